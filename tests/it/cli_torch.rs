@@ -124,11 +124,20 @@ mod with_libtorch {
         rejected(2, IMAGES, &recording, "--canaries cats", "expected original, mislabeled");
         rejected(2, IMAGES, &recording, "--learning-rate NaN", "--learning-rate");
         rejected(2, IMAGES, &recording, "--views 7", "--views");
-        rejected(2, IMAGES, &recording, "--defense cats", "[possible values: none, relaxloss, hamp");
+        rejected(2, IMAGES, &recording, "--defense cats", "[possible values: none, relaxloss, hamp, selena]");
         rejected(2, IMAGES, &recording, "--defense relaxloss --loss-threshold -1", "-1 is not in [0, inf)");
         rejected(2, IMAGES, &recording, "--defense hamp --entropy-share 1", "1 is not in [0, 1)");
         rejected(2, IMAGES, &recording, "--defense hamp --loss-threshold 1", "an option of relaxloss, not of hamp");
-        rejected(2, IMAGES, &recording, "--loss-threshold 1", "--loss-threshold is an option of relaxloss, not of none");
+        let split = "--defense selena --split-models 5 --left-out 5";
+        rejected(2, IMAGES, &recording, split, "5 of 5 models of SELENA leave out an image");
+        rejected(2, IMAGES, &recording, "--left-out 3", "an option of selena, not of none");
+        rejected(
+            2,
+            IMAGES,
+            &recording,
+            "--loss-threshold 1",
+            "--loss-threshold is an option of relaxloss, not of none",
+        );
         rejected(2, IMAGES, &recording, "--models 0", "--models");
         assert!(!std::path::Path::new(&recording).exists());
         assert!(std::fs::read(IMAGES).unwrap() == std::fs::read(&copy).unwrap());
@@ -142,6 +151,7 @@ mod with_libtorch {
         let defenses = [
             ("relaxloss --loss-threshold 1", "RelaxLoss at 1", "logits"),
             ("hamp --entropy-share 0.9", "HAMP with entropy share 0.9 and weight 0.005", "training_time_logits"),
+            ("selena --split-models 4 --left-out 2", "SELENA of 4 models, 2 of them for an image", "split_ai_logits"),
         ];
         for (defense, title, array) in defenses {
             let [first, second] = ["first.npz", "second.npz"].map(place);

@@ -66,11 +66,8 @@ pub(super) fn logits_of_all(networks: &dyn Ensemble, images: &Tensor) -> Tensor 
 /// Logits [M, N, C] of network m for its own images m of [M, N, F], some images at a time.
 pub(super) fn logits_of_each(networks: &dyn Ensemble, images: &Tensor) -> Tensor {
     let pairs = if images.device().is_cuda() { PAIRS.1 } else { PAIRS.0 };
-    let parts: Vec<Tensor> = images
-        .split((pairs / networks.networks()).max(1), 1)
-        .iter()
-        .map(|part| networks.logits(part))
-        .collect();
+    let parts: Vec<Tensor> =
+        images.split((pairs / networks.networks()).max(1), 1).iter().map(|part| networks.logits(part)).collect();
     Tensor::cat(&parts, 1)
 }
 

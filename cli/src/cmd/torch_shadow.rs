@@ -41,6 +41,7 @@ pub fn run(common: &Common, options: &ShadowOptions, device: TrainingDevice) -> 
 }
 
 fn facts(answers: &ShadowAnswers) -> Vec<TrainingFact> {
+    let further = answers.further.iter().filter_map(FurtherAnswers::named_mean);
     let test = Some(answers.mean_test_accuracy());
     [
         ("mean-test-accuracy", test),
@@ -48,6 +49,7 @@ fn facts(answers: &ShadowAnswers) -> Vec<TrainingFact> {
         ("accuracy-on-others", answers.audit_accuracy(false)),
     ]
     .into_iter()
+    .chain(further.map(|(name, mean)| (name, Some(mean))))
     .filter_map(|(name, value)| Some(TrainingFact { name, value: Number(value?) }))
     .collect()
 }
@@ -69,7 +71,7 @@ fn add(writer: &mut ArrayWriter, answers: &ShadowAnswers, seed: u64) -> Result<(
     if let Some(canary_pixels) = &answers.canary_pixels {
         writer.add("canary_pixels", canary_pixels)?;
     }
-    for FurtherAnswers { name, values } in &answers.further {
+    for FurtherAnswers { name, values, .. } in &answers.further {
         writer.add(name, values)?;
     }
     writer.add("seed", &arr0(seed))

@@ -21,9 +21,9 @@ use tch::{Device, Kind, TchError, Tensor};
 /// KL(t ‖ q)/C - α H(q), both in nats: the authors' program divides the divergence by C, which their values of α and
 /// those of Aerni et al. presuppose.
 ///
-/// A query is answered with the logits of an image of random pixels, uniform on 0 to 255 and new for every query, sorted
-/// into the order of the logits of the query. So the predicted class is the true answer's, and so is the order of all
-/// classes. The recording's `logits` are these; `training_time_logits` \[model, sample, view, class\] are those of the
+/// A query is answered with the logits of an image of random pixels, uniform on 0 to 255 and new for every query,
+/// sorted into the order of the logits of the query. So the predicted class is the true answer's, and so is the order of
+/// all classes. The recording's `logits` are these; `training_time_logits` \[model, sample, view, class\] are those of the
 /// networks without this defense.
 ///
 /// # References
@@ -47,7 +47,7 @@ impl Hamp {
     fn soft_label(self, classes: usize) -> [f64; 2] {
         let others = classes as f64 - 1.0;
         let of_all = self.entropy_share * libm::log(classes as f64);
-        // The entropy falls from p = 1/C to p = 1: the half that has the root, until no number is left between the ends.
+        // The entropy falls from p = 1/C to p = 1: the half with the root, until no number is left between the ends.
         let (mut low, mut high) = (1.0 / classes as f64, 1.0);
         loop {
             let middle = f64::midpoint(low, high);
@@ -106,12 +106,12 @@ impl Method for Hamp {
         Ok(())
     }
 
-    fn further(&self, Queries { attacked, views }: Queries, classes: usize) -> Vec<Further> {
-        vec![Further { name: "training_time_logits", shape: vec![attacked, views, classes] }]
+    fn further(&self, Queries { attacked, views, .. }: Queries, classes: usize) -> Vec<Further> {
+        vec![Further { name: "training_time_logits", mean: None, shape: vec![attacked, views, classes] }]
     }
 
     fn answers(&self, task: &Task<'_>) -> Result<Vec<Answers>> {
-        let &Task { trainer, images, tables, asked, queries } = task;
+        let &Task { trainer, images, tables, asked, queries, .. } = task;
         let soft = guarded("labels", || {
             Ok(TrainingImages { inputs: images.inputs.shallow_clone(), targets: self.soft_labels(&images.targets) })
         })?;
@@ -124,9 +124,9 @@ impl Method for Hamp {
     }
 }
 
-/// The answers of one model: its logits with those of the audited queries rearranged from random ones, and these as they
-/// were, \[sample, view, class\].
-fn masked(mut logits: Vec<f32>, random: &[f32], Queries { attacked, views }: Queries, classes: usize) -> Answers {
+/// The answers of one model: its logits with those of the audited queries rearranged from random ones, and these as
+/// they were, \[sample, view, class\].
+fn masked(mut logits: Vec<f32>, random: &[f32], Queries { attacked, views, .. }: Queries, classes: usize) -> Answers {
     let mut before = Vec::with_capacity(random.len());
     for sample in 0..attacked {
         for view in 0..views {
@@ -156,7 +156,7 @@ fn random_answers(
     networks: &dyn Ensemble,
     models: Range<usize>,
     asked: &Tensor,
-    (Queries { attacked, views }, seed): (Queries, u64),
+    (Queries { attacked, views, .. }, seed): (Queries, u64),
 ) -> std::result::Result<Vec<Vec<f32>>, TchError> {
     let pixels = asked.size()[1];
     let mut answers = vec![Vec::new(); models.len()];
@@ -232,7 +232,7 @@ mod tests {
         rearrange(&mut logits, &[7.0, 9.0, 8.0, 6.0]);
         assert_eq!(logits, [8.0, 9.0, 6.0, 7.0]);
         // Two views of two samples, two classes, and one test image.
-        let queries = Queries { attacked: 2, views: 2 };
+        let queries = Queries { fixed: 0, attacked: 2, views: 2 };
         let logits = vec![1.0, 2.0, 4.0, 3.0, 5.0, 6.0, 8.0, 7.0, 0.5, 0.1];
         let random = [10.0, 20.0, 10.0, 20.0, 20.0, 10.0, 20.0, 10.0];
         let answers = masked(logits, &random, queries, 2);

@@ -13,6 +13,8 @@ pub(crate) const PHASE: u64 = 0;
 /// images behind them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Queries {
+    /// Training images of every model: the audited samples are behind them.
+    pub fixed: usize,
     /// A.
     pub attacked: usize,
     /// V.
@@ -32,6 +34,8 @@ pub(crate) struct Task<'a> {
     pub asked: &'a Tensor,
     /// What they are.
     pub queries: Queries,
+    /// \[test image\].
+    pub test_labels: &'a [u8],
 }
 
 /// What one shadow model answers: logits \[query, class\] of all queries, then the further answers of its defense.
@@ -42,6 +46,8 @@ pub(crate) type Answers = Vec<Vec<f32>>;
 pub(crate) struct Further {
     /// The array of the recording.
     pub name: &'static str,
+    /// What the mean over the models is called, of one number for each.
+    pub mean: Option<&'static str>,
     /// Its shape, without the leading dimension that counts models.
     pub shape: Vec<usize>,
 }
@@ -70,9 +76,6 @@ pub(crate) trait Method: Sync {
 }
 
 /// Logits of the same images, network by network.
-pub(crate) fn logits(
-    networks: &mut dyn Ensemble,
-    asked: &Tensor,
-) -> std::result::Result<Vec<Vec<f32>>, TchError> {
+pub(crate) fn logits(networks: &mut dyn Ensemble, asked: &Tensor) -> std::result::Result<Vec<Vec<f32>>, TchError> {
     Vec::try_from(logits_of_all(networks, asked).to_device(Device::Cpu).view([networks.networks(), -1]))
 }

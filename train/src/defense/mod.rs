@@ -5,10 +5,12 @@
 mod hamp;
 pub(super) mod method;
 mod relaxloss;
+mod selena;
 mod undefended;
 
 pub use hamp::Hamp;
 pub use relaxloss::RelaxLoss;
+pub use selena::Selena;
 
 use leakbound::error::Result;
 use method::Method;
@@ -27,6 +29,8 @@ pub enum Defense {
     RelaxLoss(RelaxLoss),
     /// Soft labels, less confident answers, and random ones in their order.
     Hamp(Hamp),
+    /// Distillation of models, each image by those that did not see it.
+    Selena(Selena),
 }
 
 impl Defense {
@@ -49,6 +53,7 @@ impl Defense {
             Self::None => &Undefended,
             Self::RelaxLoss(defense) => defense,
             Self::Hamp(defense) => defense,
+            Self::Selena(defense) => defense,
         }
     }
 }
@@ -60,6 +65,9 @@ impl fmt::Display for Defense {
             Self::RelaxLoss(RelaxLoss { loss_threshold }) => write!(formatter, "RelaxLoss at {loss_threshold}"),
             Self::Hamp(Hamp { entropy_share, entropy_weight }) => {
                 write!(formatter, "HAMP with entropy share {entropy_share} and weight {entropy_weight}")
+            }
+            Self::Selena(Selena { models, left_out }) => {
+                write!(formatter, "SELENA of {models} models, {left_out} of them for an image")
             }
         }
     }

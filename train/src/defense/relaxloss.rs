@@ -15,8 +15,8 @@ use tch::{Kind, Tensor};
 /// mean L over a batch of B, a step descends
 ///
 /// - |L - α| in the passes 0, 2, ... over the images: as usual above the threshold, with the opposite sign below it;
-/// - in the passes 1, 3, ... L above the threshold, and otherwise the mean over the batch of -ℓ_b, plus for misclassified
-///   images their cross-entropy -Σ_c t_bc ln p_bc with the flattened answer t_bc = p_by for c = y_b and
+/// - in the passes 1, 3, ... L above the threshold, and otherwise the mean over the batch of -ℓ_b, plus for
+///   misclassified images their cross-entropy -Σ_c t_bc ln p_bc with the flattened answer t_bc = p_by for c = y_b and
 ///   (1 - p_by)/(C - 1) for the others, which counts as a constant.
 ///
 /// Each network has its own L. Passes are those of the network that has most images.
@@ -133,8 +133,11 @@ mod tests {
     }
 
     fn labels() -> Tensor {
-        let one_hot: Vec<f32> =
-            LABELS.as_flattened().iter().flat_map(|&label| (0..3).map(move |class| f32::from(u8::from(class == label)))).collect();
+        let one_hot: Vec<f32> = LABELS
+            .as_flattened()
+            .iter()
+            .flat_map(|&label| (0..3).map(move |class| f32::from(u8::from(class == label))))
+            .collect();
         Tensor::from_slice(&one_hot).view([2, 3, 3])
     }
 
@@ -164,7 +167,8 @@ mod tests {
 
     #[test]
     fn flattened_answers_keep_the_label_and_share_the_rest() {
-        let flat: Vec<f32> = flattened(&logits().log_softmax(-1, Kind::Float), &labels()).flatten(0, -1).try_into().unwrap();
+        let flat: Vec<f32> =
+            flattened(&logits().log_softmax(-1, Kind::Float), &labels()).flatten(0, -1).try_into().unwrap();
         for ((flat, logits), label) in flat.chunks(3).zip(LOGITS.as_flattened()).zip(LABELS.as_flattened()) {
             let own = logits[*label].exp() / logits.iter().map(|logit| logit.exp()).sum::<f64>();
             for (class, &share) in flat.iter().enumerate() {
@@ -186,8 +190,12 @@ mod tests {
             let together = DEFENSE.gradients(&mut *build(0..2), &inputs, &labels(), epoch);
             for network in 0..2 {
                 let one = |tensor: &Tensor| tensor.narrow(0, network, 1);
-                let alone =
-                    DEFENSE.gradients(&mut *build(network as u64..network as u64 + 1), &one(&inputs), &one(&labels()), epoch);
+                let alone = DEFENSE.gradients(
+                    &mut *build(network as u64..network as u64 + 1),
+                    &one(&inputs),
+                    &one(&labels()),
+                    epoch,
+                );
                 for (together, alone) in together.iter().zip(&alone) {
                     assert!(farthest(&one(together), alone) < 1e-6);
                 }

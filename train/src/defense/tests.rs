@@ -1,7 +1,7 @@
 use super::*;
 use crate::{
-    CanaryKind, DeviceChoice, Inclusion, NetworkPlan, Optimizer, Schedule, ShadowAnswers, ShadowPlan, TrainingCheckpoint,
-    TrainingContext, TrainingDevice, TrainingPlan, Views, train_shadow_models,
+    CanaryKind, DeviceChoice, Inclusion, NetworkPlan, Optimizer, Schedule, ShadowAnswers, ShadowPlan,
+    TrainingCheckpoint, TrainingContext, TrainingDevice, TrainingPlan, Views, train_shadow_models,
 };
 use leakbound::Error;
 use leakbound::record::{ImagePart, MemoryBudget, read_images};
@@ -11,10 +11,11 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Every defense, each as small as it goes.
-const ALL: [Defense; 3] = [
+const ALL: [Defense; 4] = [
     Defense::None,
     Defense::RelaxLoss(RelaxLoss { loss_threshold: 1.0 }),
     Defense::Hamp(Hamp { entropy_share: 0.9, entropy_weight: 0.01 }),
+    Defense::Selena(Selena { models: 5, left_out: 2 }),
 ];
 
 fn plan(defense: Defense) -> ShadowPlan {
@@ -129,7 +130,8 @@ fn undefended_models_have_logits_only() {
 /// Members' cross-entropy in nats, of the images themselves, and the models' accuracy on test images.
 fn member_loss(defense: Defense) -> (f64, f64) {
     let training = TrainingPlan::new(30, 32, Optimizer::ADAM, Schedule::Constant { rate: 3e-3 });
-    let answers = answers(&ShadowPlan { canaries: CanaryKind::Original, views: Views::Itself, training, ..plan(defense) });
+    let answers =
+        answers(&ShadowPlan { canaries: CanaryKind::Original, views: Views::Itself, training, ..plan(defense) });
     let losses = answers.keep.indexed_iter().filter(|&(_, &keep)| keep).map(|((model, sample), _)| {
         let logits: Vec<f64> = (0..10).map(|class| answers.logits[[model, sample, 0, class]].into()).collect();
         logits.iter().map(|logit| logit.exp()).sum::<f64>().ln() - logits[answers.labels[sample] as usize]
@@ -140,8 +142,7 @@ fn member_loss(defense: Defense) -> (f64, f64) {
 
 #[test]
 fn relaxloss_keeps_the_loss_of_members_near_its_threshold() {
-    let [none, relaxed] =
-        [Defense::None, Defense::RelaxLoss(RelaxLoss { loss_threshold: 0.8 })].map(member_loss);
+    let [none, relaxed] = [Defense::None, Defense::RelaxLoss(RelaxLoss { loss_threshold: 0.8 })].map(member_loss);
     println!("loss of members and accuracy: {none:?} without, {relaxed:?} at 0.8");
     assert!(none.0 < 0.25 && relaxed.0 > 0.5 && relaxed.0 < 1.5, "{none:?} {relaxed:?}");
     assert!(relaxed.1 > 0.5, "{relaxed:?}");
@@ -193,7 +194,8 @@ fn hamp_makes_networks_less_confident() {
     let entropy = |defense| {
         let plan = ShadowPlan { views: Views::Itself, canaries: CanaryKind::Original, ..plan(defense) };
         let answers = answers(&plan);
-        let logits = answers.further.first().map_or_else(|| answers.logits.clone().into_dyn(), |one| one.values.clone());
+        let logits =
+            answers.further.first().map_or_else(|| answers.logits.clone().into_dyn(), |one| one.values.clone());
         let rows: Vec<f32> = logits.into_iter().collect();
         let entropies = rows.chunks_exact(10).map(|row| {
             let all: f64 = row.iter().map(|&logit| f64::from(logit).exp()).sum();
@@ -204,4 +206,40 @@ fn hamp_makes_networks_less_confident() {
     let [none, hamp] = [ALL[0], ALL[2]].map(entropy);
     println!("entropy as a share of the largest, and accuracy: {none:?} without, {hamp:?} with HAMP at 0.9");
     assert!(none.0 < 0.6 && hamp.0 > 0.8 && hamp.1 > 0.4, "{none:?} {hamp:?}");
+}
+
+/// Split-AI knows nothing of a wrong label by which only models learned that do not answer, where one that is not
+/// defended learns it.
+#[test]
+fn selena_answers_as_models_that_did_not_see_the_image() {
+    let training = TrainingPlan::new(25, 32, Optimizer::ADAM, Schedule::Constant { rate: 3e-3 });
+    let trained = |defense| answers(&ShadowPlan { views: Views::Itself, training: training.clone(), ..plan(defense) });
+    let (none, selena) = (trained(ALL[0]), trained(ALL[3]));
+    let [split, accuracy] = [0, 1].map(|number| &selena.further[number]);
+    assert_eq!((split.name, split.values.shape()), ("split_ai_logits", [6, 40, 1, 10].as_slice()));
+    assert_eq!((accuracy.name, accuracy.values.shape()), ("split_ai_test_accuracy", [6].as_slice()));
+    let all: Vec<f32> = split.values.iter().copied().collect();
+    let rows = all.chunks_exact(10).map(|row| row.iter().map(|&log| f64::from(log).exp()).sum::<f64>());
+    assert!(rows.into_iter().all(|sum| (sum - 1.0).abs() < 1e-5));
+    let split = ShadowAnswers { logits: split.values.clone().into_dimensionality().unwrap(), ..selena.clone() };
+    let known = |answers: &ShadowAnswers| [true, false].map(|member| answers.audit_accuracy(member).unwrap());
+    let (of_none, of_selena, of_split) = (known(&none), known(&selena), known(&split));
+    println!(
+        "wrong labels answered by members and others: {of_none:?} without, {of_selena:?} with SELENA, {of_split:?} by \
+         Split-AI; accuracy {}, {} and {}",
+        none.mean_test_accuracy(),
+        selena.mean_test_accuracy(),
+        accuracy.named_mean().unwrap().1
+    );
+    assert!(of_none[0] > 0.6 && of_split[0] < 0.3 && of_selena[0] < 0.4, "{of_none:?} {of_selena:?} {of_split:?}");
+    assert!(selena.mean_test_accuracy() > 0.4 && accuracy.named_mean().unwrap().1 > 0.4);
+}
+
+#[test]
+fn images_that_selena_cannot_split_are_rejected() {
+    let defense = Defense::Selena(Selena { models: 20, left_out: 19 });
+    let few = ShadowPlan { audit: 2, fixed: Some(3), ..plan(defense) };
+    let error = Run { threads: 1, checkpoint: None, most: u64::MAX }.answers(&few).0.unwrap_err().to_string();
+    assert!(error.starts_with("defense: model ") && error.contains(" of the 20 of SELENA leaves out all "), "{error}");
+    assert!(error.ends_with("take more images or leave out fewer"), "{error}");
 }

@@ -1,6 +1,6 @@
 //! What shadow models answered.
 
-use ndarray::{Array1, Array2, Array4, ArrayD, Axis, Ix1};
+use ndarray::{Array1, Array2, Array4, ArrayD, Axis};
 
 /// Answers of shadow models, and what they were trained on.
 ///
@@ -36,16 +36,18 @@ pub struct ShadowAnswers {
 pub struct FurtherAnswers {
     /// Its name in the recording.
     pub name: &'static str,
+    /// What its mean over the models is called, if it has one number for each.
+    pub mean: Option<&'static str>,
     /// \[model, ...\]; see [`Defense`](crate::Defense) for the other dimensions.
     pub values: ArrayD<f32>,
 }
 
 impl FurtherAnswers {
-    /// Mean over the models of an array with one number for each; nothing for another shape.
+    /// The mean over the models with its name, if it has one.
     #[must_use]
-    pub fn mean(&self) -> Option<f64> {
-        let values = self.values.view().into_dimensionality::<Ix1>().ok()?;
-        Some(values.iter().map(|&value| f64::from(value)).sum::<f64>() / values.len() as f64)
+    pub fn named_mean(&self) -> Option<(&'static str, f64)> {
+        let sum: f64 = self.values.iter().map(|&value| f64::from(value)).sum();
+        self.mean.map(|name| (name, sum / self.values.len() as f64))
     }
 }
 

@@ -62,14 +62,16 @@ pub fn train_shadow_models(
         })
         .collect();
     let (images, asked) = guarded("images", || Ok(tensors(context, &split, &canaries, plan)))?;
-    let queries = Queries { attacked: canaries.attacked, views: plan.views.moves().len() };
+    let queries = Queries { fixed, attacked: canaries.attacked, views: plan.views.moves().len() };
     let trainer = context.trainer(plan.network, &plan.training, plan.seed);
     let method = plan.defense.method();
-    let answers = method.answers(&Task { trainer, images: &images, tables: &tables, asked: &asked, queries })?;
+    let test_labels = &context.test.labels.to_vec();
+    let task = Task { trainer, images: &images, tables: &tables, asked: &asked, queries, test_labels };
+    let answers = method.answers(&task)?;
     if answers.iter().flatten().flatten().any(|logit| !logit.is_finite()) {
         return Err(rejected("logits are not finite: training diverged; take a smaller learning rate".into()));
     }
-    let Queries { attacked, views } = queries;
+    let Queries { attacked, views, .. } = queries;
     let test_accuracy = answers.iter().map(|answers| {
         let right = answers[0][views * attacked * classes..]
             .chunks_exact(classes)
@@ -101,12 +103,12 @@ pub fn train_shadow_models(
 
 /// Answers of all models beside the logits.
 fn further(arrays: Vec<Further>, answers: &[Answers]) -> Result<Vec<FurtherAnswers>> {
-    let array = |(number, Further { name, shape }): (usize, Further)| {
+    let array = |(number, Further { name, mean, shape }): (usize, Further)| {
         let shape = [vec![answers.len()], shape].concat();
         let values = answers.iter().flat_map(|answers| answers[number + 1].iter().copied()).collect();
         let values = ArrayD::from_shape_vec(shape, values)
             .map_err(|error| Error::Unavailable { operation: "answers", reason: error.to_string() })?;
-        Ok(FurtherAnswers { name, values })
+        Ok(FurtherAnswers { name, mean, values })
     };
     arrays.into_iter().enumerate().map(array).collect()
 }

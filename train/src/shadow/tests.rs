@@ -1,6 +1,7 @@
 use super::*;
 use crate::{
-    Augmentation, Defense, DeviceChoice, NetworkPlan, Optimizer, Schedule, TrainingContext, TrainingDevice, TrainingPlan,
+    Augmentation, Defense, DeviceChoice, NetworkPlan, Optimizer, Schedule, TrainingContext, TrainingDevice,
+    TrainingPlan,
 };
 use leakbound::record::{ImagePart, MemoryBudget, read_images};
 

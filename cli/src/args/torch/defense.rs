@@ -1,9 +1,10 @@
 //! The defense of the models that a recipe trains.
 
+use super::count;
 use crate::args::{Parsed, number};
 use clap::{Args, ValueEnum};
 use leakbound::error::{Error, Result};
-use leakbound_train::{Defense, Hamp, RelaxLoss};
+use leakbound_train::{Defense, Hamp, RelaxLoss, Selena};
 use serde::Serialize;
 
 /// Which defense.
@@ -21,6 +22,12 @@ pub struct DefenseOptions {
     /// Weight of the entropy of answers in the loss of hamp [default: 0.005]
     #[arg(long, value_name = "W", value_parser = at_least_0, allow_hyphen_values = true)]
     pub entropy_weight: Option<f64>,
+    /// Models that selena splits the images among [default: 25]
+    #[arg(long, value_name = "K", value_parser = count, allow_hyphen_values = true)]
+    pub split_models: Option<usize>,
+    /// Of them, models that leave out an image [default: 10]
+    #[arg(long, value_name = "L", value_parser = count, allow_hyphen_values = true)]
+    pub left_out: Option<usize>,
 }
 
 /// Defenses by name.
@@ -35,6 +42,8 @@ pub enum DefenseName {
     RelaxLoss,
     /// Soft labels, less confident answers, and random ones in their order (Chen and Pattabiraman, 2024)
     Hamp,
+    /// Distillation of --split-models, each image by --left-out that did not see it (Tang et al., 2022)
+    Selena,
 }
 
 impl DefenseOptions {
@@ -53,6 +62,10 @@ impl DefenseOptions {
                 entropy_share: self.entropy_share.unwrap_or(Hamp::PUBLISHED.entropy_share),
                 entropy_weight: self.entropy_weight.unwrap_or(Hamp::PUBLISHED.entropy_weight),
             }),
+            DefenseName::Selena => Defense::Selena(Selena {
+                models: self.split_models.unwrap_or(Selena::PUBLISHED.models),
+                left_out: self.left_out.unwrap_or(Selena::PUBLISHED.left_out),
+            }),
         })
     }
 
@@ -61,6 +74,8 @@ impl DefenseOptions {
             ("--loss-threshold", self.loss_threshold.is_some(), DefenseName::RelaxLoss),
             ("--entropy-share", self.entropy_share.is_some(), DefenseName::Hamp),
             ("--entropy-weight", self.entropy_weight.is_some(), DefenseName::Hamp),
+            ("--split-models", self.split_models.is_some(), DefenseName::Selena),
+            ("--left-out", self.left_out.is_some(), DefenseName::Selena),
         ];
         let other = parameters.into_iter().find(|&(_, given, of)| given && of != self.defense);
         let Some((option, _, of)) = other else { return Ok(()) };
