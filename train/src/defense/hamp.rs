@@ -161,10 +161,7 @@ fn random_answers(
     let pixels = asked.size()[1];
     let mut answers = vec![Vec::new(); models.len()];
     for view in 0..views {
-        let mut random = vec![0u8; models.len() * attacked * pixels as usize];
-        for (random, model) in random.chunks_exact_mut(attacked * pixels as usize).zip(models.clone()) {
-            stream(seed, Purpose::RandomQueries, view as u64, model as u64).fill_bytes(random);
-        }
+        let random = random_pixels(models.clone(), view, attacked * pixels as usize, seed);
         let images = Tensor::from_slice(&random).view([models.len() as i64, attacked as i64, pixels]);
         let images = images.to_device(asked.device()).to_kind(Kind::Float) / 255.0;
         let logits = logits_of_each(networks, &images).to_device(Device::Cpu);
@@ -172,6 +169,15 @@ fn random_answers(
         answers.iter_mut().zip(logits).for_each(|(answers, logits)| answers.extend(logits));
     }
     Ok(answers)
+}
+
+/// So many random pixels for each model and one view, from a stream of their own.
+fn random_pixels(models: Range<usize>, view: usize, count: usize, seed: u64) -> Vec<u8> {
+    let mut random = vec![0u8; models.len() * count];
+    for (random, model) in random.chunks_exact_mut(count).zip(models) {
+        stream(seed, Purpose::RandomQueries, view as u64, model as u64).fill_bytes(random);
+    }
+    random
 }
 
 #[cfg(test)]
@@ -238,6 +244,23 @@ mod tests {
         let answers = masked(logits, &random, queries, 2);
         assert_eq!(answers[0], [10.0, 20.0, 20.0, 10.0, 10.0, 20.0, 20.0, 10.0, 0.5, 0.1]);
         assert_eq!(answers[1], [1.0, 2.0, 5.0, 6.0, 4.0, 3.0, 8.0, 7.0]);
+    }
+
+    /// Random images are new for every query and model, those of a model whoever is beside it, and uniform.
+    #[test]
+    fn random_images_are_of_their_query_alone() {
+        let (mut seen, mut counts) = (std::collections::BTreeSet::new(), [0u32; 256]);
+        for view in 0..18 {
+            let random = random_pixels(0..6, view, 40 * 784, 5);
+            assert_eq!(random[5 * 40 * 784..], random_pixels(5..6, view, 40 * 784, 5));
+            random.iter().for_each(|&pixel| counts[usize::from(pixel)] += 1);
+            seen.extend(random.chunks_exact(784).map(<[u8]>::to_vec));
+        }
+        assert_eq!(seen.len(), 6 * 18 * 40);
+        // 3,386,880 pixels: 13,230 of each value with standard deviation 115; six of them for any of 256 values have
+        // probability 5e-7.
+        println!("{:?} to {:?} pixels of a value", counts.iter().min(), counts.iter().max());
+        assert!(counts.iter().all(|count| count.abs_diff(13_230) < 690), "{counts:?}");
     }
 
     #[test]

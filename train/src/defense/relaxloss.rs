@@ -21,9 +21,9 @@ use tch::{Kind, Tensor};
 ///
 /// Each network has its own L. Passes are those of the network that has most images.
 ///
-/// The published algorithm descends only the second part for misclassified images; its authors' program ascends on all
-/// of them as well, and Aerni et al., whose values are the defaults, follow the program with t as a constant. So does
-/// this one.
+/// That a batch below the threshold ascends on all of its images, the misclassified ones too, is in the authors' program
+/// and not in their paper. Aerni et al., whose threshold is the default, follow the program, but for t, which they take as
+/// a constant; so it is here.
 ///
 /// # References
 /// Chen, Yu and Fritz (2022), "RelaxLoss: Defending membership inference attacks without losing utility", Algorithm 1;
