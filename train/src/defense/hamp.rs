@@ -22,9 +22,9 @@ use tch::{Device, Kind, TchError, Tensor};
 /// those of Aerni et al. presuppose.
 ///
 /// A query is answered with the logits of an image of random pixels, uniform on 0 to 255 and new for every query,
-/// sorted into the order of the logits of the query. So the predicted class is the true answer's, and so is the order of
-/// all classes. The recording's `logits` are these; `training_time_logits` \[model, sample, view, class\] are those of the
-/// networks without this defense.
+/// sorted into the order of the logits of the query. So the predicted class is the true answer's, and so is the order
+/// of all classes. The recording's `logits` are these; `training_time_logits` \[model, sample, view, class\] are those
+/// of the networks without this defense.
 ///
 /// # References
 /// Chen and Pattabiraman (2024), "Overconfidence is a dangerous thing: Mitigating membership inference attacks by

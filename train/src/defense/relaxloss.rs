@@ -21,9 +21,9 @@ use tch::{Kind, Tensor};
 ///
 /// Each network has its own L. Passes are those of the network that has most images.
 ///
-/// That a batch below the threshold ascends on all of its images, the misclassified ones too, is in the authors' program
-/// and not in their paper. Aerni et al., whose threshold is the default, follow the program, but for t, which they take as
-/// a constant; so it is here.
+/// That a batch below the threshold ascends on its misclassified images too is what the authors' program does. The
+/// program of Aerni et al., whose threshold is the default, notes that the paper does not say so and does the same, but
+/// takes t as a constant; so it is here.
 ///
 /// # References
 /// Chen, Yu and Fritz (2022), "RelaxLoss: Defending membership inference attacks without losing utility", Algorithm 1;
@@ -120,7 +120,7 @@ mod tests {
                 gradients.extend((0..3).map(|class| {
                     let gradient = if loss > 0.7 {
                         usual(class)
-                    } else if epoch % 2 == 0 || !wrong {
+                    } else if epoch.is_multiple_of(2) || !wrong {
                         -usual(class)
                     } else {
                         p[class] - flat(class) - usual(class)
