@@ -124,9 +124,49 @@ mod with_libtorch {
         rejected(2, IMAGES, &recording, "--canaries cats", "expected original, mislabeled");
         rejected(2, IMAGES, &recording, "--learning-rate NaN", "--learning-rate");
         rejected(2, IMAGES, &recording, "--views 7", "--views");
+        rejected(2, IMAGES, &recording, "--defense cats", "[possible values: none, relaxloss, hamp, selena]");
+        rejected(2, IMAGES, &recording, "--defense relaxloss --loss-threshold -1", "-1 is not in [0, inf)");
+        rejected(2, IMAGES, &recording, "--defense hamp --entropy-share 1", "1 is not in [0, 1)");
+        rejected(2, IMAGES, &recording, "--defense hamp --loss-threshold 1", "an option of relaxloss, not of hamp");
+        let split = "--defense selena --split-models 5 --left-out 5";
+        rejected(2, IMAGES, &recording, split, "5 of 5 models of SELENA leave out an image");
+        rejected(2, IMAGES, &recording, "--left-out 3", "an option of selena, not of none");
+        rejected(
+            2,
+            IMAGES,
+            &recording,
+            "--loss-threshold 1",
+            "--loss-threshold is an option of relaxloss, not of none",
+        );
         rejected(2, IMAGES, &recording, "--models 0", "--models");
         assert!(!std::path::Path::new(&recording).exists());
         assert!(std::fs::read(IMAGES).unwrap() == std::fs::read(&copy).unwrap());
+    }
+
+    /// Each defense, and the same file again on another number of threads.
+    #[test]
+    fn defended_answers_are_attacked_and_are_the_same_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = |name: &str| folder.path().join(name).display().to_string();
+        let defenses = [
+            ("relaxloss --loss-threshold 1", "RelaxLoss at 1", "logits"),
+            ("hamp --entropy-share 0.9", "HAMP with entropy share 0.9 and weight 0.005", "training_time_logits"),
+            ("selena --split-models 4 --left-out 2", "SELENA of 4 models, 2 of them for an image", "split_ai_logits"),
+        ];
+        for (defense, title, array) in defenses {
+            let [first, second] = ["first.npz", "second.npz"].map(place);
+            for (recording, threads) in [(&first, 1), (&second, 2)] {
+                let (status, stdout, stderr) = leakbound(&format!(
+                    "torch shadow --data {IMAGES} --recording {recording} --device cpu --models 6 --audit 30 --fixed 120 \
+                     --hidden 8 --epochs 4 --seed 3 --quiet --defense {defense} --threads {threads} --format json"
+                ));
+                assert_eq!(status, 0, "{stderr}");
+                assert!(stdout.contains(title) && stdout.contains(&format!("\"{array}\"")), "{stdout}");
+            }
+            assert!(std::fs::read(&first).unwrap() == std::fs::read(&second).unwrap(), "{defense}");
+            let (status, _, stderr) = leakbound(&format!("membership lira {first} --format json"));
+            assert_eq!(status, 0, "{defense}: {stderr}");
+        }
     }
 
     /// A run is killed after some groups, in the middle of a line; one that goes on ends with the same file.

@@ -3,6 +3,7 @@
 use super::checkpoint::TrainingCheckpoint;
 use super::device::TrainingDevice;
 use super::groups::Trainer;
+use super::loss::CrossEntropy;
 use super::network::NetworkPlan;
 use super::progress::TrainingProgress;
 use super::train::TrainingPlan;
@@ -41,9 +42,11 @@ impl<'a> TrainingContext<'a> {
         Ok(())
     }
 
-    /// Networks of one shape, trained with this context.
+    /// Networks of one shape, trained with this context by cross-entropy.
     pub(super) fn trainer(&self, network: NetworkPlan, training: &'a TrainingPlan, seed: u64) -> Trainer<'a> {
         let &Self { train, device, progress, checkpoint, .. } = self;
-        Trainer { network, training, shape: train.shape(), classes: self.classes(), seed, device, progress, checkpoint }
+        let (shape, classes) = (train.shape(), self.classes());
+        let loss = &CrossEntropy;
+        Trainer { network, training, loss, shape, classes, seed, device, progress, checkpoint }
     }
 }

@@ -39,12 +39,18 @@ pub(super) trait Ensemble {
     ///
     /// By automatic differentiation; a network with a shorter way overrides it.
     fn gradients(&mut self, inputs: &Tensor, targets: &Tensor) -> Vec<Tensor> {
+        let batch = targets.size()[1] as f64;
+        self.gradients_of(inputs, &|logits| -(logits.log_softmax(-1, Kind::Float) * targets).sum(Kind::Float) / batch)
+    }
+
+    /// Gradients of `loss` with respect to the parameters: a function of the logits [M, B, C] that is a sum over the
+    /// networks, so that each gets the gradient of its own summand. By automatic differentiation.
+    fn gradients_of(&mut self, inputs: &Tensor, loss: &dyn Fn(&Tensor) -> Tensor) -> Vec<Tensor> {
         for parameter in self.parameters().iter_mut() {
             let _ = parameter.requires_grad_(true);
         }
-        let batch = targets.size()[1] as f64;
-        let losses = -(self.learning_logits(inputs).log_softmax(-1, Kind::Float) * targets).sum(Kind::Float) / batch;
-        let gradients = Tensor::run_backward(&[&losses], &self.parameters().iter().collect::<Vec<_>>(), false, false);
+        let loss = loss(&self.learning_logits(inputs));
+        let gradients = Tensor::run_backward(&[&loss], &self.parameters().iter().collect::<Vec<_>>(), false, false);
         for parameter in self.parameters().iter_mut() {
             let _ = parameter.requires_grad_(false);
         }
@@ -54,13 +60,14 @@ pub(super) trait Ensemble {
 
 /// Logits [M, N, C] of every network for the same images [N, F], some images at a time.
 pub(super) fn logits_of_all(networks: &dyn Ensemble, images: &Tensor) -> Tensor {
-    let count = networks.networks();
+    logits_of_each(networks, &images.unsqueeze(0).expand([networks.networks(), -1, -1], false))
+}
+
+/// Logits [M, N, C] of network m for its own images m of [M, N, F], some images at a time.
+pub(super) fn logits_of_each(networks: &dyn Ensemble, images: &Tensor) -> Tensor {
     let pairs = if images.device().is_cuda() { PAIRS.1 } else { PAIRS.0 };
-    let parts: Vec<Tensor> = images
-        .split((pairs / count).max(1), 0)
-        .iter()
-        .map(|part| networks.logits(&part.unsqueeze(0).expand([count, -1, -1], false)))
-        .collect();
+    let parts: Vec<Tensor> =
+        images.split((pairs / networks.networks()).max(1), 1).iter().map(|part| networks.logits(part)).collect();
     Tensor::cat(&parts, 1)
 }
 

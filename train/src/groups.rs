@@ -5,6 +5,7 @@ use super::checkpoint::TrainingCheckpoint;
 use super::device::TrainingDevice;
 use super::ensemble::{Ensemble, check_parameters};
 use super::guard::guarded;
+use super::loss::Loss;
 use super::network::NetworkPlan;
 use super::progress::{TrainingProgress, report};
 use super::seed::{Purpose, stream};
@@ -26,11 +27,14 @@ pub(super) type Question<'a, T> =
     dyn Fn(&mut dyn Ensemble, Range<usize>, &Tensor) -> std::result::Result<Vec<T>, TchError> + Sync + 'a;
 
 /// How the networks of a recipe are trained.
+#[derive(Clone, Copy)]
 pub(super) struct Trainer<'a> {
     /// The network.
     pub network: NetworkPlan,
     /// Its training.
     pub training: &'a TrainingPlan,
+    /// What its training descends.
+    pub loss: &'a dyn Loss,
     /// \[channels, rows, columns\] of an image.
     pub shape: [usize; 3],
     /// C.
@@ -84,7 +88,7 @@ impl Trainer<'_> {
                     .training
                     .augmentation
                     .map(|augmentation| Augmenter::new(augmentation, self.shape, streams(Purpose::Augmentation)));
-                let lesson = Lesson { images: &images, tables: &tables, plan: self.training, steps };
+                let lesson = Lesson { images: &images, tables: &tables, plan: self.training, steps, loss: self.loss };
                 train(&mut *networks, &lesson, streams(Purpose::Order), augmenter);
                 check_parameters(&mut *networks, "training")?;
                 let answers = ask(&mut *networks, range.clone(), &asked)

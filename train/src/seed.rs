@@ -22,6 +22,10 @@ pub(super) enum Purpose {
     Sample = 7,
     /// Noise of gradients.
     GradientNoise = 8,
+    /// Random images whose answers HAMP gives.
+    RandomQueries = 9,
+    /// Which models of SELENA leave out which image.
+    LeaveOut = 10,
 }
 
 /// The stream of one network for one purpose: the key of ChaCha8 is seed, purpose, instantiation and network as

@@ -3,6 +3,7 @@
 use super::augment::{Augmentation, Augmenter};
 use super::early_stopping::{BestParameters, EarlyStopping};
 use super::ensemble::Ensemble;
+use super::loss::Loss;
 use super::optimizer::{Optimizer, OptimizerState, Schedule};
 use super::training_images::{Example, TrainingImages};
 use leakbound::error::{Error, Result};
@@ -100,13 +101,14 @@ pub(super) struct Lesson<'a> {
     pub tables: &'a [&'a [Example]],
     pub plan: &'a TrainingPlan,
     pub steps: u64,
+    pub loss: &'a dyn Loss,
 }
 
 /// Trains network m on the examples of `tables[m]`, whose order `streams[m]` draws; `augmenter` is that of the plan's
 /// augmentation.
 pub(super) fn train(
     ensemble: &mut dyn Ensemble,
-    &Lesson { images, tables, plan, steps }: &Lesson<'_>,
+    &Lesson { images, tables, plan, steps, loss }: &Lesson<'_>,
     streams: Vec<ChaCha8Rng>,
     mut augmenter: Option<Augmenter>,
 ) {
@@ -136,9 +138,9 @@ pub(super) fn train(
             Some(augmenter) => augmenter.vary(&inputs, plan.batch),
             None => inputs,
         };
-        let mut gradients = ensemble.gradients(&inputs.view(shape), &targets.view(shape));
-        state.step(ensemble.parameters(), &mut gradients, plan.schedule.rate(step, steps));
         let epoch = |steps_done: u64| steps_done * plan.epochs as u64 / steps;
+        let mut gradients = loss.gradients(ensemble, &inputs.view(shape), &targets.view(shape), epoch(step));
+        state.step(ensemble.parameters(), &mut gradients, plan.schedule.rate(step, steps));
         if epoch(step + 1) > epoch(step) && best.as_mut().is_some_and(|best| best.all_are_done(ensemble, images)) {
             break;
         }

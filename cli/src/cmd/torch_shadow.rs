@@ -6,17 +6,17 @@ use leakbound::Result;
 use leakbound::record::ArrayWriter;
 use leakbound::report::TrainingFact;
 use leakbound::study::Number;
-use leakbound_train::{ShadowAnswers, TrainingDevice, train_shadow_models};
+use leakbound_train::{FurtherAnswers, ShadowAnswers, TrainingDevice, train_shadow_models};
 use ndarray::arr0;
 
 pub fn run(common: &Common, options: &ShadowOptions, device: TrainingDevice) -> Result<()> {
+    let plan = options.plan(common.seed)?;
     let mut files = options.checkpoint.files();
     files.extend(options.others.as_deref());
     let mut recipe = Recipe::open(common, &options.data, device, &files)?;
     let others = options.others.as_ref().map(|path| recipe.read_others(path)).transpose()?;
-    let plan = options.plan(common.seed);
     let checkpoint = recipe.checkpoint(&options.checkpoint, "shadow", &plan)?;
-    let networks = plan.models as u64;
+    let networks = plan.networks();
     let answers = recipe.train(&format!("{networks} networks"), (networks, "networks"), |progress| {
         train_shadow_models(&recipe.context(progress, checkpoint.as_ref()), others.as_ref(), &plan)
     })?;
@@ -24,9 +24,10 @@ pub fn run(common: &Common, options: &ShadowOptions, device: TrainingDevice) -> 
         schema: "leakbound.torch-shadow/1",
         options,
         title: format!(
-            "{} shadow models ({}), {} {} samples audited, {} other images in every model",
+            "{} shadow models ({}, {}), {} {} samples audited, {} other images in every model",
             plan.models,
             plan.network,
+            plan.defense,
             answers.labels.len(),
             plan.canaries,
             answers.fixed_index.len()
@@ -40,6 +41,7 @@ pub fn run(common: &Common, options: &ShadowOptions, device: TrainingDevice) -> 
 }
 
 fn facts(answers: &ShadowAnswers) -> Vec<TrainingFact> {
+    let further = answers.further.iter().filter_map(FurtherAnswers::named_mean);
     let test = Some(answers.mean_test_accuracy());
     [
         ("mean-test-accuracy", test),
@@ -47,6 +49,7 @@ fn facts(answers: &ShadowAnswers) -> Vec<TrainingFact> {
         ("accuracy-on-others", answers.audit_accuracy(false)),
     ]
     .into_iter()
+    .chain(further.map(|(name, mean)| (name, Some(mean))))
     .filter_map(|(name, value)| Some(TrainingFact { name, value: Number(value?) }))
     .collect()
 }
@@ -67,6 +70,9 @@ fn add(writer: &mut ArrayWriter, answers: &ShadowAnswers, seed: u64) -> Result<(
     }
     if let Some(canary_pixels) = &answers.canary_pixels {
         writer.add("canary_pixels", canary_pixels)?;
+    }
+    for FurtherAnswers { name, values, .. } in &answers.further {
+        writer.add(name, values)?;
     }
     writer.add("seed", &arr0(seed))
 }

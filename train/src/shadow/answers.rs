@@ -1,6 +1,6 @@
 //! What shadow models answered.
 
-use ndarray::{Array1, Array2, Array4, Axis};
+use ndarray::{Array1, Array2, Array4, ArrayD, Axis};
 
 /// Answers of shadow models, and what they were trained on.
 ///
@@ -25,8 +25,30 @@ pub struct ShadowAnswers {
     pub source_index: Option<Array1<i32>>,
     /// \[attacked sample, channel, row, column\]: pixels that were drawn.
     pub canary_pixels: Option<Array4<u8>>,
+    /// Answers of the models' defense beside the logits.
+    pub further: Vec<FurtherAnswers>,
     /// Which view is the image itself.
     pub itself: usize,
+}
+
+/// What models answer beside their logits, by their defense.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FurtherAnswers {
+    /// Its name in the recording.
+    pub name: &'static str,
+    /// What its mean over the models is called, if it has one number for each.
+    pub mean: Option<&'static str>,
+    /// \[model, ...\]; see [`Defense`](crate::Defense) for the other dimensions.
+    pub values: ArrayD<f32>,
+}
+
+impl FurtherAnswers {
+    /// The mean over the models with its name, if it has one.
+    #[must_use]
+    pub fn named_mean(&self) -> Option<(&'static str, f64)> {
+        let sum: f64 = self.values.iter().map(|&value| f64::from(value)).sum();
+        self.mean.map(|name| (name, sum / self.values.len() as f64))
+    }
 }
 
 impl ShadowAnswers {

@@ -3,28 +3,26 @@
 mod answers;
 mod plan;
 
-pub use answers::ShadowAnswers;
+pub use answers::{FurtherAnswers, ShadowAnswers};
 pub use plan::{Inclusion, ShadowPlan, Views};
 
 use super::augment::{Move, moved};
 use super::canaries::{AuditSplit, Canaries, CanaryKind};
 use super::context::TrainingContext;
-use super::ensemble::logits_of_all;
+use super::defense::method::{Answers, Further, Queries, Task};
 use super::guard::guarded;
 use super::seed::{Purpose, stream};
 use super::training_images::{Example, TrainingImages};
 use answers::largest;
-use leakbound::error::Result;
+use leakbound::error::{Error, Result};
 use leakbound::record::ImageSet;
-use ndarray::{Array1, Array2, Array4, Axis};
+use ndarray::{Array1, Array2, Array4, ArrayD, Axis};
 use plan::rejected;
 use rand::RngExt;
-use tch::{Device, Tensor};
+use tch::Tensor;
 
-/// The one training of this recipe, for `Trainer::train_and_ask`.
-const PHASE: u64 = 0;
-
-/// Trains shadow models and asks them about the audited samples. Progress counts networks.
+/// Trains shadow models and asks them about the audited samples. Progress counts networks, of which
+/// each model has [`Defense::networks`](crate::Defense::networks).
 ///
 /// `others` are the images of [`CanaryKind::OutOfDistribution`], which no other kind takes.
 ///
@@ -64,16 +62,18 @@ pub fn train_shadow_models(
         })
         .collect();
     let (images, asked) = guarded("images", || Ok(tensors(context, &split, &canaries, plan)))?;
+    let queries = Queries { fixed, attacked: canaries.attacked, views: plan.views.moves().len() };
     let trainer = context.trainer(plan.network, &plan.training, plan.seed);
-    let answers = trainer.train_and_ask(PHASE, &images, &tables, &asked, &|networks, _, asked| {
-        Vec::<Vec<f32>>::try_from(logits_of_all(networks, asked).to_device(Device::Cpu).view([networks.networks(), -1]))
-    })?;
-    if answers.iter().flatten().any(|logit| !logit.is_finite()) {
+    let method = plan.defense.method();
+    let test_labels = &context.test.labels.to_vec();
+    let task = Task { trainer, images: &images, tables: &tables, asked: &asked, queries, test_labels };
+    let answers = method.answers(&task)?;
+    if answers.iter().flatten().flatten().any(|logit| !logit.is_finite()) {
         return Err(rejected("logits are not finite: training diverged; take a smaller learning rate".into()));
     }
-    let (attacked, views) = (canaries.attacked, plan.views.moves().len());
+    let Queries { attacked, views, .. } = queries;
     let test_accuracy = answers.iter().map(|answers| {
-        let right = answers[views * attacked * classes..]
+        let right = answers[0][views * attacked * classes..]
             .chunks_exact(classes)
             .zip(&context.test.labels)
             .filter(|&(logits, &label)| largest(logits.iter().copied()) == usize::from(label));
@@ -84,8 +84,9 @@ pub fn train_shadow_models(
     Ok(ShadowAnswers {
         test_accuracy: test_accuracy.collect(),
         logits: Array4::from_shape_fn((plan.models, attacked, views, classes), |(model, sample, view, class)| {
-            answers[model][(view * attacked + sample) * classes + class]
+            answers[model][0][(view * attacked + sample) * classes + class]
         }),
+        further: further(method.further(queries, classes), &answers)?,
         keep: attacked_keep.to_owned(),
         labels: canaries.labels[..attacked].iter().map(|&label| label.into()).collect(),
         audit_index: index(&split.audit[..attacked]),
@@ -98,6 +99,18 @@ pub fn train_shadow_models(
         },
         itself: plan.views.itself(),
     })
+}
+
+/// Answers of all models beside the logits.
+fn further(arrays: Vec<Further>, answers: &[Answers]) -> Result<Vec<FurtherAnswers>> {
+    let array = |(number, Further { name, mean, shape }): (usize, Further)| {
+        let shape = [vec![answers.len()], shape].concat();
+        let values = answers.iter().flat_map(|answers| answers[number + 1].iter().copied()).collect();
+        let values = ArrayD::from_shape_vec(shape, values)
+            .map_err(|error| Error::Unavailable { operation: "answers", reason: error.to_string() })?;
+        Ok(FurtherAnswers { name, mean, values })
+    };
+    arrays.into_iter().enumerate().map(array).collect()
 }
 
 /// \[model, sample\]: which model is trained on which sample.

@@ -2,6 +2,7 @@
 
 use crate::augment::{ITSELF, Move, check_shift, eighteen_views};
 use crate::canaries::CanaryKind;
+use crate::defense::Defense;
 use crate::network::NetworkPlan;
 use crate::train::TrainingPlan;
 use crate::training_images::check_tables;
@@ -109,11 +110,19 @@ pub struct ShadowPlan {
     pub network: NetworkPlan,
     /// Training of each model.
     pub training: TrainingPlan,
+    /// How each model is defended.
+    pub defense: Defense,
     /// Seed of everything random.
     pub seed: u64,
 }
 
 impl ShadowPlan {
+    /// Networks that are trained for all models.
+    #[must_use]
+    pub fn networks(&self) -> u64 {
+        (self.models as u64).saturating_mul(self.defense.networks())
+    }
+
     /// Fixed images of `available` training images, if the plan can be carried out on images of such a shape.
     pub(super) fn fixed_images(&self, available: usize, shape: [usize; 3], classes: usize) -> Result<usize> {
         let fixed = self.fixed.unwrap_or(available.saturating_sub(self.audit));
@@ -127,6 +136,7 @@ impl ShadowPlan {
             return Err(Error::Domain { quantity, value: 0.0, domain: "[1, inf)" });
         }
         self.network.check()?;
+        self.defense.check(classes)?;
         if let Some(augmentation) = self.training.augmentation {
             augmentation.check(shape)?;
         }

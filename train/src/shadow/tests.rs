@@ -1,6 +1,7 @@
 use super::*;
 use crate::{
-    Augmentation, DeviceChoice, NetworkPlan, Optimizer, Schedule, TrainingContext, TrainingDevice, TrainingPlan,
+    Augmentation, Defense, DeviceChoice, NetworkPlan, Optimizer, Schedule, TrainingContext, TrainingDevice,
+    TrainingPlan,
 };
 use leakbound::record::{ImagePart, MemoryBudget, read_images};
 
@@ -14,6 +15,7 @@ fn plan() -> ShadowPlan {
         views: Views::Itself,
         network: NetworkPlan::Mlp { hidden: 32 },
         training: TrainingPlan::new(25, 32, Optimizer::ADAM, Schedule::Constant { rate: 3e-3 }),
+        defense: Defense::None,
         seed: 1,
     }
 }

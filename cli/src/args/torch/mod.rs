@@ -1,6 +1,7 @@
 //! Options of `leakbound torch`.
 
 mod alibi;
+mod defense;
 mod dpsgd;
 mod network;
 mod property;
@@ -60,7 +61,7 @@ pub enum TorchCommand {
         after_help = "Examples:\n  leakbound torch shadow --data fashion-mnist --recording shadow.npz --models 16 \
                             --fixed 4000 --hidden 96\n  leakbound membership lira shadow.npz --report lira.html\n  \
                             leakbound torch shadow --data fashion-mnist --recording views.npz --flip --shift 2 --views \
-                            18"
+                            18\n  leakbound torch shadow --data fashion-mnist --recording hamp.npz --defense hamp"
     )]
     Shadow(ShadowOptions),
     /// Train PATE students on labels within privacy budgets, and record all answers

@@ -1,9 +1,11 @@
 //! Options of `leakbound torch shadow`.
 
+use super::defense::DefenseOptions;
 use super::network::NetworkOptions;
 use super::training::{CheckpointOptions, TrainingOptions};
 use super::{DataOptions, any_count, count};
 use clap::Args;
+use leakbound::Result;
 use leakbound_train::{Augmentation, CanaryKind, Inclusion, ShadowPlan, TrainingPlan, Views};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -61,6 +63,10 @@ pub struct ShadowOptions {
     /// Shift training images by up to this many pixels on each axis, padding with 0
     #[arg(long, value_name = "P", default_value = "0", value_parser = any_count, allow_hyphen_values = true)]
     pub shift: usize,
+    /// The defense of each model
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub defense: DefenseOptions,
     /// Where answers are kept until all are there
     #[command(flatten)]
     #[serde(flatten)]
@@ -69,10 +75,13 @@ pub struct ShadowOptions {
 
 impl ShadowOptions {
     /// The library's plan.
-    pub fn plan(&self, seed: u64) -> ShadowPlan {
+    ///
+    /// # Errors
+    /// Those of [`DefenseOptions::defense`].
+    pub fn plan(&self, seed: u64) -> Result<ShadowPlan> {
         let shift = self.view_shift.unwrap_or(if self.shift == 0 { VIEW_SHIFT } else { self.shift });
         let augmentation = Augmentation { flip: self.flip, shift: self.shift };
-        ShadowPlan {
+        Ok(ShadowPlan {
             models: self.models,
             audit: self.audit,
             fixed: self.fixed,
@@ -84,7 +93,8 @@ impl ShadowOptions {
                 augmentation: (self.flip || self.shift > 0).then_some(augmentation),
                 ..self.training.plan(40)
             },
+            defense: self.defense.defense()?,
             seed,
-        }
+        })
     }
 }

@@ -1,0 +1,100 @@
+//! The defense of the models that a recipe trains.
+
+use super::count;
+use crate::args::{Parsed, number};
+use clap::{Args, ValueEnum};
+use leakbound::error::{Error, Result};
+use leakbound_train::{Defense, Hamp, RelaxLoss, Selena};
+use serde::Serialize;
+
+/// Which defense.
+#[derive(Debug, Clone, Args, Serialize)]
+pub struct DefenseOptions {
+    /// The defense against membership inference
+    #[arg(long, value_name = "DEFENSE", default_value = "none")]
+    pub defense: DefenseName,
+    /// Loss in nats that relaxloss keeps to [default: 0.5946]
+    #[arg(long, value_name = "NATS", value_parser = at_least_0, allow_hyphen_values = true)]
+    pub loss_threshold: Option<f64>,
+    /// Entropy of the soft labels of hamp as a share of the largest [default: 0.9996837722339832]
+    #[arg(long, value_name = "S", value_parser = below_1, allow_hyphen_values = true)]
+    pub entropy_share: Option<f64>,
+    /// Weight of the entropy of answers in the loss of hamp [default: 0.005]
+    #[arg(long, value_name = "W", value_parser = at_least_0, allow_hyphen_values = true)]
+    pub entropy_weight: Option<f64>,
+    /// Models that selena splits the images among [default: 25]
+    #[arg(long, value_name = "K", value_parser = count, allow_hyphen_values = true)]
+    pub split_models: Option<usize>,
+    /// Of them, models that leave out an image [default: 10]
+    #[arg(long, value_name = "L", value_parser = count, allow_hyphen_values = true)]
+    pub left_out: Option<usize>,
+}
+
+/// Defenses by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DefenseName {
+    /// None: mean cross-entropy on the labels
+    None,
+    /// The loss of a batch is kept at --loss-threshold (Chen et al., 2022)
+    #[value(name = "relaxloss")]
+    #[serde(rename = "relaxloss")]
+    RelaxLoss,
+    /// Soft labels, less confident answers, and random ones in their order (Chen and Pattabiraman, 2024)
+    Hamp,
+    /// Distillation of --split-models, each image by --left-out that did not see it (Tang et al., 2022)
+    Selena,
+}
+
+impl DefenseOptions {
+    /// The library's defense.
+    ///
+    /// # Errors
+    /// [`Error::Rejected`] for an option of another defense.
+    pub fn defense(&self) -> Result<Defense> {
+        self.check()?;
+        Ok(match self.defense {
+            DefenseName::None => Defense::None,
+            DefenseName::RelaxLoss => Defense::RelaxLoss(RelaxLoss {
+                loss_threshold: self.loss_threshold.unwrap_or(RelaxLoss::PUBLISHED.loss_threshold),
+            }),
+            DefenseName::Hamp => Defense::Hamp(Hamp {
+                entropy_share: self.entropy_share.unwrap_or(Hamp::PUBLISHED.entropy_share),
+                entropy_weight: self.entropy_weight.unwrap_or(Hamp::PUBLISHED.entropy_weight),
+            }),
+            DefenseName::Selena => Defense::Selena(Selena {
+                models: self.split_models.unwrap_or(Selena::PUBLISHED.models),
+                left_out: self.left_out.unwrap_or(Selena::PUBLISHED.left_out),
+            }),
+        })
+    }
+
+    fn check(&self) -> Result<()> {
+        let parameters = [
+            ("--loss-threshold", self.loss_threshold.is_some(), DefenseName::RelaxLoss),
+            ("--entropy-share", self.entropy_share.is_some(), DefenseName::Hamp),
+            ("--entropy-weight", self.entropy_weight.is_some(), DefenseName::Hamp),
+            ("--split-models", self.split_models.is_some(), DefenseName::Selena),
+            ("--left-out", self.left_out.is_some(), DefenseName::Selena),
+        ];
+        let other = parameters.into_iter().find(|&(_, given, of)| given && of != self.defense);
+        let Some((option, _, of)) = other else { return Ok(()) };
+        let [of, ours] = [of, self.defense].map(name);
+        let reason = format!("{option} is an option of {of}, not of {ours}; leave it out, or take --defense {of}");
+        Err(Error::Rejected { operation: "defense", reason })
+    }
+}
+
+fn name(defense: DefenseName) -> String {
+    defense.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+}
+
+fn at_least_0(text: &str) -> Parsed<f64> {
+    let number = number(text)?;
+    if (0.0..f64::INFINITY).contains(&number) { Ok(number) } else { Err(format!("{number} is not in [0, inf)")) }
+}
+
+fn below_1(text: &str) -> Parsed<f64> {
+    let number = number(text)?;
+    if (0.0..1.0).contains(&number) { Ok(number) } else { Err(format!("{number} is not in [0, 1)")) }
+}

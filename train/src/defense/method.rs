@@ -1,0 +1,81 @@
+//! What a defense is given, and what it gives back.
+
+use crate::ensemble::{Ensemble, logits_of_all};
+use crate::groups::Trainer;
+use crate::training_images::{Example, TrainingImages};
+use leakbound::error::Result;
+use tch::{Device, TchError, Tensor};
+
+/// The one training of a shadow model that is a single network, for `Trainer::train_and_ask`.
+pub(crate) const PHASE: u64 = 0;
+
+/// The images that every shadow model is queried on, [V · A + T, F]: view by view the A attacked samples, the T test
+/// images behind them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Queries {
+    /// Training images of every model: the audited samples are behind them.
+    pub fixed: usize,
+    /// A.
+    pub attacked: usize,
+    /// V.
+    pub views: usize,
+}
+
+/// Shadow models to be trained.
+pub(crate) struct Task<'a> {
+    /// Training of a network by cross-entropy.
+    pub trainer: Trainer<'a>,
+    /// Images of all models, with one-hot labels: the fixed ones, then the audited samples, of which the first are
+    /// attacked.
+    pub images: &'a TrainingImages,
+    /// Training images of each model.
+    pub tables: &'a [Vec<Example>],
+    /// Images queried on.
+    pub asked: &'a Tensor,
+    /// What they are.
+    pub queries: Queries,
+    /// \[test image\].
+    pub test_labels: &'a [u8],
+}
+
+/// What one shadow model answers: logits \[query, class\] of all queries, then the further answers of its defense.
+pub(crate) type Answers = Vec<Vec<f32>>;
+
+/// Answers of a defense beside the logits.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Further {
+    /// The array of the recording.
+    pub name: &'static str,
+    /// What the mean over the models is called, of one number for each.
+    pub mean: Option<&'static str>,
+    /// Its shape, without the leading dimension that counts models.
+    pub shape: Vec<usize>,
+}
+
+/// A defense.
+pub(crate) trait Method: Sync {
+    /// Networks that are trained for one shadow model.
+    fn networks(&self) -> u64 {
+        1
+    }
+
+    /// # Errors
+    /// A parameter that is out of range, or does not fit so many classes.
+    fn check(&self, classes: usize) -> Result<()>;
+
+    /// Answers beside the logits, for C classes.
+    fn further(&self, _queries: Queries, _classes: usize) -> Vec<Further> {
+        Vec::new()
+    }
+
+    /// Trains a model on each table, and asks it.
+    ///
+    /// # Errors
+    /// Those of [`Trainer::train_and_ask`], and images that do not fit the defense.
+    fn answers(&self, task: &Task<'_>) -> Result<Vec<Answers>>;
+}
+
+/// Logits of the same images, network by network.
+pub(crate) fn logits(networks: &mut dyn Ensemble, asked: &Tensor) -> std::result::Result<Vec<Vec<f32>>, TchError> {
+    Vec::try_from(logits_of_all(networks, asked).to_device(Device::Cpu).view([networks.networks(), -1]))
+}

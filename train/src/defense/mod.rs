@@ -1,0 +1,77 @@
+//! Defenses against membership inference: how a shadow model is trained and answers, one file for each.
+//!
+//! A new defense is a file with a type that implements `Method`, and a variant of [`Defense`].
+
+mod hamp;
+pub(super) mod method;
+mod relaxloss;
+mod selena;
+mod undefended;
+
+pub use hamp::Hamp;
+pub use relaxloss::RelaxLoss;
+pub use selena::Selena;
+
+use leakbound::error::Result;
+use method::Method;
+use serde::Serialize;
+use std::fmt;
+use undefended::Undefended;
+
+/// How shadow models are defended.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(tag = "name", rename_all = "kebab-case")]
+pub enum Defense {
+    /// Not at all: mean cross-entropy on the labels.
+    None,
+    /// The loss of a batch is kept at a threshold.
+    #[serde(rename = "relaxloss")]
+    RelaxLoss(RelaxLoss),
+    /// Soft labels, less confident answers, and random ones in their order.
+    Hamp(Hamp),
+    /// Distillation of models, each image by those that did not see it.
+    Selena(Selena),
+}
+
+impl Defense {
+    /// Networks that are trained for one shadow model.
+    #[must_use]
+    pub fn networks(self) -> u64 {
+        self.method().networks()
+    }
+
+    /// # Errors
+    /// [`Error::Domain`](leakbound::Error::Domain) for a parameter out of range,
+    /// [`Error::Rejected`](leakbound::Error::Rejected) for parameters that do not fit each other or so many classes.
+    pub(super) fn check(self, classes: usize) -> Result<()> {
+        self.method().check(classes)
+    }
+
+    /// How it is carried out.
+    pub(super) fn method(&self) -> &dyn Method {
+        match self {
+            Self::None => &Undefended,
+            Self::RelaxLoss(defense) => defense,
+            Self::Hamp(defense) => defense,
+            Self::Selena(defense) => defense,
+        }
+    }
+}
+
+impl fmt::Display for Defense {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => formatter.write_str("no defense"),
+            Self::RelaxLoss(RelaxLoss { loss_threshold }) => write!(formatter, "RelaxLoss at {loss_threshold}"),
+            Self::Hamp(Hamp { entropy_share, entropy_weight }) => {
+                write!(formatter, "HAMP with entropy share {entropy_share} and weight {entropy_weight}")
+            }
+            Self::Selena(Selena { models, left_out }) => {
+                write!(formatter, "SELENA of {models} models, {left_out} of them for an image")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
