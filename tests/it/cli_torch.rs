@@ -124,7 +124,7 @@ mod with_libtorch {
         rejected(2, IMAGES, &recording, "--canaries cats", "expected original, mislabeled");
         rejected(2, IMAGES, &recording, "--learning-rate NaN", "--learning-rate");
         rejected(2, IMAGES, &recording, "--views 7", "--views");
-        rejected(2, IMAGES, &recording, "--defense cats", "[possible values: none, relaxloss, hamp, selena]");
+        rejected(2, IMAGES, &recording, "--defense cats", "expected none, relaxloss, hamp, selena");
         rejected(2, IMAGES, &recording, "--defense relaxloss --loss-threshold -1", "-1 is not in [0, inf)");
         rejected(2, IMAGES, &recording, "--defense hamp --entropy-share 1", "1 is not in [0, 1)");
         rejected(2, IMAGES, &recording, "--defense hamp --loss-threshold 1", "an option of relaxloss, not of hamp");
@@ -149,20 +149,35 @@ mod with_libtorch {
         let folder = tempfile::tempdir().unwrap();
         let place = |name: &str| folder.path().join(name).display().to_string();
         let defenses = [
-            ("relaxloss --loss-threshold 1", "RelaxLoss at 1", "logits"),
-            ("hamp --entropy-share 0.9", "HAMP with entropy share 0.9 and weight 0.005", "training_time_logits"),
-            ("selena --split-models 4 --left-out 2", "SELENA of 4 models, 2 of them for an image", "split_ai_logits"),
+            ("relaxloss --loss-threshold 1", "RelaxLoss at 1", "logits", r#""loss_threshold": 1.0"#),
+            (
+                "hamp --entropy-share 0.9",
+                "HAMP with entropy share 0.9 and weight 0.005",
+                "training_time_logits",
+                r#""entropy_weight": 0.005"#,
+            ),
+            (
+                "selena --split-models 4 --left-out 2",
+                "SELENA of 4 models, 2 of them for an image",
+                "split_ai_logits",
+                r#""left_out": 2"#,
+            ),
         ];
-        for (defense, title, array) in defenses {
+        for (defense, title, array, parameter) in defenses {
             let [first, second] = ["first.npz", "second.npz"].map(place);
-            for (recording, threads) in [(&first, 1), (&second, 2)] {
+            let train = |recording: &str, options: &str| {
                 let (status, stdout, stderr) = leakbound(&format!(
-                    "torch shadow --data {IMAGES} --recording {recording} --device cpu --models 6 --audit 30 --fixed 120 \
-                     --hidden 8 --epochs 4 --seed 3 --quiet --defense {defense} --threads {threads} --format json"
+                    "torch shadow --data {IMAGES} --recording {recording} --device cpu --models 6 --audit 30 \
+                     --fixed 120 --hidden 8 --epochs 4 --seed 3 --quiet --defense {defense} {options}"
                 ));
                 assert_eq!(status, 0, "{stderr}");
-                assert!(stdout.contains(title) && stdout.contains(&format!("\"{array}\"")), "{stdout}");
-            }
+                stdout
+            };
+            let text = train(&first, "--threads 1");
+            assert!(text.contains(title) && text.contains(array), "{text}");
+            // Parameters at their defaults are in the document too.
+            let document = train(&second, "--threads 2 --format json");
+            assert!(document.contains(parameter) && document.contains(&format!("\"{array}\"")), "{document}");
             assert!(std::fs::read(&first).unwrap() == std::fs::read(&second).unwrap(), "{defense}");
             let (status, _, stderr) = leakbound(&format!("membership lira {first} --format json"));
             assert_eq!(status, 0, "{defense}: {stderr}");

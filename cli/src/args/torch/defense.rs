@@ -13,21 +13,27 @@ pub struct DefenseOptions {
     /// The defense against membership inference
     #[arg(long, value_name = "DEFENSE", default_value = "none")]
     pub defense: DefenseName,
-    /// Loss in nats that relaxloss keeps to [default: 0.5946]
-    #[arg(long, value_name = "NATS", value_parser = at_least_0, allow_hyphen_values = true)]
-    pub loss_threshold: Option<f64>,
-    /// Entropy of the soft labels of hamp as a share of the largest [default: 0.9996837722339832]
-    #[arg(long, value_name = "S", value_parser = below_1, allow_hyphen_values = true)]
-    pub entropy_share: Option<f64>,
-    /// Weight of the entropy of answers in the loss of hamp [default: 0.005]
-    #[arg(long, value_name = "W", value_parser = at_least_0, allow_hyphen_values = true)]
-    pub entropy_weight: Option<f64>,
-    /// Models that selena splits the images among [default: 25]
-    #[arg(long, value_name = "K", value_parser = count, allow_hyphen_values = true)]
-    pub split_models: Option<usize>,
-    /// Of them, models that leave out an image [default: 10]
-    #[arg(long, value_name = "L", value_parser = count, allow_hyphen_values = true)]
-    pub left_out: Option<usize>,
+    /// Loss in nats that relaxloss keeps to
+    #[arg(long, value_name = "NATS", default_value = "0.5946", value_parser = at_least_0, allow_hyphen_values = true)]
+    pub loss_threshold: f64,
+    /// Entropy of the soft labels of hamp as a share of the largest
+    #[arg(
+        long,
+        value_name = "S",
+        default_value = "0.9996837722339832",
+        value_parser = below_1,
+        allow_hyphen_values = true
+    )]
+    pub entropy_share: f64,
+    /// Weight of the entropy of answers in the loss of hamp
+    #[arg(long, value_name = "W", default_value = "0.005", value_parser = at_least_0, allow_hyphen_values = true)]
+    pub entropy_weight: f64,
+    /// Models that selena splits the images among
+    #[arg(long, value_name = "K", default_value = "25", value_parser = count, allow_hyphen_values = true)]
+    pub split_models: usize,
+    /// Of them, models that leave out an image
+    #[arg(long, value_name = "L", default_value = "10", value_parser = count, allow_hyphen_values = true)]
+    pub left_out: usize,
 }
 
 /// Defenses by name.
@@ -50,34 +56,29 @@ impl DefenseOptions {
     /// The library's defense.
     ///
     /// # Errors
-    /// [`Error::Rejected`] for an option of another defense.
+    /// [`Error::Rejected`] for an option of another defense that is not at its default.
     pub fn defense(&self) -> Result<Defense> {
         self.check()?;
+        let &Self { loss_threshold, entropy_share, entropy_weight, split_models, left_out, .. } = self;
         Ok(match self.defense {
             DefenseName::None => Defense::None,
-            DefenseName::RelaxLoss => Defense::RelaxLoss(RelaxLoss {
-                loss_threshold: self.loss_threshold.unwrap_or(RelaxLoss::PUBLISHED.loss_threshold),
-            }),
-            DefenseName::Hamp => Defense::Hamp(Hamp {
-                entropy_share: self.entropy_share.unwrap_or(Hamp::PUBLISHED.entropy_share),
-                entropy_weight: self.entropy_weight.unwrap_or(Hamp::PUBLISHED.entropy_weight),
-            }),
-            DefenseName::Selena => Defense::Selena(Selena {
-                models: self.split_models.unwrap_or(Selena::PUBLISHED.models),
-                left_out: self.left_out.unwrap_or(Selena::PUBLISHED.left_out),
-            }),
+            DefenseName::RelaxLoss => Defense::RelaxLoss(RelaxLoss { loss_threshold }),
+            DefenseName::Hamp => Defense::Hamp(Hamp { entropy_share, entropy_weight }),
+            DefenseName::Selena => Defense::Selena(Selena { models: split_models, left_out }),
         })
     }
 
+    /// A document has all options at their values, and is read back: those at their defaults fit every defense.
     fn check(&self) -> Result<()> {
+        let (relaxloss, hamp, selena) = (RelaxLoss::PUBLISHED, Hamp::PUBLISHED, Selena::PUBLISHED);
         let parameters = [
-            ("--loss-threshold", self.loss_threshold.is_some(), DefenseName::RelaxLoss),
-            ("--entropy-share", self.entropy_share.is_some(), DefenseName::Hamp),
-            ("--entropy-weight", self.entropy_weight.is_some(), DefenseName::Hamp),
-            ("--split-models", self.split_models.is_some(), DefenseName::Selena),
-            ("--left-out", self.left_out.is_some(), DefenseName::Selena),
+            ("--loss-threshold", self.loss_threshold != relaxloss.loss_threshold, DefenseName::RelaxLoss),
+            ("--entropy-share", self.entropy_share != hamp.entropy_share, DefenseName::Hamp),
+            ("--entropy-weight", self.entropy_weight != hamp.entropy_weight, DefenseName::Hamp),
+            ("--split-models", self.split_models != selena.models, DefenseName::Selena),
+            ("--left-out", self.left_out != selena.left_out, DefenseName::Selena),
         ];
-        let other = parameters.into_iter().find(|&(_, given, of)| given && of != self.defense);
+        let other = parameters.into_iter().find(|&(_, chosen, of)| chosen && of != self.defense);
         let Some((option, _, of)) = other else { return Ok(()) };
         let [of, ours] = [of, self.defense].map(name);
         let reason = format!("{option} is an option of {of}, not of {ours}; leave it out, or take --defense {of}");
