@@ -522,6 +522,8 @@ def lira(
     top: Integers = 10,
     failure_probability: float = 0.05,
     resamples: int = 1000,
+    answers: Literal["sample", "neighbor", "encoder"] | None = None,
+    pairs: Literal["all", "disjoint"] = "all",
     score: Literal["logit", "hinge", "loss", "confidence", "top-confidence", "entropy", "modified-entropy", "correct"]
     | None = None,
     variant: Literal["leakbound", "carlini-2022", "tf-amia", "tf-offset", "aerni-2024", "leakpro"] = "leakbound",
@@ -553,6 +555,10 @@ def lira(
         top: Also report the N most vulnerable samples.
         failure_probability: Failure probability of each confidence limit.
         resamples: Bootstrap resamples of the victims; 0 for no bands.
+        answers: Recorded answers that the attack looks at: those on the samples, those at their nearest neighbors, or
+            how alike the encoder's embeddings of the views of a sample are [default: sample, or encoder where only
+            embeddings are recorded].
+        pairs: With `answers` encoder: views that are compared.
         score: Score of an answer: logit, hinge, loss, confidence, top-confidence, entropy, modified-entropy or correct;
             logit if logits are recorded.
         variant: Implementation whose formulas to use: leakbound, carlini-2022, tf-amia, tf-offset, aerni-2024 or
@@ -590,6 +596,8 @@ def label_only(
     top: Integers = 10,
     failure_probability: float = 0.05,
     resamples: int = 1000,
+    answers: Literal["sample", "neighbor", "encoder"] | None = None,
+    pairs: Literal["all", "disjoint"] = "all",
     strength: float = 1,
     victims: Integers = "loo",
     seed: int = 0,
@@ -613,6 +621,10 @@ def label_only(
         top: Also report the N most vulnerable samples.
         failure_probability: Failure probability of each confidence limit.
         resamples: Bootstrap resamples of the victims; 0 for no bands.
+        answers: Recorded answers that the attack looks at: those on the samples, those at their nearest neighbors, or
+            how alike the encoder's embeddings of the views of a sample are [default: sample, or encoder where only
+            embeddings are recorded].
+        pairs: With `answers` encoder: views that are compared.
         strength: Inverse regularization strength C.
         victims: Victims: loo (leave one out: each model, with all others as shadow models), or held-out models, such as
             0,5.
@@ -636,6 +648,8 @@ def threshold_attack(
     top: Integers = 10,
     failure_probability: float = 0.05,
     resamples: int = 1000,
+    answers: Literal["sample", "neighbor", "encoder"] | None = None,
+    pairs: Literal["all", "disjoint"] = "all",
     score: Literal["logit", "hinge", "loss", "confidence", "top-confidence", "entropy", "modified-entropy", "correct"]
     | None = None,
     seed: int = 0,
@@ -659,6 +673,10 @@ def threshold_attack(
         top: Also report the N most vulnerable samples.
         failure_probability: Failure probability of each confidence limit.
         resamples: Bootstrap resamples of the victims; 0 for no bands.
+        answers: Recorded answers that the attack looks at: those on the samples, those at their nearest neighbors, or
+            how alike the encoder's embeddings of the views of a sample are [default: sample, or encoder where only
+            embeddings are recorded].
+        pairs: With `answers` encoder: views that are compared.
         score: Score of an answer: logit, hinge, loss, confidence, top-confidence, entropy, modified-entropy or correct;
             loss if logits are recorded.
         seed: Seed of all random numbers; the same seed gives the same result on any number of threads.
@@ -681,6 +699,8 @@ def rmia(
     top: Integers = 10,
     failure_probability: float = 0.05,
     resamples: int = 1000,
+    answers: Literal["sample", "neighbor", "encoder"] | None = None,
+    pairs: Literal["all", "disjoint"] = "all",
     mode: Literal["online", "offline", "in-only"] = "online",
     gamma: float = 2,
     slope: float = 0.3,
@@ -706,6 +726,10 @@ def rmia(
         top: Also report the N most vulnerable samples.
         failure_probability: Failure probability of each confidence limit.
         resamples: Bootstrap resamples of the victims; 0 for no bands.
+        answers: Recorded answers that the attack looks at: those on the samples, those at their nearest neighbors, or
+            how alike the encoder's embeddings of the views of a sample are [default: sample, or encoder where only
+            embeddings are recorded].
+        pairs: With `answers` encoder: views that are compared.
         mode: Shadow models: online (with and without the sample) or offline (without it).
         gamma: Threshold gamma of the pairwise likelihood ratio.
         slope: Offline: slope of the line from confidences outside to those inside.
@@ -731,6 +755,8 @@ def risk(
     top: Integers = 10,
     failure_probability: float = 0.05,
     resamples: int = 1000,
+    answers: Literal["sample", "neighbor", "encoder"] | None = None,
+    pairs: Literal["all", "disjoint"] = "all",
     score: Literal["logit", "hinge", "loss", "confidence", "top-confidence", "entropy", "modified-entropy", "correct"]
     | None = None,
     bins: int = 15,
@@ -756,6 +782,10 @@ def risk(
         top: Also report the N most vulnerable samples.
         failure_probability: Failure probability of each confidence limit.
         resamples: Bootstrap resamples of the victims; 0 for no bands.
+        answers: Recorded answers that the attack looks at: those on the samples, those at their nearest neighbors, or
+            how alike the encoder's embeddings of the views of a sample are [default: sample, or encoder where only
+            embeddings are recorded].
+        pairs: With `answers` encoder: views that are compared.
         score: Score of an answer: logit, hinge, loss, confidence, top-confidence, entropy, modified-entropy or correct;
             modified-entropy if logits are recorded.
         bins: Number of equal-count bins.
@@ -781,6 +811,8 @@ def attacker(
     top: Integers = 10,
     failure_probability: float = 0.05,
     resamples: int = 1000,
+    answers: Literal["sample", "neighbor", "encoder"] | None = None,
+    pairs: Literal["all", "disjoint"] = "all",
     seed: int = 0,
     threads: int | None = None,
     max_memory: str | None = None,
@@ -802,6 +834,10 @@ def attacker(
         top: Also report the N most vulnerable samples.
         failure_probability: Failure probability of each confidence limit.
         resamples: Bootstrap resamples of the victims; 0 for no bands.
+        answers: Recorded answers that the attack looks at: those on the samples, those at their nearest neighbors, or
+            how alike the encoder's embeddings of the views of a sample are [default: sample, or encoder where only
+            embeddings are recorded].
+        pairs: With `answers` encoder: views that are compared.
         seed: Seed of all random numbers; the same seed gives the same result on any number of threads.
         threads: Number of threads [default: one per core].
         max_memory: Memory limit for input read from files, such as 4G [default: half of the free memory].
@@ -848,8 +884,10 @@ def compare_attacks(
         top: Also report the N most vulnerable samples.
         failure_probability: Failure probability of each confidence limit.
         resamples: Bootstrap resamples of the victims; 0 for no bands.
-        attacks: Attacks, most important first [default: all]. Names: lira, lira-pooled, lira-offline, rmia,
-            rmia-offline, risk, label-only, threshold, top-confidence, entropy, attacker.
+        attacks: Attacks, most important first [default: all that look at what is recorded]. Names: lira, lira-pooled,
+            lira-offline, rmia, rmia-offline, risk, label-only, threshold, top-confidence, entropy, attacker,
+            neighbor-lira, neighbor-lira-pooled, neighbor-label-only, encoder-lira, encoder-lira-pooled,
+            encoder-threshold.
         failure_per: Scope of the failure probability of the simultaneous limits: all attacks together, or each attack
             (answer, query).
         victims: Victims: loo (leave one out: each model, with all others as shadow models), or held-out models, such as
