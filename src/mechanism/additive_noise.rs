@@ -168,8 +168,8 @@ mod tests {
     use super::super::parse;
     use super::*;
     use crate::bound::Direction;
-    use crate::divergence::gdp_delta;
-    use crate::quantity::Epsilon;
+    use crate::divergence::{compose_enclosed, gdp_delta, gdp_epsilon};
+    use crate::quantity::{Delta, Epsilon};
 
     fn pair(text: &str, order: Option<Order>) -> crate::distribution::OutputPair {
         let [data, neighbor] = [0, 1].map(|count| VoteHistogram::new(vec![count]).unwrap());
@@ -249,5 +249,59 @@ mod tests {
         let votes = VoteHistogram::new(vec![3, 1]).unwrap();
         let error = parse("gaussian:sigma=1").unwrap().output_distribution(&votes, Bins::at(None)).unwrap_err();
         assert!(error.to_string().contains("a number has the histogram 0"), "{error}");
+    }
+
+    fn at_delta(value: f64) -> Delta {
+        Delta::new(value).unwrap()
+    }
+
+    /// The two ends for N(0, 1) and N(mu, 1), from cells out to 39 standard deviations.
+    fn gaussian(mu: f64) -> EnclosedLoss {
+        let text = format!("gaussian:sigma={}", mu.recip());
+        let [without, with] = [0, 1].map(|count| VoteHistogram::new(vec![count]).unwrap());
+        let [forward, _] = parse(&text).unwrap().enclosed_losses(&without, &with, 2_000).unwrap();
+        forward
+    }
+
+    /// A composition for a tiny δ knows only large losses: what it says of a δ far from it must still hold.
+    #[test]
+    fn far_from_its_delta_an_enclosure_is_wide_and_not_wrong() {
+        for (mu, times) in [(10.0 / 3.0, 10u64), (2f64.sqrt(), 1), (1.27, 1), (0.1, 400)] {
+            let loss = gaussian(mu);
+            let together = mu * (times as f64).sqrt();
+            for target in [1e-3, 1e-30, 1e-60, 1e-120, 1e-250] {
+                let composed = compose_enclosed(&[(&loss, times)], at_delta(target), 1e-3).unwrap();
+                for at in [0.9, 0.5, 0.1, 1e-2, 1e-5, 1e-12, 1e-40, 1e-100, 1e-200] {
+                    let truth = gdp_epsilon(together, at_delta(at)).unwrap().get();
+                    let found = composed.epsilon(at_delta(at));
+                    let wide = 1e-9 * (1.0 + truth);
+                    assert!(
+                        found.lower <= truth + wide && truth <= found.upper + wide,
+                        "{mu} {times} {target:e} {at:e}: {found:?} {truth}"
+                    );
+                }
+            }
+        }
+    }
+
+    /// No noise makes an unbounded loss bounded, however rare the large ones are.
+    #[test]
+    fn unbounded_losses_have_no_epsilon_without_a_delta() {
+        let [without, with] = [0, 1].map(|count| VoteHistogram::new(vec![count]).unwrap());
+        for text in [
+            "gaussian:sigma=1e4",
+            "gaussian-vector:sigma=1e4,counts=2",
+            "discrete-gaussian:sigma=2e5",
+            "subsampled-gaussian:sigma=2e3,rate=0.01",
+            "poisson:rate=0.01,of=[gaussian:sigma=100]",
+        ] {
+            for loss in parse(text).unwrap().enclosed_losses(&without, &with, 500).unwrap() {
+                let composed = compose_enclosed(&[(&loss, 3)], at_delta(0.0), 1e-3).unwrap();
+                // Without the record no loss of a subsample is above -ln(1 - rate).
+                let bounded = text.contains("rate") && loss.at_most.largest() < 1.0;
+                assert!(bounded || composed.epsilon(at_delta(0.0)).upper == f64::INFINITY, "{text}");
+                assert!(composed.epsilon(at_delta(1e-12)).upper < 1.0, "{text}");
+            }
+        }
     }
 }
