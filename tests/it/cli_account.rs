@@ -162,7 +162,7 @@ fn releases_without_common_neighbors_are_rejected() {
     desk.file("mixed.toml", format!("{added}\n{}histogram = [1, 0]\n", replaced));
     for words in ["account mixed.toml", "account mixed.toml --composition pld"] {
         let line = desk.rejected(2, words);
-        for part in ["line 2", "line 6", "added or removed", "subsampled-gaussian-replace is", "no two datasets"] {
+        for part in ["line 2", "line 6", "added or removed", "subsampled-gaussian-replace about", "no two datasets"] {
             assert!(line.contains(part), "{line}");
         }
     }
