@@ -136,9 +136,8 @@ pub(super) fn limit_of_much_noise(accountant: &dyn Accountant, case: &Case) -> C
     let smallest = mechanism.numbers(Role::Noise).into_iter().map(|(_, scale)| scale).fold(f64::INFINITY, f64::min);
     let limit = f64::from(case.request.repetitions) * 2.0 * order.get() / (smallest * smallest);
     let claim = claim!(accountant, &Request { mechanism, ..case.request.clone() });
-    // Programs that sum in doubles lose about 1e-12 beside 1, for each output, and ratios are raised to the order.
-    let rounding = (1e-12 * f64::from(case.request.repetitions) * order.get()).max(1e-9);
-    at_most(accountant, claim, limit + rounding, || "claim with a million times the noise, and 2 order/scale^2".into())
+    // Programs that sum in doubles lose about 1e-12 beside 1.
+    at_most(accountant, claim, limit + 1e-9, || "claim with a million times the noise, and 2 order/scale^2".into())
 }
 
 /// With every vote in one class, and so many scales of noise between it and the next.
