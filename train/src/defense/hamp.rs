@@ -246,7 +246,7 @@ mod tests {
         assert_eq!(answers[1], [1.0, 2.0, 5.0, 6.0, 4.0, 3.0, 8.0, 7.0]);
     }
 
-    /// Random images are new for every query and model, those of a model whoever is beside it, and uniform.
+    /// Random images are new for every query and model, the same whichever models are beside it, and uniform.
     #[test]
     fn random_images_are_of_their_query_alone() {
         let (mut seen, mut counts) = (std::collections::BTreeSet::new(), [0u32; 256]);
