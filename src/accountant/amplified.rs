@@ -122,13 +122,64 @@ pub fn rdp_of_loss(order: Order, loss: &PrivacyLoss, bound: &dyn Fn(Order) -> f6
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 #[must_use]
-pub fn rdp_of_profiles(order: Order, [above, below]: [&PrivacyLoss; 2], bound: &dyn Fn(Order) -> f64) -> f64 {
+pub fn rdp_of_profiles(order: Order, profiles: [&PrivacyLoss; 2], bound: &dyn Fn(Order) -> f64) -> f64 {
+    // Sums of probabilities are off by 1e-13 or so. Below ε = 0 that shifts the profile by as much, in ln x, which is
+    // weighted with at most α (α-1) down to the least loss and with α together from there on.
+    let [_, below] = profiles;
+    let least = counting(below).map(|(l, _)| l.abs()).fold(0.0, f64::max);
+    rounded_up(order, log_moment(order, profiles, bound), 1.0 + least)
+}
+
+/// D_α of a pair from its own privacy loss, which must have every outcome of the pair with at least its probability, and
+/// none of Q that P does not have. `bound` is as for [`rdp_of_loss`], which adds 1e-13 α for what a loss that only
+/// dominates may hide: here small losses have divergences as small. Rounded up.
+///
+/// No term of Σ q (e^{αl} - 1 - α (e^l - 1)) is negative, so that only the rounding of the losses counts: an error e of
+/// a loss shifts D_α by at most e Σ p e^{(α-1) l} |1 - e^{-αl}| / Σ p e^{(α-1) l} ≤ 2 e α |l|.
+///
+/// ```
+/// # use leakbound::accountant::rdp_of_own_loss;
+/// # use leakbound::distribution::OutcomeDistribution;
+/// # use leakbound::divergence::PrivacyLoss;
+/// # use leakbound::quantity::Order;
+/// // Randomized response with ε = 1e-6: ε² + O(ε⁴) at order 2.
+/// let [p, q] = [[1e-6f64, 0.0], [0.0, 1e-6]].map(|ln| {
+///     let weights = ln.map(f64::exp);
+///     OutcomeDistribution::from_probabilities(&weights.map(|weight| weight / (weights[0] + weights[1]))).unwrap()
+/// });
+/// let loss = PrivacyLoss::of_distributions(&p, &q)?;
+/// let found = rdp_of_own_loss(Order::new(2.0)?, &loss, &|_| loss.largest());
+/// assert!(found >= 1e-12 && found < 1.00001e-12, "{found}");
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+#[must_use]
+pub fn rdp_of_own_loss(order: Order, loss: &PrivacyLoss, bound: &dyn Fn(Order) -> f64) -> f64 {
+    let farthest = counting(loss).map(|(l, _)| l.abs()).fold(0.0, f64::max);
+    rounded_up(order, log_moment(order, [loss, loss], bound), farthest)
+}
+
+/// The losses whose probabilities are not bounded together.
+fn counting(loss: &PrivacyLoss) -> impl Iterator<Item = (f64, f64)> + '_ {
+    loss.atoms().filter(|(_, p)| *p >= LOST)
+}
+
+/// D_α from ln of E e^{(α-1) L} - 1, off by 1e-13 α times `size` where losses are off by 5e-14 and sums of probabilities
+/// by 1e-13.
+fn rounded_up(order: Order, ln: f64, size: f64) -> f64 {
+    if ln == f64::INFINITY {
+        return ln;
+    }
+    let a = order.get();
+    up((softplus(ln) / (a - 1.0)) * (1.0 + 1e-12) + 1e-13 * a * size, 8.0)
+}
+
+/// ln of E e^{(α-1) L} - 1, with what is lost.
+fn log_moment(order: Order, [above, below]: [&PrivacyLoss; 2], bound: &dyn Fn(Order) -> f64) -> f64 {
     let a = order.get();
     let infinite = above.infinite().max(below.infinite());
     let term = |l: f64, p: f64| p.ln() - l + log_power_excess(a, libm::expm1(l), || l);
-    let counts = |p: f64| p >= LOST;
-    let mut terms: Vec<f64> = above.atoms().filter(|(l, p)| *l > 0.0 && counts(*p)).map(|(l, p)| term(l, p)).collect();
-    terms.extend(below.atoms().filter(|(l, p)| *l <= 0.0 && counts(*p)).map(|(l, p)| term(l, p)));
+    let mut terms: Vec<f64> = counting(above).filter(|(l, _)| *l > 0.0).map(|(l, p)| term(l, p)).collect();
+    terms.extend(counting(below).filter(|(l, _)| *l <= 0.0).map(|(l, p)| term(l, p)));
     // (1+u)^α - 1 - αu at u = -1, on what is left of Q.
     let of_q: f64 = below.atoms().map(|(l, p)| libm::exp(p.ln() - l)).sum();
     terms.push(((1.0 - of_q).max(0.0) * (a - 1.0)).ln());
@@ -137,14 +188,7 @@ pub fn rdp_of_profiles(order: Order, [above, below]: [&PrivacyLoss; 2], bound: &
     }
     let found = log_sum_exp(terms.iter().copied());
     let ln_p = log_sum_exp([LN_LOST, infinite.ln()].into_iter());
-    let ln = log_sum_exp([found, ln_lost(order, ln_p, bound, found - NEGLIGIBLE)].into_iter());
-    if ln == f64::INFINITY {
-        return ln;
-    }
-    // Sums of probabilities are off by 1e-13 or so. Below ε = 0 that shifts the profile by as much down to the least
-    // loss, in ln x, which is weighted with at most α (α-1).
-    let least = below.atoms().filter(|(_, p)| counts(*p)).map(|(l, _)| l.abs()).fold(0.0, f64::max);
-    up((softplus(ln) / (a - 1.0)) * (1.0 + 1e-12) + 1e-13 * a * (1.0 + least), 8.0)
+    log_sum_exp([found, ln_lost(order, ln_p, bound, found - NEGLIGIBLE)].into_iter())
 }
 
 /// ln of E e^{(α-1) L} of what has such a probability, by the first order at which it is negligible or else by the best

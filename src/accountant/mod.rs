@@ -24,7 +24,7 @@ mod theorem;
 mod vote_cost;
 mod worst_case;
 
-pub use amplified::{poisson_subsampled_rdp, rdp_of_loss, rdp_of_profiles, without_replacement_rdp};
+pub use amplified::{poisson_subsampled_rdp, rdp_of_loss, rdp_of_own_loss, rdp_of_profiles, without_replacement_rdp};
 pub use budget::PrivacyBudget;
 pub use confident::{
     ConfidentCost, confident_gnmax_cost, confident_gnmax_data_independent, interactive_gnmax_cost,

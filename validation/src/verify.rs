@@ -20,9 +20,9 @@ const CASES: u64 = 100_000;
 /// follow until there are enough cases: where a case takes a millisecond one is enough, where it takes 100 there are
 /// dozens.
 const CASES_AGAINST_DISTRIBUTIONS: u64 = 100_000;
-const TIME_AGAINST_DISTRIBUTIONS: Duration = Duration::from_secs(40);
+const TIME_AGAINST_DISTRIBUTIONS: Duration = Duration::from_secs(20);
 const CASES_OF_STRUCTURE: u64 = 20_000;
-const TIME_OF_STRUCTURE: Duration = Duration::from_secs(20);
+const TIME_OF_STRUCTURE: Duration = Duration::from_secs(10);
 const MOST_ROUNDS: u64 = 100;
 /// The time within which a wrong accountant must be refuted, its smallest counterexample included.
 const TIME_OF_WRONG: Duration = Duration::from_secs(5);

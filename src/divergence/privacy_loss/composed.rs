@@ -25,6 +25,9 @@ const ROUNDING: f64 = 2e-14;
 const MOVED_SHARE: f64 = 0.02;
 /// A tilt narrows the distribution of the sum to this share at most.
 const NARROWEST: f64 = 0.3;
+/// Points that are summed for every tilt that is tried. Any tilt is valid, so that neighboring losses of many different
+/// queries may stand for each other there.
+const MOST_POINTS_OF_TILT: usize = 1 << 18;
 /// Rounding of a closed form.
 const SLIGHTLY: f64 = 1e-12;
 /// Thresholds below ε that are tried for the lower side.
@@ -267,12 +270,23 @@ fn times_or_zero(value: f64, times: u64) -> f64 {
     if times == 0 { 0.0 } else { value * times as f64 }
 }
 
+/// Neighboring losses as one point at their mean, with the logarithm of their probability.
+fn gathered_point(atoms: &[Atom]) -> (f64, f64) {
+    if let [atom] = atoms {
+        return (atom.l, atom.p.ln());
+    }
+    let p: f64 = atoms.iter().map(|atom| atom.p).sum();
+    (atoms.iter().map(|atom| atom.p * atom.l).sum::<f64>() / p, p.ln())
+}
+
 /// The exponent λ under which the mean of the sum is about ε(δ), the standard deviation there and that mean, from
 /// Chernoff's bound ln δ ≈ Λ(λ) - λ Λ'(λ). None where no loss is positive to speak of.
 fn tilt(losses: &[(&PrivacyLoss, u64)], spare: f64, delta: Delta) -> Option<(f64, f64, f64)> {
+    let atoms: usize = losses.iter().map(|(loss, _)| loss.atoms.len()).sum();
+    let together = atoms.div_ceil(MOST_POINTS_OF_TILT).max(1);
     // Logarithms once for all exponents that are tried.
     let points = |(loss, _): &(&PrivacyLoss, u64)| -> Vec<(f64, f64)> {
-        kept_atoms(loss, spare).iter().map(|atom| (atom.l, atom.p.ln())).collect()
+        kept_atoms(loss, spare).chunks(together).map(gathered_point).collect()
     };
     let points: Vec<Vec<(f64, f64)>> = losses.par_iter().map(points).collect();
     let sum = |lambda: f64| {
