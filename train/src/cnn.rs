@@ -2,7 +2,9 @@
 
 use super::ensemble::{Ensemble, counted};
 use super::initial::Initial;
-use super::layers::{batch_normalization, convolution, dense, folded, max_pool_3, running_statistics, unfolded};
+use super::layers::{
+    BatchPass, batch_normalization, convolution, dense, folded, max_pool_3, running_statistics, unfolded,
+};
 use rand::Rng;
 use tch::{Device, Tensor};
 
@@ -38,13 +40,13 @@ impl CnnEnsemble {
         Self { networks, shape, parameters: initial.finish(), statistics }
     }
 
-    fn forward(&self, inputs: &Tensor, learning: bool) -> Tensor {
+    fn forward(&self, inputs: &Tensor, pass: &mut BatchPass<'_>) -> Tensor {
         let (blocks, layers) = self.parameters.split_at(8);
         let mut images = folded(inputs, self.shape);
         for (block, statistics) in blocks.chunks_exact(4).zip(self.statistics.chunks_exact(2)) {
             images = convolution(&images, &block[0], Some(&block[1]), self.networks, 1, 2).relu();
             let statistics = [&statistics[0], &statistics[1]];
-            images = max_pool_3(&batch_normalization(&images, [&block[2], &block[3]], statistics, learning));
+            images = max_pool_3(&batch_normalization(&images, [&block[2], &block[3]], statistics, pass));
         }
         let hidden = dense(&unfolded(&images, self.networks), &layers[0], &layers[1]).relu();
         dense(&hidden, &layers[2], &layers[3])
@@ -76,10 +78,14 @@ impl Ensemble for CnnEnsemble {
     }
 
     fn logits(&self, inputs: &Tensor) -> Tensor {
-        self.forward(inputs, false)
+        self.forward(inputs, &mut BatchPass::Answering)
     }
 
     fn learning_logits(&mut self, inputs: &Tensor) -> Tensor {
-        self.forward(inputs, true)
+        self.forward(inputs, &mut BatchPass::Learning)
+    }
+
+    fn measure(&self, inputs: &Tensor, distances: &mut Tensor) {
+        let _ = self.forward(inputs, &mut BatchPass::Measuring(distances));
     }
 }

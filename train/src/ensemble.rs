@@ -29,6 +29,10 @@ pub(super) trait Ensemble {
         self.logits(inputs)
     }
 
+    /// Adds to `distances` [M] how far the statistics of inputs [M, B, F] are from the running ones; see
+    /// [`statistics_distances`]. A network without batch normalization adds nothing.
+    fn measure(&self, _inputs: &Tensor, _distances: &mut Tensor) {}
+
     /// What is learned without a gradient, in the layout of parameters: running statistics.
     fn statistics(&mut self) -> &mut [Tensor] {
         &mut []
@@ -69,6 +73,17 @@ pub(super) fn logits_of_each(networks: &dyn Ensemble, images: &Tensor) -> Tensor
     let parts: Vec<Tensor> =
         images.split((pairs / networks.networks()).max(1), 1).iter().map(|part| networks.logits(part)).collect();
     Tensor::cat(&parts, 1)
+}
+
+/// For each network [M], how far the statistics of inputs [M, B, F] are from the running statistics of all its layers of
+/// batch normalization: Σ ‖mean - running mean‖₂ + ‖variance - running variance‖₂. 0 for a network without them.
+///
+/// # References
+/// Yin et al. (2020), "Dreaming to distill: Data-free knowledge transfer via DeepInversion", (4).
+pub(super) fn statistics_distances(networks: &dyn Ensemble, inputs: &Tensor) -> Tensor {
+    let mut distances = Tensor::zeros([networks.networks()], (Kind::Float, inputs.device()));
+    networks.measure(inputs, &mut distances);
+    distances
 }
 
 /// Rejects networks whose training has diverged.

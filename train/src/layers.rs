@@ -56,27 +56,50 @@ pub(super) fn running_statistics(networks: i64, channels: usize, device: Device)
     [Tensor::zeros(shape, (Kind::Float, device)), Tensor::ones(shape, (Kind::Float, device))]
 }
 
+/// What batch normalization does with the statistics of a batch.
+pub(super) enum BatchPass<'a> {
+    /// Normalizes by the running statistics.
+    Answering,
+    /// Normalizes by the batch's own statistics, a tenth of which (of the variance with its divisor n - 1) enters the
+    /// running ones.
+    Learning,
+    /// Normalizes by the running statistics, and adds to these distances [M] how far those of the batch are from them.
+    Measuring(&'a mut Tensor),
+}
+
+impl BatchPass<'_> {
+    /// Adds ‖mean of the batch - running mean‖₂ + ‖variance of the batch - running variance‖₂ over the channels of a
+    /// layer, for each network: Yin et al. (2020), (4). Variances have the divisor n - 1, as the running ones do.
+    fn meet(&mut self, images: &Tensor, [mean, variance]: [&Tensor; 2]) {
+        let Self::Measuring(distances) = self else { return };
+        let networks = distances.size()[0];
+        let axes = [0i64, 2, 3];
+        let of_batch =
+            [images.mean_dim(axes.as_slice(), false, Kind::Float), images.var_correction(axes.as_slice(), 1, false)];
+        for (of_batch, running) in of_batch.iter().zip([mean, variance]) {
+            let apart = (of_batch - running).view([networks, -1]);
+            **distances = &**distances + apart.norm_scalaropt_dim(2, [1i64].as_slice(), false);
+        }
+    }
+}
+
 /// γ (x - mean)/√(variance + 1e-5) + β for every channel: Ioffe and Szegedy (2015), algorithm 1.
-///
-/// While the network learns, mean and variance are those of the batch, and a tenth of them (of the variance with its
-/// divisor n - 1) enters the running statistics; afterwards they are these statistics.
 pub(super) fn batch_normalization(
     images: &Tensor,
     [scale, shift]: [&Tensor; 2],
     [mean, variance]: [&Tensor; 2],
-    learning: bool,
+    pass: &mut BatchPass<'_>,
 ) -> Tensor {
-    let statistics = (Some(mean), Some(variance));
-    images.batch_norm(
-        Some(scale),
-        Some(shift),
-        statistics.0,
-        statistics.1,
-        learning,
-        RUNNING_SHARE,
-        VARIANCE_FLOOR,
-        false,
-    )
+    pass.meet(images, [mean, variance]);
+    let learning = matches!(pass, BatchPass::Learning);
+    let (scale, shift, statistics) = (Some(scale), Some(shift), [Some(mean), Some(variance)]);
+    images.batch_norm(scale, shift, statistics[0], statistics[1], learning, RUNNING_SHARE, VARIANCE_FLOOR, false)
+}
+
+/// [`batch_normalization`] by the batch's own statistics, which are not remembered.
+pub(super) fn own_normalization(images: &Tensor, [scale, shift]: [&Tensor; 2]) -> Tensor {
+    let none = None::<&Tensor>;
+    images.batch_norm(Some(scale), Some(shift), none, none, true, RUNNING_SHARE, VARIANCE_FLOOR, false)
 }
 
 /// γ (x - mean)/√(variance + 1e-5) + β with mean and variance of each image over a group of channels: Wu and He (2018).
@@ -105,17 +128,49 @@ mod tests {
         let images = Tensor::from_slice(&[1.0f32, 3.0, 5.0, 7.0]).view([2, 1, 1, 2]);
         let [scale, shift] = [2.0f32, 0.5].map(|value| Tensor::from_slice(&[value]));
         let [mean, variance] = running_statistics(1, 1, Device::Cpu);
-        let normalize =
-            |learning| values(&batch_normalization(&images, [&scale, &shift], [&mean, &variance], learning));
+        let normalize = |mut pass: BatchPass<'_>| {
+            values(&batch_normalization(&images, [&scale, &shift], [&mean, &variance], &mut pass))
+        };
         // Mean 4, variance 5 with divisor 4, and 20/3 with divisor 3.
-        let learning = normalize(true);
+        let learning = normalize(BatchPass::Learning);
         for (found, x) in learning.iter().zip([1.0f32, 3.0, 5.0, 7.0]) {
             assert!((found - (2.0 * (x - 4.0) / 5.00001f32.sqrt() + 0.5)).abs() < 1e-5, "{found}");
         }
         assert!((values(&mean)[0] - 0.4).abs() < 1e-6);
         let remembered = 0.9 + 0.1 * 20.0 / 3.0;
         assert!((values(&variance)[0] - remembered).abs() < 1e-5);
-        let later = normalize(false);
+        let later = normalize(BatchPass::Answering);
         assert!((later[3] - (2.0 * (7.0 - 0.4) / (remembered + 1e-5).sqrt() + 0.5)).abs() < 1e-5, "{}", later[3]);
+    }
+    /// Two networks of two channels each, against a loop.
+    #[test]
+    fn distances_of_statistics_are_those_of_a_loop() {
+        let images = Tensor::linspace(0.0, 9.0, 3 * 4 * 2, (Kind::Float, Device::Cpu)).sin().view([3, 4, 2, 1]);
+        let [mean, variance] = [[0.1f32, -0.2, 0.3, 0.0], [1.0, 0.5, 2.0, 0.1]].map(|row| Tensor::from_slice(&row));
+        let [scale, shift] = [Tensor::ones_like(&mean), Tensor::zeros_like(&mean)];
+        let mut distances = Tensor::zeros([2], (Kind::Float, Device::Cpu));
+        let measuring = &mut BatchPass::Measuring(&mut distances);
+        let normalized = batch_normalization(&images, [&scale, &shift], [&mean, &variance], measuring);
+        let answering = &mut BatchPass::Answering;
+        assert_eq!(normalized, batch_normalization(&images, [&scale, &shift], [&mean, &variance], answering));
+        let numbers = values(&images);
+        let of_channel = |channel: usize| {
+            let all: Vec<f64> = (0..3)
+                .flat_map(|image| (0..2).map(move |row| (image, row)))
+                .map(|(image, row)| f64::from(numbers[(image * 4 + channel) * 2 + row]))
+                .collect();
+            let mean = all.iter().sum::<f64>() / 6.0;
+            (mean, all.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 5.0)
+        };
+        for (network, found) in values(&distances).into_iter().enumerate() {
+            let (mut means, mut variances) = (0.0, 0.0);
+            for channel in 2 * network..2 * network + 2 {
+                let (of_mean, of_variance) = of_channel(channel);
+                means += (of_mean - mean.double_value(&[channel as i64])).powi(2);
+                variances += (of_variance - variance.double_value(&[channel as i64])).powi(2);
+            }
+            let expected = means.sqrt() + variances.sqrt();
+            assert!((f64::from(found) - expected).abs() < 1e-6 * expected, "{network}: {found} {expected}");
+        }
     }
 }

@@ -99,6 +99,15 @@ impl NetworkPlan {
         }
     }
 
+    /// Whether it has layers of batch normalization.
+    pub(super) fn normalizes_batches(self) -> bool {
+        match self {
+            Self::Mlp { .. } | Self::LeNet5 => false,
+            Self::Cnn { .. } => true,
+            Self::WideResNet { normalization, .. } => normalization == Normalization::Batch,
+        }
+    }
+
     /// # Errors
     /// [`Error::Rejected`] for images of shape \[channels, rows, columns\] that are too small for the network.
     pub(super) fn check_images(self, [_, rows, columns]: [usize; 3]) -> Result<()> {

@@ -26,6 +26,8 @@ pub(super) enum Purpose {
     RandomQueries = 9,
     /// Which models of SELENA leave out which image.
     LeaveOut = 10,
+    /// Noise that a generator makes images of, and its first layer when that is drawn again.
+    Synthesis = 11,
 }
 
 /// The stream of one network for one purpose: the key of ChaCha8 is seed, purpose, instantiation and network as

@@ -3,7 +3,7 @@
 use super::ensemble::{Ensemble, counted};
 use super::initial::Initial;
 use super::layers::{
-    batch_normalization, convolution, dense, folded, group_normalization, running_statistics, unfolded,
+    BatchPass, batch_normalization, convolution, dense, folded, group_normalization, running_statistics, unfolded,
 };
 use super::normalization::Normalization;
 use rand::Rng;
@@ -115,15 +115,15 @@ impl WideResNetEnsemble {
     }
 
     /// Normalization and ReLU.
-    fn activated(&self, images: &Tensor, reader: &mut Reader<'_>, learning: bool) -> Tensor {
+    fn activated(&self, images: &Tensor, reader: &mut Reader<'_>, pass: &mut BatchPass<'_>) -> Tensor {
         let scale = next(&mut reader.parameters);
         match self.normalization {
-            Normalization::Batch => batch_normalization(images, scale, next(&mut reader.statistics), learning).relu(),
+            Normalization::Batch => batch_normalization(images, scale, next(&mut reader.statistics), pass).relu(),
             Normalization::Group => group_normalization(&images.relu(), scale, GROUPS * self.networks),
         }
     }
 
-    fn forward(&self, inputs: &Tensor, learning: bool) -> Tensor {
+    fn forward(&self, inputs: &Tensor, pass: &mut BatchPass<'_>) -> Tensor {
         let mut reader = Reader { parameters: self.parameters.iter(), statistics: self.statistics.iter() };
         let convolved = |images: &Tensor, reader: &mut Reader<'_>, stride, padding| {
             let [weights] = next(&mut reader.parameters);
@@ -131,16 +131,16 @@ impl WideResNetEnsemble {
         };
         let mut images = convolved(&folded(inputs, self.shape), &mut reader, 1, 1);
         for block in &self.blocks {
-            let activated = self.activated(&images, &mut reader, learning);
+            let activated = self.activated(&images, &mut reader, pass);
             if block.changes_shape() {
                 images = convolved(&activated, &mut reader, block.stride, 0);
             }
             let inner = convolved(&activated, &mut reader, block.stride, 1);
-            let inner = self.activated(&inner, &mut reader, learning);
+            let inner = self.activated(&inner, &mut reader, pass);
             // Not in place: the normalization's gradient needs what it got.
             images = convolved(&inner, &mut reader, 1, 1).g_add(&images);
         }
-        let images = self.activated(&images, &mut reader, learning);
+        let images = self.activated(&images, &mut reader, pass);
         let means = images.mean_dim([2i64, 3].as_slice(), false, Kind::Float);
         let [weights, biases] = next(&mut reader.parameters);
         dense(&unfolded(&means, self.networks), weights, biases)
@@ -174,10 +174,14 @@ impl Ensemble for WideResNetEnsemble {
     }
 
     fn logits(&self, inputs: &Tensor) -> Tensor {
-        self.forward(inputs, false)
+        self.forward(inputs, &mut BatchPass::Answering)
     }
 
     fn learning_logits(&mut self, inputs: &Tensor) -> Tensor {
-        self.forward(inputs, true)
+        self.forward(inputs, &mut BatchPass::Learning)
+    }
+
+    fn measure(&self, inputs: &Tensor, distances: &mut Tensor) {
+        let _ = self.forward(inputs, &mut BatchPass::Measuring(distances));
     }
 }

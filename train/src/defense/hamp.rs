@@ -238,7 +238,7 @@ mod tests {
         rearrange(&mut logits, &[7.0, 9.0, 8.0, 6.0]);
         assert_eq!(logits, [8.0, 9.0, 6.0, 7.0]);
         // Two views of two samples, two classes, and one test image.
-        let queries = Queries { fixed: 0, attacked: 2, views: 2 };
+        let queries = Queries { fixed: 0, attacked: 2, views: 2, image: [1, 1, 1] };
         let logits = vec![1.0, 2.0, 4.0, 3.0, 5.0, 6.0, 8.0, 7.0, 0.5, 0.1];
         let random = [10.0, 20.0, 10.0, 20.0, 20.0, 10.0, 20.0, 10.0];
         let answers = masked(logits, &random, queries, 2);

@@ -2,6 +2,8 @@
 
 use crate::ensemble::{Ensemble, logits_of_all};
 use crate::groups::Trainer;
+use crate::network::NetworkPlan;
+use crate::train::TrainingPlan;
 use crate::training_images::{Example, TrainingImages};
 use leakbound::error::Result;
 use tch::{Device, TchError, Tensor};
@@ -19,6 +21,8 @@ pub(crate) struct Queries {
     pub attacked: usize,
     /// V.
     pub views: usize,
+    /// \[channels, rows, columns\] of an image, F pixels.
+    pub image: [usize; 3],
 }
 
 /// Shadow models to be trained.
@@ -62,6 +66,12 @@ pub(crate) trait Method: Sync {
     /// # Errors
     /// A parameter that is out of range, or does not fit so many classes.
     fn check(&self, classes: usize) -> Result<()>;
+
+    /// # Errors
+    /// A network, a training or images of a shape that lack what the defense needs.
+    fn check_training(&self, _network: NetworkPlan, _training: &TrainingPlan, _image: [usize; 3]) -> Result<()> {
+        Ok(())
+    }
 
     /// Answers beside the logits, for C classes.
     fn further(&self, _queries: Queries, _classes: usize) -> Vec<Further> {

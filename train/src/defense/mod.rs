@@ -2,16 +2,20 @@
 //!
 //! A new defense is a file with a type that implements `Method`, and a variant of [`Defense`].
 
+mod dfkd;
 mod hamp;
 pub(super) mod method;
 mod relaxloss;
 mod selena;
 mod undefended;
 
+pub use dfkd::Dfkd;
 pub use hamp::Hamp;
 pub use relaxloss::RelaxLoss;
 pub use selena::Selena;
 
+use crate::network::NetworkPlan;
+use crate::train::TrainingPlan;
 use leakbound::error::Result;
 use method::Method;
 use serde::Serialize;
@@ -31,6 +35,8 @@ pub enum Defense {
     Hamp(Hamp),
     /// Distillation of models, each image by those that did not see it.
     Selena(Selena),
+    /// Distillation on images that a generator makes of the network's batch-normalization statistics.
+    Dfkd(Dfkd),
 }
 
 impl Defense {
@@ -47,6 +53,12 @@ impl Defense {
         self.method().check(classes)
     }
 
+    /// # Errors
+    /// [`Error::Rejected`](leakbound::Error::Rejected) for a network, a training or images that lack what it needs.
+    pub(super) fn check_training(self, network: NetworkPlan, training: &TrainingPlan, image: [usize; 3]) -> Result<()> {
+        self.method().check_training(network, training, image)
+    }
+
     /// How it is carried out.
     pub(super) fn method(&self) -> &dyn Method {
         match self {
@@ -54,6 +66,7 @@ impl Defense {
             Self::RelaxLoss(defense) => defense,
             Self::Hamp(defense) => defense,
             Self::Selena(defense) => defense,
+            Self::Dfkd(defense) => defense,
         }
     }
 }
@@ -68,6 +81,9 @@ impl fmt::Display for Defense {
             }
             Self::Selena(Selena { models, left_out }) => {
                 write!(formatter, "SELENA of {models} models, {left_out} of them for an image")
+            }
+            Self::Dfkd(Dfkd { iterations, images, .. }) => {
+                write!(formatter, "DFKD with {iterations} times {images} synthetic images")
             }
         }
     }

@@ -11,11 +11,12 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Every defense, each as small as it goes.
-const ALL: [Defense; 4] = [
+const ALL: [Defense; 5] = [
     Defense::None,
     Defense::RelaxLoss(RelaxLoss { loss_threshold: 1.0 }),
     Defense::Hamp(Hamp { entropy_share: 0.9, entropy_weight: 0.01 }),
     Defense::Selena(Selena { models: 5, left_out: 2 }),
+    Defense::Dfkd(Dfkd { iterations: 2, images: 8, steps: 2, epochs: 1, filters: 2, temperature: 20.0 }),
 ];
 
 fn plan(defense: Defense) -> ShadowPlan {
@@ -26,7 +27,10 @@ fn plan(defense: Defense) -> ShadowPlan {
         canaries: CanaryKind::Mislabeled,
         inclusion: Inclusion::Half,
         views: Views::Eighteen { shift: 1 },
-        network: NetworkPlan::Mlp { hidden: 12 },
+        network: match defense {
+            Defense::Dfkd(_) => NetworkPlan::Cnn { filters: 2 },
+            _ => NetworkPlan::Mlp { hidden: 12 },
+        },
         training: TrainingPlan::new(4, 32, Optimizer::ADAM, Schedule::Constant { rate: 3e-3 }),
         defense,
         seed: 5,

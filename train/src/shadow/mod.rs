@@ -62,7 +62,8 @@ pub fn train_shadow_models(
         })
         .collect();
     let (images, asked) = guarded("images", || Ok(tensors(context, &split, &canaries, plan)))?;
-    let queries = Queries { fixed, attacked: canaries.attacked, views: plan.views.moves().len() };
+    let (views, image) = (plan.views.moves().len(), train.shape());
+    let queries = Queries { fixed, attacked: canaries.attacked, views, image };
     let trainer = context.trainer(plan.network, &plan.training, plan.seed);
     let method = plan.defense.method();
     let test_labels = &context.test.labels.to_vec();

@@ -137,6 +137,7 @@ impl ShadowPlan {
         }
         self.network.check()?;
         self.defense.check(classes)?;
+        self.defense.check_training(self.network, &self.training, shape)?;
         if let Some(augmentation) = self.training.augmentation {
             augmentation.check(shape)?;
         }
