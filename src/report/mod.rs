@@ -47,7 +47,9 @@ pub use accountants::AccountantsDocument;
 pub use content::Content;
 pub use document::{Answered, Document, Render};
 pub use envelope::Envelope;
-pub use figure::{Axis, Column, Curves, Drawing, Histograms, Row, RowSeries, Rows, Scale, Series, SeriesKind};
+pub use figure::{
+    Axis, Column, Curves, Drawing, Histograms, PictureRow, Pictures, Row, RowSeries, Rows, Scale, Series, SeriesKind,
+};
 pub use fit::fit;
 pub use page::Page;
 pub use recording::{RecordingDocument, TrainingFact};

@@ -3,6 +3,7 @@
 use super::content::Content;
 use super::document::Document;
 use super::envelope::Envelope;
+use super::figure::Drawing;
 use super::records::Records;
 use super::section::{Form, Section, Table};
 use crate::error::one_line;
@@ -40,6 +41,9 @@ pub struct RecordingDocument {
     pub networks: u64,
     /// About the networks.
     pub facts: Vec<TrainingFact>,
+    /// The figures of a page.
+    #[serde(skip)]
+    pub figures: Vec<Drawing>,
 }
 
 impl RecordingDocument {
@@ -57,7 +61,8 @@ impl RecordingDocument {
         let facts = Section::new("Networks").heading("").table(facts);
         let arrays = Section::new(one_line(&self.recording)).table(arrays);
         let sections = [facts].into_iter().chain(own).chain([arrays]).collect();
-        Content::new(&self.envelope, format!("{}\n{}", self.title, self.device), sections)
+        let content = Content::new(&self.envelope, format!("{}\n{}", self.title, self.device), sections);
+        Content { figures: self.figures.clone(), ..content }
     }
 }
 

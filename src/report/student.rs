@@ -139,6 +139,7 @@ mod tests {
             arrays: Vec::new(),
             networks: 2,
             facts: vec![TrainingFact { name: "mean-accuracy", value: Number(0.5) }],
+            figures: Vec::new(),
         };
         let text = StudentDocument { recording, students: vec![student(0, 100), student(1, 103)] }.text();
         let rows: Vec<Vec<&str>> = text

@@ -124,7 +124,7 @@ mod with_libtorch {
         rejected(2, IMAGES, &recording, "--canaries cats", "expected original, mislabeled");
         rejected(2, IMAGES, &recording, "--learning-rate NaN", "--learning-rate");
         rejected(2, IMAGES, &recording, "--views 7", "--views");
-        rejected(2, IMAGES, &recording, "--defense cats", "expected none, relaxloss, hamp, selena");
+        rejected(2, IMAGES, &recording, "--defense cats", "expected none, relaxloss, hamp, selena, dfkd, dp-sgd");
         rejected(2, IMAGES, &recording, "--defense relaxloss --loss-threshold -1", "-1 is not in [0, inf)");
         rejected(2, IMAGES, &recording, "--defense hamp --entropy-share 1", "1 is not in [0, 1)");
         rejected(2, IMAGES, &recording, "--defense hamp --loss-threshold 1", "an option of relaxloss, not of hamp");
@@ -139,6 +139,14 @@ mod with_libtorch {
             "--loss-threshold is an option of relaxloss, not of none",
         );
         rejected(2, IMAGES, &recording, "--models 0", "--models");
+        rejected(2, IMAGES, &recording, "--defense dfkd", "has none; take a network that has, such as --network cnn");
+        rejected(2, IMAGES, &recording, "--synthetic-images 9", "an option of dfkd, not of none");
+        rejected(2, IMAGES, &recording, "--defense dfkd --network cnn --synthetic-images 1", "= 1 is not in [2, inf)");
+        rejected(2, IMAGES, &recording, "--defense dp-sgd", "dp-sgd needs --noise-multiplier or --epsilon");
+        rejected(2, IMAGES, &recording, "--defense hamp --epsilon 8", "an option of dp-sgd, not of hamp");
+        rejected(2, IMAGES, &recording, "--defense dp-sgd --epsilon 8 --network cnn", "normalizes batches");
+        let views = "--defense dp-sgd --epsilon 8 --gradient-views 4";
+        rejected(2, IMAGES, &recording, views, "4 views of an image need --flip or --shift to differ");
         assert!(!std::path::Path::new(&recording).exists());
         assert!(std::fs::read(IMAGES).unwrap() == std::fs::read(&copy).unwrap());
     }
@@ -162,13 +170,25 @@ mod with_libtorch {
                 "split_ai_logits",
                 r#""left_out": 2"#,
             ),
+            (
+                "dfkd --network cnn --filters 2 --synthesis-iterations 2 --synthetic-images 8 --generator-filters 2",
+                "DFKD with 2 times 8 synthetic images",
+                "synthetic_images",
+                r#""student_epochs": 5"#,
+            ),
+            (
+                "dp-sgd --epsilon 8",
+                "DP-SGD with epsilon 8 at delta 1e-5",
+                "noise_multiplier",
+                r#""clipping_norm": 1.0"#,
+            ),
         ];
         for (defense, title, array, parameter) in defenses {
             let [first, second] = ["first.npz", "second.npz"].map(place);
             let train = |recording: &str, options: &str| {
                 let (status, stdout, stderr) = leakbound(&format!(
                     "torch shadow --data {IMAGES} --recording {recording} --device cpu --models 6 --audit 30 \
-                     --fixed 120 --hidden 8 --epochs 4 --seed 3 --quiet --defense {defense} {options}"
+                     --fixed 120 --epochs 4 --seed 3 --quiet --defense {defense} {options}"
                 ));
                 assert_eq!(status, 0, "{stderr}");
                 stdout

@@ -45,7 +45,7 @@ pub use augment::Augmentation;
 pub use canaries::CanaryKind;
 pub use checkpoint::TrainingCheckpoint;
 pub use context::TrainingContext;
-pub use defense::{Defense, Dfkd, Hamp, RelaxLoss, Selena};
+pub use defense::{Defense, Dfkd, DpSgd, Hamp, RelaxLoss, Selena};
 pub use device::{DeviceChoice, TrainingDevice, cuda_library};
 pub use dp_sgd::{
     DpSgdBudget, DpSgdPlan, DpSgdSteps, GradientNoise, PrivateModels, PrivateModelsPlan, TrainingViews,
@@ -57,7 +57,7 @@ pub use normalization::Normalization;
 pub use optimizer::{Optimizer, Schedule};
 pub use progress::TrainingProgress;
 pub use property::{EnsembleImages, PropertyModels, PropertyPlan, train_for_property};
-pub use shadow::{FurtherAnswers, Inclusion, ShadowAnswers, ShadowPlan, Views, train_shadow_models};
+pub use shadow::{FurtherAnswers, Inclusion, ShadowAnswers, ShadowPlan, Shown, Views, train_shadow_models};
 pub use student::{LabelCosts, LabelingPlan, StudentPlan, StudentRun, Students, train_student};
 pub use teachers::{TeacherPlan, TeacherVotes, train_teachers};
 pub use train::TrainingPlan;

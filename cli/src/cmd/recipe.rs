@@ -4,7 +4,7 @@ use crate::args::{CheckpointOptions, Common, DataOptions};
 use crate::output::{Output, Watch, envelope, reject_any};
 use leakbound::Result;
 use leakbound::record::{ArrayWriter, AtomicFile, ImagePart, ImageSet, InputFile, read_images};
-use leakbound::report::{RecordingDocument, TrainingFact, one_line};
+use leakbound::report::{Drawing, RecordingDocument, TrainingFact, one_line};
 use leakbound::study::{Step, Warning};
 use leakbound_train::{TrainingCheckpoint, TrainingContext, TrainingDevice, TrainingProgress};
 use serde::Serialize;
@@ -33,6 +33,8 @@ pub struct About<'a, O> {
     pub networks: u64,
     pub facts: Vec<TrainingFact>,
     pub warnings: Vec<Warning>,
+    /// The figures of a page.
+    pub figures: Vec<Drawing>,
 }
 
 impl<'a> Recipe<'a> {
@@ -128,6 +130,7 @@ impl<'a> Recipe<'a> {
             arrays,
             networks: about.networks,
             facts: about.facts,
+            figures: about.figures,
         };
         Ok((self.output, document))
     }

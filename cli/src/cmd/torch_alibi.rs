@@ -43,6 +43,7 @@ pub fn run(common: &Common, options: &AlibiOptions, device: TrainingDevice) -> R
         networks: 1,
         facts,
         warnings: Vec::new(),
+        figures: Vec::new(),
     };
     let (output, document) =
         recipe.record(about, |writer| add(writer, &model, (epsilon, delta, plan.noise), common.seed))?;

@@ -41,6 +41,7 @@ pub fn run(common: &Common, options: &DpsgdOptions, device: TrainingDevice) -> R
             fact("steps", steps as f64),
         ],
         warnings: hardly_private(&budget).into_iter().collect(),
+        figures: Vec::new(),
     };
     let (output, document) =
         recipe.record(about, |writer| add(writer, &answers, (&budget, options.delta), common.seed))?;

@@ -41,6 +41,7 @@ pub fn run(common: &Common, options: &TorchPropertyOptions, device: TrainingDevi
         networks,
         facts,
         warnings: Vec::new(),
+        figures: Vec::new(),
     };
     let (output, document) = recipe.record(about, |writer| add(writer, &models, &plan))?;
     output.write(&document)

@@ -3,11 +3,16 @@
 use super::recipe::{About, Recipe};
 use crate::args::{Common, ShadowOptions};
 use leakbound::Result;
-use leakbound::record::ArrayWriter;
-use leakbound::report::TrainingFact;
+use leakbound::record::{ArrayWriter, ImageSet};
+use leakbound::report::Axis as Plotted;
+use leakbound::report::{Curves, Drawing, PictureRow, Pictures, Series, SeriesKind, TrainingFact};
 use leakbound::study::Number;
-use leakbound_train::{FurtherAnswers, ShadowAnswers, TrainingDevice, train_shadow_models};
-use ndarray::arr0;
+use leakbound_train::{CanaryKind, FurtherAnswers, ShadowAnswers, Shown, TrainingDevice, train_shadow_models};
+use ndarray::{Array4, ArrayView4, Axis, Ix4, Slice, arr0};
+
+/// Images in a row of a sheet, and models that have one.
+const PICTURES: usize = 16;
+const MODELS: usize = 4;
 
 pub fn run(common: &Common, options: &ShadowOptions, device: TrainingDevice) -> Result<()> {
     let plan = options.plan(common.seed)?;
@@ -35,6 +40,7 @@ pub fn run(common: &Common, options: &ShadowOptions, device: TrainingDevice) -> 
         networks,
         facts: facts(&answers),
         warnings: Vec::new(),
+        figures: figures(&answers, &recipe.train, &options.canaries),
     };
     let (output, document) = recipe.record(about, |writer| add(writer, &answers, common.seed))?;
     output.write(&document)
@@ -52,6 +58,84 @@ fn facts(answers: &ShadowAnswers) -> Vec<TrainingFact> {
     .chain(further.map(|(name, mean)| (name, Some(mean))))
     .filter_map(|(name, value)| Some(TrainingFact { name, value: Number(value?) }))
     .collect()
+}
+
+/// Audited samples, and what the defense has to show.
+fn figures(answers: &ShadowAnswers, train: &ImageSet, canaries: &CanaryKind) -> Vec<Drawing> {
+    let shown = answers.further.iter().filter_map(shown);
+    [audited(answers, train, canaries)].into_iter().chain(shown).collect()
+}
+
+/// The first audited samples as models meet them.
+fn audited(answers: &ShadowAnswers, train: &ImageSet, canaries: &CanaryKind) -> Drawing {
+    let pictures = match &answers.canary_pixels {
+        Some(pixels) => first(pixels.view()),
+        None => {
+            let images: Vec<usize> = answers.audit_index.iter().take(PICTURES).map(|&image| image as usize).collect();
+            train.pixels.select(Axis(0), &images)
+        }
+    };
+    let labels: Vec<String> = answers.labels.iter().take(PICTURES).map(ToString::to_string).collect();
+    let name = format!("{canaries}; labels in training {}", labels.join(", "));
+    Pictures {
+        title: "Audited samples".into(),
+        description: "The first of them, each in the training set of some models only.".into(),
+        rows: vec![PictureRow { name, pictures }],
+    }
+    .draw()
+}
+
+fn shown(further: &FurtherAnswers) -> Option<Drawing> {
+    match further.shown {
+        Shown::Nothing => None,
+        Shown::Images => Some(sheet(further)),
+        Shown::Iterations => Some(course(further)),
+    }
+}
+
+/// Images of the first models.
+fn sheet(further: &FurtherAnswers) -> Drawing {
+    let rows = further.values.outer_iter().take(MODELS).enumerate().filter_map(|(model, images)| {
+        let images = images.into_dimensionality::<Ix4>().ok()?;
+        let pictures = first(images).mapv(|pixel| (255.0 * pixel).round() as u8);
+        Some(PictureRow { name: format!("model {model}"), pictures })
+    });
+    Pictures {
+        title: further.name.replace('_', " "),
+        description: format!("Images of {} of the first models.", further.name),
+        rows: rows.collect(),
+    }
+    .draw()
+}
+
+/// As many images as fit in a row.
+fn first<T: Clone>(images: ArrayView4<'_, T>) -> Array4<T> {
+    images.slice_axis(Axis(0), Slice::from(..PICTURES.min(images.len_of(Axis(0))))).to_owned()
+}
+
+/// What a number of each model does over the iterations: mean, least and most.
+fn course(further: &FurtherAnswers) -> Drawing {
+    let (mut points, mut band) = (Vec::new(), Vec::new());
+    let iterations = further.values.axis_iter(Axis(further.values.ndim() - 1));
+    for (iteration, models) in iterations.enumerate() {
+        let x = iteration as f64 + 1.0;
+        let (mut sum, mut least, mut most) = (0.0, f64::INFINITY, f64::NEG_INFINITY);
+        for &value in &models {
+            let value = f64::from(value);
+            (sum, least, most) = (sum + value, value.min(least), value.max(most));
+        }
+        points.push([x, sum / models.len() as f64]);
+        band.push([x, least, most]);
+    }
+    let name = further.name.replace('_', " ");
+    Curves {
+        title: name.clone(),
+        description: "Mean over the models, shaded from the least to the most.".into(),
+        x: Plotted::linear("iteration"),
+        y: Plotted::linear(name.clone()),
+        series: vec![Series::new(name, SeriesKind::Measured, points).with_band(band)],
+    }
+    .draw()
 }
 
 /// The arrays that `membership` reads, then what else there is to know.

@@ -37,6 +37,7 @@ pub fn run(common: &Common, options: &StudentOptions, device: TrainingDevice) ->
         networks,
         facts: vec![TrainingFact { name: "mean-teacher-accuracy", value: Number(teacher_accuracy) }],
         warnings: warnings(&plan, &rows),
+        figures: Vec::new(),
     };
     let (output, recording) = recipe.record(about, |writer| add(writer, &students, &plan))?;
     output.write(&StudentDocument { recording, students: rows })

@@ -32,6 +32,7 @@ pub fn run(common: &Common, options: &TeachersOptions, device: TrainingDevice) -
             fact("mean-accuracy-fixed-partition", votes.capc_accuracy()),
         ],
         warnings: Vec::new(),
+        figures: Vec::new(),
     };
     let (output, document) = recipe.record(about, |writer| add(writer, &votes, common.seed))?;
     output.write(&document)

@@ -107,7 +107,7 @@ impl Method for Hamp {
     }
 
     fn further(&self, Queries { attacked, views, .. }: Queries, classes: usize) -> Vec<Further> {
-        vec![Further { name: "training_time_logits", mean: None, shape: vec![attacked, views, classes] }]
+        vec![Further::new("training_time_logits", vec![attacked, views, classes])]
     }
 
     fn answers(&self, task: &Task<'_>) -> Result<Vec<Answers>> {

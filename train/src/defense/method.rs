@@ -3,6 +3,7 @@
 use crate::ensemble::{Ensemble, logits_of_all};
 use crate::groups::Trainer;
 use crate::network::NetworkPlan;
+use crate::shadow::Shown;
 use crate::train::TrainingPlan;
 use crate::training_images::{Example, TrainingImages};
 use leakbound::error::Result;
@@ -54,6 +55,20 @@ pub(crate) struct Further {
     pub mean: Option<&'static str>,
     /// Its shape, without the leading dimension that counts models.
     pub shape: Vec<usize>,
+    /// What there is to see in it.
+    pub shown: Shown,
+}
+
+impl Further {
+    /// Numbers alone.
+    pub const fn new(name: &'static str, shape: Vec<usize>) -> Self {
+        Self { name, mean: None, shape, shown: Shown::Nothing }
+    }
+
+    /// One number for each model.
+    pub const fn of_models(name: &'static str, mean: &'static str) -> Self {
+        Self { name, mean: Some(mean), shape: Vec::new(), shown: Shown::Nothing }
+    }
 }
 
 /// A defense.

@@ -3,6 +3,7 @@
 //! A new defense is a file with a type that implements `Method`, and a variant of [`Defense`].
 
 mod dfkd;
+mod dp_sgd;
 mod hamp;
 pub(super) mod method;
 mod relaxloss;
@@ -10,10 +11,12 @@ mod selena;
 mod undefended;
 
 pub use dfkd::Dfkd;
+pub use dp_sgd::DpSgd;
 pub use hamp::Hamp;
 pub use relaxloss::RelaxLoss;
 pub use selena::Selena;
 
+use crate::dp_sgd::GradientNoise;
 use crate::network::NetworkPlan;
 use crate::train::TrainingPlan;
 use leakbound::error::Result;
@@ -37,6 +40,8 @@ pub enum Defense {
     Selena(Selena),
     /// Distillation on images that a generator makes of the network's batch-normalization statistics.
     Dfkd(Dfkd),
+    /// Noisy gradients of clipped norm.
+    DpSgd(DpSgd),
 }
 
 impl Defense {
@@ -67,6 +72,7 @@ impl Defense {
             Self::Hamp(defense) => defense,
             Self::Selena(defense) => defense,
             Self::Dfkd(defense) => defense,
+            Self::DpSgd(defense) => defense,
         }
     }
 }
@@ -84,6 +90,12 @@ impl fmt::Display for Defense {
             }
             Self::Dfkd(Dfkd { iterations, images, .. }) => {
                 write!(formatter, "DFKD with {iterations} times {images} synthetic images")
+            }
+            Self::DpSgd(DpSgd { noise: GradientNoise::Multiplier(noise), .. }) => {
+                write!(formatter, "DP-SGD with noise multiplier {noise}")
+            }
+            Self::DpSgd(DpSgd { noise: GradientNoise::Target(epsilon), delta, .. }) => {
+                write!(formatter, "DP-SGD with epsilon {epsilon} at delta {delta}")
             }
         }
     }

@@ -235,8 +235,8 @@ impl Method for Selena {
 
     fn further(&self, Queries { attacked, .. }: Queries, classes: usize) -> Vec<Further> {
         vec![
-            Further { name: "split_ai_logits", mean: None, shape: vec![attacked, 1, classes] },
-            Further { name: "split_ai_test_accuracy", mean: Some("mean-split-ai-test-accuracy"), shape: Vec::new() },
+            Further::new("split_ai_logits", vec![attacked, 1, classes]),
+            Further::of_models("split_ai_test_accuracy", "mean-split-ai-test-accuracy"),
         ]
     }
 

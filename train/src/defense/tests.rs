@@ -4,6 +4,7 @@ use crate::{
     TrainingCheckpoint, TrainingContext, TrainingDevice, TrainingPlan, Views, train_shadow_models,
 };
 use leakbound::Error;
+use leakbound::quantity::{Delta, NoiseScale};
 use leakbound::record::{ImagePart, MemoryBudget, read_images};
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -11,13 +12,24 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Every defense, each as small as it goes.
-const ALL: [Defense; 5] = [
-    Defense::None,
-    Defense::RelaxLoss(RelaxLoss { loss_threshold: 1.0 }),
-    Defense::Hamp(Hamp { entropy_share: 0.9, entropy_weight: 0.01 }),
-    Defense::Selena(Selena { models: 5, left_out: 2 }),
-    Defense::Dfkd(Dfkd { iterations: 2, images: 8, steps: 2, epochs: 1, filters: 2, temperature: 20.0 }),
-];
+fn all() -> [Defense; 6] {
+    [
+        Defense::None,
+        Defense::RelaxLoss(RelaxLoss { loss_threshold: 1.0 }),
+        Defense::Hamp(Hamp { entropy_share: 0.9, entropy_weight: 0.01 }),
+        Defense::Selena(Selena { models: 5, left_out: 2 }),
+        Defense::Dfkd(Dfkd { iterations: 2, images: 8, steps: 2, epochs: 1, filters: 2, temperature: 20.0 }),
+        Defense::DpSgd(DpSgd {
+            clipping_norm: 1.0,
+            noise: GradientNoise::Multiplier(NoiseScale::new(2.0).unwrap()),
+            delta: Delta::new(1e-5).unwrap(),
+            learning_rate: 0.5,
+            momentum: 0.0,
+            average: None,
+            views: 1,
+        }),
+    ]
+}
 
 fn plan(defense: Defense) -> ShadowPlan {
     ShadowPlan {
@@ -80,7 +92,7 @@ fn answers(plan: &ShadowPlan) -> ShadowAnswers {
 
 #[test]
 fn answers_do_not_depend_on_the_number_of_threads() {
-    for defense in ALL {
+    for defense in all() {
         let plan = plan(defense);
         let [one, two] = [1, 2].map(|threads| Run { threads, checkpoint: None, most: u64::MAX }.answers(&plan));
         assert_eq!((one.1, two.1), (plan.networks(), plan.networks()), "{defense}");
@@ -91,7 +103,7 @@ fn answers_do_not_depend_on_the_number_of_threads() {
 /// A run ends after some networks, in the middle of a line; one that goes on ends with the same answers.
 #[test]
 fn a_defended_run_that_is_killed_goes_on_to_the_same_answers() {
-    for defense in ALL {
+    for defense in all() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.checkpoint");
         let plan = plan(defense);
@@ -111,7 +123,7 @@ fn a_defended_run_that_is_killed_goes_on_to_the_same_answers() {
 fn a_checkpoint_knows_its_defense() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.checkpoint");
-    for (number, defense) in ALL.into_iter().enumerate() {
+    for (number, defense) in all().into_iter().enumerate() {
         let run = Run { threads: 1, checkpoint: Some((&path, number > 0)), most: 1 };
         let error = run.answers(&plan(defense)).0.unwrap_err();
         match number {
@@ -162,7 +174,7 @@ fn order(logits: impl Iterator<Item = f32>) -> Vec<usize> {
 
 #[test]
 fn hamp_answers_keep_the_order_of_the_true_ones_and_nothing_else() {
-    let plan = plan(ALL[2]);
+    let plan = plan(all()[2]);
     let hamp = answers(&plan);
     let before = &hamp.further[0];
     assert_eq!((before.name, before.values.shape()), ("training_time_logits", [6, 40, 18, 10].as_slice()));
@@ -206,7 +218,7 @@ fn hamp_makes_networks_less_confident() {
         });
         (entropies.sum::<f64>() / (rows.len() / 10) as f64 / 10f64.ln(), answers.mean_test_accuracy())
     };
-    let [none, hamp] = [ALL[0], ALL[2]].map(entropy);
+    let [none, hamp] = [all()[0], all()[2]].map(entropy);
     println!("entropy as a share of the largest, and accuracy: {none:?} without, {hamp:?} with HAMP at 0.9");
     assert!(none.0 < 0.6 && hamp.0 > 0.8 && hamp.1 > 0.4, "{none:?} {hamp:?}");
 }
@@ -219,7 +231,7 @@ fn selena_answers_as_models_that_did_not_see_the_image() {
     let network = NetworkPlan::Mlp { hidden: 32 };
     let trained =
         |defense| answers(&ShadowPlan { views: Views::Itself, network, training: training.clone(), ..plan(defense) });
-    let (none, selena) = (trained(ALL[0]), trained(ALL[3]));
+    let (none, selena) = (trained(all()[0]), trained(all()[3]));
     let [split, accuracy] = [0, 1].map(|number| &selena.further[number]);
     assert_eq!((split.name, split.values.shape()), ("split_ai_logits", [6, 40, 1, 10].as_slice()));
     assert_eq!((accuracy.name, accuracy.values.shape()), ("split_ai_test_accuracy", [6].as_slice()));

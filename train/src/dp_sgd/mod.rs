@@ -10,3 +10,4 @@ mod train;
 pub use accounting::DpSgdSteps;
 pub use models::{PrivateModels, PrivateModelsPlan, TrainingViews, train_private_models};
 pub use plan::{DpSgdBudget, DpSgdPlan, GradientNoise};
+pub(crate) use train::{PrivateLesson, TrainingStreams, train_privately};

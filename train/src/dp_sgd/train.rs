@@ -19,10 +19,10 @@ const NUMBERS_AT_ONCE: (usize, usize) = (1 << 21, 1 << 28);
 const IMAGES_AT_ONCE: usize = 1024;
 
 /// K views [n, K, F] of images [n, F], drawn from a stream.
-pub(super) type Views<'a> = dyn Fn(&Tensor, &mut ChaCha8Rng) -> Tensor + Sync + 'a;
+pub(crate) type Views<'a> = dyn Fn(&Tensor, &mut ChaCha8Rng) -> Tensor + Sync + 'a;
 
 /// Everything random about the training of one network.
-pub(super) struct TrainingStreams {
+pub(crate) struct TrainingStreams {
     /// Which images a step takes.
     pub sample: ChaCha8Rng,
     /// Noise of gradients.
@@ -32,7 +32,7 @@ pub(super) struct TrainingStreams {
 }
 
 /// What one network learns privately.
-pub(super) struct PrivateLesson<'a> {
+pub(crate) struct PrivateLesson<'a> {
     pub images: &'a TrainingImages,
     pub examples: &'a [Example],
     pub views: &'a Views<'a>,
@@ -52,7 +52,7 @@ pub(super) struct PrivateLesson<'a> {
 ///
 /// # References
 /// Abadi et al. (2016), "Deep learning with differential privacy", Algorithm 1.
-pub(super) fn train_privately(
+pub(crate) fn train_privately(
     mut network: Box<dyn Ensemble>,
     &PrivateLesson { images, examples, views, plan, budget }: &PrivateLesson<'_>,
     streams: &mut TrainingStreams,

@@ -40,6 +40,19 @@ pub struct FurtherAnswers {
     pub mean: Option<&'static str>,
     /// \[model, ...\]; see [`Defense`](crate::Defense) for the other dimensions.
     pub values: ArrayD<f32>,
+    /// What there is to see in it.
+    pub shown: Shown,
+}
+
+/// What there is to see in an array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shown {
+    /// Nothing.
+    Nothing,
+    /// Images: \[model, image, channel, row, column\] in [0, 1].
+    Images,
+    /// A course: \[model, iteration\].
+    Iterations,
 }
 
 impl FurtherAnswers {

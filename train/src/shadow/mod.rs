@@ -3,7 +3,7 @@
 mod answers;
 mod plan;
 
-pub use answers::{FurtherAnswers, ShadowAnswers};
+pub use answers::{FurtherAnswers, ShadowAnswers, Shown};
 pub use plan::{Inclusion, ShadowPlan, Views};
 
 use super::augment::{Move, moved};
@@ -104,12 +104,12 @@ pub fn train_shadow_models(
 
 /// Answers of all models beside the logits.
 fn further(arrays: Vec<Further>, answers: &[Answers]) -> Result<Vec<FurtherAnswers>> {
-    let array = |(number, Further { name, mean, shape }): (usize, Further)| {
+    let array = |(number, Further { name, mean, shape, shown }): (usize, Further)| {
         let shape = [vec![answers.len()], shape].concat();
         let values = answers.iter().flat_map(|answers| answers[number + 1].iter().copied()).collect();
         let values = ArrayD::from_shape_vec(shape, values)
             .map_err(|error| Error::Unavailable { operation: "answers", reason: error.to_string() })?;
-        Ok(FurtherAnswers { name, mean, values })
+        Ok(FurtherAnswers { name, mean, values, shown })
     };
     arrays.into_iter().enumerate().map(array).collect()
 }

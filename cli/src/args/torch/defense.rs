@@ -1,10 +1,12 @@
 //! The defense of the models that a recipe trains.
 
-use super::count;
+use super::dpsgd::{clipping_norm, noise_multiplier, share};
+use super::{count, delta, epsilon, rate};
 use crate::args::{Parsed, number};
 use clap::{Args, ValueEnum};
 use leakbound::error::{Error, Result};
-use leakbound_train::{Defense, Hamp, RelaxLoss, Selena};
+use leakbound::quantity::{Delta, Epsilon, NoiseScale};
+use leakbound_train::{Defense, Dfkd, DpSgd, GradientNoise, Hamp, RelaxLoss, Selena};
 use serde::Serialize;
 
 /// Which defense.
@@ -34,6 +36,97 @@ pub struct DefenseOptions {
     /// Of them, models that leave out an image
     #[arg(long, value_name = "L", default_value = "10", value_parser = count, allow_hyphen_values = true)]
     pub left_out: usize,
+    /// Iterations of dfkd, each of synthesis and of distillation
+    #[arg(long, value_name = "T", default_value = "240", value_parser = count, allow_hyphen_values = true)]
+    pub synthesis_iterations: usize,
+    /// Images that dfkd makes in each iteration
+    #[arg(long, value_name = "N", default_value = "256", value_parser = count, allow_hyphen_values = true)]
+    pub synthetic_images: usize,
+    /// Steps in which dfkd makes them
+    #[arg(long, value_name = "K", default_value = "10", value_parser = count, allow_hyphen_values = true)]
+    pub synthesis_steps: usize,
+    /// Filters of the generator of dfkd
+    #[arg(long, value_name = "N", default_value = "64", value_parser = count, allow_hyphen_values = true)]
+    pub generator_filters: usize,
+    /// Epochs of the student of dfkd in each iteration, over all synthetic images so far
+    #[arg(long, value_name = "E", default_value = "5", value_parser = count, allow_hyphen_values = true)]
+    pub student_epochs: usize,
+    /// Temperature of the answers that the student of dfkd learns
+    #[arg(long, value_name = "T", default_value = "20", value_parser = above_0, allow_hyphen_values = true)]
+    pub distillation_temperature: f64,
+    /// The training of dp-sgd
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub private: PrivateOptions,
+}
+
+/// Training by DP-SGD, with the epochs and the batch size of all models.
+#[derive(Debug, Clone, Args, Serialize)]
+pub struct PrivateOptions {
+    /// Noise multiplier of dp-sgd: standard deviation of the noise on the sum of gradients, in clipping norms
+    #[arg(long, value_name = "S", value_parser = noise_multiplier, allow_hyphen_values = true,
+          conflicts_with = "epsilon")]
+    pub noise_multiplier: Option<NoiseScale>,
+    /// Calibrate the noise of dp-sgd so that each model is (E, delta)-differentially private
+    #[arg(long, value_name = "E", value_parser = epsilon, allow_hyphen_values = true)]
+    pub epsilon: Option<Epsilon>,
+    /// Delta of the guarantee of dp-sgd
+    #[arg(long, value_name = "D", default_value = "1e-5", value_parser = delta, allow_hyphen_values = true)]
+    pub delta: Delta,
+    /// Clipping norm of per-image gradients of dp-sgd
+    #[arg(long, value_name = "R", default_value = "1", value_parser = clipping_norm, allow_hyphen_values = true)]
+    pub clipping_norm: f64,
+    /// Learning rate of dp-sgd, which has its own optimizer: SGD
+    #[arg(long, value_name = "R", default_value = "1", value_parser = rate, allow_hyphen_values = true)]
+    pub private_learning_rate: f64,
+    /// Momentum of dp-sgd
+    #[arg(long, value_name = "B", default_value = "0", value_parser = share, allow_hyphen_values = true)]
+    pub private_momentum: f64,
+    /// Decay of the exponential moving average of the parameters, which is then the model of dp-sgd, such as 0.9999
+    #[arg(long, value_name = "D", value_parser = share, allow_hyphen_values = true)]
+    pub average: Option<f64>,
+    /// Views of each image, drawn by --flip and --shift at every step, of which dp-sgd averages the gradients before it
+    /// clips them
+    #[arg(long, value_name = "K", default_value = "1", value_parser = count, allow_hyphen_values = true)]
+    pub gradient_views: usize,
+}
+
+impl PrivateOptions {
+    /// # Errors
+    /// [`Error::Rejected`] without noise.
+    fn defense(&self) -> Result<DpSgd> {
+        let noise = match (self.noise_multiplier, self.epsilon) {
+            (Some(noise), _) => GradientNoise::Multiplier(noise),
+            (None, Some(epsilon)) => GradientNoise::Target(epsilon),
+            (None, None) => {
+                let reason = "dp-sgd needs --noise-multiplier or --epsilon".into();
+                return Err(Error::Rejected { operation: "defense", reason });
+            }
+        };
+        Ok(DpSgd {
+            clipping_norm: self.clipping_norm,
+            noise,
+            delta: self.delta,
+            learning_rate: self.private_learning_rate,
+            momentum: self.private_momentum,
+            average: self.average,
+            views: self.gradient_views,
+        })
+    }
+
+    /// Options with whether they are at another value than their default.
+    fn chosen(&self) -> [(&'static str, bool); 8] {
+        [
+            ("--noise-multiplier", self.noise_multiplier.is_some()),
+            ("--epsilon", self.epsilon.is_some()),
+            ("--delta", self.delta.get() != 1e-5),
+            ("--clipping-norm", self.clipping_norm != 1.0),
+            ("--private-learning-rate", self.private_learning_rate != 1.0),
+            ("--private-momentum", self.private_momentum != 0.0),
+            ("--average", self.average.is_some()),
+            ("--gradient-views", self.gradient_views != 1),
+        ]
+    }
 }
 
 /// Defenses by name.
@@ -50,13 +143,17 @@ pub enum DefenseName {
     Hamp,
     /// Distillation of --split-models, each image by --left-out that did not see it (Tang et al., 2022)
     Selena,
+    /// Distillation on images that a generator makes of batch-normalization statistics (Fang et al., 2022)
+    Dfkd,
+    /// Noisy gradients of clipped norm, for --epsilon or --noise-multiplier (Abadi et al., 2016)
+    DpSgd,
 }
 
 impl DefenseOptions {
     /// The library's defense.
     ///
     /// # Errors
-    /// [`Error::Rejected`] for an option of another defense that is not at its default.
+    /// [`Error::Rejected`] for an option of another defense that is not at its default, and without one that it needs.
     pub fn defense(&self) -> Result<Defense> {
         self.check()?;
         let &Self { loss_threshold, entropy_share, entropy_weight, split_models, left_out, .. } = self;
@@ -65,20 +162,41 @@ impl DefenseOptions {
             DefenseName::RelaxLoss => Defense::RelaxLoss(RelaxLoss { loss_threshold }),
             DefenseName::Hamp => Defense::Hamp(Hamp { entropy_share, entropy_weight }),
             DefenseName::Selena => Defense::Selena(Selena { models: split_models, left_out }),
+            DefenseName::Dfkd => Defense::Dfkd(self.dfkd()),
+            DefenseName::DpSgd => Defense::DpSgd(self.private.defense()?),
         })
+    }
+
+    fn dfkd(&self) -> Dfkd {
+        Dfkd {
+            iterations: self.synthesis_iterations,
+            images: self.synthetic_images,
+            steps: self.synthesis_steps,
+            epochs: self.student_epochs,
+            filters: self.generator_filters,
+            temperature: self.distillation_temperature,
+        }
     }
 
     /// A document has all options at their values, and is read back: those at their defaults fit every defense.
     fn check(&self) -> Result<()> {
         let (relaxloss, hamp, selena) = (RelaxLoss::PUBLISHED, Hamp::PUBLISHED, Selena::PUBLISHED);
+        let (dfkd, published) = (self.dfkd(), Dfkd::PUBLISHED);
         let parameters = [
             ("--loss-threshold", self.loss_threshold != relaxloss.loss_threshold, DefenseName::RelaxLoss),
             ("--entropy-share", self.entropy_share != hamp.entropy_share, DefenseName::Hamp),
             ("--entropy-weight", self.entropy_weight != hamp.entropy_weight, DefenseName::Hamp),
             ("--split-models", self.split_models != selena.models, DefenseName::Selena),
             ("--left-out", self.left_out != selena.left_out, DefenseName::Selena),
+            ("--synthesis-iterations", dfkd.iterations != published.iterations, DefenseName::Dfkd),
+            ("--synthetic-images", dfkd.images != published.images, DefenseName::Dfkd),
+            ("--synthesis-steps", dfkd.steps != published.steps, DefenseName::Dfkd),
+            ("--generator-filters", dfkd.filters != published.filters, DefenseName::Dfkd),
+            ("--student-epochs", dfkd.epochs != published.epochs, DefenseName::Dfkd),
+            ("--distillation-temperature", dfkd.temperature != published.temperature, DefenseName::Dfkd),
         ];
-        let other = parameters.into_iter().find(|&(_, chosen, of)| chosen && of != self.defense);
+        let private = self.private.chosen().map(|(option, chosen)| (option, chosen, DefenseName::DpSgd));
+        let other = parameters.into_iter().chain(private).find(|&(_, chosen, of)| chosen && of != self.defense);
         let Some((option, _, of)) = other else { return Ok(()) };
         let [of, ours] = [of, self.defense].map(name);
         let reason = format!("{option} is an option of {of}, not of {ours}; leave it out, or take --defense {of}");
@@ -93,6 +211,11 @@ fn name(defense: DefenseName) -> String {
 fn at_least_0(text: &str) -> Parsed<f64> {
     let number = number(text)?;
     if (0.0..f64::INFINITY).contains(&number) { Ok(number) } else { Err(format!("{number} is not in [0, inf)")) }
+}
+
+fn above_0(text: &str) -> Parsed<f64> {
+    let number = number(text)?;
+    if number > 0.0 && number.is_finite() { Ok(number) } else { Err(format!("{number} is not in (0, inf)")) }
 }
 
 fn below_1(text: &str) -> Parsed<f64> {

@@ -101,11 +101,11 @@ impl DpsgdOptions {
     }
 }
 
-fn noise_multiplier(text: &str) -> Parsed<NoiseScale> {
+pub(super) fn noise_multiplier(text: &str) -> Parsed<NoiseScale> {
     quantity(text, NoiseScale::new)
 }
 
-fn clipping_norm(text: &str) -> Parsed<f64> {
+pub(super) fn clipping_norm(text: &str) -> Parsed<f64> {
     let norm = number(text)?;
     if norm > 0.0 && norm <= 1e6 { Ok(norm) } else { Err(format!("{norm} is not in (0, 1e6]")) }
 }

@@ -8,6 +8,7 @@ use super::method::{Answers, Further, Method, PHASE, Queries, Task, logits};
 use crate::ensemble::{Ensemble, logits_of_all};
 use crate::groups::Trainer;
 use crate::network::NetworkPlan;
+use crate::shadow::Shown;
 use crate::train::TrainingPlan;
 use leakbound::error::{Error, Result};
 use serde::Serialize;
@@ -138,9 +139,9 @@ impl Method for Dfkd {
     fn further(&self, Queries { image, .. }: Queries, _: usize) -> Vec<Further> {
         let pictures = self.images.min(PICTURES as usize);
         vec![
-            Further { name: "synthetic_images", mean: None, shape: [vec![pictures], image.to_vec()].concat() },
-            Further { name: "statistics_distance", mean: None, shape: vec![self.iterations] },
-            Further { name: "teacher_test_accuracy", mean: Some("mean-teacher-test-accuracy"), shape: Vec::new() },
+            Further { shown: Shown::Images, ..Further::new("synthetic_images", [&[pictures], &image[..]].concat()) },
+            Further { shown: Shown::Iterations, ..Further::new("statistics_distance", vec![self.iterations]) },
+            Further::of_models("teacher_test_accuracy", "mean-teacher-test-accuracy"),
         ]
     }
 
