@@ -101,11 +101,18 @@ fn sheet(further: &FurtherAnswers) -> Drawing {
         Some(PictureRow { name: format!("model {model}"), pictures })
     });
     Pictures {
-        title: further.name.replace('_', " "),
-        description: format!("Images of {} of the first models.", further.name),
+        title: title(further.name),
+        description: "The first images of the first models.".into(),
         rows: rows.collect(),
     }
     .draw()
+}
+
+/// The name of an array in words.
+fn title(name: &str) -> String {
+    let mut words = name.replace('_', " ");
+    words[..1].make_ascii_uppercase();
+    words
 }
 
 /// As many images as fit in a row.
@@ -127,7 +134,7 @@ fn course(further: &FurtherAnswers) -> Drawing {
         points.push([x, sum / models.len() as f64]);
         band.push([x, least, most]);
     }
-    let name = further.name.replace('_', " ");
+    let name = title(further.name);
     Curves {
         title: name.clone(),
         description: "Mean over the models, shaded from the least to the most.".into(),
