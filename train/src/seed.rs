@@ -26,6 +26,12 @@ pub(super) enum Purpose {
     RandomQueries = 9,
     /// Which models of SELENA leave out which image.
     LeaveOut = 10,
+    /// What encoders of contrastive defenses begin with beside their networks.
+    Projection = 20,
+    /// Random views of images, which contrastive defenses learn from and are attacked with.
+    RandomViews = 21,
+    /// The order in which linear classifiers of contrastive defenses meet their images.
+    ClassifierOrder = 22,
 }
 
 /// The stream of one network for one purpose: the key of ChaCha8 is seed, purpose, instantiation and network as

@@ -2,6 +2,7 @@
 //!
 //! A new defense is a file with a type that implements `Method`, and a variant of [`Defense`].
 
+mod contrastive;
 mod hamp;
 pub(super) mod method;
 mod relaxloss;
