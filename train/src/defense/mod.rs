@@ -9,6 +9,7 @@ mod relaxloss;
 mod selena;
 mod undefended;
 
+pub use contrastive::{ClassifierPlan, EncoderPlan, MoCo, SimClr};
 pub use hamp::Hamp;
 pub use relaxloss::RelaxLoss;
 pub use selena::Selena;
@@ -32,6 +33,12 @@ pub enum Defense {
     Hamp(Hamp),
     /// Distillation of models, each image by those that did not see it.
     Selena(Selena),
+    /// An encoder that learns from pairs of views, and a linear classifier on it.
+    #[serde(rename = "simclr")]
+    SimClr(SimClr),
+    /// The same, with a queue of keys.
+    #[serde(rename = "moco")]
+    MoCo(MoCo),
 }
 
 impl Defense {
@@ -55,6 +62,8 @@ impl Defense {
             Self::RelaxLoss(defense) => defense,
             Self::Hamp(defense) => defense,
             Self::Selena(defense) => defense,
+            Self::SimClr(defense) => defense,
+            Self::MoCo(defense) => defense,
         }
     }
 }
@@ -69,6 +78,12 @@ impl fmt::Display for Defense {
             }
             Self::Selena(Selena { models, left_out }) => {
                 write!(formatter, "SELENA of {models} models, {left_out} of them for an image")
+            }
+            Self::SimClr(SimClr { encoder: EncoderPlan { epochs, temperature, .. } }) => {
+                write!(formatter, "SimCLR, {epochs} epochs at temperature {temperature}")
+            }
+            Self::MoCo(MoCo { encoder: EncoderPlan { epochs, temperature, .. }, queue, .. }) => {
+                write!(formatter, "MoCo, {epochs} epochs at temperature {temperature}, a queue of {queue} keys")
             }
         }
     }
