@@ -1,6 +1,8 @@
 //! The defense of the models that a recipe trains.
 
+use super::contrastive::ContrastiveOptions;
 use super::count;
+use super::training::below_1;
 use crate::args::{Parsed, number};
 use clap::{Args, ValueEnum};
 use leakbound::error::{Error, Result};
@@ -34,6 +36,10 @@ pub struct DefenseOptions {
     /// Of them, models that leave out an image
     #[arg(long, value_name = "L", default_value = "10", value_parser = count, allow_hyphen_values = true)]
     pub left_out: usize,
+    /// The encoders of simclr and moco
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub contrastive: ContrastiveOptions,
 }
 
 /// Defenses by name.
@@ -50,6 +56,14 @@ pub enum DefenseName {
     Hamp,
     /// Distillation of --split-models, each image by --left-out that did not see it (Tang et al., 2022)
     Selena,
+    /// An encoder that learns without labels, and a linear classifier on it (Chen et al., 2020)
+    #[value(name = "simclr")]
+    #[serde(rename = "simclr")]
+    SimClr,
+    /// The same with a queue of keys (He et al., 2020)
+    #[value(name = "moco")]
+    #[serde(rename = "moco")]
+    MoCo,
 }
 
 impl DefenseOptions {
@@ -65,7 +79,14 @@ impl DefenseOptions {
             DefenseName::RelaxLoss => Defense::RelaxLoss(RelaxLoss { loss_threshold }),
             DefenseName::Hamp => Defense::Hamp(Hamp { entropy_share, entropy_weight }),
             DefenseName::Selena => Defense::Selena(Selena { models: split_models, left_out }),
+            DefenseName::SimClr => Defense::SimClr(self.contrastive.simclr()),
+            DefenseName::MoCo => Defense::MoCo(self.contrastive.moco()),
         })
+    }
+
+    /// Whether networks learn from views of images before they learn labels.
+    pub fn is_contrastive(&self) -> bool {
+        matches!(self.defense, DefenseName::SimClr | DefenseName::MoCo)
     }
 
     /// A document has all options at their values, and is read back: those at their defaults fit every defense.
@@ -79,7 +100,13 @@ impl DefenseOptions {
             ("--left-out", self.left_out != selena.left_out, DefenseName::Selena),
         ];
         let other = parameters.into_iter().find(|&(_, chosen, of)| chosen && of != self.defense);
-        let Some((option, _, of)) = other else { return Ok(()) };
+        let other = other.map(|(option, _, of)| (option, of));
+        let of_moco = self.contrastive.chosen_of_moco().filter(|_| self.defense != DefenseName::MoCo);
+        let of_both = self.contrastive.chosen().filter(|_| !self.is_contrastive());
+        let other = other
+            .or(of_moco.map(|option| (option, DefenseName::MoCo)))
+            .or(of_both.map(|option| (option, DefenseName::SimClr)));
+        let Some((option, of)) = other else { return Ok(()) };
         let [of, ours] = [of, self.defense].map(name);
         let reason = format!("{option} is an option of {of}, not of {ours}; leave it out, or take --defense {of}");
         Err(Error::Rejected { operation: "defense", reason })
@@ -93,9 +120,4 @@ fn name(defense: DefenseName) -> String {
 fn at_least_0(text: &str) -> Parsed<f64> {
     let number = number(text)?;
     if (0.0..f64::INFINITY).contains(&number) { Ok(number) } else { Err(format!("{number} is not in [0, inf)")) }
-}
-
-fn below_1(text: &str) -> Parsed<f64> {
-    let number = number(text)?;
-    if (0.0..1.0).contains(&number) { Ok(number) } else { Err(format!("{number} is not in [0, 1)")) }
 }

@@ -1,6 +1,7 @@
 //! Options of `leakbound torch`.
 
 mod alibi;
+mod contrastive;
 mod defense;
 mod dpsgd;
 mod network;
