@@ -11,14 +11,26 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Every defense, each as small as it goes.
-const ALL: [Defense; 4] = [
+const ALL: [Defense; 6] = [
     Defense::None,
     Defense::RelaxLoss(RelaxLoss { loss_threshold: 1.0 }),
     Defense::Hamp(Hamp { entropy_share: 0.9, entropy_weight: 0.01 }),
     Defense::Selena(Selena { models: 5, left_out: 2 }),
+    Defense::SimClr(SimClr { encoder: ENCODER }),
+    Defense::MoCo(MoCo { encoder: ENCODER, queue: 64, momentum: 0.9 }),
 ];
 
-fn plan(defense: Defense) -> ShadowPlan {
+/// One that learns next to nothing.
+const ENCODER: EncoderPlan = EncoderPlan {
+    epochs: 3,
+    batch: 32,
+    rate: 0.06,
+    temperature: 0.5,
+    classifier: ClassifierPlan { epochs: 4, batch: 32, rate: 0.1 },
+    views: 4,
+};
+
+pub(super) fn plan(defense: Defense) -> ShadowPlan {
     ShadowPlan {
         models: 6,
         audit: 40,
@@ -70,8 +82,13 @@ impl Run<'_> {
     }
 }
 
-fn answers(plan: &ShadowPlan) -> ShadowAnswers {
+pub(super) fn answers(plan: &ShadowPlan) -> ShadowAnswers {
     Run { threads: 2, checkpoint: None, most: u64::MAX }.answers(plan).0.unwrap()
+}
+
+/// Why a plan is rejected.
+pub(super) fn rejection(plan: &ShadowPlan) -> String {
+    Run { threads: 1, checkpoint: None, most: u64::MAX }.answers(plan).0.unwrap_err().to_string()
 }
 
 #[test]
