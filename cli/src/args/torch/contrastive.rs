@@ -106,7 +106,7 @@ pub fn check_training(training: &TrainingOptions, flip: bool, shift: usize) -> R
 }
 
 /// The first option that was chosen.
-pub fn first<const N: usize>(options: [(&'static str, bool); N]) -> Option<&'static str> {
+fn first<const N: usize>(options: [(&'static str, bool); N]) -> Option<&'static str> {
     options.into_iter().find(|&(_, chosen)| chosen).map(|(option, _)| option)
 }
 

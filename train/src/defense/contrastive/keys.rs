@@ -59,7 +59,7 @@ mod tests {
 
     /// The first number of each key of a network.
     fn first_numbers(queue: &KeyQueue, network: i64) -> Vec<f32> {
-        queue.keys().select(0, network).select(1, 0).try_into().unwrap()
+        queue.keys().select(0, network).select(1, 0).contiguous().try_into().unwrap()
     }
 
     #[test]
