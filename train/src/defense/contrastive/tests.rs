@@ -27,9 +27,8 @@ fn leak(answers: &ShadowAnswers) -> f64 {
     assert_eq!(recorded.name, "embeddings");
     let embeddings = recorded.values.mapv(f64::from).into_dimensionality::<Ix4>().unwrap();
     let embeddings = MemoryEmbeddings::new(embeddings, answers.keep.clone()).unwrap();
-    let ScoreBlock::Double(scores) =
-        ScoredEmbeddings::new(&embeddings, ViewPairs::All).unwrap().block(0..answers.labels.len()).unwrap()
-    else {
+    let scored = ScoredEmbeddings::new(&embeddings, ViewPairs::All).unwrap();
+    let ScoreBlock::Double(scores) = scored.block(0..answers.labels.len()).unwrap() else {
         panic!("doubles expected")
     };
     let means = answers.keep.columns().into_iter().enumerate().map(|(sample, keep)| {
