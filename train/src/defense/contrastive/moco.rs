@@ -114,3 +114,60 @@ impl Method for MoCo {
         answers(self, task)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::NetworkPlan;
+    use crate::seed::{Purpose, stream};
+    use tch::Kind;
+
+    const DEFENSE: MoCo = MoCo {
+        encoder: EncoderPlan { batch: 3, temperature: 0.3, ..MoCo::PUBLISHED.encoder },
+        queue: 4,
+        momentum: 0.75,
+    };
+
+    fn farthest(one: &Tensor, other: &Tensor) -> f64 {
+        f64::try_from((one - other).abs().max()).unwrap()
+    }
+
+    /// Two steps of algorithm 1 by hand: keys of the second view by the encoder as it was, the loss with the queue
+    /// before they enter it, then the encoder's step, which the other one follows.
+    #[test]
+    fn a_step_is_that_of_the_algorithm() {
+        let streams = |purpose| -> Vec<_> { (0..2).map(|network| stream(4, purpose, 0, network)).collect() };
+        let mut build = || {
+            let network = NetworkPlan::Mlp { hidden: 5 };
+            network.build(&mut streams(Purpose::Weights), [1, 2, 3], DIMENSION, Device::Cpu)
+        };
+        let [mut by_hand, mut keys] = [build(), build()];
+        let (mut encoders, mut objective) = DEFENSE.start(build(), &mut streams(Purpose::Projection), Device::Cpu);
+        let queue = KeyQueue::random(&mut streams(Purpose::Projection), 4, DIMENSION, Device::Cpu);
+        let mut all = queue.keys().copy();
+        for step in 0..2 {
+            let view = |phase: f64| {
+                let numbers = Tensor::linspace(0.0, 30.0, 2 * 3 * 6, (Kind::Float, Device::Cpu)) + phase;
+                numbers.sin().view([2, 3, 6])
+            };
+            let (first, second) = (view(f64::from(step)), view(f64::from(step) + 0.4));
+            let gradients = objective.gradients(&mut *encoders, [&first, &second]);
+            let made = unit(&keys.logits(&second));
+            let expected = by_hand.gradients_of(&first, &|queries| info_nce(&unit(queries), &made, &all, 0.3));
+            for (found, expected) in gradients.iter().zip(&expected) {
+                assert!(farthest(found, expected) < 1e-6 && farthest(found, &found.zeros_like()) > 1e-4);
+            }
+            for (encoder, gradients) in [(&mut encoders, &gradients), (&mut by_hand, &expected)] {
+                for (parameter, gradient) in encoder.parameters().iter_mut().zip(gradients) {
+                    *parameter -= gradient * 0.5;
+                }
+            }
+            objective.stepped(&mut *encoders);
+            for (key, query) in keys.parameters().iter_mut().zip(by_hand.parameters()) {
+                key.copy_(&(&*key * 0.75 + &*query * 0.25));
+            }
+            // The oldest three of four leave.
+            all = Tensor::cat(&[all.narrow(1, 3, 1), made], 1);
+        }
+    }
+}

@@ -6,31 +6,30 @@ use leakbound::membership::{MemoryEmbeddings, ScoreBlock, ScoredEmbeddings, Shad
 use ndarray::Ix4;
 
 const ENCODER: EncoderPlan = EncoderPlan {
-    epochs: 150,
-    batch: 32,
+    epochs: 300,
+    batch: 8,
     rate: 0.06,
     temperature: 0.5,
     classifier: ClassifierPlan { epochs: 40, batch: 32, rate: 0.2 },
     views: 8,
 };
 const SIMCLR: SimClr = SimClr { encoder: ENCODER };
-const MOCO: MoCo = MoCo { encoder: EncoderPlan { temperature: 0.2, ..ENCODER }, queue: 64, momentum: 0.9 };
+const MOCO: MoCo = MoCo { encoder: ENCODER, queue: 16, momentum: 0.9 };
 
 fn both(change: impl Fn(EncoderPlan) -> EncoderPlan) -> [Defense; 2] {
     let moco = MoCo { encoder: change(MOCO.encoder), ..MOCO };
     [Defense::SimClr(SimClr { encoder: change(SIMCLR.encoder) }), Defense::MoCo(moco)]
 }
 
-/// Mean over samples of how much more alike views are to models that were trained on the sample, as LiRA sees it.
-fn leak(answers: &ShadowAnswers) -> f64 {
+/// How much more alike the views of a sample are to models that were trained on it, as LiRA sees it: the mean over
+/// samples, and its standard error.
+fn leak(answers: &ShadowAnswers) -> [f64; 2] {
     let recorded = &answers.further[0];
     assert_eq!(recorded.name, "embeddings");
     let embeddings = recorded.values.mapv(f64::from).into_dimensionality::<Ix4>().unwrap();
     let embeddings = MemoryEmbeddings::new(embeddings, answers.keep.clone()).unwrap();
     let scored = ScoredEmbeddings::new(&embeddings, ViewPairs::All).unwrap();
-    let ScoreBlock::Double(scores) = scored.block(0..answers.labels.len()).unwrap() else {
-        panic!("doubles expected")
-    };
+    let ScoreBlock::Double(scores) = scored.block(0..answers.labels.len()).unwrap() else { panic!("doubles expected") };
     let means = answers.keep.columns().into_iter().enumerate().map(|(sample, keep)| {
         let mean = |member: bool| {
             let models = keep.iter().enumerate().filter(|&(_, &keep)| keep == member);
@@ -39,7 +38,11 @@ fn leak(answers: &ShadowAnswers) -> f64 {
         };
         mean(true) - mean(false)
     });
-    means.sum::<f64>() / answers.labels.len() as f64
+    let means: Vec<f64> = means.collect();
+    let count = means.len() as f64;
+    let mean = means.iter().sum::<f64>() / count;
+    let variance = means.iter().map(|mean_of_one| (mean_of_one - mean).powi(2)).sum::<f64>() / (count - 1.0);
+    [mean, (variance / count).sqrt()]
 }
 
 /// Few images and many epochs: the encoder knows the images it learned from, and the classifier learned classes.
@@ -49,17 +52,17 @@ fn views_of_members_are_more_alike() {
         let network = NetworkPlan::Mlp { hidden: 64 };
         let canaries = CanaryKind::Original;
         let answers = answers(&ShadowPlan {
-            audit: 60,
-            fixed: Some(40),
+            audit: 40,
+            fixed: Some(4),
             canaries,
             network,
             views: Views::Itself,
             ..plan(defense)
         });
-        assert_eq!(answers.further[0].values.shape(), [6, 60, 8, 128]);
-        let (leak, accuracy) = (leak(&answers), answers.mean_test_accuracy());
-        println!("{defense}: Fisher's cosines of members are {leak} larger; accuracy {accuracy}");
-        assert!(leak > 0.05 && accuracy > 0.3, "{defense}: {leak} {accuracy}");
+        assert_eq!(answers.further[0].values.shape(), [6, 40, 8, 128]);
+        let ([larger, error], accuracy) = (leak(&answers), answers.mean_test_accuracy());
+        println!("{defense}: Fisher's cosines of members are larger by {larger} ± {error}; accuracy {accuracy}");
+        assert!(larger > 0.1 && larger > 3.0 * error && accuracy > 0.3, "{defense}: {larger} {error} {accuracy}");
     }
 }
 
@@ -85,7 +88,8 @@ fn networks_have_streams_of_their_own() {
             let pairs = pairs.chain(together.further[0].values.iter().zip(&alone.further[0].values));
             let error = pairs.map(|(together, alone)| (together - alone).abs()).fold(0.0, f32::max);
             println!("{defense}, {network}: {error:e}");
-            assert!(error < 2e-3, "{defense}, {network}: {error}");
+            // With other random numbers they would be as far apart as embeddings are large.
+            assert!(error < 1e-2, "{defense}, {network}: {error}");
         }
     }
 }
@@ -114,7 +118,7 @@ fn what_encoders_cannot_learn_from_is_rejected() {
             "epochs of the classifier = 0 is not in [1, inf)",
         ),
         (moco(&|moco| MoCo { momentum: 1.0, ..moco }), "momentum of the keys = 1 is not in [0, 1)"),
-        (moco(&|moco| MoCo { queue: 20, ..moco }), "defense: a queue of 20 keys has no room for a batch of 32"),
+        (moco(&|moco| MoCo { queue: 7, ..moco }), "defense: a queue of 7 keys has no room for a batch of 8"),
         (trained(&|plan| plan.training.early_stopping = stopping), own),
         (trained(&|plan| plan.training.augmentation = Some(Augmentation { flip: true, shift: 0 })), own),
     ] {
