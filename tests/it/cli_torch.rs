@@ -124,7 +124,13 @@ mod with_libtorch {
         rejected(2, IMAGES, &recording, "--canaries cats", "expected original, mislabeled");
         rejected(2, IMAGES, &recording, "--learning-rate NaN", "--learning-rate");
         rejected(2, IMAGES, &recording, "--views 7", "--views");
-        rejected(2, IMAGES, &recording, "--defense cats", "expected none, relaxloss, hamp, selena, dfkd, dp-sgd");
+        rejected(
+            2,
+            IMAGES,
+            &recording,
+            "--defense cats",
+            "expected none, relaxloss, hamp, selena, dfkd, dp-sgd, simclr, moco",
+        );
         rejected(2, IMAGES, &recording, "--defense relaxloss --loss-threshold -1", "-1 is not in [0, inf)");
         rejected(2, IMAGES, &recording, "--defense hamp --entropy-share 1", "1 is not in [0, 1)");
         rejected(2, IMAGES, &recording, "--defense hamp --loss-threshold 1", "an option of relaxloss, not of hamp");

@@ -17,6 +17,8 @@ mod cli_output;
 mod cli_scores;
 mod cli_torch;
 #[cfg(feature = "torch")]
+mod cli_torch_contrastive;
+#[cfg(feature = "torch")]
 mod cli_torch_private;
 #[cfg(feature = "torch")]
 mod cli_torch_student;

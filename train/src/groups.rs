@@ -12,6 +12,7 @@ use super::seed::{Purpose, stream};
 use super::train::{Lesson, TrainingPlan, train};
 use super::training_images::{Example, TrainingImages};
 use leakbound::error::{Error, Result};
+use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -25,6 +26,9 @@ const GPU_GROUP: usize = 512;
 /// images queried on.
 pub(super) type Question<'a, T> =
     dyn Fn(&mut dyn Ensemble, Range<usize>, &Tensor) -> std::result::Result<Vec<T>, TchError> + Sync + 'a;
+
+/// What is done with a group of networks: its place among the networks, and tensors of its own.
+pub(super) type Work<'a, S, T> = dyn Fn(Range<usize>, S) -> Result<Vec<T>> + Sync + 'a;
 
 /// How the networks of a recipe are trained.
 #[derive(Clone, Copy)]
@@ -56,8 +60,7 @@ impl Trainer<'_> {
     /// phase once.
     ///
     /// # Errors
-    /// [`Error::Domain`] or [`Error::Rejected`] if there is too little to learn from, the images are too small for the
-    /// network or training diverges, [`Error::Unavailable`] if libtorch fails; those of the checkpoint.
+    /// Those of [`in_groups`](Self::in_groups), and [`Error::Rejected`] if training diverges.
     pub fn train_and_ask<T: Send + Serialize + DeserializeOwned>(
         &self,
         phase: u64,
@@ -66,48 +69,66 @@ impl Trainer<'_> {
         asked: &Tensor,
         ask: &Question<'_, T>,
     ) -> Result<Vec<T>> {
+        let steps = self.training.steps(tables.iter().map(Vec::len).max().unwrap_or(0));
+        let share = || (images.share(), asked.shallow_clone());
+        self.in_groups(phase, tables, &share, &|range, (images, asked)| {
+            let streams = |purpose| self.streams(purpose, phase, &range);
+            let device = self.device.tensors();
+            let mut networks = self.network.build(&mut streams(Purpose::Weights), self.shape, self.classes, device);
+            let tables: Vec<&[Example]> = tables[range.clone()].iter().map(Vec::as_slice).collect();
+            let augmenter = self
+                .training
+                .augmentation
+                .map(|augmentation| Augmenter::new(augmentation, self.shape, streams(Purpose::Augmentation)));
+            let lesson = Lesson { images: &images, tables: &tables, plan: self.training, steps, loss: self.loss };
+            train(&mut *networks, &lesson, streams(Purpose::Order), augmenter);
+            check_parameters(&mut *networks, "training")?;
+            ask(&mut *networks, range, &asked)
+                .map_err(|error| Error::Unavailable { operation: "answers", reason: error.to_string() })
+        })
+    }
+
+    /// The streams of a group's networks.
+    pub fn streams(&self, purpose: Purpose, phase: u64, group: &Range<usize>) -> Vec<ChaCha8Rng> {
+        group.clone().map(|network| stream(self.seed, purpose, phase, network as u64)).collect()
+    }
+
+    /// Work on each group of networks, of which network n has the examples of `tables[n]`: it gets the place of the
+    /// group and tensors of its own, and gives an answer for each network. Those of the checkpoint are not made again.
+    ///
+    /// # Errors
+    /// Those of the work; [`Error::Domain`] or [`Error::Rejected`] if there is too little to learn from or the images
+    /// are too small for the network, [`Error::Unavailable`] if libtorch fails; those of the checkpoint.
+    pub fn in_groups<S: Send, T: Send + Serialize + DeserializeOwned>(
+        &self,
+        phase: u64,
+        tables: &[Vec<Example>],
+        share: &dyn Fn() -> S,
+        work: &Work<'_, S, T>,
+    ) -> Result<Vec<T>> {
         self.network.check_images(self.shape)?;
         self.training.check(tables.iter().map(Vec::len).min().unwrap_or(usize::MAX))?;
-        let steps = self.training.steps(tables.iter().map(Vec::len).max().unwrap_or(0));
         let fastest = if self.device.is_cuda() { GPU_GROUP } else { self.network.group() };
         let size = self.training.side_by_side.unwrap_or(fastest);
-        let group = |start: usize, images: TrainingImages, asked: Tensor| {
+        let group = |start: usize, tensors: S| {
             let range = start..tables.len().min(start + size);
             if let Some(answers) = self.checkpoint.map_or(Ok(None), |checkpoint| checkpoint.answers(phase, &range))? {
                 report(self.progress, range.len() as u64)?;
                 return Ok(answers);
             }
-            guarded("training", || {
-                let streams = |purpose| -> Vec<_> {
-                    range.clone().map(|network| stream(self.seed, purpose, phase, network as u64)).collect()
-                };
-                let device = self.device.tensors();
-                let mut networks = self.network.build(&mut streams(Purpose::Weights), self.shape, self.classes, device);
-                let tables: Vec<&[Example]> = tables[range.clone()].iter().map(Vec::as_slice).collect();
-                let augmenter = self
-                    .training
-                    .augmentation
-                    .map(|augmentation| Augmenter::new(augmentation, self.shape, streams(Purpose::Augmentation)));
-                let lesson = Lesson { images: &images, tables: &tables, plan: self.training, steps, loss: self.loss };
-                train(&mut *networks, &lesson, streams(Purpose::Order), augmenter);
-                check_parameters(&mut *networks, "training")?;
-                let answers = ask(&mut *networks, range.clone(), &asked)
-                    .map_err(|error| Error::Unavailable { operation: "answers", reason: error.to_string() })?;
-                if let Some(checkpoint) = self.checkpoint {
-                    checkpoint.keep(phase, &range, &answers)?;
-                }
-                report(self.progress, range.len() as u64)?;
-                Ok(answers)
-            })
+            let answers = guarded("training", || work(range.clone(), tensors))?;
+            if let Some(checkpoint) = self.checkpoint {
+                checkpoint.keep(phase, &range, &answers)?;
+            }
+            report(self.progress, range.len() as u64)?;
+            Ok(answers)
         };
         // Tensors may go to another thread but not be seen by two.
-        let groups: Vec<_> =
-            (0..tables.len()).step_by(size).map(|start| (start, images.share(), asked.shallow_clone())).collect();
+        let groups: Vec<_> = (0..tables.len()).step_by(size).map(|start| (start, share())).collect();
         let answers: Result<Vec<Vec<T>>> = if self.device.is_cuda() {
-            groups.into_iter().map(|(start, images, asked)| group(start, images, asked)).collect()
+            groups.into_iter().map(|(start, tensors)| group(start, tensors)).collect()
         } else {
-            let group = &group;
-            groups.into_par_iter().map(|(start, images, asked)| group(start, images, asked)).collect()
+            groups.into_par_iter().map(|(start, tensors)| group(start, tensors)).collect()
         };
         Ok(answers?.into_iter().flatten().collect())
     }

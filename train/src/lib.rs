@@ -45,7 +45,7 @@ pub use augment::Augmentation;
 pub use canaries::CanaryKind;
 pub use checkpoint::TrainingCheckpoint;
 pub use context::TrainingContext;
-pub use defense::{Defense, Dfkd, DpSgd, Hamp, RelaxLoss, Selena};
+pub use defense::{ClassifierPlan, Defense, Dfkd, DpSgd, EncoderPlan, Hamp, MoCo, RelaxLoss, Selena, SimClr};
 pub use device::{DeviceChoice, TrainingDevice, cuda_library};
 pub use dp_sgd::{
     DpSgdBudget, DpSgdPlan, DpSgdSteps, GradientNoise, PrivateModels, PrivateModelsPlan, TrainingViews,

@@ -28,6 +28,12 @@ pub(super) enum Purpose {
     LeaveOut = 10,
     /// Noise that a generator makes images of, and its first layer when that is drawn again.
     Synthesis = 11,
+    /// What encoders of contrastive defenses begin with beside their networks.
+    Projection = 12,
+    /// Random views of images, which contrastive defenses learn from and are attacked with.
+    RandomViews = 13,
+    /// The order in which linear classifiers of contrastive defenses meet their images.
+    ClassifierOrder = 14,
 }
 
 /// The stream of one network for one purpose: the key of ChaCha8 is seed, purpose, instantiation and network as

@@ -2,6 +2,7 @@
 //!
 //! A new defense is a file with a type that implements `Method`, and a variant of [`Defense`].
 
+mod contrastive;
 mod dfkd;
 mod dp_sgd;
 mod hamp;
@@ -10,6 +11,7 @@ mod relaxloss;
 mod selena;
 mod undefended;
 
+pub use contrastive::{ClassifierPlan, EncoderPlan, MoCo, SimClr};
 pub use dfkd::Dfkd;
 pub use dp_sgd::DpSgd;
 pub use hamp::Hamp;
@@ -42,6 +44,12 @@ pub enum Defense {
     Dfkd(Dfkd),
     /// Noisy gradients of clipped norm.
     DpSgd(DpSgd),
+    /// An encoder that learns from pairs of views, and a linear classifier on it.
+    #[serde(rename = "simclr")]
+    SimClr(SimClr),
+    /// The same, with a queue of keys.
+    #[serde(rename = "moco")]
+    MoCo(MoCo),
 }
 
 impl Defense {
@@ -73,6 +81,8 @@ impl Defense {
             Self::Selena(defense) => defense,
             Self::Dfkd(defense) => defense,
             Self::DpSgd(defense) => defense,
+            Self::SimClr(defense) => defense,
+            Self::MoCo(defense) => defense,
         }
     }
 }
@@ -96,6 +106,12 @@ impl fmt::Display for Defense {
             }
             Self::DpSgd(DpSgd { noise: GradientNoise::Target(epsilon), delta, .. }) => {
                 write!(formatter, "DP-SGD with epsilon {epsilon} at delta {delta}")
+            }
+            Self::SimClr(SimClr { encoder: EncoderPlan { epochs, temperature, .. } }) => {
+                write!(formatter, "SimCLR, {epochs} epochs at temperature {temperature}")
+            }
+            Self::MoCo(MoCo { encoder: EncoderPlan { epochs, temperature, .. }, queue, .. }) => {
+                write!(formatter, "MoCo, {epochs} epochs at temperature {temperature}, a queue of {queue} keys")
             }
         }
     }

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Every defense, each as small as it goes.
-fn all() -> [Defense; 6] {
+fn all() -> [Defense; 8] {
     [
         Defense::None,
         Defense::RelaxLoss(RelaxLoss { loss_threshold: 1.0 }),
@@ -28,10 +28,22 @@ fn all() -> [Defense; 6] {
             average: None,
             views: 1,
         }),
+        Defense::SimClr(SimClr { encoder: ENCODER }),
+        Defense::MoCo(MoCo { encoder: ENCODER, queue: 64, momentum: 0.9 }),
     ]
 }
 
-fn plan(defense: Defense) -> ShadowPlan {
+/// One that learns next to nothing.
+const ENCODER: EncoderPlan = EncoderPlan {
+    epochs: 3,
+    batch: 32,
+    rate: 0.06,
+    temperature: 0.5,
+    classifier: ClassifierPlan { epochs: 4, batch: 32, rate: 0.1 },
+    views: 4,
+};
+
+pub(super) fn plan(defense: Defense) -> ShadowPlan {
     ShadowPlan {
         models: 6,
         audit: 40,
@@ -86,8 +98,13 @@ impl Run<'_> {
     }
 }
 
-fn answers(plan: &ShadowPlan) -> ShadowAnswers {
+pub(super) fn answers(plan: &ShadowPlan) -> ShadowAnswers {
     Run { threads: 2, checkpoint: None, most: u64::MAX }.answers(plan).0.unwrap()
+}
+
+/// Why a plan is rejected.
+pub(super) fn rejection(plan: &ShadowPlan) -> String {
+    Run { threads: 1, checkpoint: None, most: u64::MAX }.answers(plan).0.unwrap_err().to_string()
 }
 
 #[test]

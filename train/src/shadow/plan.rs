@@ -3,6 +3,7 @@
 use crate::augment::{ITSELF, Move, check_shift, eighteen_views};
 use crate::canaries::CanaryKind;
 use crate::defense::Defense;
+use crate::defense::method::{Further, Queries};
 use crate::network::NetworkPlan;
 use crate::train::TrainingPlan;
 use crate::training_images::check_tables;
@@ -11,8 +12,8 @@ use serde::{Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
 
-/// The most logits recorded: 4 GiB.
-const MAX_LOGITS: usize = 1 << 30;
+/// The most numbers of an array recorded: 4 GiB.
+const MAX_NUMBERS: usize = 1 << 30;
 
 /// Which models are trained on a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -158,10 +159,24 @@ impl ShadowPlan {
         check_tables("shadow models", self.models as u64, self.audit + fixed)?;
         let logits = [self.models, self.audit, self.views.moves().len(), classes];
         let count = logits.iter().try_fold(1usize, |product, &number| product.checked_mul(number));
-        if count.is_none_or(|count| count > MAX_LOGITS) {
+        if count.is_none_or(|count| count > MAX_NUMBERS) {
             return Err(rejected(format!("{} models at once answer with more than 4 GiB of logits", self.models)));
         }
+        self.check_further(classes, shape)?;
         Ok(fixed)
+    }
+
+    /// What the defense records beside the logits.
+    fn check_further(&self, classes: usize, image: [usize; 3]) -> Result<()> {
+        let queries = Queries { fixed: 0, attacked: self.audit, views: self.views.moves().len(), image };
+        for Further { name, shape, .. } in self.defense.method().further(queries, classes) {
+            let count = shape.iter().try_fold(self.models, |product, &number| product.checked_mul(number));
+            if count.is_none_or(|count| count > MAX_NUMBERS) {
+                let reason = format!("{} models at once answer with more than 4 GiB of {name}", self.models);
+                return Err(rejected(reason));
+            }
+        }
+        Ok(())
     }
 }
 

@@ -1,6 +1,8 @@
 //! The defense of the models that a recipe trains.
 
+use super::contrastive::ContrastiveOptions;
 use super::dpsgd::{clipping_norm, noise_multiplier, share};
+use super::training::below_1;
 use super::{count, delta, epsilon, rate};
 use crate::args::{Parsed, number};
 use clap::{Args, ValueEnum};
@@ -54,6 +56,10 @@ pub struct DefenseOptions {
     /// Temperature of the answers that the student of dfkd learns
     #[arg(long, value_name = "T", default_value = "20", value_parser = above_0, allow_hyphen_values = true)]
     pub distillation_temperature: f64,
+    /// The encoders of simclr and moco
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub contrastive: ContrastiveOptions,
     /// The training of dp-sgd
     #[command(flatten)]
     #[serde(flatten)]
@@ -147,6 +153,14 @@ pub enum DefenseName {
     Dfkd,
     /// Noisy gradients of clipped norm, for --epsilon or --noise-multiplier (Abadi et al., 2016)
     DpSgd,
+    /// An encoder that learns without labels, and a linear classifier on it (Chen et al., 2020)
+    #[value(name = "simclr")]
+    #[serde(rename = "simclr")]
+    SimClr,
+    /// The same with a queue of keys (He et al., 2020)
+    #[value(name = "moco")]
+    #[serde(rename = "moco")]
+    MoCo,
 }
 
 impl DefenseOptions {
@@ -164,7 +178,14 @@ impl DefenseOptions {
             DefenseName::Selena => Defense::Selena(Selena { models: split_models, left_out }),
             DefenseName::Dfkd => Defense::Dfkd(self.dfkd()),
             DefenseName::DpSgd => Defense::DpSgd(self.private.defense()?),
+            DefenseName::SimClr => Defense::SimClr(self.contrastive.simclr()),
+            DefenseName::MoCo => Defense::MoCo(self.contrastive.moco()),
         })
+    }
+
+    /// Whether networks learn from views of images before they learn labels.
+    pub fn is_contrastive(&self) -> bool {
+        matches!(self.defense, DefenseName::SimClr | DefenseName::MoCo)
     }
 
     fn dfkd(&self) -> Dfkd {
@@ -197,7 +218,13 @@ impl DefenseOptions {
         ];
         let private = self.private.chosen().map(|(option, chosen)| (option, chosen, DefenseName::DpSgd));
         let other = parameters.into_iter().chain(private).find(|&(_, chosen, of)| chosen && of != self.defense);
-        let Some((option, _, of)) = other else { return Ok(()) };
+        let other = other.map(|(option, _, of)| (option, of));
+        let of_moco = self.contrastive.chosen_of_moco().filter(|_| self.defense != DefenseName::MoCo);
+        let of_both = self.contrastive.chosen().filter(|_| !self.is_contrastive());
+        let other = other
+            .or(of_moco.map(|option| (option, DefenseName::MoCo)))
+            .or(of_both.map(|option| (option, DefenseName::SimClr)));
+        let Some((option, of)) = other else { return Ok(()) };
         let [of, ours] = [of, self.defense].map(name);
         let reason = format!("{option} is an option of {of}, not of {ours}; leave it out, or take --defense {of}");
         Err(Error::Rejected { operation: "defense", reason })
@@ -216,9 +243,4 @@ fn at_least_0(text: &str) -> Parsed<f64> {
 fn above_0(text: &str) -> Parsed<f64> {
     let number = number(text)?;
     if number > 0.0 && number.is_finite() { Ok(number) } else { Err(format!("{number} is not in (0, inf)")) }
-}
-
-fn below_1(text: &str) -> Parsed<f64> {
-    let number = number(text)?;
-    if (0.0..1.0).contains(&number) { Ok(number) } else { Err(format!("{number} is not in [0, 1)")) }
 }

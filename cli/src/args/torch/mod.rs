@@ -1,6 +1,7 @@
 //! Options of `leakbound torch`.
 
 mod alibi;
+mod contrastive;
 mod defense;
 mod dpsgd;
 mod network;
@@ -61,7 +62,9 @@ pub enum TorchCommand {
         after_help = "Examples:\n  leakbound torch shadow --data fashion-mnist --recording shadow.npz --models 16 \
                             --fixed 4000 --hidden 96\n  leakbound membership lira shadow.npz --report lira.html\n  \
                             leakbound torch shadow --data fashion-mnist --recording views.npz --flip --shift 2 --views \
-                            18\n  leakbound torch shadow --data fashion-mnist --recording hamp.npz --defense hamp"
+                            18\n  leakbound torch shadow --data fashion-mnist --recording hamp.npz --defense hamp\n  \
+                            leakbound torch shadow --data fashion-mnist --recording simclr.npz --canaries original \
+                            --fixed 2000 --defense simclr --encoder-epochs 200 --encoder-batch 128"
     )]
     Shadow(ShadowOptions),
     /// Train PATE students on labels within privacy budgets, and record all answers

@@ -1,5 +1,6 @@
 //! Options of `leakbound torch shadow`.
 
+use super::contrastive::check_training;
 use super::defense::DefenseOptions;
 use super::network::NetworkOptions;
 use super::training::{CheckpointOptions, TrainingOptions};
@@ -77,8 +78,11 @@ impl ShadowOptions {
     /// The library's plan.
     ///
     /// # Errors
-    /// Those of [`DefenseOptions::defense`].
+    /// Those of [`DefenseOptions::defense`] and, for an encoder, of [`check_training`].
     pub fn plan(&self, seed: u64) -> Result<ShadowPlan> {
+        if self.defense.is_contrastive() {
+            check_training(&self.training, self.flip, self.shift)?;
+        }
         let shift = self.view_shift.unwrap_or(if self.shift == 0 { VIEW_SHIFT } else { self.shift });
         let augmentation = Augmentation { flip: self.flip, shift: self.shift };
         Ok(ShadowPlan {

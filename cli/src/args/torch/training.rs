@@ -52,6 +52,20 @@ pub enum OptimizerName {
 }
 
 impl TrainingOptions {
+    /// An option that is not at its default, but for how many networks are trained side by side.
+    pub fn chosen(&self) -> Option<&'static str> {
+        let options = [
+            ("--epochs", self.epochs.is_some()),
+            ("--passes", self.passes != 1),
+            ("--batch", self.batch != 32),
+            ("--optimizer", self.optimizer != OptimizerName::Adam),
+            ("--learning-rate", self.learning_rate != 1e-3),
+            ("--decay", self.decay != 1.0),
+            ("--patience", self.patience.is_some()),
+        ];
+        options.into_iter().find(|&(_, chosen)| chosen).map(|(option, _)| option)
+    }
+
     /// The library's plan, with the recipe's own number of epochs.
     pub fn plan(&self, epochs: usize) -> TrainingPlan {
         let rate = self.learning_rate;
@@ -93,6 +107,12 @@ impl CheckpointOptions {
     pub fn files(&self) -> Vec<&Path> {
         self.checkpoint.iter().map(PathBuf::as_path).collect()
     }
+}
+
+/// A number in [0, 1).
+pub fn below_1(text: &str) -> Parsed<f64> {
+    let number = number(text)?;
+    if (0.0..1.0).contains(&number) { Ok(number) } else { Err(format!("{number} is not in [0, 1)")) }
 }
 
 pub fn factor(text: &str) -> Parsed<f64> {

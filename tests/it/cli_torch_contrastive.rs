@@ -1,0 +1,71 @@
+//! `leakbound torch shadow` with encoders, from images to the attack on what encoders recorded.
+
+use crate::cli_torch::{IMAGES, leakbound};
+use crate::desk::Desk;
+use crate::json::{number, rows};
+use serde_json::Value;
+
+/// A training of encoders that takes a second.
+fn words(recording: &str, defense: &str) -> String {
+    format!(
+        "torch shadow --data {IMAGES} --recording {recording} --device cpu --models 8 --audit 50 --fixed 30 \
+         --canaries original --hidden 32 --encoder-epochs 60 --encoder-batch 32 --encoder-views 6 --classifier-epochs 20 \
+         --classifier-batch 32 --seed 3 --quiet --defense {defense}"
+    )
+}
+
+#[test]
+fn recorded_encoders_are_attacked_and_are_the_same_again() {
+    let desk = Desk::new();
+    for (defense, title, parameter) in [
+        ("simclr", "SimCLR, 60 epochs at temperature 0.5", r#""temperature": null"#),
+        (
+            "moco --queue 40 --key-momentum 0.9 --temperature 0.2",
+            "MoCo, 60 epochs at temperature 0.2, a queue of 40 keys",
+            r#""key_momentum": 0.9"#,
+        ),
+    ] {
+        let [first, second] = ["first.npz", "second.npz"].map(|name| desk.path(name).display().to_string());
+        let text = desk.stdout(&format!("{} --threads 1", words(&first, defense)));
+        assert!(text.contains(title) && text.contains("[8, 50, 6, 128]"), "{text}");
+        let document = desk.json(&format!("{} --threads 2", words(&second, defense)));
+        assert!(serde_json::to_string_pretty(&document).unwrap().contains(parameter), "{document}");
+        assert!(std::fs::read(&first).unwrap() == std::fs::read(&second).unwrap(), "{defense}");
+        let lira = desk.json(&format!("membership lira {first} --answers encoder --resamples 0"));
+        let auc = number(&lira["levels"][0]["auc"]);
+        println!("{defense}: AUC {auc}");
+        assert!(auc > 0.55, "{defense}: {auc}");
+        let compared = desk.json(&format!("membership compare {first} --resamples 0"));
+        let attacks: Vec<&Value> = rows(&compared["levels"]).iter().map(|row| &row["attack"]).collect();
+        for attack in ["lira", "encoder-lira", "encoder-threshold"] {
+            assert!(attacks.iter().any(|found| *found == attack), "{attacks:?}");
+        }
+    }
+}
+
+#[test]
+fn encoders_that_cannot_be_trained_are_one_line_and_nothing_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let recording = folder.path().join("encoders.npz");
+    let place = recording.display().to_string();
+    for (options, expected) in [
+        ("--defense simclr --encoder-batch 1", "`1` is not a whole number in [2, 1e6]"),
+        ("--defense simclr --temperature 0", "0 is not in (0, 1000]"),
+        ("--defense moco --key-momentum 1", "1 is not in [0, 1)"),
+        ("--defense simclr --queue 64", "--queue is an option of moco, not of simclr"),
+        ("--defense hamp --encoder-epochs 3", "--encoder-epochs is an option of simclr, not of hamp"),
+        ("--defense simclr --epochs 3", "--epochs is of networks that learn labels"),
+        ("--defense moco --flip", "--flip is of networks that learn labels"),
+        ("--defense simclr --fixed 300", "a batch of 512 for an encoder of "),
+        ("--defense moco --fixed 300 --encoder-batch 32", "a queue of 4096 keys for an encoder of "),
+        ("--defense moco --encoder-batch 64 --queue 32", "a queue of 32 keys has no room for a batch of 64"),
+        ("--defense simclr --encoder-views 100000", "more than 4 GiB of embeddings"),
+    ] {
+        let (status, stdout, stderr) =
+            leakbound(&format!("torch shadow --data {IMAGES} --recording {place} --device cpu --quiet {options}"));
+        assert_eq!((status, stdout.as_str()), (2, ""), "{options}: {stderr}");
+        assert!(stderr.contains(expected), "{options}: {stderr}");
+        assert!(stderr.starts_with("error: "), "{stderr}");
+        assert!(!recording.exists());
+    }
+}

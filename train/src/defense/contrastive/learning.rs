@@ -1,0 +1,203 @@
+//! Encoders that learn from pairs of views, and what is recorded of them.
+
+use super::classifier::classifiers;
+use super::plan::{DIMENSION, EncoderPlan};
+use super::views::{RandomViews, random_views};
+use crate::defense::method::{Answers, PHASE, Task};
+use crate::ensemble::{Ensemble, check_parameters, logits_of_all};
+use crate::groups::Trainer;
+use crate::guard::guarded;
+use crate::optimizer::{Optimizer, OptimizerState, Schedule};
+use crate::seed::{Purpose, stream};
+use crate::training_images::{Example, TrainingImages};
+use leakbound::error::{Error, Result};
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+use std::ops::Range;
+use tch::{Device, TchError, Tensor};
+
+/// Streams of random views: those of training, one for each network, and the one of all recorded embeddings.
+const OF_TRAINING: u64 = 0;
+const OF_SAMPLES: u64 = 1;
+
+/// What encoders descend, with what it remembers between steps.
+pub(super) trait Objective {
+    /// Gradients with respect to the encoders' parameters at two views of the same images, [M, B, F] each: each network
+    /// gets the gradient of its own loss.
+    fn gradients(&mut self, encoders: &mut dyn Ensemble, views: [&Tensor; 2]) -> Vec<Tensor>;
+
+    /// After the encoders' step.
+    fn stepped(&mut self, _encoders: &mut dyn Ensemble) {}
+}
+
+/// Encoders at their start, and what they descend.
+pub(super) type Start = (Box<dyn Ensemble>, Box<dyn Objective>);
+
+/// Learning without labels.
+pub(super) trait Learner: Sync {
+    /// How long, at which rate and so on.
+    fn plan(&self) -> &EncoderPlan;
+
+    /// Encoders of networks [M, B, F] ↦ [M, B, 128]; a stream of each draws what the method begins with.
+    fn start(&self, networks: Box<dyn Ensemble>, streams: &mut [ChaCha8Rng], device: Device) -> Start;
+
+    /// # Errors
+    /// [`Error::Rejected`] if a shadow model has too few images.
+    fn check_images(&self, images: usize) -> Result<()> {
+        let batch = self.plan().batch;
+        if batch <= images {
+            return Ok(());
+        }
+        Err(rejected(format!(
+            "a batch of {batch} for an encoder of {images} images, which would be told apart from themselves; take a \
+             smaller batch or more images"
+        )))
+    }
+}
+
+pub(super) fn rejected(reason: String) -> Error {
+    Error::Rejected { operation: "defense", reason }
+}
+
+/// The tensors of all groups, for one of them.
+struct Tensors {
+    images: TrainingImages,
+    asked: Tensor,
+    /// Random views of the attacked samples, [A · V, F].
+    views: Tensor,
+}
+
+/// An encoder on the images of each table, and a linear classifier on it: logits, and embeddings of random views.
+///
+/// # Errors
+/// Those of [`Trainer::in_groups`]; [`Error::Rejected`] for a training that encoders cannot have, and too few images.
+pub(super) fn answers(learner: &dyn Learner, task: &Task<'_>) -> Result<Vec<Answers>> {
+    let &Task { trainer, images, tables, asked, queries, .. } = task;
+    check(learner, &trainer, tables)?;
+    let views = guarded("views", || {
+        let attacked = images.inputs.narrow(0, queries.fixed as i64, queries.attacked as i64);
+        let stream = stream(trainer.seed, Purpose::RandomViews, OF_SAMPLES, 0);
+        Ok(random_views(&attacked, trainer.shape, learner.plan().views, stream))
+    })?;
+    let share = || Tensors { images: images.share(), asked: asked.shallow_clone(), views: views.shallow_clone() };
+    let largest = tables.iter().map(Vec::len).max().unwrap_or(0);
+    trainer.in_groups(PHASE, tables, &share, &|range, tensors| {
+        Group { learner, trainer, tables: &tables[range.clone()], range, largest }.answers(&tensors)
+    })
+}
+
+fn check(learner: &dyn Learner, trainer: &Trainer<'_>, tables: &[Vec<Example>]) -> Result<()> {
+    let training = trainer.training;
+    if training.augmentation.is_some() || training.early_stopping.is_some() {
+        let reason = "encoders learn from random views of their own and for a set number of epochs; leave out flips, \
+                      shifts and early stopping";
+        return Err(rejected(reason.into()));
+    }
+    if trainer.shape[1..].iter().all(|&length| length < 2) {
+        return Err(rejected("images of one pixel have no random views".into()));
+    }
+    learner.check_images(tables.iter().map(Vec::len).min().unwrap_or(0))
+}
+
+/// Shadow models that are trained side by side.
+struct Group<'a> {
+    learner: &'a dyn Learner,
+    trainer: Trainer<'a>,
+    tables: &'a [Vec<Example>],
+    range: Range<usize>,
+    /// Images of the shadow model that has most, of all groups.
+    largest: usize,
+}
+
+impl Group<'_> {
+    fn answers(&self, Tensors { images, asked, views }: &Tensors) -> Result<Vec<Answers>> {
+        let encoders = self.encoders(images)?;
+        let streams = self.trainer.streams(Purpose::ClassifierOrder, PHASE, &self.range);
+        let plan = self.learner.plan().classifier;
+        let embeddings = logits_of_all(&*encoders, &images.inputs);
+        let mut linear = classifiers(plan, &embeddings, &images.targets, self.tables, self.largest, streams);
+        check_parameters(&mut *linear, "training")?;
+        let rows = |tensor: Tensor| -> std::result::Result<Vec<Vec<f32>>, TchError> {
+            Vec::try_from(tensor.to_device(Device::Cpu).contiguous().view([encoders.networks(), -1]))
+        };
+        let both = rows(linear.logits(&logits_of_all(&*encoders, asked)))
+            .and_then(|logits| Ok(logits.into_iter().zip(rows(logits_of_all(&*encoders, views))?)));
+        let both = both.map_err(|error| Error::Unavailable { operation: "answers", reason: error.to_string() })?;
+        Ok(both.map(|(logits, embeddings)| vec![logits, embeddings]).collect())
+    }
+
+    /// Encoders that have learned.
+    fn encoders(&self, images: &TrainingImages) -> Result<Box<dyn Ensemble>> {
+        let Self { learner, trainer, tables, range, largest } = self;
+        let streams = |purpose| trainer.streams(purpose, PHASE, range);
+        let device = trainer.device.tensors();
+        let networks = trainer.network.build(&mut streams(Purpose::Weights), trainer.shape, DIMENSION, device);
+        let (mut encoders, mut objective) = learner.start(networks, &mut streams(Purpose::Projection), device);
+        let mut views = RandomViews::new(trainer.shape, trainer.streams(Purpose::RandomViews, OF_TRAINING, range));
+        let mut passes: Vec<FullBatches> =
+            tables.iter().zip(streams(Purpose::Order)).map(|(table, stream)| FullBatches::new(table, stream)).collect();
+        let &EncoderPlan { epochs, batch, rate, .. } = learner.plan();
+        let (steps, schedule) = (epochs as u64 * (largest / batch) as u64, Schedule::Cosine { rate });
+        let rule = Optimizer::Sgd { momentum: 0.9, weight_decay: 5e-4, nesterov: false };
+        let mut state = OptimizerState::new(rule, encoders.parameters());
+        let shape = [encoders.networks(), batch as i64, -1];
+        let mut examples = Vec::with_capacity(passes.len() * batch);
+        for step in 0..steps {
+            examples.clear();
+            passes.iter_mut().for_each(|passes| examples.extend_from_slice(passes.next(batch)));
+            let (inputs, _) = images.rows(&examples);
+            let [first, second] = [(), ()].map(|()| views.of(&inputs, batch).view(shape));
+            let mut gradients = objective.gradients(&mut *encoders, [&first, &second]);
+            state.step(encoders.parameters(), &mut gradients, schedule.rate(step, steps));
+            objective.stepped(&mut *encoders);
+        }
+        check_parameters(&mut *encoders, "training")?;
+        Ok(encoders)
+    }
+}
+
+/// The examples of one network in random order, one pass after the other. What does not fill a batch is left out of a
+/// pass: no image is in a batch twice, where it would be told apart from itself.
+struct FullBatches {
+    order: Vec<Example>,
+    at: usize,
+    stream: ChaCha8Rng,
+}
+
+impl FullBatches {
+    fn new(examples: &[Example], stream: ChaCha8Rng) -> Self {
+        Self { order: examples.to_vec(), at: examples.len(), stream }
+    }
+
+    /// The next `size` of at least as many examples.
+    fn next(&mut self, size: usize) -> &[Example] {
+        if self.at + size > self.order.len() {
+            self.order.shuffle(&mut self.stream);
+            self.at = 0;
+        }
+        self.at += size;
+        &self.order[self.at - size..self.at]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_image_is_in_a_batch_twice() {
+        let examples: Vec<Example> = (0..11).map(Example::labeled).collect();
+        let mut passes = FullBatches::new(&examples, stream(1, Purpose::Order, 0, 0));
+        let mut left_out = std::collections::BTreeSet::new();
+        for _ in 0..50 {
+            let mut seen = std::collections::BTreeSet::new();
+            for _ in 0..2 {
+                seen.extend(passes.next(5).iter().map(|example| example.image));
+            }
+            assert_eq!(seen.len(), 10);
+            left_out.extend((0..11).filter(|image| !seen.contains(image)));
+        }
+        // Another image each time: each of 11 is never left out with probability (10/11)^50 = 9e-3.
+        assert!(left_out.len() > 7, "{left_out:?}");
+    }
+}

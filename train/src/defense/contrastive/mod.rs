@@ -1,0 +1,18 @@
+//! Encoders that learn without labels from views of their images, with a linear classifier on them.
+
+mod classifier;
+mod keys;
+mod learning;
+mod loss;
+mod moco;
+mod plan;
+mod projected;
+mod simclr;
+mod views;
+
+pub use moco::MoCo;
+pub use plan::{ClassifierPlan, EncoderPlan};
+pub use simclr::SimClr;
+
+#[cfg(test)]
+mod tests;
