@@ -8,7 +8,7 @@ use leakbound::report::Axis as Plotted;
 use leakbound::report::{Curves, Drawing, PictureRow, Pictures, Series, SeriesKind, TrainingFact};
 use leakbound::study::Number;
 use leakbound_train::{CanaryKind, FurtherAnswers, ShadowAnswers, Shown, TrainingDevice, train_shadow_models};
-use ndarray::{Array4, ArrayView4, Axis, Ix4, Slice, arr0};
+use ndarray::{Array4, Array5, ArrayView4, Axis, Ix4, Slice, arr0};
 
 /// Images in a row of a sheet, and models that have one.
 const PICTURES: usize = 16;
@@ -63,7 +63,8 @@ fn facts(answers: &ShadowAnswers) -> Vec<TrainingFact> {
 /// Audited samples, and what the defense has to show.
 fn figures(answers: &ShadowAnswers, train: &ImageSet, canaries: &CanaryKind) -> Vec<Drawing> {
     let shown = answers.further.iter().filter_map(shown);
-    [audited(answers, train, canaries)].into_iter().chain(shown).collect()
+    let views = answers.views.as_ref().map(views);
+    [audited(answers, train, canaries)].into_iter().chain(views).chain(shown).collect()
 }
 
 /// The first audited samples as models meet them.
@@ -85,6 +86,25 @@ fn audited(answers: &ShadowAnswers, train: &ImageSet, canaries: &CanaryKind) -> 
     .draw()
 }
 
+/// Views of the first samples, a row of each.
+fn views(samples: &Array5<f32>) -> Drawing {
+    let row = |(sample, views): (usize, ArrayView4<'_, f32>)| PictureRow {
+        name: format!("sample {sample}"),
+        pictures: first(views).mapv(byte),
+    };
+    Pictures {
+        title: "Random views".into(),
+        description: "What the encoder embeds of the first audited samples, the same for all models.".into(),
+        rows: samples.outer_iter().enumerate().map(row).collect(),
+    }
+    .draw()
+}
+
+/// A pixel in [0, 1].
+fn byte(pixel: f32) -> u8 {
+    (255.0 * pixel).round() as u8
+}
+
 fn shown(further: &FurtherAnswers) -> Option<Drawing> {
     match further.shown {
         Shown::Nothing => None,
@@ -97,7 +117,7 @@ fn shown(further: &FurtherAnswers) -> Option<Drawing> {
 fn sheet(further: &FurtherAnswers) -> Drawing {
     let rows = further.values.outer_iter().take(MODELS).enumerate().filter_map(|(model, images)| {
         let images = images.into_dimensionality::<Ix4>().ok()?;
-        let pictures = first(images).mapv(|pixel| (255.0 * pixel).round() as u8);
+        let pictures = first(images).mapv(byte);
         Some(PictureRow { name: format!("model {model}"), pictures })
     });
     Pictures {

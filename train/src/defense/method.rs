@@ -7,6 +7,7 @@ use crate::shadow::Shown;
 use crate::train::TrainingPlan;
 use crate::training_images::{Example, TrainingImages};
 use leakbound::error::Result;
+use ndarray::Array5;
 use tch::{Device, TchError, Tensor};
 
 /// The one training of a shadow model that is a single network, for `Trainer::train_and_ask`.
@@ -91,6 +92,15 @@ pub(crate) trait Method: Sync {
     /// Answers beside the logits, for C classes.
     fn further(&self, _queries: Queries, _classes: usize) -> Vec<Further> {
         Vec::new()
+    }
+
+    /// Views of the first attacked samples that models are asked about in place of them, for people to look at:
+    /// \[sample, view, channel, row, column\] in [0, 1]. None for a defense without views of its own.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`](leakbound::Error::Unavailable) if libtorch fails.
+    fn views(&self, _task: &Task<'_>) -> Result<Option<Array5<f32>>> {
+        Ok(None)
     }
 
     /// Trains a model on each table, and asks it.

@@ -1,6 +1,6 @@
 //! What shadow models answered.
 
-use ndarray::{Array1, Array2, Array4, ArrayD, Axis};
+use ndarray::{Array1, Array2, Array4, Array5, ArrayD, Axis};
 
 /// Answers of shadow models, and what they were trained on.
 ///
@@ -27,6 +27,9 @@ pub struct ShadowAnswers {
     pub canary_pixels: Option<Array4<u8>>,
     /// Answers of the models' defense beside the logits.
     pub further: Vec<FurtherAnswers>,
+    /// Views of the first attacked samples that their defense asks about, \[sample, view, channel, row, column\] in
+    /// [0, 1].
+    pub views: Option<Array5<f32>>,
     /// Which view is the image itself.
     pub itself: usize,
 }

@@ -69,6 +69,7 @@ pub fn train_shadow_models(
     let test_labels = &context.test.labels.to_vec();
     let task = Task { trainer, images: &images, tables: &tables, asked: &asked, queries, test_labels };
     let answers = method.answers(&task)?;
+    let shown_views = method.views(&task)?;
     if answers.iter().flatten().flatten().any(|logit| !logit.is_finite()) {
         return Err(rejected("logits are not finite: training diverged; take a smaller learning rate".into()));
     }
@@ -98,6 +99,7 @@ pub fn train_shadow_models(
             CanaryKind::OutOfDistribution | CanaryKind::Uniform | CanaryKind::Blank => Some(canaries.pixels),
             CanaryKind::Original | CanaryKind::Mislabeled | CanaryKind::Duplicated => None,
         },
+        views: shown_views,
         itself: plan.views.itself(),
     })
 }

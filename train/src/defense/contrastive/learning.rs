@@ -3,6 +3,7 @@
 use super::classifier::classifiers;
 use super::plan::{DIMENSION, EncoderPlan};
 use super::views::{RandomViews, random_views};
+use crate::answers::numbers;
 use crate::defense::method::{Answers, PHASE, Task};
 use crate::ensemble::{Ensemble, check_parameters, logits_of_all};
 use crate::groups::Trainer;
@@ -11,6 +12,7 @@ use crate::optimizer::{Optimizer, OptimizerState, Schedule};
 use crate::seed::{Purpose, stream};
 use crate::training_images::{Example, TrainingImages};
 use leakbound::error::{Error, Result};
+use ndarray::Array5;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use std::ops::Range;
@@ -19,6 +21,9 @@ use tch::{Device, TchError, Tensor};
 /// Streams of random views: those of training, one for each network, and the one of all recorded embeddings.
 const OF_TRAINING: u64 = 0;
 const OF_SAMPLES: u64 = 1;
+
+/// Samples whose views are shown.
+const SHOWN: usize = 6;
 
 /// What encoders descend, with what it remembers between steps.
 pub(super) trait Objective {
@@ -72,18 +77,34 @@ struct Tensors {
 /// # Errors
 /// Those of [`Trainer::in_groups`]; [`Error::Rejected`] for a training that encoders cannot have, and too few images.
 pub(super) fn answers(learner: &dyn Learner, task: &Task<'_>) -> Result<Vec<Answers>> {
-    let &Task { trainer, images, tables, asked, queries, .. } = task;
+    let &Task { trainer, images, tables, asked, .. } = task;
     check(learner, &trainer, tables)?;
-    let views = guarded("views", || {
-        let attacked = images.inputs.narrow(0, queries.fixed as i64, queries.attacked as i64);
-        let stream = stream(trainer.seed, Purpose::RandomViews, OF_SAMPLES, 0);
-        Ok(random_views(&attacked, trainer.shape, learner.plan().views, stream))
-    })?;
+    let views = guarded("views", || Ok(views_of_samples(learner, task)))?;
     let share = || Tensors { images: images.share(), asked: asked.shallow_clone(), views: views.shallow_clone() };
     let largest = tables.iter().map(Vec::len).max().unwrap_or(0);
     trainer.in_groups(PHASE, tables, &share, &|range, tensors| {
         Group { learner, trainer, tables: &tables[range.clone()], range, largest }.answers(&tensors)
     })
+}
+
+/// Random views of the attacked samples, [A · V, F], the same for all models.
+fn views_of_samples(learner: &dyn Learner, Task { trainer, images, queries, .. }: &Task<'_>) -> Tensor {
+    let attacked = images.inputs.narrow(0, queries.fixed as i64, queries.attacked as i64);
+    let stream = stream(trainer.seed, Purpose::RandomViews, OF_SAMPLES, 0);
+    random_views(&attacked, trainer.shape, learner.plan().views, stream)
+}
+
+/// Those of the first samples, [sample, view, channel, row, column].
+///
+/// # Errors
+/// [`Error::Unavailable`] if libtorch fails.
+pub(super) fn shown_views(learner: &dyn Learner, task: &Task<'_>) -> Result<Option<Array5<f32>>> {
+    let (views, samples) = (learner.plan().views, SHOWN.min(task.queries.attacked));
+    let [channels, rows, columns] = task.queries.image;
+    let pixels = guarded("views", || numbers(&views_of_samples(learner, task).narrow(0, 0, (samples * views) as i64)))?;
+    Array5::from_shape_vec((samples, views, channels, rows, columns), pixels)
+        .map(Some)
+        .map_err(|error| Error::Unavailable { operation: "views", reason: error.to_string() })
 }
 
 fn check(learner: &dyn Learner, trainer: &Trainer<'_>, tables: &[Vec<Example>]) -> Result<()> {

@@ -1,12 +1,13 @@
 //! MoCo: a view of an image like the key of another view, and unlike the keys of a queue.
 
 use super::keys::{KeyQueue, follow};
-use super::learning::{Learner, Objective, Start, answers, rejected};
+use super::learning::{Learner, Objective, Start, answers, rejected, shown_views};
 use super::loss::{info_nce, unit};
 use super::plan::{DIMENSION, EncoderPlan};
 use crate::defense::method::{Answers, Further, Method, Queries, Task};
 use crate::ensemble::Ensemble;
 use leakbound::error::{Error, Result};
+use ndarray::Array5;
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 use tch::{Device, Tensor};
@@ -108,6 +109,10 @@ impl Method for MoCo {
 
     fn further(&self, Queries { attacked, .. }: Queries, _: usize) -> Vec<Further> {
         vec![Further::new("embeddings", vec![attacked, self.encoder.views, DIMENSION])]
+    }
+
+    fn views(&self, task: &Task<'_>) -> Result<Option<Array5<f32>>> {
+        shown_views(self, task)
     }
 
     fn answers(&self, task: &Task<'_>) -> Result<Vec<Answers>> {

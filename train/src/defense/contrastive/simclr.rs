@@ -1,12 +1,13 @@
 //! SimCLR: views of one image alike, and unlike those of the other images of the batch.
 
-use super::learning::{Learner, Objective, Start, answers};
+use super::learning::{Learner, Objective, Start, answers, shown_views};
 use super::loss::nt_xent;
 use super::plan::{DIMENSION, EncoderPlan};
 use super::projected::Projected;
 use crate::defense::method::{Answers, Further, Method, Queries, Task};
 use crate::ensemble::Ensemble;
 use leakbound::error::Result;
+use ndarray::Array5;
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 use tch::{Device, Tensor};
@@ -72,6 +73,10 @@ impl Method for SimClr {
 
     fn further(&self, Queries { attacked, .. }: Queries, _: usize) -> Vec<Further> {
         vec![Further::new("embeddings", vec![attacked, self.encoder.views, DIMENSION])]
+    }
+
+    fn views(&self, task: &Task<'_>) -> Result<Option<Array5<f32>>> {
+        shown_views(self, task)
     }
 
     fn answers(&self, task: &Task<'_>) -> Result<Vec<Answers>> {
