@@ -69,7 +69,9 @@ fn views_of_members_are_more_alike() {
 /// Networks that normalize batches, and one network at a time as well as four.
 #[test]
 fn networks_have_streams_of_their_own() {
-    let few = |plan| EncoderPlan { epochs: 2, classifier: ClassifierPlan { epochs: 2, ..ENCODER.classifier }, ..plan };
+    // In few steps: rounding grows where a convolution's largest of nine is another one, to 1 within some twenty steps.
+    let classifier = ClassifierPlan { epochs: 2, ..ENCODER.classifier };
+    let few = |plan| EncoderPlan { epochs: 1, batch: 16, classifier, ..plan };
     for defense in both(few) {
         for network in [NetworkPlan::Mlp { hidden: 12 }, NetworkPlan::Cnn { filters: 2 }] {
             let together = TrainingPlan { side_by_side: Some(4), ..plan(defense).training };
@@ -89,7 +91,7 @@ fn networks_have_streams_of_their_own() {
             let error = pairs.map(|(together, alone)| (together - alone).abs()).fold(0.0, f32::max);
             println!("{defense}, {network}: {error:e}");
             // With other random numbers they would be as far apart as embeddings are large.
-            assert!(error < 1e-2, "{defense}, {network}: {error}");
+            assert!(error < 1e-3, "{defense}, {network}: {error}");
         }
     }
 }
