@@ -42,7 +42,6 @@ mod wide_resnet;
 
 pub use alibi::{AlibiModel, AlibiPlan, LabelNoise, train_alibi};
 pub use augment::Augmentation;
-pub use canaries::CanaryKind;
 pub use checkpoint::TrainingCheckpoint;
 pub use context::TrainingContext;
 pub use defense::{Defense, Hamp, RelaxLoss, Selena};
@@ -60,4 +59,5 @@ pub use property::{EnsembleImages, PropertyModels, PropertyPlan, train_for_prope
 pub use shadow::{FurtherAnswers, Inclusion, ShadowAnswers, ShadowPlan, Views, train_shadow_models};
 pub use student::{LabelCosts, LabelingPlan, StudentPlan, StudentRun, Students, train_student};
 pub use teachers::{TeacherPlan, TeacherVotes, train_teachers};
+pub use leakbound::membership::CanaryKind;
 pub use train::TrainingPlan;

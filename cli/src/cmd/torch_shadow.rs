@@ -65,6 +65,9 @@ fn add(writer: &mut ArrayWriter, answers: &ShadowAnswers, seed: u64) -> Result<(
     if let Some(duplicate_keep) = &answers.duplicate_keep {
         writer.add("duplicate_keep", duplicate_keep)?;
     }
+    if let Some(copy_labels) = &answers.copy_labels {
+        writer.add("copy_labels", copy_labels)?;
+    }
     if let Some(source_index) = &answers.source_index {
         writer.add("source_index", source_index)?;
     }
