@@ -76,6 +76,12 @@ impl CanaryKind {
         matches!(self, Self::AlwaysDuplicated | Self::Poisoned)
     }
 
+    /// Whether they are images of another data set.
+    #[must_use]
+    pub const fn needs_others(self) -> bool {
+        matches!(self, Self::OutOfDistribution)
+    }
+
     /// Whether a mislabeled image has a second one beside it, in some training sets or in all.
     #[must_use]
     pub const fn has_duplicates(self) -> bool {

@@ -224,7 +224,7 @@ fn trained(line: usize, keys: &Keys<'_>, shadow: &[StudyOption]) -> Result<Defen
         None => (line, vec![family.canaries()]),
         Some((line, value)) => (line, kinds(keys, line, &value)?),
     };
-    if canaries.contains(&CanaryKind::OutOfDistribution) && of_defense("others").is_none() {
+    if canaries.iter().any(|kind| kind.needs_others()) && of_defense("others").is_none() {
         let found = "out-of-distribution canaries without images of another data set";
         let error = keys.fault(place, "canaries", found, "the option `others`, here or in [shadow]");
         return Err(hinted(error, "others = \"PATH\" names images of the same shape, such as MNIST's").into());

@@ -17,8 +17,6 @@ pub struct ShadowExtras {
     pub training_time: Option<MemoryLogits>,
     /// `audit_index` \[sample\]: the training image behind a sample, or whose place it took.
     pub audit_index: Option<Vec<u64>>,
-    /// `plan` \[byte\]: what was trained, and with which data, as JSON.
-    pub plan: Option<String>,
 }
 
 /// Reads what lies in an npz archive beside the answers of `recording`, which was read from it; of other files nothing
@@ -65,11 +63,6 @@ pub fn read_shadow_extras(
         let (members, labels) = (recording.members().to_owned(), labels.iter().copied().collect());
         let unfit = |error: Error| arrays.at("training_time_logits", error.to_string(), "logits like `logits`");
         extras.training_time = Some(MemoryLogits::new(logits, labels, members).map_err(unfit)?);
-    }
-    if arrays.has("plan") {
-        let bytes: Array1<u8> = arrays.array("plan")?;
-        let text = String::from_utf8(bytes.to_vec());
-        extras.plan = Some(text.map_err(|_| arrays.at("plan", "bytes that are no UTF-8", "JSON"))?);
     }
     Ok(extras)
 }

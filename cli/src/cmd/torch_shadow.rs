@@ -1,19 +1,32 @@
 //! `leakbound torch shadow`: answers of models that were trained on some audited samples and not on others.
 
 use super::recipe::{About, Recipe};
+use super::recorded_plan::RecordedPlan;
 use crate::args::{Common, ShadowOptions};
+use crate::output::Output;
 use leakbound::Result;
 use leakbound::record::ArrayWriter;
-use leakbound::report::TrainingFact;
+use leakbound::report::{RecordingDocument, TrainingFact};
 use leakbound::study::Number;
 use leakbound_train::{FurtherAnswers, ShadowAnswers, TrainingDevice, train_shadow_models};
 use ndarray::arr0;
 
 pub fn run(common: &Common, options: &ShadowOptions, device: TrainingDevice) -> Result<()> {
+    let (output, document) = record(common, options, device)?;
+    output.write(&document)
+}
+
+/// Trains the models and writes the recording; the document about it, and where it goes.
+pub fn record(
+    common: &Common,
+    options: &ShadowOptions,
+    device: TrainingDevice,
+) -> Result<(Output, RecordingDocument)> {
     let plan = options.plan(common.seed)?;
     let mut files = options.checkpoint.files();
     files.extend(options.others.as_deref());
     let mut recipe = Recipe::open(common, &options.data, device, &files)?;
+    let images = recipe.digests();
     let others = options.others.as_ref().map(|path| recipe.read_others(path)).transpose()?;
     let checkpoint = recipe.checkpoint(&options.checkpoint, "shadow", &plan)?;
     let networks = plan.networks();
@@ -36,8 +49,12 @@ pub fn run(common: &Common, options: &ShadowOptions, device: TrainingDevice) -> 
         facts: facts(&answers),
         warnings: Vec::new(),
     };
-    let (output, document) = recipe.record(about, |writer| add(writer, &answers, common.seed))?;
-    output.write(&document)
+    let others = recipe.digests().split_off(images.len());
+    let recorded = RecordedPlan { images, others, plan: serde_json::to_value(&plan).unwrap_or_default() };
+    recipe.record(about, |writer| {
+        add(writer, &answers, common.seed)?;
+        writer.add("plan", &recorded.array()?)
+    })
 }
 
 fn facts(answers: &ShadowAnswers) -> Vec<TrainingFact> {
