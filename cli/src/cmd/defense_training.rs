@@ -1,6 +1,6 @@
 //! Training of the shadow models that a study of defenses has no recordings of.
 
-use super::defenses::Planned;
+use super::planned_recording::Planned;
 use super::recorded_plan::RecordedPlan;
 use super::{torch, torch_shadow};
 use crate::args::{Cli, Command, Common, ShadowOptions, TorchCommand};

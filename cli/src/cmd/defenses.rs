@@ -2,31 +2,20 @@
 
 use super::conclude::{Asked, publish, watched};
 use super::defense_training::complete;
+use super::planned_recording::Planned;
 use super::shadow_answers;
 use crate::args::{Common, DefensesOptions, RecordingOptions};
 use crate::output::Output;
 use leakbound::membership::{CanaryKind, MembershipPlan};
 use leakbound::record::{
-    DefenseEntry, DefenseFile, DefenseSource, MemoryBudget, ShadowExtras, ShadowRecording, StudyOption,
-    read_defense_study, read_shadow_extras,
+    DefenseEntry, DefenseFile, DefenseSource, MemoryBudget, ShadowExtras, ShadowRecording, read_defense_study,
+    read_shadow_extras,
 };
 use leakbound::study::{
     DefenseStudy, Levels, Measures, RecordedAnswers, StudiedDefense, StudiedRecording, Verdict,
 };
 use leakbound::{InputError, Result};
 use std::path::{Path, PathBuf};
-
-/// A recording that the study trains where it is missing.
-pub struct Planned<'a> {
-    /// The defense.
-    pub entry: &'a DefenseEntry,
-    /// What is audited.
-    pub canaries: CanaryKind,
-    /// The options of this defense alone.
-    pub options: &'a [StudyOption],
-    /// Where the recording lies, or will.
-    pub path: PathBuf,
-}
 
 /// A recording of a defense with what lies beside it.
 struct Recorded {

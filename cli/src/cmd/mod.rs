@@ -30,6 +30,7 @@ mod no_defense_training;
 pub mod no_torch;
 mod output_sets;
 mod pace;
+mod planned_recording;
 pub mod property;
 #[cfg(feature = "torch")]
 mod recipe;

@@ -1,6 +1,6 @@
 //! Studies of defenses in a program that was built without libtorch: all recordings must be there.
 
-use super::defenses::Planned;
+use super::planned_recording::Planned;
 use super::recorded_plan::RecordedPlan;
 use crate::args::Common;
 use leakbound::record::DefenseFile;

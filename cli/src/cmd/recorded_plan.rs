@@ -20,6 +20,7 @@ pub struct RecordedPlan {
 
 impl RecordedPlan {
     /// The array of a recording.
+    #[cfg(feature = "torch")]
     pub fn array(&self) -> Result<Array1<u8>> {
         let text = serde_json::to_vec(self);
         text.map(Array1::from).map_err(|error| Error::Rejected { operation: "plan", reason: error.to_string() })
