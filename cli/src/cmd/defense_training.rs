@@ -5,6 +5,7 @@ use super::recorded_plan::RecordedPlan;
 use super::{torch, torch_shadow};
 use crate::args::{Cli, Command, Common, ShadowOptions, TorchCommand};
 use crate::options::Schema;
+use crate::usage::is_usage;
 use leakbound::record::{DefenseFile, StudyOption, remove_leftovers};
 use leakbound::{Error, InputError, Result};
 use leakbound_train::ShadowPlan;
@@ -26,25 +27,14 @@ pub fn complete(common: &Common, study: &DefenseFile, planned: &[Planned<'_>], s
     let works = planned.iter().map(|planned| work(common, study, planned, &mut schema, seed));
     let works = works.collect::<Result<Vec<Work<'_>>>>()?;
     let mut first: Option<(&Path, RecordedPlan)> = None;
-    let mut check = |work: &Work<'_>, planned: &Path| {
-        let recorded = RecordedPlan::of_file(planned, common.memory())?;
-        let wanted = serde_json::to_value(&work.plan).unwrap_or_default();
-        recorded.check(planned, &wanted)?;
-        Ok::<RecordedPlan, Error>(recorded)
-    };
     let (there, missing): (Vec<_>, Vec<_>) = works.iter().partition(|work| work.planned.path.exists());
-    for work in &there {
+    for work in there.iter().chain(&missing) {
         let path = work.planned.path.as_path();
-        let recorded = check(work, path)?;
-        match &first {
-            Some((other, images)) => recorded.check_images(path, (other, images))?,
-            None => first = Some((path, recorded)),
+        if !path.exists() {
+            train(work, path)?;
         }
-    }
-    for work in &missing {
-        let path = work.planned.path.as_path();
-        train(work, path)?;
-        let recorded = check(work, path)?;
+        let recorded = RecordedPlan::of_file(path, common.memory())?;
+        recorded.check(path, &serde_json::to_value(&work.plan).unwrap_or_default())?;
         match &first {
             Some((other, images)) => recorded.check_images(path, (other, images))?,
             None => first = Some((path, recorded)),
@@ -64,11 +54,13 @@ fn train(work: &Work<'_>, path: &Path) -> Result<()> {
     fs::create_dir_all(folder).map_err(failed(folder, "create"))?;
     remove_leftovers(path);
     let device = torch::open(options.data.device.device)?;
-    torch_shadow::record(common, options, device)?;
-    match &options.checkpoint.checkpoint {
-        Some(checkpoint) => fs::remove_file(checkpoint).map_err(failed(checkpoint, "remove")),
-        None => Ok(()),
+    let recorded = torch_shadow::record(common, options, device);
+    // What is rejected would be rejected again: nothing is worth keeping. A run that was interrupted goes on.
+    let ended = recorded.as_ref().err().is_none_or(is_usage);
+    if let Some(checkpoint) = options.checkpoint.checkpoint.as_ref().filter(|checkpoint| ended && checkpoint.exists()) {
+        fs::remove_file(checkpoint).map_err(failed(checkpoint, "remove"))?;
     }
+    recorded.map(|_| ())
 }
 
 /// The options of `leakbound torch shadow` for one recording.

@@ -147,7 +147,7 @@ impl Study for DefenseStudy<'_> {
     }
 }
 
-impl<'a> DefenseStudy<'a> {
+impl<'r> DefenseStudy<'r> {
     fn check(&self) -> Result<()> {
         let plan = &self.measures.plan;
         let counts = [
@@ -162,22 +162,28 @@ impl<'a> DefenseStudy<'a> {
     }
 
     /// Every attack on every recording, in the order of the rows.
-    fn attacks(&'a self) -> Vec<StudiedAttack<'a>> {
-        let of_recording = |(defense, recording): (&'a StudiedDefense<'a>, &'a StudiedRecording<'a>)| {
-            let attack = |role, answers, attack| StudiedAttack { defense, recording, role, answers, attack };
-            let lira = recording.answers.has(LooksAt::Sample);
-            let lira = lira.then(|| attack(AttackRole::Lira, recording.answers, self.attack(DefenseAttack::Lira)));
-            let adaptive = (defense.attack != DefenseAttack::Lira)
-                .then(|| attack(AttackRole::Adaptive, recording.answers, self.attack(defense.attack)));
-            let training_time = recording.training_time.map(|answers| {
-                attack(AttackRole::TrainingTime, answers, self.attack(DefenseAttack::Lira))
-            });
-            [lira, adaptive, training_time].into_iter().flatten()
-        };
-        let recordings = self.defenses.iter().flat_map(|defense| {
-            defense.recordings.iter().map(move |recording| (defense, recording))
-        });
-        recordings.flat_map(of_recording).collect()
+    fn attacks(&self) -> Vec<StudiedAttack<'_, 'r>> {
+        let mut attacks = Vec::new();
+        for defense in &self.defenses {
+            for recording in &defense.recordings {
+                attacks.extend(self.attacks_on(defense, recording));
+            }
+        }
+        attacks
+    }
+
+    fn attacks_on<'a>(
+        &'a self,
+        defense: &'a StudiedDefense<'r>,
+        recording: &'a StudiedRecording<'r>,
+    ) -> impl Iterator<Item = StudiedAttack<'a, 'r>> {
+        let attack = |role, answers, attack| StudiedAttack { defense, recording, role, answers, attack };
+        let lira = |role, answers| attack(role, answers, self.attack(DefenseAttack::Lira));
+        let whole = recording.answers.has(LooksAt::Sample).then(|| lira(AttackRole::Lira, recording.answers));
+        let adaptive = (defense.attack != DefenseAttack::Lira)
+            .then(|| attack(AttackRole::Adaptive, recording.answers, self.attack(defense.attack)));
+        let training_time = recording.training_time.map(|answers| lira(AttackRole::TrainingTime, answers));
+        [whole, adaptive, training_time].into_iter().flatten()
     }
 
     /// The attack with the defaults of its command.
@@ -196,15 +202,15 @@ impl<'a> DefenseStudy<'a> {
 }
 
 /// One attack of the study.
-struct StudiedAttack<'a> {
-    defense: &'a StudiedDefense<'a>,
-    recording: &'a StudiedRecording<'a>,
+struct StudiedAttack<'a, 'r> {
+    defense: &'a StudiedDefense<'r>,
+    recording: &'a StudiedRecording<'r>,
     role: AttackRole,
-    answers: RecordedAnswers<'a>,
+    answers: RecordedAnswers<'r>,
     attack: Attack,
 }
 
-impl StudiedAttack<'_> {
+impl StudiedAttack<'_, '_> {
     /// Its name in warnings.
     fn words(&self) -> String {
         let time = if self.role == AttackRole::TrainingTime { " without test-time defense" } else { "" };
