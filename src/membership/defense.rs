@@ -38,16 +38,8 @@ pub enum DefenseFamily {
 }
 
 impl DefenseFamily {
-    const KNOWN: [Self; 8] = [
-        Self::None,
-        Self::RelaxLoss,
-        Self::Hamp,
-        Self::Selena,
-        Self::Dfkd,
-        Self::SimClr,
-        Self::MoCo,
-        Self::DpSgd,
-    ];
+    const KNOWN: [Self; 8] =
+        [Self::None, Self::RelaxLoss, Self::Hamp, Self::Selena, Self::Dfkd, Self::SimClr, Self::MoCo, Self::DpSgd];
 
     /// The family of a defense of this name; [`DefenseFamily::Other`] for one that is not known.
     #[must_use]

@@ -205,7 +205,9 @@ fn fprs(keys: &Keys<'_>) -> Result<Vec<Probability>> {
 
 fn variance(text: &str) -> Result<LiraVariance> {
     let expected = "per-sample or pooled";
-    match [("per-sample", LiraVariance::PerSample), ("pooled", LiraVariance::Pooled)].iter().find(|(name, _)| *name == text)
+    match [("per-sample", LiraVariance::PerSample), ("pooled", LiraVariance::Pooled)]
+        .iter()
+        .find(|(name, _)| *name == text)
     {
         Some((_, variance)) => Ok(*variance),
         None => Err(Error::Syntax { quantity: "variance", value: text.into(), expected }),
@@ -325,13 +327,7 @@ impl<'a> Keys<'a> {
         Self { text, keys: table.iter().map(key).collect() }
     }
 
-    fn fault(
-        &self,
-        line: usize,
-        key: &str,
-        found: impl Into<String>,
-        expected: impl Into<String>,
-    ) -> InputError {
+    fn fault(&self, line: usize, key: &str, found: impl Into<String>, expected: impl Into<String>) -> InputError {
         fault(self.text.file, format!("line {line}, {key}"), found, expected)
     }
 
@@ -447,7 +443,9 @@ impl<'a> Keys<'a> {
         let option = |(name, line, value): &(String, usize, &Spanned<DeValue<'_>>)| {
             if DECIDED.contains(&name.as_str()) || own.is_empty() && name == "canaries" {
                 let found = format!("the option {}", quoted(name));
-                return Err(fault(self.text.file, format!("line {line}"), found, "options that the study leaves open").into());
+                return Err(
+                    fault(self.text.file, format!("line {line}"), found, "options that the study leaves open").into()
+                );
             }
             Ok(StudyOption { name: name.clone(), value: json(value.get_ref()), line: *line })
         };
@@ -462,7 +460,9 @@ fn json(value: &DeValue<'_>) -> Value {
         DeValue::Integer(number) => {
             let text = number.as_str();
             let whole = i64::from_str_radix(text, number.radix()).map(Value::from);
-            whole.or_else(|_| u64::from_str_radix(text, number.radix()).map(Value::from)).unwrap_or_else(|_| text.into())
+            whole
+                .or_else(|_| u64::from_str_radix(text, number.radix()).map(Value::from))
+                .unwrap_or_else(|_| text.into())
         }
         DeValue::Float(number) => {
             let text = number.as_str();

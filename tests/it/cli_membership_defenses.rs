@@ -136,7 +136,10 @@ fn findings_are_decided_by_bands() {
     assert!((number(&accuracy["deviation"]) - 0.005 * (16.0f64 / 15.0).sqrt()).abs() < 1e-6, "{accuracy}");
     assert_eq!((&of("masked")["attack"], &of("encoder")["attack"]), (&"label-only".into(), &"encoder-lira".into()));
     assert!(rows(&of("private")["original"]).is_empty());
-    assert_eq!(of("split")["ours"][0], rows(&document["evaluations"]).iter().find(|row| row["defense"] == "split").unwrap()["at"][0]);
+    assert_eq!(
+        of("split")["ours"][0],
+        rows(&document["evaluations"]).iter().find(|row| row["defense"] == "split").unwrap()["at"][0]
+    );
     assert!(codes(&document).contains(&"few-models"));
 }
 
@@ -152,7 +155,8 @@ fn attacks_are_those_of_their_commands() {
     ] {
         let alone = desk.json(&format!("membership {alone} --fpr 0.05 --resamples 200"));
         let expected = &alone["levels"][0];
-        let found = rows(&document["evaluations"]).iter().find(|row| row["defense"] == defense && row["attack"] == attack);
+        let found =
+            rows(&document["evaluations"]).iter().find(|row| row["defense"] == defense && row["attack"] == attack);
         let found = found.unwrap();
         assert_eq!(found["auc"], expected["auc"], "{attack}");
         let [found, expected] = [&found["at"][0], &expected["at"][0]];
@@ -165,7 +169,11 @@ fn attacks_are_those_of_their_commands() {
 fn every_form_has_the_study() {
     let desk = desk();
     let text = desk.stdout("membership defenses s.toml --report page.html");
-    assert!(text.starts_with("6 defenses against membership inference; published findings: 13 agree, 1 differ, 0 undecided"));
+    assert!(
+        text.starts_with(
+            "6 defenses against membership inference; published findings: 13 agree, 1 differ, 0 undecided"
+        )
+    );
     assert!(text.contains("LiRA finds more without the test-time defense") && text.contains("AGREES"), "{text}");
     checked(&desk.text("page.html"), |root| {
         // TPR of all defenses, and ROCs of each.
@@ -194,7 +202,10 @@ fn what_cannot_be_studied_is_one_line() {
     let line = rejected(&format!("fprs = [0]\n{hamp}"));
     assert!(line.starts_with("s.toml: line 1, fprs: found 0, expected numbers between 0 and 1"), "{line}");
     let line = rejected(&format!("{hamp}attak = 'lira'\n"));
-    assert!(line.starts_with("s.toml: line 5: found the key `attak`") && line.ends_with("did you mean `attack`?"), "{line}");
+    assert!(
+        line.starts_with("s.toml: line 5: found the key `attak`") && line.ends_with("did you mean `attack`?"),
+        "{line}"
+    );
     let line = rejected("[[recording]]\nname = 'a'\ndefense = 'simclr'\noriginal = 'hamp.npz'\n");
     assert!(line.contains("a, original samples: no embeddings of views are recorded"), "{line}");
     assert!(rejected("seed = 1\n").contains("expected at least one table [[defense]] or [[recording]]"));
@@ -212,7 +223,10 @@ fn what_cannot_be_studied_is_one_line() {
     let line = canaries("few.npz");
     assert!(line.starts_with("few.npz: array `keep`: found 8 models, expected 16, as in hamp.npz"), "{line}");
     let line = canaries("other.npz");
-    assert!(line.starts_with("other.npz: array `audit_index`: found other samples, expected those of hamp.npz"), "{line}");
+    assert!(
+        line.starts_with("other.npz: array `audit_index`: found other samples, expected those of hamp.npz"),
+        "{line}"
+    );
 }
 
 #[cfg(not(feature = "torch"))]
@@ -287,10 +301,19 @@ mod with_libtorch {
             desk.rejected(1, "membership defenses s.toml")
         };
         for (study, expected) in [
-            ("[[defense]]\nname = 'a'\nepoch = 3\n", "s.toml: line 7: found the option `epoch`, which it does not have"),
+            (
+                "[[defense]]\nname = 'a'\nepoch = 3\n",
+                "s.toml: line 7: found the option `epoch`, which it does not have",
+            ),
             ("epochs = 0\n[[defense]]\nname = 'a'\n", "s.toml: line 5: "),
-            ("[[defense]]\nname = 'a'\ndefense = 'cats'\n", "s.toml: line 7: found invalid value 'cats' for '--defense"),
-            ("[[defense]]\nname = 'a'\nleft-out = 3\n", "s.toml: line 5: found defense: --left-out is an option of selena"),
+            (
+                "[[defense]]\nname = 'a'\ndefense = 'cats'\n",
+                "s.toml: line 7: found invalid value 'cats' for '--defense",
+            ),
+            (
+                "[[defense]]\nname = 'a'\nleft-out = 3\n",
+                "s.toml: line 5: found defense: --left-out is an option of selena",
+            ),
             ("[[defense]]\nname = 'a'\ncanaries = 'out-of-distribution'\n", "s.toml: line 7, canaries: found out-of-"),
         ] {
             let line = rejected(study);

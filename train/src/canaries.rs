@@ -190,7 +190,9 @@ mod tests {
         assert!(pairs.labels[..40] == wrong.labels[..40] && pairs.labels[40..] == own(&audit[..40]));
 
         // The same wrong labels; of the copies the right ones, or the wrong ones again.
-        for (kind, copies) in [(CanaryKind::AlwaysDuplicated, own(&audit)), (CanaryKind::Poisoned, wrong.labels.clone())] {
+        for (kind, copies) in
+            [(CanaryKind::AlwaysDuplicated, own(&audit)), (CanaryKind::Poisoned, wrong.labels.clone())]
+        {
             let copied = canaries(kind, &audit).unwrap();
             assert_eq!((pixel(&copied), &copied.labels, copied.attacked), (audit.clone(), &wrong.labels, 80));
             assert_eq!(copied.copies, copies, "{kind}");

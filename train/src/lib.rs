@@ -51,6 +51,7 @@ pub use dp_sgd::{
     train_private_models,
 };
 pub use early_stopping::EarlyStopping;
+pub use leakbound::membership::CanaryKind;
 pub use network::NetworkPlan;
 pub use normalization::Normalization;
 pub use optimizer::{Optimizer, Schedule};
@@ -59,5 +60,4 @@ pub use property::{EnsembleImages, PropertyModels, PropertyPlan, train_for_prope
 pub use shadow::{FurtherAnswers, Inclusion, ShadowAnswers, ShadowPlan, Views, train_shadow_models};
 pub use student::{LabelCosts, LabelingPlan, StudentPlan, StudentRun, Students, train_student};
 pub use teachers::{TeacherPlan, TeacherVotes, train_teachers};
-pub use leakbound::membership::CanaryKind;
 pub use train::TrainingPlan;

@@ -86,7 +86,10 @@ fn work<'a>(
         Err(found) => return Err(fault(study, planned, &options, found, schema).into()),
     };
     let Cli { common: mut own, command: Command::Torch(TorchCommand::Shadow(mut options)) } = cli else {
-        return Err(Error::Rejected { operation: "study of defenses", reason: "its options are another command".into() });
+        return Err(Error::Rejected {
+            operation: "study of defenses",
+            reason: "its options are another command".into(),
+        });
     };
     own.session = common.session.clone();
     (own.quiet, own.no_color, own.max_memory) = (common.quiet, common.no_color, common.max_memory);
@@ -109,7 +112,9 @@ fn fault(
     schema: &Schema,
 ) -> InputError {
     let alone = |option: &&&StudyOption| schema.arguments(COMMAND, &DefenseFile::map(&[option]), None).is_err();
-    let named = |option: &&&StudyOption| found.contains(&format!("--{} ", option.name)) || found.contains(&format!("--{}'", option.name));
+    let named = |option: &&&StudyOption| {
+        found.contains(&format!("--{} ", option.name)) || found.contains(&format!("--{}'", option.name))
+    };
     let to_blame = options.iter().find(alone).or_else(|| options.iter().find(named));
     let line = to_blame.map_or(planned.entry.line, |option| option.line);
     InputError {

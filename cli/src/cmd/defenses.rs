@@ -11,9 +11,7 @@ use leakbound::record::{
     DefenseEntry, DefenseFile, DefenseSource, MemoryBudget, ShadowExtras, ShadowRecording, read_defense_study,
     read_shadow_extras,
 };
-use leakbound::study::{
-    DefenseStudy, Levels, Measures, RecordedAnswers, StudiedDefense, StudiedRecording, Verdict,
-};
+use leakbound::study::{DefenseStudy, Levels, Measures, RecordedAnswers, StudiedDefense, StudiedRecording, Verdict};
 use leakbound::{InputError, Result};
 use std::path::{Path, PathBuf};
 
@@ -104,11 +102,7 @@ fn recorded(files: &[(CanaryKind, PathBuf)], memory: MemoryBudget) -> Result<Vec
 
 /// Rejects another number of models, and samples in the place of other training images. Of duplicated canaries half as
 /// many are attacked as of the others.
-fn check_together(
-    file: &Path,
-    (recording, extras): (&ShadowRecording, &ShadowExtras),
-    first: &Recorded,
-) -> Result<()> {
+fn check_together(file: &Path, (recording, extras): (&ShadowRecording, &ShadowExtras), first: &Recorded) -> Result<()> {
     let fault = |place: &str, found: String, expected: String| InputError {
         file: file.to_path_buf(),
         place: place.into(),

@@ -5,9 +5,9 @@ use crate::output::print;
 use clap::{Args, CommandFactory};
 use leakbound::report::{Answered, RecordingDocument, StudentDocument};
 use leakbound::study::{
-    AccountAnswer, BenchAnswer, CalibrateAnswer, CountsAnswer, DefensesAnswer, ExactAnswer, LabelAnswer, MechanismAnswer,
-    MembershipAnswer, PropertyAnswer, RerunAnswer, ScoreCheckAnswer, ScoresAnswer, SelfCheckAnswer, SimulateAnswer,
-    StreamAnswer, SuiteAnswer, VerifyAnswer, VotesAnswer,
+    AccountAnswer, BenchAnswer, CalibrateAnswer, CountsAnswer, DefensesAnswer, ExactAnswer, LabelAnswer,
+    MechanismAnswer, MembershipAnswer, PropertyAnswer, RerunAnswer, ScoreCheckAnswer, ScoresAnswer, SelfCheckAnswer,
+    SimulateAnswer, StreamAnswer, SuiteAnswer, VerifyAnswer, VotesAnswer,
 };
 use leakbound::{Error, Result};
 use schemars::generate::SchemaSettings;

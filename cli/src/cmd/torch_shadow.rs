@@ -17,11 +17,7 @@ pub fn run(common: &Common, options: &ShadowOptions, device: TrainingDevice) -> 
 }
 
 /// Trains the models and writes the recording; the document about it, and where it goes.
-pub fn record(
-    common: &Common,
-    options: &ShadowOptions,
-    device: TrainingDevice,
-) -> Result<(Output, RecordingDocument)> {
+pub fn record(common: &Common, options: &ShadowOptions, device: TrainingDevice) -> Result<(Output, RecordingDocument)> {
     let plan = options.plan(common.seed)?;
     let mut files = options.checkpoint.files();
     files.extend(options.others.as_deref());

@@ -297,7 +297,12 @@ mod tests {
             series: series(&SeriesKind::ALL[..4]),
             bar: Some(0),
             rows: vec![
-                Row { label: "a".into(), values: vec![Some(0.1), Some(0.2), Some(0.5), None], bands: Vec::new(), note: "50 %".into() },
+                Row {
+                    label: "a".into(),
+                    values: vec![Some(0.1), Some(0.2), Some(0.5), None],
+                    bands: Vec::new(),
+                    note: "50 %".into(),
+                },
                 Row {
                     label: "b".into(),
                     values: vec![Some(0.0), Some(0.3), Some(f64::INFINITY), Some(0.4)],
@@ -315,7 +320,12 @@ mod tests {
         let name = "</svg><script>\"'&\u{0}\u{7}\u{202e}\u{ffff}\n".repeat(300);
         let values = [f64::NAN, 0.0, -1.0, f64::INFINITY, f64::NEG_INFINITY, 5e-324, f64::MAX];
         for x in [Axis::log(&name), Axis::linear(&name)] {
-            let row = |value: f64| Row { label: name.clone(), values: vec![Some(value); 5], bands: vec![Some([0.0, value]); 5], note: name.clone() };
+            let row = |value: f64| Row {
+                label: name.clone(),
+                values: vec![Some(value); 5],
+                bands: vec![Some([0.0, value]); 5],
+                note: name.clone(),
+            };
             let figure = Rows {
                 title: name.clone(),
                 description: name.clone(),
@@ -339,8 +349,12 @@ mod tests {
 
     #[test]
     fn the_largest_rows_come_first() {
-        let row =
-            |label: &str, lower, exact| Row { label: label.into(), values: vec![lower, exact], bands: Vec::new(), note: String::new() };
+        let row = |label: &str, lower, exact| Row {
+            label: label.into(),
+            values: vec![lower, exact],
+            bands: Vec::new(),
+            note: String::new(),
+        };
         let figure = Rows {
             title: String::new(),
             description: String::new(),
@@ -358,8 +372,12 @@ mod tests {
     /// Bounds choose no rows: the largest of many bounds is the one that chance favors.
     #[test]
     fn without_a_series_to_sort_by_the_first_rows_are_drawn() {
-        let row =
-            |index: u32| Row { label: index.to_string(), values: vec![Some(f64::from(index))], bands: Vec::new(), note: String::new() };
+        let row = |index: u32| Row {
+            label: index.to_string(),
+            values: vec![Some(f64::from(index))],
+            bands: Vec::new(),
+            note: String::new(),
+        };
         let figure = Rows {
             title: String::new(),
             description: String::new(),

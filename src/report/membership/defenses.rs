@@ -111,7 +111,8 @@ impl DefensesAnswer {
     /// Figure 5: what is published about a defense, and what its most vulnerable samples are exposed to.
     fn rates_figure(&self) -> Option<Drawing> {
         let fpr = self.evaluations.first()?.at.first()?.fpr;
-        let series = [("LiRA on original samples", SeriesKind::Reference), ("adapted attack on canaries", SeriesKind::Measured)];
+        let series =
+            [("LiRA on original samples", SeriesKind::Reference), ("adapted attack on canaries", SeriesKind::Measured)];
         let row = |row: &DefenseRow| {
             let rates = [row.original.first(), row.ours.first()];
             Row {
@@ -172,8 +173,10 @@ impl Render for DefensesAnswer {
     }
 
     fn sections(&self, form: Form) -> Vec<Section> {
-        let heading =
-            format!("TPR with bands over victims at failure probability {} (heuristic)", short(self.failure_probability));
+        let heading = format!(
+            "TPR with bands over victims at failure probability {} (heuristic)",
+            short(self.failure_probability)
+        );
         let mut sections = vec![
             Section::new("Defenses").heading(heading).table(self.defenses_table()),
             Section::new("Published findings, decided by the bands").table(self.findings_table()),

@@ -149,8 +149,7 @@ impl<'a> Compared<'a> {
             DefenseFamily::Hamp => {
                 let of_kind = |&canaries: &CanaryKind| {
                     let lira = on(canaries, AttackRole::Lira);
-                    let masks =
-                        pair(Finding::TestTimeDefenseMasks, on(canaries, AttackRole::TrainingTime), lira);
+                    let masks = pair(Finding::TestTimeDefenseMasks, on(canaries, AttackRole::TrainingTime), lira);
                     let labels = adapted(canaries, DefenseAttack::LabelOnly);
                     [masks, pair(Finding::LabelsShowWhatIsMasked, labels, lira)].concat()
                 };
@@ -185,9 +184,8 @@ impl<'a> Compared<'a> {
     /// Every defense on its canaries against DP-SGD on those of its own that leak most.
     fn with_dp_sgd(&self) -> Vec<FindingRow> {
         let of = |family: DefenseFamily| self.names.iter().filter(move |(_, other)| *other == family);
-        let others = || {
-            self.names.iter().filter(|(_, family)| !matches!(family, DefenseFamily::None | DefenseFamily::DpSgd))
-        };
+        let others =
+            || self.names.iter().filter(|(_, family)| !matches!(family, DefenseFamily::None | DefenseFamily::DpSgd));
         let canaries = |defense: &str| -> Vec<&DefenseEvaluation> {
             let kinds = self.kinds(defense).into_iter().filter(|&kind| kind != CanaryKind::Original);
             kinds.filter_map(|kind| self.find(defense, kind, AttackRole::Adaptive)).collect()
@@ -281,7 +279,8 @@ mod tests {
 
     #[test]
     fn bands_alone_decide() {
-        let rate = |[lower, upper]: [f64; 2]| BandedRate { fpr: 0.1, tpr: 0.5, lower: Number(lower), upper: Number(upper) };
+        let rate =
+            |[lower, upper]: [f64; 2]| BandedRate { fpr: 0.1, tpr: 0.5, lower: Number(lower), upper: Number(upper) };
         for (larger, smaller, expected) in [
             ([0.4, 0.6], [0.1, 0.3], Decision::Agrees),
             ([0.1, 0.3], [0.4, 0.6], Decision::Differs),

@@ -188,8 +188,7 @@ impl<'r> DefenseStudy<'r> {
 
     /// The attack with the defaults of its command.
     fn attack(&self, attack: DefenseAttack) -> Attack {
-        let lira =
-            || Attack::Lira { plan: LiraPlan { variance: self.variance, ..LiraPlan::default() }, score: None };
+        let lira = || Attack::Lira { plan: LiraPlan { variance: self.variance, ..LiraPlan::default() }, score: None };
         let label_only = || Attack::LabelOnly { strength: 1.0, victims: Victims::LeaveOneOut };
         match attack {
             DefenseAttack::Lira => lira(),
@@ -222,8 +221,7 @@ impl StudiedAttack<'_, '_> {
         let watch = |_| meter.add(0);
         let answers = self.answers;
         let named = |error| named(error, &self.defense.name, self.recording.canaries);
-        let guesses =
-            self.attack.check_fed(answers).and_then(|()| self.attack.run(answers, &watch)).map_err(named)?;
+        let guesses = self.attack.check_fed(answers).and_then(|()| self.attack.run(answers, &watch)).map_err(named)?;
         let models = answers.members().nrows();
         let right = answers.right(&(0..models).collect::<Vec<_>>(), &watch)?;
         let warnings = undecided(&guesses, Some(&self.words())).into_iter();
@@ -274,9 +272,10 @@ fn row(defense: &StudiedDefense<'_>, evaluations: &[DefenseEvaluation]) -> Defen
     let original = |recording: &&StudiedRecording<'_>| recording.canaries == CanaryKind::Original;
     let recordings = || defense.recordings.iter();
     let canaries = recordings().map(|recording| recording.canaries).find(|&kind| kind != CanaryKind::Original);
-    let accuracy = recordings().filter(original).chain(recordings()).find_map(|recording| {
-        recording.test_accuracy.as_deref().and_then(AccuracySpread::of)
-    });
+    let accuracy = recordings()
+        .filter(original)
+        .chain(recordings())
+        .find_map(|recording| recording.test_accuracy.as_deref().and_then(AccuracySpread::of));
     let rates = |canaries: Option<CanaryKind>, role: AttackRole| {
         let found = canaries.and_then(|canaries| DefenseEvaluation::find(evaluations, &defense.name, canaries, role));
         found.map_or_else(Vec::new, |found| found.at.clone())

@@ -148,8 +148,7 @@ fn tensors(
     let &TrainingContext { train, test, .. } = context;
     let (classes, device) = (context.classes(), context.device.tensors());
     let (fixed, copied) = (split.fixed.len() + canaries.copies.len(), canaries.copies.len());
-    let mut pixels =
-        Vec::with_capacity((fixed + canaries.labels.len()) * train.shape().iter().product::<usize>());
+    let mut pixels = Vec::with_capacity((fixed + canaries.labels.len()) * train.shape().iter().product::<usize>());
     let mut labels = Vec::with_capacity(fixed + canaries.labels.len());
     for &image in &split.fixed {
         pixels.extend(train.pixels.index_axis(Axis(0), image as usize));
