@@ -141,7 +141,8 @@ impl DefensesAnswer {
         let curves = self.roc.iter().filter(|roc| roc.defense == defense.defense);
         let curves: Vec<RocCurve> = curves
             .map(|roc| {
-                let name = format!("{}, {}", attack(&roc.curve.attack, roc.role), roc.canaries);
+                // What is cut off of a long name is its end.
+                let name = format!("{}, {}", roc.canaries, attack(&roc.curve.attack, roc.role));
                 RocCurve { attack: name, ..roc.curve.clone() }
             })
             .collect();
