@@ -19,7 +19,7 @@ pub use exact::ExactOptions;
 pub use label_dp::{LabelDpCommand, MemorizationOptions};
 pub use mechanism::{FeatureOption, MechanismOptions};
 pub use membership::{
-    AnswerOptions, AnswersName, CompareOptions, ComparedName, LevelName, LiraOptions, MeasureOptions,
+    AnswerOptions, AnswersName, CompareOptions, ComparedName, DefensesOptions, LevelName, LiraOptions, MeasureOptions,
     MembershipCommand, ModeName, PairsName, RecordingOptions, StudyOptions, VarianceName, ViewsName,
 };
 pub use property::{DistanceOptions, PropertyCommand};

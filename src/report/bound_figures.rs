@@ -50,6 +50,7 @@ pub(super) fn query_rows(
     let rows = queries.map(|query| Row {
         label: query.to_owned(),
         values: values.remove(query).unwrap_or_default(),
+        bands: Vec::new(),
         note: String::new(),
     });
     let rows = rows.collect();

@@ -1,6 +1,7 @@
 //! How the answers of `leakbound membership` read.
 
 mod comparison;
+mod defenses;
 mod figures;
 
 use super::document::Render;

@@ -52,8 +52,10 @@ pub use mechanism::{
     CounterexampleFound, EventBar, MechanismAnswer, MechanismStudy, OutcomeCount, RunsMade, TriedPair, WitnessFound,
 };
 pub use membership::{
-    Attack, CanaryRow, ComparisonStudy, LevelRow, Levels, LooksAt, Measures, MembershipAnswer, MembershipStudy,
-    RecordedAnswers, RocCurve, RocLimit, RocSample, SampleCurve, SampleRow, ScoreHistogram, TprRow, VictimModels,
+    AccuracySpread, Attack, AttackRole, BandedRate, CanaryRow, ComparedRate, ComparisonStudy, Decision,
+    DefenseEvaluation, DefenseRoc, DefenseRow, DefenseStudy, DefensesAnswer, Finding, FindingRow, LevelRow, Levels,
+    LooksAt, Measures, MembershipAnswer, MembershipStudy, RateSource, RecordedAnswers, RocCurve, RocLimit, RocSample,
+    SampleCurve, SampleRow, ScoreHistogram, StudiedDefense, StudiedRecording, TprRow, VictimModels,
 };
 pub use merge::MergeStudy;
 pub use number::{Number, percent, short, significant};

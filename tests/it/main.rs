@@ -11,6 +11,7 @@ mod cli_calibrate;
 mod cli_errors;
 mod cli_membership;
 mod cli_membership_compare;
+mod cli_membership_defenses;
 mod cli_membership_encoder;
 mod cli_membership_neighbor;
 mod cli_output;

@@ -3,80 +3,11 @@
 use super::mislabeled::wrong_labels;
 use super::seed::{Purpose, stream};
 use leakbound::error::{Error, Result};
+use leakbound::membership::CanaryKind;
 use leakbound::record::ImageSet;
 use ndarray::{Array4, Axis};
 use rand::RngExt;
 use rand::seq::SliceRandom;
-use serde::{Serialize, Serializer};
-use std::fmt;
-use std::str::FromStr;
-
-/// What takes the place of the audited training images.
-///
-/// An attack succeeds to different degrees on different images; an audit is to find what it does to the most
-/// vulnerable, which these stand for.
-///
-/// # References
-/// Aerni, Zhang and Tramèr (2024), "Evaluations of machine learning privacy defenses are misleading", sections 4.2, 5.4
-/// and 5.5, appendix A.5.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CanaryKind {
-    /// The images as they are: what is found holds for the average image.
-    Original,
-    /// The images, each with a label uniform among the other classes.
-    Mislabeled,
-    /// The first half of the images, each twice: with a label uniform among the other classes and with its own. Only
-    /// the mislabeled ones are attacked.
-    Duplicated,
-    /// Images of another data set at random, each with a label uniform among all classes.
-    OutOfDistribution,
-    /// Every value of every pixel uniform from 0 to 255, labels uniform among all classes.
-    Uniform,
-    /// Images of one color each, uniform from 0 to 255 in each channel, labels uniform among all classes.
-    Blank,
-}
-
-impl CanaryKind {
-    const ALL: [Self; 6] =
-        [Self::Original, Self::Mislabeled, Self::Duplicated, Self::OutOfDistribution, Self::Uniform, Self::Blank];
-
-    /// `original`, `mislabeled`, `duplicated`, `out-of-distribution`, `uniform` or `blank`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Original => "original",
-            Self::Mislabeled => "mislabeled",
-            Self::Duplicated => "duplicated",
-            Self::OutOfDistribution => "out-of-distribution",
-            Self::Uniform => "uniform",
-            Self::Blank => "blank",
-        }
-    }
-}
-
-impl FromStr for CanaryKind {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == text.trim()).ok_or_else(|| Error::Syntax {
-            quantity: "canaries",
-            value: text.into(),
-            expected: "original, mislabeled, duplicated, out-of-distribution, uniform or blank",
-        })
-    }
-}
-
-impl fmt::Display for CanaryKind {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.name())
-    }
-}
-
-impl Serialize for CanaryKind {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
-    }
-}
 
 /// Streams of [`Purpose::Canaries`], one for each thing that is drawn: sets that differ in the kind of canaries have
 /// the same audited and the same fixed images.
@@ -121,6 +52,8 @@ pub(super) struct Canaries {
     pub labels: Vec<u8>,
     /// How many of the samples are attacked: all of them, or the first half where the others are their duplicates.
     pub attacked: usize,
+    /// Labels of the copies that every model is trained on: of every sample in its order, or of none.
+    pub copies: Vec<u8>,
     /// Images of the other data set.
     pub source: Option<Vec<u32>>,
 }
@@ -149,7 +82,7 @@ impl Canaries {
         };
         let mut labels = Draw::Labels.stream(seed);
         let mut any_labels = || -> Vec<u8> { audit.iter().map(|_| labels.random_range(0..classes) as u8).collect() };
-        let all = |pixels, labels, source| Self { pixels, labels, attacked: audit.len(), source };
+        let all = |pixels, labels, source| Self { pixels, labels, attacked: audit.len(), copies: Vec::new(), source };
         let [channels, rows, columns] = train.shape();
         let shape = (audit.len(), channels, rows, columns);
         Ok(match kind {
@@ -164,7 +97,15 @@ impl Canaries {
                 let pair = audit[..attacked].repeat(2);
                 let own = true_labels(&audit[..attacked]);
                 let labels = [wrong(&own)?, own].concat();
-                Self { pixels: chosen(train, &pair), labels, attacked, source: None }
+                Self { pixels: chosen(train, &pair), labels, attacked, copies: Vec::new(), source: None }
+            }
+            CanaryKind::AlwaysDuplicated => {
+                let own = true_labels(audit);
+                Self { copies: own.clone(), ..all(chosen(train, audit), wrong(&own)?, None) }
+            }
+            CanaryKind::Poisoned => {
+                let labels = wrong(&true_labels(audit))?;
+                Self { copies: labels.clone(), ..all(chosen(train, audit), labels, None) }
             }
             CanaryKind::OutOfDistribution => {
                 let others = others.ok_or_else(|| rejected("images of another data set are needed".into()))?;
@@ -223,14 +164,6 @@ mod tests {
     }
 
     #[test]
-    fn kinds_are_read_by_their_names() {
-        for kind in CanaryKind::ALL {
-            assert_eq!(kind.to_string().parse::<CanaryKind>().unwrap(), kind);
-        }
-        assert!("mislabled".parse::<CanaryKind>().unwrap_err().to_string().contains("mislabeled"));
-    }
-
-    #[test]
     fn audited_and_fixed_images_are_different_and_do_not_depend_on_each_other() {
         let split = AuditSplit::draw(100, 20, 80, 7);
         let mut all = [split.audit.clone(), split.fixed].concat();
@@ -255,6 +188,16 @@ mod tests {
         let pairs = canaries(CanaryKind::Duplicated, &audit).unwrap();
         assert_eq!((pixel(&pairs), pairs.attacked), (audit[..40].repeat(2), 40));
         assert!(pairs.labels[..40] == wrong.labels[..40] && pairs.labels[40..] == own(&audit[..40]));
+
+        // The same wrong labels; of the copies the right ones, or the wrong ones again.
+        for (kind, copies) in
+            [(CanaryKind::AlwaysDuplicated, own(&audit)), (CanaryKind::Poisoned, wrong.labels.clone())]
+        {
+            let copied = canaries(kind, &audit).unwrap();
+            assert_eq!((pixel(&copied), &copied.labels, copied.attacked), (audit.clone(), &wrong.labels, 80));
+            assert_eq!(copied.copies, copies, "{kind}");
+        }
+        assert!(original.copies.is_empty() && wrong.copies.is_empty() && pairs.copies.is_empty());
 
         let other = canaries(CanaryKind::OutOfDistribution, &audit).unwrap();
         let mut source = other.source.clone().unwrap();

@@ -42,7 +42,6 @@ mod wide_resnet;
 
 pub use alibi::{AlibiModel, AlibiPlan, LabelNoise, train_alibi};
 pub use augment::Augmentation;
-pub use canaries::CanaryKind;
 pub use checkpoint::TrainingCheckpoint;
 pub use context::TrainingContext;
 pub use defense::{ClassifierPlan, Defense, Dfkd, DpSgd, EncoderPlan, Hamp, MoCo, RelaxLoss, Selena, SimClr};
@@ -52,6 +51,7 @@ pub use dp_sgd::{
     train_private_models,
 };
 pub use early_stopping::EarlyStopping;
+pub use leakbound::membership::CanaryKind;
 pub use network::NetworkPlan;
 pub use normalization::Normalization;
 pub use optimizer::{Optimizer, Schedule};

@@ -54,6 +54,19 @@ pub enum MembershipCommand {
                             optimistic."
     )]
     Compare(CompareOptions),
+    /// Compare defenses: train the shadow models that are missing, attack the original samples and canaries of each
+    /// defense, and test the published findings
+    #[command(
+        after_help = "A file has the options of `leakbound torch shadow` that all defenses share, and a table for each \
+                      defense:\n\n  seed = 1\n  fprs = [0.001, 0.01]\n\n  [shadow]\n  data = \"fashion-mnist\"\n  \
+                      models = 16\n  fixed = 4000\n\n  [[defense]]\n  name = \"hamp\"\n  defense = \"hamp\"\n  \
+                      attack = \"label-only\"\n  canaries = \"mislabeled\"\n  views = 18\n\n  [[recording]]\n  name = \
+                      \"dp-sgd\"\n  defense = \"dp-sgd\"\n  canaries = [{ kind = \"mislabeled\", file = \
+                      \"private.npz\" }]\n\nPaths are relative to the folder of the file. A run that was interrupted goes \
+                      on when it is repeated. Without the feature `torch` all recordings must be there.\n\nExample:\n  \
+                      leakbound membership defenses study.toml --recordings recordings --report defenses.html"
+    )]
+    Defenses(DefensesOptions),
 }
 
 /// Options of every attack: the recording, and what to measure.
@@ -264,6 +277,18 @@ pub struct AttackerOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub answers: AnswerOptions,
+}
+
+/// Options of `leakbound membership defenses`.
+#[derive(Debug, Args, Serialize)]
+pub struct DefensesOptions {
+    /// The study (TOML)
+    #[arg(value_name = "STUDY.toml")]
+    pub file: PathBuf,
+    /// Folder of the recordings NAME-original.npz and NAME-KIND.npz; those that are missing are trained and kept there
+    /// [default: STUDY-recordings beside the study]
+    #[arg(long, value_name = "DIR", alias = "out")]
+    pub recordings: Option<PathBuf>,
 }
 
 /// Options of `leakbound membership compare`.

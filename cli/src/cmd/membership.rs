@@ -55,6 +55,7 @@ pub fn run(common: &Common, command: &MembershipCommand) -> Result<Verdict> {
             attack(common, options, (&options.study, &options.answers), Attack::Trained { seed: common.seed })
         }
         MembershipCommand::Compare(options) => compare(common, options),
+        MembershipCommand::Defenses(options) => super::defenses::run(common, options),
     }
 }
 

@@ -14,6 +14,9 @@ mod binned;
 pub mod calibrate;
 mod checkpointing;
 mod conclude;
+#[cfg(feature = "torch")]
+mod defense_training;
+pub mod defenses;
 pub mod exact;
 pub mod generate;
 mod interruptible;
@@ -22,17 +25,23 @@ pub mod membership;
 pub mod merge;
 mod modeled;
 #[cfg(not(feature = "torch"))]
+mod no_defense_training;
+#[cfg(not(feature = "torch"))]
 pub mod no_torch;
 mod output_sets;
 mod pace;
+mod planned_recording;
 pub mod property;
 #[cfg(feature = "torch")]
 mod recipe;
+mod recorded_plan;
 pub mod rerun;
 pub mod schema;
 pub mod self_check;
 pub mod self_check_scores;
 mod shadow_answers;
+#[cfg(feature = "torch")]
+mod shadow_figures;
 pub mod simulate;
 mod stream_state;
 pub mod suite;
@@ -53,5 +62,7 @@ mod torch_teachers;
 pub mod verify;
 mod vote_recording;
 
+#[cfg(not(feature = "torch"))]
+use no_defense_training as defense_training;
 #[cfg(not(feature = "torch"))]
 pub use no_torch as torch;

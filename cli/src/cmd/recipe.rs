@@ -62,6 +62,11 @@ impl<'a> Recipe<'a> {
         Ok(others)
     }
 
+    /// SHA-256 of the files that were read, in their order.
+    pub fn digests(&self) -> Vec<String> {
+        self.inputs.iter().map(|input| input.sha256.clone()).collect()
+    }
+
     /// The file that keeps the answers of networks, if the options name one; on stderr, how many it has.
     pub fn checkpoint<P: Serialize>(
         &self,

@@ -5,9 +5,9 @@ use crate::output::print;
 use clap::{Args, CommandFactory};
 use leakbound::report::{Answered, RecordingDocument, StudentDocument};
 use leakbound::study::{
-    AccountAnswer, BenchAnswer, CalibrateAnswer, CountsAnswer, ExactAnswer, LabelAnswer, MechanismAnswer,
-    MembershipAnswer, PropertyAnswer, RerunAnswer, ScoreCheckAnswer, ScoresAnswer, SelfCheckAnswer, SimulateAnswer,
-    StreamAnswer, SuiteAnswer, VerifyAnswer, VotesAnswer,
+    AccountAnswer, BenchAnswer, CalibrateAnswer, CountsAnswer, DefensesAnswer, ExactAnswer, LabelAnswer,
+    MechanismAnswer, MembershipAnswer, PropertyAnswer, RerunAnswer, ScoreCheckAnswer, ScoresAnswer, SelfCheckAnswer,
+    SimulateAnswer, StreamAnswer, SuiteAnswer, VerifyAnswer, VotesAnswer,
 };
 use leakbound::{Error, Result};
 use schemars::generate::SchemaSettings;
@@ -21,7 +21,7 @@ use std::collections::BTreeSet;
 type Make = fn() -> Schema;
 
 /// What each command prints; others print no document.
-const DOCUMENTS: [(&str, Make); 32] = [
+const DOCUMENTS: [(&str, Make); 33] = [
     ("exact", answer::<ExactAnswer>),
     ("audit counts", answer::<CountsAnswer>),
     ("audit confusion", answer::<CountsAnswer>),
@@ -39,6 +39,7 @@ const DOCUMENTS: [(&str, Make); 32] = [
     ("membership risk", answer::<MembershipAnswer>),
     ("membership attacker", answer::<MembershipAnswer>),
     ("membership compare", answer::<MembershipAnswer>),
+    ("membership defenses", answer::<DefensesAnswer>),
     ("property distance", answer::<PropertyAnswer>),
     ("self-check audit counts", answer::<SelfCheckAnswer>),
     ("self-check audit scores", answer::<ScoreCheckAnswer>),

@@ -13,9 +13,7 @@ use std::process::Command;
 const LOADED: &str = "LEAKBOUND_CUDA_LOADED";
 
 pub fn run(common: &Common, command: &TorchCommand) -> Result<bool> {
-    let choice = command.device();
-    load_cuda(choice)?;
-    let device = TrainingDevice::open(choice)?;
+    let device = open(command.device())?;
     match command {
         TorchCommand::Device(_) => print(format!("{device}\n").as_bytes())?,
         TorchCommand::Alibi(options) => super::torch_alibi::run(common, options, device)?,
@@ -26,6 +24,12 @@ pub fn run(common: &Common, command: &TorchCommand) -> Result<bool> {
         TorchCommand::Student(options) => super::torch_student::run(common, options, device)?,
     }
     Ok(false)
+}
+
+/// The device, with the library that it needs.
+pub fn open(choice: DeviceChoice) -> Result<TrainingDevice> {
+    load_cuda(choice)?;
+    TrainingDevice::open(choice)
 }
 
 /// Starts this program again with the CUDA library where that is needed; comes back where it is not.

@@ -1,24 +1,29 @@
 //! `leakbound torch shadow`: answers of models that were trained on some audited samples and not on others.
 
 use super::recipe::{About, Recipe};
+use super::recorded_plan::RecordedPlan;
+use super::shadow_figures::figures;
 use crate::args::{Common, ShadowOptions};
+use crate::output::Output;
 use leakbound::Result;
-use leakbound::record::{ArrayWriter, ImageSet};
-use leakbound::report::Axis as Plotted;
-use leakbound::report::{Curves, Drawing, PictureRow, Pictures, Series, SeriesKind, TrainingFact};
+use leakbound::record::ArrayWriter;
+use leakbound::report::{RecordingDocument, TrainingFact};
 use leakbound::study::Number;
-use leakbound_train::{CanaryKind, FurtherAnswers, ShadowAnswers, Shown, TrainingDevice, train_shadow_models};
-use ndarray::{Array4, Array5, ArrayView4, Axis, Ix4, Slice, arr0};
-
-/// Images in a row of a sheet, and models that have one.
-const PICTURES: usize = 16;
-const MODELS: usize = 4;
+use leakbound_train::{FurtherAnswers, ShadowAnswers, TrainingDevice, train_shadow_models};
+use ndarray::arr0;
 
 pub fn run(common: &Common, options: &ShadowOptions, device: TrainingDevice) -> Result<()> {
+    let (output, document) = record(common, options, device)?;
+    output.write(&document)
+}
+
+/// Trains the models and writes the recording; the document about it, and where it goes.
+pub fn record(common: &Common, options: &ShadowOptions, device: TrainingDevice) -> Result<(Output, RecordingDocument)> {
     let plan = options.plan(common.seed)?;
     let mut files = options.checkpoint.files();
     files.extend(options.others.as_deref());
     let mut recipe = Recipe::open(common, &options.data, device, &files)?;
+    let images = recipe.digests();
     let others = options.others.as_ref().map(|path| recipe.read_others(path)).transpose()?;
     let checkpoint = recipe.checkpoint(&options.checkpoint, "shadow", &plan)?;
     let networks = plan.networks();
@@ -42,8 +47,12 @@ pub fn run(common: &Common, options: &ShadowOptions, device: TrainingDevice) -> 
         warnings: Vec::new(),
         figures: figures(&answers, &recipe.train, &options.canaries),
     };
-    let (output, document) = recipe.record(about, |writer| add(writer, &answers, common.seed))?;
-    output.write(&document)
+    let others = recipe.digests().split_off(images.len());
+    let recorded = RecordedPlan { images, others, plan: serde_json::to_value(&plan).unwrap_or_default() };
+    recipe.record(about, |writer| {
+        add(writer, &answers, common.seed)?;
+        writer.add("plan", &recorded.array()?)
+    })
 }
 
 fn facts(answers: &ShadowAnswers) -> Vec<TrainingFact> {
@@ -60,111 +69,6 @@ fn facts(answers: &ShadowAnswers) -> Vec<TrainingFact> {
     .collect()
 }
 
-/// Audited samples, and what the defense has to show.
-fn figures(answers: &ShadowAnswers, train: &ImageSet, canaries: &CanaryKind) -> Vec<Drawing> {
-    let shown = answers.further.iter().filter_map(shown);
-    let views = answers.views.as_ref().map(views);
-    [audited(answers, train, canaries)].into_iter().chain(views).chain(shown).collect()
-}
-
-/// The first audited samples as models meet them.
-fn audited(answers: &ShadowAnswers, train: &ImageSet, canaries: &CanaryKind) -> Drawing {
-    let pictures = match &answers.canary_pixels {
-        Some(pixels) => first(pixels.view()),
-        None => {
-            let images: Vec<usize> = answers.audit_index.iter().take(PICTURES).map(|&image| image as usize).collect();
-            train.pixels.select(Axis(0), &images)
-        }
-    };
-    let labels: Vec<String> = answers.labels.iter().take(PICTURES).map(ToString::to_string).collect();
-    let name = format!("{canaries}; labels in training {}", labels.join(", "));
-    Pictures {
-        title: "Audited samples".into(),
-        description: "The first of them, each in the training set of some models only.".into(),
-        rows: vec![PictureRow { name, pictures }],
-    }
-    .draw()
-}
-
-/// Views of the first samples, a row of each.
-fn views(samples: &Array5<f32>) -> Drawing {
-    let row = |(sample, views): (usize, ArrayView4<'_, f32>)| PictureRow {
-        name: format!("sample {sample}"),
-        pictures: first(views).mapv(byte),
-    };
-    Pictures {
-        title: "Random views".into(),
-        description: "What the encoder embeds of the first audited samples, the same for all models.".into(),
-        rows: samples.outer_iter().enumerate().map(row).collect(),
-    }
-    .draw()
-}
-
-/// A pixel in [0, 1].
-fn byte(pixel: f32) -> u8 {
-    (255.0 * pixel).round() as u8
-}
-
-fn shown(further: &FurtherAnswers) -> Option<Drawing> {
-    match further.shown {
-        Shown::Nothing => None,
-        Shown::Images => Some(sheet(further)),
-        Shown::Iterations => Some(course(further)),
-    }
-}
-
-/// Images of the first models.
-fn sheet(further: &FurtherAnswers) -> Drawing {
-    let rows = further.values.outer_iter().take(MODELS).enumerate().filter_map(|(model, images)| {
-        let images = images.into_dimensionality::<Ix4>().ok()?;
-        let pictures = first(images).mapv(byte);
-        Some(PictureRow { name: format!("model {model}"), pictures })
-    });
-    Pictures {
-        title: title(further.name),
-        description: "The first images of the first models.".into(),
-        rows: rows.collect(),
-    }
-    .draw()
-}
-
-/// The name of an array in words.
-fn title(name: &str) -> String {
-    let mut words = name.replace('_', " ");
-    words[..1].make_ascii_uppercase();
-    words
-}
-
-/// As many images as fit in a row.
-fn first<T: Clone>(images: ArrayView4<'_, T>) -> Array4<T> {
-    images.slice_axis(Axis(0), Slice::from(..PICTURES.min(images.len_of(Axis(0))))).to_owned()
-}
-
-/// What a number of each model does over the iterations: mean, least and most.
-fn course(further: &FurtherAnswers) -> Drawing {
-    let (mut points, mut band) = (Vec::new(), Vec::new());
-    let iterations = further.values.axis_iter(Axis(further.values.ndim() - 1));
-    for (iteration, models) in iterations.enumerate() {
-        let x = iteration as f64 + 1.0;
-        let (mut sum, mut least, mut most) = (0.0, f64::INFINITY, f64::NEG_INFINITY);
-        for &value in &models {
-            let value = f64::from(value);
-            (sum, least, most) = (sum + value, value.min(least), value.max(most));
-        }
-        points.push([x, sum / models.len() as f64]);
-        band.push([x, least, most]);
-    }
-    let name = title(further.name);
-    Curves {
-        title: name.clone(),
-        description: "Mean over the models, shaded from the least to the most.".into(),
-        x: Plotted::linear("iteration"),
-        y: Plotted::linear(name.clone()),
-        series: vec![Series::new(name, SeriesKind::Measured, points).with_band(band)],
-    }
-    .draw()
-}
-
 /// The arrays that `membership` reads, then what else there is to know.
 fn add(writer: &mut ArrayWriter, answers: &ShadowAnswers, seed: u64) -> Result<()> {
     writer.add("logits", &answers.logits)?;
@@ -175,6 +79,9 @@ fn add(writer: &mut ArrayWriter, answers: &ShadowAnswers, seed: u64) -> Result<(
     writer.add("fixed_index", &answers.fixed_index)?;
     if let Some(duplicate_keep) = &answers.duplicate_keep {
         writer.add("duplicate_keep", duplicate_keep)?;
+    }
+    if let Some(copy_labels) = &answers.copy_labels {
+        writer.add("copy_labels", copy_labels)?;
     }
     if let Some(source_index) = &answers.source_index {
         writer.add("source_index", source_index)?;

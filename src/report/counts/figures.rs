@@ -131,6 +131,7 @@ fn per_method(title: String, quantity: &str, bounds: impl Iterator<Item = (Strin
     let rows = bounds.map(|(label, validity, value)| Row {
         label,
         values: validities.iter().map(|known| (*known == validity).then_some(value)).collect(),
+        bands: Vec::new(),
         note: significant(value, 4),
     });
     let series = validities.iter().map(|&validity| (validity.name().to_owned(), meaning::kind(validity)));

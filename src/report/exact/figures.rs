@@ -79,6 +79,7 @@ impl ExactAnswer {
         let row = |row: &OutcomeRow| Row {
             label: format!("{} {}", self.outputs()[0], row.label),
             values: vec![Some(row.p.0), Some(row.q.0)],
+            bands: Vec::new(),
             note: String::new(),
         };
         let figure = Rows {

@@ -24,6 +24,9 @@ pub struct Row {
     pub label: String,
     /// A value for each series, where there is one.
     pub values: Vec<Option<f64>>,
+    /// Limits around the value of each series, lower and upper, where there are some: a line behind the mark.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub bands: Vec<Option<[f64; 2]>>,
     /// Text at the end of the row.
     pub note: String,
 }
@@ -36,7 +39,7 @@ pub struct Row {
 /// ```
 /// # use leakbound::report::{Axis, Row, RowSeries, Rows, SeriesKind};
 /// let series = vec![RowSeries { name: "exact".into(), kind: SeriesKind::Exact }];
-/// let row = |index: u32| Row { label: format!("query {index}"), values: vec![Some(f64::from(index))], note: String::new() };
+/// let row = |index: u32| Row { label: format!("query {index}"), values: vec![Some(f64::from(index))], bands: Vec::new(), note: String::new() };
 /// let rows = (0..300).map(row).collect();
 /// let figure = Rows {
 ///     title: "ε at least".into(),
@@ -109,7 +112,8 @@ impl Rows {
         };
         // The length of a bar means nothing unless it starts at zero.
         let zero = (self.bar.is_some() && self.x.scale == Scale::Linear).then_some(0.0);
-        let values = rows.iter().flat_map(|row| row.values.iter().flatten().copied()).chain(zero);
+        let limits = rows.iter().flat_map(|row| row.bands.iter().flatten().flatten().copied());
+        let values = rows.iter().flat_map(|row| row.values.iter().flatten().copied()).chain(limits).chain(zero);
         let ruler = Ruler::new(self.x.scale, values, [frame.left + 6.0, frame.right]);
         let mut words = vec![self.key()];
         words.extend(cut);
@@ -219,6 +223,11 @@ impl Rows {
         let placed = |index: usize| {
             row.values.get(index).copied().flatten().and_then(|value| Some((value, ruler.place(value)?)))
         };
+        let band = |index: usize| {
+            let ends = row.bands.get(index).copied().flatten()?;
+            let [from, to] = ends.map(|end| ruler.place(end).map(|(x, _)| x));
+            from.zip(to)
+        };
         let height = (frame.row * 0.5).round();
         html! {
             text x=(px(frame.left - 8.0)) y=(px(y + 4.0)) text-anchor="end" font-size=(SMALL) fill="currentColor" {
@@ -228,6 +237,10 @@ impl Rows {
             @for index in (0..self.series.len()).rev() {
                 @if let Some((value, (x, rail))) = placed(index) {
                     g class=(inks[index].class) color=(inks[index].color) {
+                        @if let Some((from, to)) = band(index) {
+                            path d=(format!("M{} {}H{}", px(from), px(y), px(to))) stroke="currentColor" stroke-width="5"
+                                opacity="0.35" {}
+                        }
                         @if self.bar == Some(index) && rail != Rail::Zero && x > start {
                             rect x=(px(start)) y=(px(y - height / 2.0)) width=(px(x - start)) height=(height)
                                 fill="currentColor" opacity="0.3" {}
@@ -284,10 +297,16 @@ mod tests {
             series: series(&SeriesKind::ALL[..4]),
             bar: Some(0),
             rows: vec![
-                Row { label: "a".into(), values: vec![Some(0.1), Some(0.2), Some(0.5), None], note: "50 %".into() },
+                Row {
+                    label: "a".into(),
+                    values: vec![Some(0.1), Some(0.2), Some(0.5), None],
+                    bands: Vec::new(),
+                    note: "50 %".into(),
+                },
                 Row {
                     label: "b".into(),
                     values: vec![Some(0.0), Some(0.3), Some(f64::INFINITY), Some(0.4)],
+                    bands: Vec::new(),
                     note: "0 %".into(),
                 },
             ],
@@ -301,7 +320,12 @@ mod tests {
         let name = "</svg><script>\"'&\u{0}\u{7}\u{202e}\u{ffff}\n".repeat(300);
         let values = [f64::NAN, 0.0, -1.0, f64::INFINITY, f64::NEG_INFINITY, 5e-324, f64::MAX];
         for x in [Axis::log(&name), Axis::linear(&name)] {
-            let row = |value: f64| Row { label: name.clone(), values: vec![Some(value); 5], note: name.clone() };
+            let row = |value: f64| Row {
+                label: name.clone(),
+                values: vec![Some(value); 5],
+                bands: vec![Some([0.0, value]); 5],
+                note: name.clone(),
+            };
             let figure = Rows {
                 title: name.clone(),
                 description: name.clone(),
@@ -310,7 +334,7 @@ mod tests {
                 rows: values
                     .into_iter()
                     .map(row)
-                    .chain([Row { label: String::new(), values: vec![], note: String::new() }])
+                    .chain([Row { label: String::new(), values: vec![], bands: vec![], note: String::new() }])
                     .collect(),
                 bar: Some(0),
                 sorted_by: Some(0),
@@ -325,8 +349,12 @@ mod tests {
 
     #[test]
     fn the_largest_rows_come_first() {
-        let row =
-            |label: &str, lower, exact| Row { label: label.into(), values: vec![lower, exact], note: String::new() };
+        let row = |label: &str, lower, exact| Row {
+            label: label.into(),
+            values: vec![lower, exact],
+            bands: Vec::new(),
+            note: String::new(),
+        };
         let figure = Rows {
             title: String::new(),
             description: String::new(),
@@ -344,8 +372,12 @@ mod tests {
     /// Bounds choose no rows: the largest of many bounds is the one that chance favors.
     #[test]
     fn without_a_series_to_sort_by_the_first_rows_are_drawn() {
-        let row =
-            |index: u32| Row { label: index.to_string(), values: vec![Some(f64::from(index))], note: String::new() };
+        let row = |index: u32| Row {
+            label: index.to_string(),
+            values: vec![Some(f64::from(index))],
+            bands: Vec::new(),
+            note: String::new(),
+        };
         let figure = Rows {
             title: String::new(),
             description: String::new(),

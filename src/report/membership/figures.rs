@@ -30,7 +30,7 @@ impl MembershipAnswer {
             description: format!("True-positive rate against false-positive rate over all guesses{shaded}"),
             x: Axis::log("false-positive rate"),
             y: Axis::log("true-positive rate"),
-            series: [series, vec![chance(&self.roc)]].concat(),
+            series: [series, vec![chance(self.roc.iter())]].concat(),
         };
         (!self.roc.is_empty()).then(|| figure.draw())
     }
@@ -86,7 +86,7 @@ impl MembershipAnswer {
     }
 }
 
-fn roc_series(curve: &RocCurve, with_limits: bool) -> Series {
+pub(super) fn roc_series(curve: &RocCurve, with_limits: bool) -> Series {
     let points = curve.points.iter().filter(|point| point.threshold.is_some()).map(|point| [point.fpr, point.tpr]);
     let limits = curve.limits.iter().map(|limit| [limit.fpr, limit.tpr_lower, limit.tpr_upper]);
     let series = Series::new(&curve.attack, SeriesKind::Measured, steps(last_of_each(points.collect())));
@@ -113,8 +113,8 @@ fn steps(points: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
 }
 
 /// TPR = FPR over the range of the curves.
-fn chance(curves: &[RocCurve]) -> Series {
-    let rates = curves.iter().flat_map(|curve| curve.points.iter().map(|point| point.fpr)).filter(|fpr| *fpr > 0.0);
+pub(super) fn chance<'a>(curves: impl Iterator<Item = &'a RocCurve>) -> Series {
+    let rates = curves.flat_map(|curve| curve.points.iter().map(|point| point.fpr)).filter(|fpr| *fpr > 0.0);
     let least = rates.fold(1.0, f64::min);
     let points = if least < 1.0 { vec![[least, least], [1.0, 1.0]] } else { vec![[1.0, 1.0]] };
     Series::new("guessing", SeriesKind::Reference, points)

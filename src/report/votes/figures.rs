@@ -98,7 +98,8 @@ impl VotesAnswer {
                 .filter(|_| exact > 0.0 && exact.is_finite())
                 .map(|proven| format!("{:.0} %", 100.0 * proven / exact));
             let label = query.label.map_or_else(String::new, |label| format!(" ({label})"));
-            Row { label: format!("{}{label}", query.query), values, note: share.unwrap_or_default() }
+            let label = format!("{}{label}", query.query);
+            Row { label, values, bands: Vec::new(), note: share.unwrap_or_default() }
         };
         let rows: Vec<Row> = self.queries.iter().map(row).collect();
         let figure = Rows {

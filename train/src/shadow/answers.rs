@@ -21,6 +21,8 @@ pub struct ShadowAnswers {
     pub test_accuracy: Array1<f32>,
     /// \[model, attacked sample\]: true where the model was trained on the sample's rightly labeled duplicate.
     pub duplicate_keep: Option<Array2<bool>>,
+    /// \[attacked sample\]: the label of the sample's copy, on which every model was trained.
+    pub copy_labels: Option<Array1<i64>>,
     /// \[attacked sample\]: image of the other data set.
     pub source_index: Option<Array1<i32>>,
     /// \[attacked sample, channel, row, column\]: pixels that were drawn.

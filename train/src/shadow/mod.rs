@@ -7,7 +7,7 @@ pub use answers::{FurtherAnswers, ShadowAnswers, Shown};
 pub use plan::{Inclusion, ShadowPlan, Views};
 
 use super::augment::{Move, moved};
-use super::canaries::{AuditSplit, Canaries, CanaryKind};
+use super::canaries::{AuditSplit, Canaries};
 use super::context::TrainingContext;
 use super::defense::method::{Answers, Further, Queries, Task};
 use super::guard::guarded;
@@ -15,6 +15,7 @@ use super::seed::{Purpose, stream};
 use super::training_images::{Example, TrainingImages};
 use answers::largest;
 use leakbound::error::{Error, Result};
+use leakbound::membership::CanaryKind;
 use leakbound::record::ImageSet;
 use ndarray::{Array1, Array2, Array4, ArrayD, Axis};
 use plan::rejected;
@@ -53,6 +54,8 @@ pub fn train_shadow_models(
     let split = AuditSplit::draw(train.len(), plan.audit, fixed, plan.seed);
     let canaries = Canaries::make(plan.canaries, train, &split.audit, classes, others, plan.seed)?;
     let keep = kept(plan.models, canaries.labels.len(), plan.inclusion, plan.seed);
+    // Copies of the canaries are images of every model like the others.
+    let fixed = fixed + canaries.copies.len();
     let tables: Vec<Vec<Example>> = keep
         .rows()
         .into_iter()
@@ -83,6 +86,7 @@ pub fn train_shadow_models(
     });
     let (attacked_keep, duplicate_keep) = keep.view().split_at(Axis(1), attacked);
     let index = |images: &[u32]| images.iter().map(|&image| image as i32).collect::<Array1<i32>>();
+    let labels = |labels: &[u8]| labels.iter().map(|&label| label.into()).collect::<Array1<i64>>();
     Ok(ShadowAnswers {
         test_accuracy: test_accuracy.collect(),
         logits: Array4::from_shape_fn((plan.models, attacked, views, classes), |(model, sample, view, class)| {
@@ -90,14 +94,19 @@ pub fn train_shadow_models(
         }),
         further: further(method.further(queries, classes), &answers)?,
         keep: attacked_keep.to_owned(),
-        labels: canaries.labels[..attacked].iter().map(|&label| label.into()).collect(),
+        labels: labels(&canaries.labels[..attacked]),
         audit_index: index(&split.audit[..attacked]),
         fixed_index: index(&split.fixed),
         duplicate_keep: (plan.canaries == CanaryKind::Duplicated).then(|| duplicate_keep.to_owned()),
+        copy_labels: plan.canaries.has_copies().then(|| labels(&canaries.copies)),
         source_index: canaries.source.as_deref().map(index),
         canary_pixels: match plan.canaries {
             CanaryKind::OutOfDistribution | CanaryKind::Uniform | CanaryKind::Blank => Some(canaries.pixels),
-            CanaryKind::Original | CanaryKind::Mislabeled | CanaryKind::Duplicated => None,
+            CanaryKind::Original
+            | CanaryKind::Mislabeled
+            | CanaryKind::Duplicated
+            | CanaryKind::AlwaysDuplicated
+            | CanaryKind::Poisoned => None,
         },
         views: shown_views,
         itself: plan.views.itself(),
@@ -131,8 +140,8 @@ fn kept(models: usize, samples: usize, inclusion: Inclusion, seed: u64) -> Array
     keep
 }
 
-/// Training images, the fixed ones first and the audited samples behind them; and what models are queried on, view by
-/// view of the attacked samples, the test images behind them.
+/// Training images, first those of every model (the fixed ones, then the copies of canaries) and the audited samples
+/// behind them; and what models are queried on, view by view of the attacked samples, the test images behind them.
 fn tensors(
     context: &TrainingContext<'_>,
     split: &AuditSplit,
@@ -141,17 +150,19 @@ fn tensors(
 ) -> (TrainingImages, Tensor) {
     let &TrainingContext { train, test, .. } = context;
     let (classes, device) = (context.classes(), context.device.tensors());
-    let mut pixels =
-        Vec::with_capacity((split.fixed.len() + canaries.labels.len()) * train.shape().iter().product::<usize>());
-    let mut labels = Vec::with_capacity(split.fixed.len() + canaries.labels.len());
+    let (fixed, copied) = (split.fixed.len() + canaries.copies.len(), canaries.copies.len());
+    let mut pixels = Vec::with_capacity((fixed + canaries.labels.len()) * train.shape().iter().product::<usize>());
+    let mut labels = Vec::with_capacity(fixed + canaries.labels.len());
     for &image in &split.fixed {
         pixels.extend(train.pixels.index_axis(Axis(0), image as usize));
         labels.push(train.labels[image as usize]);
     }
+    pixels.extend(canaries.pixels.slice_axis(Axis(0), (..copied).into()));
+    labels.extend(&canaries.copies);
     pixels.extend(&canaries.pixels);
     labels.extend(&canaries.labels);
     let images = TrainingImages::new(&pixels, &labels, classes, device);
-    let attacked = images.inputs.narrow(0, split.fixed.len() as i64, canaries.attacked as i64);
+    let attacked = images.inputs.narrow(0, fixed as i64, canaries.attacked as i64);
     let view = |by: Move| moved(&attacked, train.shape(), &vec![by; canaries.attacked]);
     let mut asked: Vec<Tensor> = plan.views.moves().into_iter().map(view).collect();
     let test_pixels: Vec<u8> = test.pixels.iter().copied().collect();

@@ -1,13 +1,13 @@
 //! Which shadow models are trained.
 
 use crate::augment::{ITSELF, Move, check_shift, eighteen_views};
-use crate::canaries::CanaryKind;
 use crate::defense::Defense;
 use crate::defense::method::{Further, Queries};
 use crate::network::NetworkPlan;
 use crate::train::TrainingPlan;
 use crate::training_images::check_tables;
 use leakbound::error::{Error, Result};
+use leakbound::membership::CanaryKind;
 use serde::{Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
@@ -92,7 +92,7 @@ impl Views {
 /// Which shadow models are trained, and how.
 ///
 /// The audited samples take the place of `audit` training images that are drawn at random. Every model is trained on
-/// the `fixed` other images, and on some of the audited samples.
+/// the `fixed` other images, on the copies that the canaries may have, and on some of the audited samples.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ShadowPlan {
     /// Number of models M.
@@ -156,7 +156,8 @@ impl ShadowPlan {
                 self.audit
             )));
         }
-        check_tables("shadow models", self.models as u64, self.audit + fixed)?;
+        let copies = if self.canaries.has_copies() { self.audit } else { 0 };
+        check_tables("shadow models", self.models as u64, self.audit + fixed + copies)?;
         let logits = [self.models, self.audit, self.views.moves().len(), classes];
         let count = logits.iter().try_fold(1usize, |product, &number| product.checked_mul(number));
         if count.is_none_or(|count| count > MAX_NUMBERS) {

@@ -82,6 +82,14 @@ fn canaries_take_the_place_of_the_same_images() {
         assert_eq!(answers.keep, wrong.keep);
         assert_eq!(answers.canary_pixels.is_some(), kind != CanaryKind::Original);
     }
+    for kind in [CanaryKind::AlwaysDuplicated, CanaryKind::Poisoned] {
+        let answers = with(kind);
+        assert_eq!((&answers.audit_index, &answers.fixed_index), (&wrong.audit_index, &wrong.fixed_index));
+        assert_eq!((&answers.keep, &answers.labels), (&wrong.keep, &wrong.labels));
+        let copies = answers.copy_labels.as_ref().unwrap();
+        assert_eq!(copies == answers.labels, kind == CanaryKind::Poisoned);
+        assert!(answers.logits != wrong.logits);
+    }
     let pairs = with(CanaryKind::Duplicated);
     assert_eq!(pairs.logits.dim(), (6, 30, 1, 10));
     let (keep, duplicates) = wrong.keep.view().split_at(Axis(1), 30);
@@ -142,4 +150,19 @@ fn what_cannot_be_trained_is_rejected() {
     ] {
         assert_eq!(message, expected);
     }
+}
+
+/// Models that were trained on a copy with the wrong label answer it whether or not they were trained on the canary;
+/// beside a copy with the right label the answer is seldom the wrong one.
+#[test]
+fn copies_are_in_every_training_set() {
+    let [plain, right, wrong] =
+        [CanaryKind::Mislabeled, CanaryKind::AlwaysDuplicated, CanaryKind::Poisoned].map(|canaries| {
+            let answers = train_on_sample(&ShadowPlan { canaries, ..plan() }).unwrap();
+            [true, false].map(|member| answers.audit_accuracy(member).unwrap())
+        });
+    println!("members and others: plain {plain:?}, right {right:?}, wrong {wrong:?}");
+    // Processors differ in the last digits: room for them.
+    assert!(wrong[0] > 0.5 && wrong[1] > plain[1] + 0.3, "{plain:?} {wrong:?}");
+    assert!(right[0] < plain[0] && right[1] < plain[1] + 0.05, "{plain:?} {right:?}");
 }

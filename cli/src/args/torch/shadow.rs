@@ -31,8 +31,10 @@ pub struct ShadowOptions {
     #[arg(long, value_name = "N", value_parser = count, allow_hyphen_values = true)]
     pub fixed: Option<usize>,
     /// What is audited in their place: original (the images as they are), mislabeled (a random wrong label),
-    /// duplicated (half as many, each twice: mislabeled, which is attacked, and as it is), out-of-distribution (images
-    /// of --others), uniform (random pixels) or blank (one random color); the last three with random labels
+    /// duplicated (half as many, each twice: mislabeled, which is attacked, and as it is), always-duplicated (mislabeled,
+    /// and as they are in every model too), poisoned (mislabeled, and in every model a copy with the same wrong label),
+    /// out-of-distribution (images of --others), uniform (random pixels) or blank (one random color); the last three
+    /// with random labels
     #[arg(long, value_name = "KIND", default_value = "mislabeled")]
     pub canaries: CanaryKind,
     /// Images of another data set of the same shape for out-of-distribution canaries, in any form of --data; its

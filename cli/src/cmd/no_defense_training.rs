@@ -1,0 +1,38 @@
+//! Studies of defenses in a program that was built without libtorch: all recordings must be there.
+
+use super::planned_recording::Planned;
+use super::recorded_plan::RecordedPlan;
+use crate::args::Common;
+use leakbound::record::DefenseFile;
+use leakbound::{Error, Result};
+use serde_json::{Map, Value};
+
+/// Nothing is trained. Recordings that are there must have been trained with the seed and the sizes of the study; what
+/// else their plan says cannot be compared without the code that trains.
+pub fn complete(common: &Common, study: &DefenseFile, planned: &[Planned<'_>], seed: u64) -> Result<()> {
+    if let Some(planned) = planned.iter().find(|planned| !planned.path.exists()) {
+        let reason = format!(
+            "{} is missing, and this program was built without the feature `torch`; in a clone, `cargo xtask libtorch && \
+             cargo build --release --features torch` makes one that trains it",
+            planned.path.display()
+        );
+        return Err(Error::Unavailable { operation: "training", reason });
+    }
+    let mut first: Option<(&Planned<'_>, RecordedPlan)> = None;
+    for planned in planned {
+        let recorded = RecordedPlan::of_file(&planned.path, common.memory())?;
+        let mut wanted = Map::from_iter([
+            ("seed".to_owned(), Value::from(seed)),
+            ("canaries".to_owned(), planned.canaries.name().into()),
+        ]);
+        let sizes = study.options(planned.options).into_iter();
+        let sizes = sizes.filter(|option| ["models", "audit", "fixed"].contains(&option.name.as_str()));
+        wanted.extend(sizes.map(|option| (option.name.clone(), option.value.clone())));
+        recorded.check(&planned.path, &Value::Object(wanted))?;
+        match &first {
+            Some((other, images)) => recorded.check_images(&planned.path, (&other.path, images))?,
+            None => first = Some((planned, recorded)),
+        }
+    }
+    Ok(())
+}

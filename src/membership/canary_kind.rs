@@ -1,0 +1,128 @@
+//! Which samples an audit by shadow models attacks.
+
+use crate::error::{Error, Result};
+use serde::{Serialize, Serializer};
+use std::fmt;
+use std::str::FromStr;
+
+/// What takes the place of the audited training images.
+///
+/// An attack succeeds to different degrees on different images; an audit is to find what it does to the most
+/// vulnerable, which these stand for. Which they are depends on the defense: wrong labels for supervised learning,
+/// wrong labels with a duplicate for SELENA, strange images for self-supervised learning (appendix A.5, table 2).
+///
+/// # References
+/// Aerni, Zhang and Tramèr (2024), "Evaluations of machine learning privacy defenses are misleading", sections 4.2, 5.4
+/// and 5.5, appendices A.5 and B.3.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename_all = "kebab-case"))]
+pub enum CanaryKind {
+    /// The images as they are: what is found holds for the average image.
+    Original,
+    /// The images, each with a label uniform among the other classes.
+    Mislabeled,
+    /// The first half of the images, each twice: with a label uniform among the other classes and with its own. Only
+    /// the mislabeled ones are attacked. Each of the two is in half of the models, so that the duplicate is there for
+    /// half of the members only (section 5.4).
+    Duplicated,
+    /// The images, each with a label uniform among the other classes, and of each a duplicate with its own label that
+    /// is in every training set: as [`CanaryKind::Duplicated`], but only the mislabeled image comes and goes.
+    AlwaysDuplicated,
+    /// The images, each with a label uniform among the other classes, and of each a copy *with the same wrong label*
+    /// that is in every training set: what appendix B.3 and figure 12(b) copy is the audited set with its wrong labels.
+    /// Whoever places the copies poisons the training data, a stronger adversary than the other kinds stand for
+    /// (Tramèr et al. 2022, "Truth Serum").
+    Poisoned,
+    /// Images of another data set at random, each with a label uniform among all classes.
+    OutOfDistribution,
+    /// Every value of every pixel uniform from 0 to 255, labels uniform among all classes.
+    Uniform,
+    /// Images of one color each, uniform from 0 to 255 in each channel, labels uniform among all classes.
+    Blank,
+}
+
+impl CanaryKind {
+    /// All kinds.
+    pub const ALL: [Self; 8] = [
+        Self::Original,
+        Self::Mislabeled,
+        Self::Duplicated,
+        Self::AlwaysDuplicated,
+        Self::Poisoned,
+        Self::OutOfDistribution,
+        Self::Uniform,
+        Self::Blank,
+    ];
+
+    /// `original`, `mislabeled`, `duplicated`, `always-duplicated`, `poisoned`, `out-of-distribution`, `uniform` or
+    /// `blank`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Original => "original",
+            Self::Mislabeled => "mislabeled",
+            Self::Duplicated => "duplicated",
+            Self::AlwaysDuplicated => "always-duplicated",
+            Self::Poisoned => "poisoned",
+            Self::OutOfDistribution => "out-of-distribution",
+            Self::Uniform => "uniform",
+            Self::Blank => "blank",
+        }
+    }
+
+    /// Whether every training set has a copy of every audited image.
+    #[must_use]
+    pub const fn has_copies(self) -> bool {
+        matches!(self, Self::AlwaysDuplicated | Self::Poisoned)
+    }
+
+    /// Whether they are images of another data set.
+    #[must_use]
+    pub const fn needs_others(self) -> bool {
+        matches!(self, Self::OutOfDistribution)
+    }
+
+    /// Whether a mislabeled image has a second one beside it, in some training sets or in all.
+    #[must_use]
+    pub const fn has_duplicates(self) -> bool {
+        matches!(self, Self::Duplicated) || self.has_copies()
+    }
+}
+
+impl FromStr for CanaryKind {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == text.trim()).ok_or_else(|| Error::Syntax {
+            quantity: "canaries",
+            value: text.into(),
+            expected: "original, mislabeled, duplicated, always-duplicated, poisoned, out-of-distribution, uniform or \
+                       blank",
+        })
+    }
+}
+
+impl fmt::Display for CanaryKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+impl Serialize for CanaryKind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_read_by_their_names() {
+        for kind in CanaryKind::ALL {
+            assert_eq!(kind.to_string().parse::<CanaryKind>().unwrap(), kind);
+        }
+        assert!("mislabled".parse::<CanaryKind>().unwrap_err().to_string().contains("mislabeled"));
+    }
+}

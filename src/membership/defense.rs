@@ -1,0 +1,167 @@
+//! Defenses against membership inference, and the attack and the canaries that each is to be evaluated with.
+
+use super::canary_kind::CanaryKind;
+use crate::error::{Error, Result};
+use serde::Serialize;
+use std::fmt;
+use std::str::FromStr;
+
+/// Which defense models were trained with, as far as what is published about it says how to evaluate it.
+///
+/// # References
+/// Aerni, Zhang and Tramèr (2024), "Evaluations of machine learning privacy defenses are misleading", section 5.1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum DefenseFamily {
+    /// No defense.
+    None,
+    /// RelaxLoss (Chen, Yu and Fritz 2022).
+    #[serde(rename = "relaxloss")]
+    RelaxLoss,
+    /// HAMP (Chen and Pattabiraman 2024), whose answers at test time are made up in the order of the true ones.
+    Hamp,
+    /// SELENA (Tang et al. 2022), distillation of models, each image by those that did not see it.
+    Selena,
+    /// Data-free knowledge distillation (Fang et al. 2022): a student of synthetic images.
+    Dfkd,
+    /// A linear classifier on an encoder trained without labels by SimCLR (Chen et al. 2020).
+    #[serde(rename = "simclr")]
+    SimClr,
+    /// The same with MoCo (He et al. 2020).
+    #[serde(rename = "moco")]
+    MoCo,
+    /// DP-SGD (Abadi et al. 2016), as a heuristic too.
+    DpSgd,
+    /// Another one.
+    Other,
+}
+
+impl DefenseFamily {
+    const KNOWN: [Self; 8] =
+        [Self::None, Self::RelaxLoss, Self::Hamp, Self::Selena, Self::Dfkd, Self::SimClr, Self::MoCo, Self::DpSgd];
+
+    /// The family of a defense of this name; [`DefenseFamily::Other`] for one that is not known.
+    #[must_use]
+    pub fn of_name(name: &str) -> Self {
+        Self::KNOWN.into_iter().find(|family| family.name() == name.trim()).unwrap_or(Self::Other)
+    }
+
+    /// `none`, `relaxloss`, `hamp`, `selena`, `dfkd`, `simclr`, `moco`, `dp-sgd` or `other`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::RelaxLoss => "relaxloss",
+            Self::Hamp => "hamp",
+            Self::Selena => "selena",
+            Self::Dfkd => "dfkd",
+            Self::SimClr => "simclr",
+            Self::MoCo => "moco",
+            Self::DpSgd => "dp-sgd",
+            Self::Other => "other",
+        }
+    }
+
+    /// Whether it trains an encoder without labels, and a linear classifier on it.
+    #[must_use]
+    pub const fn is_self_supervised(self) -> bool {
+        matches!(self, Self::SimClr | Self::MoCo)
+    }
+
+    /// The attack that sections 5.3 and 5.5 adapt to it; LiRA where nothing better is known.
+    #[must_use]
+    pub const fn attack(self) -> DefenseAttack {
+        match self {
+            Self::Hamp => DefenseAttack::LabelOnly,
+            Self::SimClr | Self::MoCo => DefenseAttack::EncoderLira,
+            _ => DefenseAttack::Lira,
+        }
+    }
+
+    /// The canaries that table 2 chooses for it; wrong labels where nothing better is known.
+    #[must_use]
+    pub const fn canaries(self) -> CanaryKind {
+        match self {
+            Self::Selena => CanaryKind::Duplicated,
+            Self::SimClr | Self::MoCo => CanaryKind::OutOfDistribution,
+            _ => CanaryKind::Mislabeled,
+        }
+    }
+}
+
+impl fmt::Display for DefenseFamily {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+/// An attack that is adapted to a defense.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum DefenseAttack {
+    /// LiRA on the logits of the samples.
+    Lira,
+    /// The label-only attack, for masked confidences.
+    LabelOnly,
+    /// LiRA on how alike an encoder's embeddings of the views are, for self-supervised learning.
+    EncoderLira,
+    /// LiRA on the answers at the nearest neighbor of each sample, for SELENA without duplicates.
+    NeighborLira,
+    /// The label-only attack on the answers at the nearest neighbor.
+    NeighborLabelOnly,
+}
+
+impl DefenseAttack {
+    const ALL: [Self; 5] =
+        [Self::Lira, Self::LabelOnly, Self::EncoderLira, Self::NeighborLira, Self::NeighborLabelOnly];
+
+    /// `lira`, `label-only`, `encoder-lira`, `neighbor-lira` or `neighbor-label-only`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Lira => "lira",
+            Self::LabelOnly => "label-only",
+            Self::EncoderLira => "encoder-lira",
+            Self::NeighborLira => "neighbor-lira",
+            Self::NeighborLabelOnly => "neighbor-label-only",
+        }
+    }
+}
+
+impl FromStr for DefenseAttack {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|attack| attack.name() == text.trim()).ok_or_else(|| Error::Syntax {
+            quantity: "attack",
+            value: text.into(),
+            expected: "lira, label-only, encoder-lira, neighbor-lira or neighbor-label-only",
+        })
+    }
+}
+
+impl fmt::Display for DefenseAttack {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_documents() {
+        for family in DefenseFamily::KNOWN {
+            assert_eq!(DefenseFamily::of_name(family.name()), family);
+            assert_eq!(serde_json::json!(family), family.name());
+        }
+        assert_eq!(DefenseFamily::of_name("new"), DefenseFamily::Other);
+        for attack in DefenseAttack::ALL {
+            assert_eq!(attack.name().parse::<DefenseAttack>().unwrap(), attack);
+            assert_eq!(serde_json::json!(attack), attack.name());
+        }
+    }
+}

@@ -1,0 +1,551 @@
+//! Studies of defenses against membership inference, as a file.
+
+use super::fault::{fault, hinted, listed, quoted, unreadable};
+use super::input_file::{Digested, InputFile, open};
+use super::toml_text::TomlText;
+use crate::error::{Error, InputError, Result};
+use crate::membership::{CanaryKind, DefenseAttack, DefenseFamily, LiraVariance};
+use crate::quantity::{FailureProbability, Probability};
+use serde_json::{Map, Value};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// The largest file.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// What defenses are to be compared, and how.
+///
+/// A study is a TOML file. These keys stand at its top:
+///
+/// | key | value |
+/// |---|---|
+/// | `seed` | of training and of the bootstrap (0); the command line may overrule it |
+/// | `fprs` | false-positive rates between 0 and 1 (`[0.001, 0.01]`); the first one is drawn |
+/// | `variance` | of LiRA: `"per-sample"` (the usual one) or `"pooled"`, for few models |
+/// | `failure-probability` | of each band (0.05) |
+/// | `resamples` | of the victims (1000) |
+/// | `[shadow]` | options of `leakbound torch shadow` that all defenses share |
+/// | `[[defense]]` | a defense whose shadow models are trained where their recording is missing |
+/// | `[[recording]]` | a defense that was recorded elsewhere |
+///
+/// | key of `[[defense]]` | value |
+/// |---|---|
+/// | `name` | letters, digits, hyphens, dots and underscores: the recordings are `NAME-original.npz` and `NAME-KIND.npz` |
+/// | `attack` | the adapted attack, see [`DefenseAttack`]; that of the [family](DefenseFamily::attack) if there is none |
+/// | `canaries` | one or several kinds, the first of which stands for the most vulnerable samples; that of the [family](DefenseFamily::canaries) if there is none |
+/// | any other | options of `leakbound torch shadow`, `defense` above all, which win over those of `[shadow]` |
+///
+/// | key of `[[recording]]` | value |
+/// |---|---|
+/// | `name`, `attack` | as above |
+/// | `defense` | the family, such as `"dp-sgd"`; another name is a defense of which nothing was published |
+/// | `original` | file of the answers on original samples |
+/// | `canaries` | tables `{ kind = "mislabeled", file = "private.npz" }`, in the order of `canaries` above |
+///
+/// Paths are relative to the folder of the file.
+#[derive(Debug, Clone)]
+pub struct DefenseFile {
+    /// The file.
+    pub input: InputFile,
+    /// The seed.
+    pub seed: Option<u64>,
+    /// At least one FPR.
+    pub fprs: Vec<Probability>,
+    /// The variance of LiRA.
+    pub variance: LiraVariance,
+    /// The probability with which a band is meant to miss.
+    pub failure: FailureProbability,
+    /// Resamples of the victims.
+    pub resamples: usize,
+    /// Options of training that all defenses share.
+    pub shadow: Vec<StudyOption>,
+    /// At least one defense, in the order of the file.
+    pub entries: Vec<DefenseEntry>,
+}
+
+/// An option of training, as it is written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StudyOption {
+    /// Its name, with hyphens.
+    pub name: String,
+    /// Its value.
+    pub value: Value,
+    /// Its line, counted from 1.
+    pub line: usize,
+}
+
+/// One defense of a study.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DefenseEntry {
+    /// Its name, which no other entry has.
+    pub name: String,
+    /// Where it begins in the file, counted from 1.
+    pub line: usize,
+    /// Which defense it is.
+    pub family: DefenseFamily,
+    /// The attack that is adapted to it.
+    pub attack: DefenseAttack,
+    /// Where its recordings come from.
+    pub source: DefenseSource,
+}
+
+/// Where the recordings of a defense come from.
+#[derive(Debug, Clone, PartialEq)]
+pub enum DefenseSource {
+    /// They are trained where they are missing.
+    Trained {
+        /// At least one kind, none of them the original samples, which are always trained.
+        canaries: Vec<CanaryKind>,
+        /// Options of this defense.
+        options: Vec<StudyOption>,
+    },
+    /// They lie in files: at least one.
+    Recorded(Vec<(CanaryKind, PathBuf)>),
+}
+
+impl DefenseFile {
+    /// The options that a defense is trained with: its own and the shared ones.
+    #[must_use]
+    pub fn options<'a>(&'a self, own: &'a [StudyOption]) -> Vec<&'a StudyOption> {
+        let shared = self.shadow.iter().filter(|shared| own.iter().all(|own| own.name != shared.name));
+        shared.chain(own).collect()
+    }
+
+    /// The same as an object.
+    #[must_use]
+    pub fn map(options: &[&StudyOption]) -> Map<String, Value> {
+        options.iter().map(|option| (option.name.clone(), option.value.clone())).collect()
+    }
+
+    /// What is wrong at a line of the file.
+    #[must_use]
+    pub fn fault(&self, line: usize, found: impl Into<String>, expected: impl Into<String>) -> InputError {
+        fault(&self.input.path, format!("line {line}"), found, expected)
+    }
+}
+
+/// Reads a study of defenses.
+///
+/// # Errors
+/// [`Error::Io`] when the file cannot be read; otherwise [`Error::Input`], one line that names file, line, what was
+/// found and what was expected. Options of training are checked by who trains.
+pub fn read_defense_study(path: impl AsRef<Path>) -> Result<DefenseFile> {
+    let file = path.as_ref();
+    let (mut digested, mut bytes) = (Digested::new(open(file)?), Vec::new());
+    (&mut digested).take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|source| unreadable(file, source))?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(fault(file, "whole file", "more than 1 MiB", "a study in at most 1 MiB of TOML").into());
+    }
+    let input = digested.finish_unchanged(file)?;
+    read(input, file, &bytes)
+}
+
+const KEYS: [&str; 8] =
+    ["seed", "fprs", "variance", "failure-probability", "resamples", "shadow", "defense", "recording"];
+const RECORDING_KEYS: [&str; 5] = ["name", "attack", "defense", "original", "canaries"];
+/// What the study itself decides of each training.
+const DECIDED: [&str; 5] = ["recording", "checkpoint", "resume", "seed", "inclusion"];
+
+fn read(input: InputFile, file: &Path, bytes: &[u8]) -> Result<DefenseFile> {
+    let text = TomlText::of_bytes(file, bytes, "a study of defenses in TOML")?;
+    let table = DeTable::parse(text.text).map_err(|error| not_toml(&text, &error))?;
+    let keys = Keys::of(&text, table.get_ref());
+    keys.check(&KEYS)?;
+    let shadow = keys.table("shadow")?.map_or_else(|| Ok(Vec::new()), |shadow| shadow.options(&[]))?;
+    let mut entries = Vec::new();
+    for (line, defense) in keys.list("defense")? {
+        entries.push(trained(line, &defense, &shadow)?);
+    }
+    for (line, recording) in keys.list("recording")? {
+        entries.push(recorded(line, &recording, file)?);
+    }
+    entries.sort_by_key(|entry| entry.line);
+    if entries.is_empty() {
+        let error = fault(file, "whole file", "no defense", "at least one table [[defense]] or [[recording]]");
+        return Err(error.into());
+    }
+    for (place, entry) in entries.iter().enumerate() {
+        if let Some(first) = entries[..place].iter().find(|first| first.name == entry.name) {
+            let found = format!("the name {} a second time, first in line {}", quoted(&entry.name), first.line);
+            return Err(fault(file, format!("line {}", entry.line), found, "each name once").into());
+        }
+    }
+    Ok(DefenseFile {
+        seed: keys.whole("seed", 0)?,
+        fprs: fprs(&keys)?,
+        variance: keys.parsed("variance", variance)?.unwrap_or_default(),
+        failure: match keys.number("failure-probability")? {
+            Some((line, value)) => FailureProbability::new(value).map_err(|error| keys.explain(line, error))?,
+            None => FailureProbability::new(0.05)?,
+        },
+        resamples: keys.whole("resamples", 100)?.map_or(1000, |count| count as usize),
+        shadow,
+        entries,
+        input,
+    })
+}
+
+fn fprs(keys: &Keys<'_>) -> Result<Vec<Probability>> {
+    let Some((line, value)) = keys.value("fprs") else {
+        return [0.001, 0.01].into_iter().map(Probability::new).collect();
+    };
+    let expected = "numbers between 0 and 1, such as [0.001, 0.01]";
+    let wrong = |found: String| Error::from(keys.fault(line, "fprs", found, expected));
+    let list = value.as_array().filter(|list| !list.is_empty());
+    let list = list.ok_or_else(|| wrong(if value.is_array() { "an empty list".into() } else { value.to_string() }))?;
+    let fpr = |value: &Value| {
+        let inside = value.as_f64().filter(|fpr| *fpr > 0.0 && *fpr < 1.0);
+        inside.ok_or_else(|| wrong(value.to_string())).and_then(Probability::new)
+    };
+    list.iter().map(fpr).collect()
+}
+
+fn variance(text: &str) -> Result<LiraVariance> {
+    let expected = "per-sample or pooled";
+    match [("per-sample", LiraVariance::PerSample), ("pooled", LiraVariance::Pooled)]
+        .iter()
+        .find(|(name, _)| *name == text)
+    {
+        Some((_, variance)) => Ok(*variance),
+        None => Err(Error::Syntax { quantity: "variance", value: text.into(), expected }),
+    }
+}
+
+fn trained(line: usize, keys: &Keys<'_>, shadow: &[StudyOption]) -> Result<DefenseEntry> {
+    let own = ["name", "attack", "canaries"];
+    let options = keys.options(&own)?;
+    let of_defense = |name: &str| options.iter().chain(shadow).find(|option| option.name == name);
+    let family = match of_defense("defense").map(|option| &option.value) {
+        Some(Value::String(name)) => DefenseFamily::of_name(name),
+        _ => DefenseFamily::None,
+    };
+    let (place, canaries) = match keys.value("canaries") {
+        None => (line, vec![family.canaries()]),
+        Some((line, value)) => (line, kinds(keys, line, &value)?),
+    };
+    if canaries.iter().any(|kind| kind.needs_others()) && of_defense("others").is_none() {
+        let found = "out-of-distribution canaries without images of another data set";
+        let error = keys.fault(place, "canaries", found, "the option `others`, here or in [shadow]");
+        return Err(hinted(error, "others = \"PATH\" names images of the same shape, such as MNIST's").into());
+    }
+    Ok(DefenseEntry {
+        name: keys.name(line)?,
+        line,
+        family,
+        attack: keys.parsed("attack", DefenseAttack::from_str)?.unwrap_or(family.attack()),
+        source: DefenseSource::Trained { canaries, options },
+    })
+}
+
+/// Kinds of canaries, one or several.
+fn kinds(keys: &Keys<'_>, line: usize, value: &Value) -> Result<Vec<CanaryKind>> {
+    let one = [value.clone()];
+    let list = value.as_array().map_or(&one[..], Vec::as_slice);
+    if list.is_empty() {
+        return Err(keys.fault(line, "canaries", "an empty list", "at least one kind").into());
+    }
+    let mut kinds: Vec<CanaryKind> = Vec::new();
+    for value in list {
+        let kind = kind(keys, line, value)?;
+        if kind == CanaryKind::Original {
+            let found = "`original`, which is always trained";
+            return Err(keys.fault(line, "canaries", found, "kinds that stand for vulnerable samples").into());
+        }
+        if kinds.contains(&kind) {
+            return Err(keys.fault(line, "canaries", format!("{kind} a second time"), "each kind once").into());
+        }
+        kinds.push(kind);
+    }
+    Ok(kinds)
+}
+
+fn kind(keys: &Keys<'_>, line: usize, value: &Value) -> Result<CanaryKind> {
+    let text = value.as_str().ok_or_else(|| keys.fault(line, "canaries", value.to_string(), "the name of a kind"))?;
+    text.parse().map_err(|error| keys.explain(line, error))
+}
+
+fn recorded(line: usize, keys: &Keys<'_>, file: &Path) -> Result<DefenseEntry> {
+    keys.check(&RECORDING_KEYS)?;
+    let folder = file.parent().unwrap_or(Path::new(""));
+    let path = |line: usize, key: &str, value: &Value| match value.as_str() {
+        Some(path) if !path.is_empty() => Ok(folder.join(path)),
+        _ => Err(Error::from(keys.fault(line, key, value.to_string(), "the path of a file"))),
+    };
+    let family = keys.text("defense")?.map_or(DefenseFamily::Other, |(_, name)| DefenseFamily::of_name(&name));
+    let mut recordings = Vec::new();
+    if let Some((line, value)) = keys.value("original") {
+        recordings.push((CanaryKind::Original, path(line, "original", &value)?));
+    }
+    if let Some((line, value)) = keys.value("canaries") {
+        const EXPECTED: &str = "tables { kind = \"mislabeled\", file = \"private.npz\" }";
+        let wrong = |found: String| Error::from(keys.fault(line, "canaries", found, EXPECTED));
+        for value in value.as_array().ok_or_else(|| wrong(value.to_string()))? {
+            let table = value.as_object().filter(|table| table.len() == 2);
+            let table = table.and_then(|table| Some((table.get("kind")?, table.get("file")?)));
+            let (found, place) = table.ok_or_else(|| wrong(value.to_string()))?;
+            let kind = kind(keys, line, found)?;
+            if recordings.iter().any(|(other, _)| *other == kind) {
+                return Err(keys.fault(line, "canaries", format!("{kind} a second time"), "each kind once").into());
+            }
+            recordings.push((kind, path(line, "canaries", place)?));
+        }
+    }
+    if recordings.is_empty() {
+        let expected = "the key `original`, `canaries`, or both";
+        return Err(keys.fault(line, "recording", "no file", expected).into());
+    }
+    Ok(DefenseEntry {
+        name: keys.name(line)?,
+        line,
+        family,
+        attack: keys.parsed("attack", DefenseAttack::from_str)?.unwrap_or(family.attack()),
+        source: DefenseSource::Recorded(recordings),
+    })
+}
+
+fn not_toml(text: &TomlText<'_>, error: &toml::de::Error) -> InputError {
+    let message = error.message().lines().collect::<Vec<_>>().join(", ");
+    fault(text.file, text.place(error), message, "a study of defenses in TOML")
+}
+
+/// The keys of a table with their lines.
+struct Keys<'a> {
+    text: &'a TomlText<'a>,
+    /// Names with hyphens, lines and values.
+    keys: Vec<(String, usize, &'a Spanned<DeValue<'a>>)>,
+}
+
+impl<'a> Keys<'a> {
+    fn of(text: &'a TomlText<'a>, table: &'a DeTable<'a>) -> Self {
+        let key = |(key, value): (&'a Spanned<_>, &'a Spanned<DeValue<'a>>)| {
+            let name: &std::borrow::Cow<'_, str> = key.get_ref();
+            (name.replace('_', "-"), text.line(key.span().start), value)
+        };
+        Self { text, keys: table.iter().map(key).collect() }
+    }
+
+    fn fault(&self, line: usize, key: &str, found: impl Into<String>, expected: impl Into<String>) -> InputError {
+        fault(self.text.file, format!("line {line}, {key}"), found, expected)
+    }
+
+    /// The rejection of a value by a type of the library.
+    fn explain(&self, line: usize, error: Error) -> Error {
+        match error {
+            Error::Syntax { quantity, value, expected } => self.fault(line, quantity, quoted(&value), expected).into(),
+            Error::Domain { quantity, value, domain } => {
+                self.fault(line, quantity, value.to_string(), format!("a value in {domain}")).into()
+            }
+            other => other,
+        }
+    }
+
+    /// Rejects the first key that is not known.
+    fn check(&self, known: &[&str]) -> Result<()> {
+        let Some((name, line, _)) = self.keys.iter().find(|(name, ..)| !known.contains(&name.as_str())) else {
+            return Ok(());
+        };
+        let found = format!("the key {}", quoted(name));
+        let error = fault(self.text.file, format!("line {line}"), found, format!("one of {}", listed(known)));
+        let near = |other: &&&str| strsim::osa_distance(other, name);
+        let best = known.iter().min_by_key(near).filter(|best| near(best) <= 1 + name.len() / 4);
+        Err(match best {
+            Some(best) => hinted(error, format!("did you mean `{best}`?")),
+            None => error,
+        }
+        .into())
+    }
+
+    fn value(&self, key: &str) -> Option<(usize, Value)> {
+        let (_, line, value) = self.keys.iter().find(|(name, ..)| name == key)?;
+        Some((*line, json(value.get_ref())))
+    }
+
+    /// The table `[key]`.
+    fn table(&self, key: &str) -> Result<Option<Self>> {
+        match self.keys.iter().find(|(name, ..)| name == key) {
+            None => Ok(None),
+            Some((_, line, value)) => match value.get_ref() {
+                DeValue::Table(keys) => Ok(Some(Self::of(self.text, keys))),
+                _ => Err(self.fault(*line, key, "another value", format!("a table [{key}]")).into()),
+            },
+        }
+    }
+
+    /// The tables of `[[key]]`, with their lines.
+    fn list(&self, key: &str) -> Result<Vec<(usize, Self)>> {
+        let Some((_, line, value)) = self.keys.iter().find(|(name, ..)| name == key) else { return Ok(Vec::new()) };
+        let expected = format!("tables [[{key}]]");
+        let DeValue::Array(tables) = value.get_ref() else {
+            return Err(self.fault(*line, key, "another value", expected).into());
+        };
+        let table = |table: &'a Spanned<DeValue<'a>>| match table.get_ref() {
+            DeValue::Table(keys) => Ok((self.text.line(table.span().start), Self::of(self.text, keys))),
+            _ => Err(Error::from(self.fault(*line, key, "a list of other values", expected.clone()))),
+        };
+        tables.iter().map(table).collect()
+    }
+
+    fn text(&self, key: &str) -> Result<Option<(usize, String)>> {
+        match self.value(key) {
+            None => Ok(None),
+            Some((line, Value::String(text))) => Ok(Some((line, text))),
+            Some((line, value)) => Err(self.fault(line, key, value.to_string(), "a text").into()),
+        }
+    }
+
+    fn parsed<T>(&self, key: &str, parse: impl Fn(&str) -> Result<T>) -> Result<Option<T>> {
+        let Some((line, text)) = self.text(key)? else { return Ok(None) };
+        parse(&text).map(Some).map_err(|error| self.explain(line, error))
+    }
+
+    fn number(&self, key: &str) -> Result<Option<(usize, f64)>> {
+        match self.value(key) {
+            None => Ok(None),
+            Some((line, value)) => match value.as_f64() {
+                Some(number) => Ok(Some((line, number))),
+                None => Err(self.fault(line, key, value.to_string(), "a number").into()),
+            },
+        }
+    }
+
+    fn whole(&self, key: &str, least: u64) -> Result<Option<u64>> {
+        match self.value(key) {
+            None => Ok(None),
+            Some((line, value)) => match value.as_u64().filter(|&count| count >= least) {
+                Some(count) => Ok(Some(count)),
+                None => {
+                    let expected = format!("a whole number of at least {least}");
+                    Err(self.fault(line, key, value.to_string(), expected).into())
+                }
+            },
+        }
+    }
+
+    /// The name of an entry, which becomes part of the names of files.
+    fn name(&self, line: usize) -> Result<String> {
+        let expected = "a name of at most 60 letters, digits, hyphens, dots and underscores";
+        let Some((line, name)) = self.text("name")? else {
+            return Err(self.fault(line, "name", "no name", expected).into());
+        };
+        let plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
+        if name.is_empty() || name.len() > 60 || name.starts_with('.') || !name.chars().all(plain) {
+            return Err(self.fault(line, "name", quoted(&name), expected).into());
+        }
+        Ok(name)
+    }
+
+    /// All keys but these, as options of training.
+    fn options(&self, own: &[&str]) -> Result<Vec<StudyOption>> {
+        let options = self.keys.iter().filter(|(name, ..)| !own.contains(&name.as_str()));
+        let option = |(name, line, value): &(String, usize, &Spanned<DeValue<'_>>)| {
+            if DECIDED.contains(&name.as_str()) || own.is_empty() && name == "canaries" {
+                let found = format!("the option {}", quoted(name));
+                return Err(
+                    fault(self.text.file, format!("line {line}"), found, "options that the study leaves open").into()
+                );
+            }
+            Ok(StudyOption { name: name.clone(), value: json(value.get_ref()), line: *line })
+        };
+        options.map(option).collect()
+    }
+}
+
+/// A value as JSON has it; what JSON does not have is a text.
+fn json(value: &DeValue<'_>) -> Value {
+    match value {
+        DeValue::String(text) => Value::String(text.to_string()),
+        DeValue::Integer(number) => {
+            let text = number.as_str();
+            let whole = i64::from_str_radix(text, number.radix()).map(Value::from);
+            whole
+                .or_else(|_| u64::from_str_radix(text, number.radix()).map(Value::from))
+                .unwrap_or_else(|_| text.into())
+        }
+        DeValue::Float(number) => {
+            let text = number.as_str();
+            let finite = text.parse().ok().and_then(serde_json::Number::from_f64);
+            finite.map_or_else(|| text.into(), Value::Number)
+        }
+        DeValue::Boolean(flag) => Value::Bool(*flag),
+        DeValue::Datetime(date) => Value::String(date.to_string()),
+        DeValue::Array(list) => list.iter().map(|value| json(value.get_ref())).collect(),
+        DeValue::Table(table) => {
+            Value::Object(table.iter().map(|(key, value)| (key.get_ref().to_string(), json(value.get_ref()))).collect())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn study(text: &str) -> Result<DefenseFile> {
+        let bytes = text.as_bytes();
+        read(InputFile::of_bytes("s.toml", bytes), Path::new("s.toml"), bytes)
+    }
+
+    #[test]
+    fn a_study_is_read_with_the_choices_of_table_2() {
+        let study = study(
+            "seed = 7\nfprs = [0.01]\nvariance = 'pooled'\n[shadow]\nmodels = 16\nothers = 'digits.npz'\nside_by_side = 2\n\
+             [[defense]]\nname = 'none'\n[[recording]]\nname = 'dp'\ndefense = 'dp-sgd'\n\
+             canaries = [{ kind = 'mislabeled', file = 'p.npz' }]\n[[defense]]\nname = 's'\ndefense = 'selena'\n\
+             split-models = 5\nmodels = 8\ncanaries = ['duplicated', 'mislabeled']\n[[defense]]\nname = 'c'\n\
+             defense = 'simclr'\n[[defense]]\nname = 'h'\ndefense = 'hamp'\n",
+        )
+        .unwrap();
+        assert_eq!((study.seed, study.resamples, study.variance), (Some(7), 1000, LiraVariance::Pooled));
+        let names: Vec<&str> = study.entries.iter().map(|entry| entry.name.as_str()).collect();
+        assert_eq!(names, ["none", "dp", "s", "c", "h"]);
+        let attacks: Vec<&str> = study.entries.iter().map(|entry| entry.attack.name()).collect();
+        assert_eq!(attacks, ["lira", "lira", "lira", "encoder-lira", "label-only"]);
+        let DefenseSource::Trained { canaries, options } = &study.entries[2].source else { panic!("trained") };
+        assert_eq!(canaries, &[CanaryKind::Duplicated, CanaryKind::Mislabeled]);
+        let options = DefenseFile::map(&study.options(options));
+        assert_eq!(options["models"], 8);
+        assert_eq!((&options["side-by-side"], &options["split-models"]), (&2.into(), &5.into()));
+        let DefenseSource::Recorded(files) = &study.entries[1].source else { panic!("recorded") };
+        assert_eq!(files[0], (CanaryKind::Mislabeled, PathBuf::from("p.npz")));
+        let DefenseSource::Trained { canaries, .. } = &study.entries[3].source else { panic!("trained") };
+        assert_eq!(canaries, &[CanaryKind::OutOfDistribution]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_line() {
+        let entry = "[[defense]]\nname = 'a'\n";
+        let line = |text: &str| study(text).unwrap_err().to_string();
+        insta::assert_snapshot!(
+            [
+                line(""),
+                line("fprs = []\n[[defense]]\nname = 'a'\n"),
+                line(&format!("\nfprs = [0.1, 1]\n{entry}")),
+                line(&format!("fprs = 0.1\n{entry}")),
+                line(&format!("fpr = [0.1]\n{entry}")),
+                line(&format!("variance = 'poled'\n{entry}")),
+                line(&format!("resamples = 5\n{entry}")),
+                line(&format!("failure-probability = 2\n{entry}")),
+                line(&format!("{entry}\n{entry}")),
+                line("[[defense]]\nname = 'a/b'\n"),
+                line("[[defense]]\ndefense = 'hamp'\n"),
+                line(&format!("{entry}canaries = []\n")),
+                line(&format!("{entry}canaries = 'mislabled'\n")),
+                line(&format!("{entry}canaries = ['original']\n")),
+                line(&format!("{entry}canaries = ['blank', 'blank']\n")),
+                line(&format!("{entry}canaries = ['out-of-distribution']\n")),
+                line(&format!("{entry}attack = 'encoder'\n")),
+                line(&format!("{entry}recording = 'a.npz'\n")),
+                line("[shadow]\nseed = 1\n[[defense]]\nname = 'a'\n"),
+                line("[[recording]]\nname = 'a'\n"),
+                line("[[recording]]\nname = 'a'\nfile = 'a.npz'\n"),
+                line("[[recording]]\nname = 'a'\ncanaries = ['a.npz']\n"),
+                line("defense = 3\n"),
+                line("a = [\n"),
+            ]
+            .join("\n"),
+            @""
+        );
+    }
+}

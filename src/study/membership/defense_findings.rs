@@ -1,0 +1,344 @@
+//! Published findings about defenses, each decided by the bands of two rates.
+
+use super::defense_rows::{AttackRole, BandedRate, DefenseEvaluation};
+use crate::membership::{CanaryKind, DefenseAttack, DefenseFamily};
+use crate::study::Number;
+use serde::Serialize;
+
+/// A finding of Aerni, Zhang and Tramèr (2024): one rate is above another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Finding {
+    /// HAMP: LiRA finds more on the answers without the test-time defense than on those with it (appendix B.2).
+    TestTimeDefenseMasks,
+    /// HAMP: on the same answers the label-only attack finds more than LiRA (section 5.3).
+    LabelsShowWhatIsMasked,
+    /// SELENA: mislabeled samples with a duplicate leak more than those without (section 5.4).
+    DuplicatesLeakMore,
+    /// Self-supervised learning: LiRA on the encoder finds more than LiRA on the logits (section 5.3).
+    EncoderLeaksMore,
+    /// Self-supervised learning: out-of-distribution samples leak more than the original ones (section 5.4).
+    OutOfDistributionLeaksMore,
+    /// Data-free knowledge distillation: canaries leak, although the student saw synthetic images only (section 5.4).
+    DistilledCanariesLeak,
+    /// Every other defense leaks more about its canaries than DP-SGD about its own (section 5.5).
+    DpSgdLeaksLess,
+}
+
+/// What the bands say about a finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Decision {
+    /// The bands are apart in the published order.
+    Agrees,
+    /// The bands are apart in the other order.
+    Differs,
+    /// The bands overlap.
+    Undecided,
+}
+
+impl Decision {
+    /// Whether `larger` is above `smaller`, as far as their bands say.
+    fn of(larger: &BandedRate, smaller: &BandedRate) -> Self {
+        if larger.lower.0 > smaller.upper.0 {
+            Self::Agrees
+        } else if larger.upper.0 < smaller.lower.0 {
+            Self::Differs
+        } else {
+            Self::Undecided
+        }
+    }
+}
+
+/// What a rate was measured on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "measured", rename_all = "kebab-case")]
+pub enum RateSource {
+    /// Nothing: who guesses has a TPR equal to the FPR.
+    Guessing,
+    /// An evaluation.
+    Evaluation {
+        /// The defense.
+        defense: String,
+        /// What was audited.
+        canaries: CanaryKind,
+        /// What the attack is in this study.
+        role: AttackRole,
+        /// The attack.
+        attack: String,
+    },
+}
+
+/// One of the two rates of a finding.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ComparedRate {
+    /// What it was measured on.
+    #[serde(flatten)]
+    pub source: RateSource,
+    /// The rate.
+    #[serde(flatten)]
+    pub rate: BandedRate,
+}
+
+/// A finding held against the recordings at one FPR.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FindingRow {
+    /// The finding.
+    pub finding: Finding,
+    /// The defense that it is about.
+    pub defense: String,
+    /// The false-positive rate.
+    pub fpr: f64,
+    /// The rate that was published as the larger one.
+    pub larger: ComparedRate,
+    /// The rate that was published as the smaller one.
+    pub smaller: ComparedRate,
+    /// What the bands say.
+    pub decision: Decision,
+}
+
+/// All findings that the evaluations can speak of, each at every FPR.
+pub(super) fn findings(evaluations: &[DefenseEvaluation]) -> Vec<FindingRow> {
+    let mut names: Vec<(&str, DefenseFamily)> = Vec::new();
+    for row in evaluations {
+        if !names.iter().any(|(name, _)| *name == row.defense) {
+            names.push((&row.defense, row.family));
+        }
+    }
+    let compared = Compared { evaluations, names: &names };
+    let of_defense = names.iter().flat_map(|&(name, family)| compared.of_defense(name, family));
+    of_defense.chain(compared.with_dp_sgd()).collect()
+}
+
+struct Compared<'a> {
+    evaluations: &'a [DefenseEvaluation],
+    names: &'a [(&'a str, DefenseFamily)],
+}
+
+impl<'a> Compared<'a> {
+    fn find(&self, defense: &str, canaries: CanaryKind, role: AttackRole) -> Option<&'a DefenseEvaluation> {
+        DefenseEvaluation::find(self.evaluations, defense, canaries, role)
+    }
+
+    /// The kinds that were recorded of a defense, in their order.
+    fn kinds(&self, defense: &str) -> Vec<CanaryKind> {
+        let mut kinds = Vec::new();
+        for row in self.evaluations.iter().filter(|row| row.defense == defense) {
+            if !kinds.contains(&row.canaries) {
+                kinds.push(row.canaries);
+            }
+        }
+        kinds
+    }
+
+    /// Findings about one defense.
+    fn of_defense(&self, defense: &str, family: DefenseFamily) -> Vec<FindingRow> {
+        let kinds = self.kinds(defense);
+        let on = |canaries, role| self.find(defense, canaries, role);
+        let pair = |finding, larger, smaller| of_pair(finding, defense, larger, smaller);
+        // An adapted attack of another name is another comparison.
+        let adapted = |canaries, attack: DefenseAttack| {
+            on(canaries, AttackRole::Adaptive).filter(|row| row.attack == attack.name())
+        };
+        match family {
+            DefenseFamily::Hamp => {
+                let of_kind = |&canaries: &CanaryKind| {
+                    let lira = on(canaries, AttackRole::Lira);
+                    let masks = pair(Finding::TestTimeDefenseMasks, on(canaries, AttackRole::TrainingTime), lira);
+                    let labels = adapted(canaries, DefenseAttack::LabelOnly);
+                    [masks, pair(Finding::LabelsShowWhatIsMasked, labels, lira)].concat()
+                };
+                kinds.iter().flat_map(of_kind).collect()
+            }
+            DefenseFamily::Selena => {
+                let alone = on(CanaryKind::Mislabeled, AttackRole::Adaptive);
+                let twice = kinds.iter().filter(|kind| kind.has_duplicates());
+                twice
+                    .flat_map(|&kind| pair(Finding::DuplicatesLeakMore, on(kind, AttackRole::Adaptive), alone))
+                    .collect()
+            }
+            DefenseFamily::SimClr | DefenseFamily::MoCo => {
+                let encoder = |&canaries: &CanaryKind| {
+                    let encoder = adapted(canaries, DefenseAttack::EncoderLira);
+                    pair(Finding::EncoderLeaksMore, encoder, on(canaries, AttackRole::Lira))
+                };
+                let strange = on(CanaryKind::OutOfDistribution, AttackRole::Adaptive);
+                let original = on(CanaryKind::Original, AttackRole::Adaptive);
+                let strange = pair(Finding::OutOfDistributionLeaksMore, strange, original);
+                kinds.iter().flat_map(encoder).chain(strange).collect()
+            }
+            DefenseFamily::Dfkd => {
+                let canaries = kinds.iter().filter(|&&kind| kind != CanaryKind::Original);
+                let rows = canaries.filter_map(|&kind| on(kind, AttackRole::Adaptive));
+                rows.flat_map(|row| above_guessing(Finding::DistilledCanariesLeak, row)).collect()
+            }
+            DefenseFamily::None | DefenseFamily::RelaxLoss | DefenseFamily::DpSgd | DefenseFamily::Other => Vec::new(),
+        }
+    }
+
+    /// Every defense on its canaries against DP-SGD on those of its own that leak most.
+    fn with_dp_sgd(&self) -> Vec<FindingRow> {
+        let of = |family: DefenseFamily| self.names.iter().filter(move |(_, other)| *other == family);
+        let others =
+            || self.names.iter().filter(|(_, family)| !matches!(family, DefenseFamily::None | DefenseFamily::DpSgd));
+        let canaries = |defense: &str| -> Vec<&DefenseEvaluation> {
+            let kinds = self.kinds(defense).into_iter().filter(|&kind| kind != CanaryKind::Original);
+            kinds.filter_map(|kind| self.find(defense, kind, AttackRole::Adaptive)).collect()
+        };
+        let rows = of(DefenseFamily::DpSgd).flat_map(|(private, _)| {
+            let private = canaries(private);
+            others().flat_map(move |(defense, _)| {
+                let Some(row) = canaries(defense).first().copied() else { return Vec::new() };
+                let at = row.at.iter().enumerate();
+                let compare = |(place, larger): (usize, &BandedRate)| {
+                    let of = |row: &&&DefenseEvaluation| row.at.get(place).copied();
+                    let most = private.iter().filter(|row| of(row).is_some());
+                    let most = most.max_by(|a, b| {
+                        let tpr = |row: &&&DefenseEvaluation| of(row).map_or(0.0, |rate| rate.tpr);
+                        tpr(a).total_cmp(&tpr(b))
+                    })?;
+                    let smaller = measured(most, most.at.get(place)?);
+                    Some(finding(Finding::DpSgdLeaksLess, defense, measured(row, larger), smaller))
+                };
+                at.filter_map(compare).collect()
+            })
+        });
+        rows.collect()
+    }
+}
+
+fn of_pair(
+    of: Finding,
+    defense: &str,
+    larger: Option<&DefenseEvaluation>,
+    smaller: Option<&DefenseEvaluation>,
+) -> Vec<FindingRow> {
+    let Some((larger, smaller)) = larger.zip(smaller) else { return Vec::new() };
+    let rates = larger.at.iter().zip(&smaller.at);
+    rates.map(|(above, below)| finding(of, defense, measured(larger, above), measured(smaller, below))).collect()
+}
+
+fn above_guessing(of: Finding, row: &DefenseEvaluation) -> Vec<FindingRow> {
+    let guessing = |fpr: f64| ComparedRate {
+        source: RateSource::Guessing,
+        rate: BandedRate { fpr, tpr: fpr, lower: Number(fpr), upper: Number(fpr) },
+    };
+    row.at.iter().map(|rate| finding(of, &row.defense, measured(row, rate), guessing(rate.fpr))).collect()
+}
+
+fn measured(row: &DefenseEvaluation, rate: &BandedRate) -> ComparedRate {
+    let source = RateSource::Evaluation {
+        defense: row.defense.clone(),
+        canaries: row.canaries,
+        role: row.role,
+        attack: row.attack.clone(),
+    };
+    ComparedRate { source, rate: *rate }
+}
+
+fn finding(finding: Finding, defense: &str, larger: ComparedRate, smaller: ComparedRate) -> FindingRow {
+    let decision = Decision::of(&larger.rate, &smaller.rate);
+    FindingRow { finding, defense: defense.to_owned(), fpr: larger.rate.fpr, larger, smaller, decision }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn evaluation(
+        (defense, family): (&str, DefenseFamily),
+        canaries: CanaryKind,
+        (role, attack): (AttackRole, DefenseAttack),
+        [lower, tpr, upper]: [f64; 3],
+    ) -> DefenseEvaluation {
+        DefenseEvaluation {
+            defense: defense.into(),
+            family,
+            canaries,
+            role,
+            attack: attack.name().into(),
+            victims: 16,
+            samples: 500,
+            views: 1,
+            auc: 0.7,
+            auc_bootstrap: [Number(0.6), Number(0.8)],
+            at: vec![BandedRate { fpr: 0.01, tpr, lower: Number(lower), upper: Number(upper) }],
+        }
+    }
+
+    const LIRA: (AttackRole, DefenseAttack) = (AttackRole::Lira, DefenseAttack::Lira);
+
+    fn decisions(evaluations: &[DefenseEvaluation]) -> Vec<(Finding, String, Decision)> {
+        findings(evaluations).into_iter().map(|row| (row.finding, row.defense, row.decision)).collect()
+    }
+
+    #[test]
+    fn bands_alone_decide() {
+        let rate =
+            |[lower, upper]: [f64; 2]| BandedRate { fpr: 0.1, tpr: 0.5, lower: Number(lower), upper: Number(upper) };
+        for (larger, smaller, expected) in [
+            ([0.4, 0.6], [0.1, 0.3], Decision::Agrees),
+            ([0.1, 0.3], [0.4, 0.6], Decision::Differs),
+            ([0.1, 0.5], [0.4, 0.6], Decision::Undecided),
+            // Bands that touch, and bands without width.
+            ([0.4, 0.6], [0.1, 0.4], Decision::Undecided),
+            ([0.0, 0.0], [0.0, 0.0], Decision::Undecided),
+        ] {
+            assert_eq!(Decision::of(&rate(larger), &rate(smaller)), expected, "{larger:?} {smaller:?}");
+        }
+    }
+
+    #[test]
+    fn each_finding_compares_what_it_says() {
+        use AttackRole::{Adaptive, TrainingTime};
+        use CanaryKind::{Duplicated, Mislabeled, Original, OutOfDistribution};
+        use DefenseFamily::{Dfkd, DpSgd, Hamp, Selena, SimClr};
+        let (low, middle, high) = ([0.0, 0.01, 0.02], [0.1, 0.15, 0.2], [0.5, 0.6, 0.7]);
+        let encoder = (Adaptive, DefenseAttack::EncoderLira);
+        let (hamp, selena, simclr) = (("h", Hamp), ("s", Selena), ("c", SimClr));
+        let all = [
+            evaluation(hamp, Original, LIRA, middle),
+            evaluation(hamp, Original, (Adaptive, DefenseAttack::LabelOnly), low),
+            evaluation(hamp, Original, (TrainingTime, DefenseAttack::Lira), high),
+            evaluation(selena, Mislabeled, LIRA, low),
+            evaluation(selena, Duplicated, LIRA, high),
+            evaluation(simclr, Original, LIRA, middle),
+            evaluation(simclr, Original, encoder, [0.15, 0.2, 0.3]),
+            evaluation(simclr, OutOfDistribution, LIRA, low),
+            evaluation(simclr, OutOfDistribution, encoder, high),
+            evaluation(("d", Dfkd), Original, LIRA, low),
+            evaluation(("d", Dfkd), Mislabeled, LIRA, middle),
+            evaluation(("p", DpSgd), Mislabeled, LIRA, low),
+            evaluation(("p", DpSgd), OutOfDistribution, LIRA, middle),
+        ];
+        let row = |finding, defense: &str, decision| (finding, defense.to_owned(), decision);
+        assert_eq!(
+            decisions(&all),
+            [
+                row(Finding::TestTimeDefenseMasks, "h", Decision::Agrees),
+                row(Finding::LabelsShowWhatIsMasked, "h", Decision::Differs),
+                row(Finding::DuplicatesLeakMore, "s", Decision::Agrees),
+                row(Finding::EncoderLeaksMore, "c", Decision::Undecided),
+                row(Finding::EncoderLeaksMore, "c", Decision::Agrees),
+                row(Finding::OutOfDistributionLeaksMore, "c", Decision::Agrees),
+                row(Finding::DistilledCanariesLeak, "d", Decision::Agrees),
+                // HAMP has no canaries here. Of DP-SGD's kinds the one that leaks most counts.
+                row(Finding::DpSgdLeaksLess, "s", Decision::Differs),
+                row(Finding::DpSgdLeaksLess, "c", Decision::Agrees),
+                row(Finding::DpSgdLeaksLess, "d", Decision::Undecided),
+            ]
+        );
+    }
+
+    #[test]
+    fn what_was_not_recorded_is_left_out() {
+        let only = evaluation(("h", DefenseFamily::Hamp), CanaryKind::Original, LIRA, [0.1, 0.2, 0.3]);
+        assert_eq!(decisions(&[only]), []);
+        assert_eq!(decisions(&[]), []);
+    }
+}

@@ -1,0 +1,130 @@
+//! The rows of a study of defenses.
+
+use super::rows::RocCurve;
+use crate::membership::{CanaryKind, DefenseAttack, DefenseFamily};
+use crate::study::Number;
+use serde::Serialize;
+
+/// What an attack is in the study of a defense.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum AttackRole {
+    /// LiRA on the answers of the whole defense.
+    Lira,
+    /// The attack adapted to the defense; LiRA where nothing better is known, and then there is no second row.
+    Adaptive,
+    /// LiRA on the answers without what the defense does at test time.
+    TrainingTime,
+}
+
+/// The TPR of an attack at one FPR, with its band over victims (heuristic).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct BandedRate {
+    /// False-positive rate that the threshold keeps to.
+    pub fpr: f64,
+    /// Share of the members that are found.
+    pub tpr: f64,
+    /// Lower end when victims are resampled.
+    pub lower: Number,
+    /// Upper end.
+    pub upper: Number,
+}
+
+/// One attack on one kind of canary.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DefenseEvaluation {
+    /// The defense.
+    pub defense: String,
+    /// Which it is.
+    pub family: DefenseFamily,
+    /// What was audited.
+    pub canaries: CanaryKind,
+    /// What the attack is in this study.
+    pub role: AttackRole,
+    /// The attack.
+    pub attack: String,
+    /// Models, each of which is a victim.
+    pub victims: usize,
+    /// Samples attacked.
+    pub samples: usize,
+    /// Views of a sample that the attack looks at.
+    pub views: usize,
+    /// Area under the ROC.
+    pub auc: f64,
+    /// Ends of the AUC when victims are resampled (heuristic).
+    pub auc_bootstrap: [Number; 2],
+    /// TPR at each FPR.
+    pub at: Vec<BandedRate>,
+}
+
+impl DefenseEvaluation {
+    /// The evaluation of a defense on such canaries in such a role. Where LiRA itself is the adapted attack it has both.
+    pub(super) fn find<'a>(all: &'a [Self], defense: &str, canaries: CanaryKind, role: AttackRole) -> Option<&'a Self> {
+        let of = |role: AttackRole| {
+            all.iter().find(|row| row.defense == defense && row.canaries == canaries && row.role == role)
+        };
+        of(role).or_else(|| (role == AttackRole::Adaptive).then(|| of(AttackRole::Lira)).flatten())
+    }
+}
+
+/// Accuracy on test images over the models.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AccuracySpread {
+    /// Models.
+    pub models: usize,
+    /// Mean.
+    pub mean: f64,
+    /// Standard deviation with divisor n - 1; 0 for one model.
+    pub deviation: f64,
+}
+
+impl AccuracySpread {
+    pub(super) fn of(accuracy: &[f64]) -> Option<Self> {
+        let models = accuracy.len();
+        let mean = accuracy.iter().sum::<f64>() / models as f64;
+        let squares: f64 = accuracy.iter().map(|accuracy| (accuracy - mean).powi(2)).sum();
+        let deviation = (squares / models.saturating_sub(1).max(1) as f64).sqrt();
+        (models > 0).then_some(Self { models, mean, deviation })
+    }
+}
+
+/// One line of table 1.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DefenseRow {
+    /// The defense.
+    pub defense: String,
+    /// Which it is.
+    pub family: DefenseFamily,
+    /// The attack that is adapted to it.
+    pub attack: DefenseAttack,
+    /// The canaries that stand for its most vulnerable samples.
+    pub canaries: Option<CanaryKind>,
+    /// Accuracy on test images, of the models with the original samples where these were recorded.
+    pub test_accuracy: Option<AccuracySpread>,
+    /// LiRA on the original samples, at each FPR.
+    pub original: Vec<BandedRate>,
+    /// The adapted attack on the original samples.
+    pub adaptive: Vec<BandedRate>,
+    /// The adapted attack on the canaries.
+    pub ours: Vec<BandedRate>,
+}
+
+/// The ROC of one attack on one kind of canary.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DefenseRoc {
+    /// The defense.
+    pub defense: String,
+    /// What was audited.
+    pub canaries: CanaryKind,
+    /// What the attack is in this study.
+    pub role: AttackRole,
+    /// The ROC.
+    #[serde(flatten)]
+    pub curve: RocCurve,
+}

@@ -1,0 +1,326 @@
+//! `leakbound membership defenses`: defenses side by side, from recordings and from training.
+
+use crate::desk::Desk;
+use crate::json::{codes, number, rows, texts};
+use crate::report_pages::{checked, tags, text_of};
+use ndarray::{Array1, Array2, Array4};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde_json::Value;
+
+const MODELS: usize = 16;
+const SAMPLES: usize = 40;
+const CLASSES: usize = 4;
+const VIEWS: usize = 6;
+
+fn keep() -> Array2<bool> {
+    Array2::from_shape_fn((MODELS, SAMPLES), |(m, s)| (m + s) % 2 == 0)
+}
+
+/// A standard normal number by Box and Muller.
+fn normal(stream: &mut ChaCha8Rng) -> f64 {
+    let [radius, angle] = [0, 1].map(|_| stream.random::<f64>());
+    (-2.0 * (-radius).ln_1p()).sqrt() * (std::f64::consts::TAU * angle).cos()
+}
+
+/// The label's logit is so much higher for members, in noise of 1.
+fn logits(gap: f64, stream: &mut ChaCha8Rng) -> Array4<f32> {
+    let keep = keep();
+    Array4::from_shape_fn((MODELS, SAMPLES, VIEWS, CLASSES), |(m, s, _, c)| {
+        let own = if c == s % CLASSES { 1.0 } else { 0.0 };
+        (normal(stream) + own * if keep[[m, s]] { gap } else { 0.0 }) as f32
+    })
+}
+
+/// Random confidences in the order of the true ones.
+fn masked(logits: &Array4<f32>, stream: &mut ChaCha8Rng) -> Array4<f32> {
+    let mut masked = logits.clone();
+    for mut row in masked.rows_mut() {
+        let mut order: Vec<usize> = (0..row.len()).collect();
+        order.sort_by(|&a, &b| row[a].total_cmp(&row[b]));
+        let scale = 20.0 * stream.random::<f64>();
+        let mut random: Vec<f64> = order.iter().map(|_| scale * normal(stream)).collect();
+        random.sort_by(f64::total_cmp);
+        order.iter().zip(random).for_each(|(&class, value)| row[class] = value as f32);
+    }
+    masked
+}
+
+/// A recording of these logits, with the accuracies and what else the defense leaves behind.
+fn record(desk: &Desk, name: &str, logits: &Array4<f32>, further: &[(&str, &Array4<f32>)]) {
+    desk.compressed(name, |writer| {
+        writer.add_array("logits", logits).unwrap();
+        writer.add_array("labels", &Array1::from_shape_fn(SAMPLES, |s| (s % CLASSES) as i64)).unwrap();
+        writer.add_array("keep", &keep()).unwrap();
+        writer.add_array("audit_index", &Array1::from_shape_fn(SAMPLES, |s| s as i32)).unwrap();
+        writer.add_array("test_accuracy", &Array1::from_shape_fn(MODELS, |m| 0.8 + 0.01 * (m % 2) as f32)).unwrap();
+        for (name, array) in further {
+            writer.add_array(*name, *array).unwrap();
+        }
+    });
+}
+
+const STUDY: &str = "fprs = [0.05]\nvariance = 'pooled'\nresamples = 200\n\
+    [[recording]]\nname = 'masked'\ndefense = 'hamp'\noriginal = 'hamp.npz'\n\
+    canaries = [{ kind = 'mislabeled', file = 'hamp.npz' }]\n\
+    [[recording]]\nname = 'split'\ndefense = 'selena'\n\
+    canaries = [{ kind = 'duplicated', file = 'strong.npz' }, { kind = 'mislabeled', file = 'weak.npz' }]\n\
+    [[recording]]\nname = 'encoder'\ndefense = 'simclr'\noriginal = 'encoder.npz'\n\
+    canaries = [{ kind = 'out-of-distribution', file = 'strange.npz' }]\n\
+    [[recording]]\nname = 'new'\ncanaries = [{ kind = 'mislabeled', file = 'none.npz' }]\n\
+    [[recording]]\nname = 'distilled'\ndefense = 'dfkd'\ncanaries = [{ kind = 'mislabeled', file = 'strong.npz' }]\n\
+    [[recording]]\nname = 'private'\ndefense = 'dp-sgd'\ncanaries = [{ kind = 'mislabeled', file = 'weak.npz' }]\n";
+
+/// Recordings of defenses that do what was published of them, and of one more that leaks nothing.
+fn desk() -> Desk {
+    let (desk, mut stream) = (Desk::new(), ChaCha8Rng::seed_from_u64(1));
+    let [strong, weak, none] = [2.5, 0.4, 0.0].map(|gap| logits(gap, &mut stream));
+    record(&desk, "hamp.npz", &masked(&strong, &mut stream), &[("training_time_logits", &strong)]);
+    record(&desk, "strong.npz", &strong, &[]);
+    record(&desk, "weak.npz", &weak, &[]);
+    record(&desk, "none.npz", &none, &[]);
+    let keep = keep();
+    let mut embeddings = |spread: f64| {
+        Array4::from_shape_fn((MODELS, SAMPLES, VIEWS, 6), |(m, s, _, d)| {
+            let center = if d == s % 6 { 3.0 } else { 0.0 };
+            (center + normal(&mut stream) * if keep[[m, s]] { spread } else { 1.0 }) as f32
+        })
+    };
+    record(&desk, "encoder.npz", &weak, &[("embeddings", &embeddings(0.75))]);
+    record(&desk, "strange.npz", &weak, &[("embeddings", &embeddings(0.3))]);
+    desk.file("s.toml", STUDY);
+    desk
+}
+
+/// Finding, defense and decision of each row.
+fn decisions(document: &Value) -> Vec<(&str, &str, &str)> {
+    let text = |row: &'_ Value, name: &str| row[name].as_str().unwrap().to_owned();
+    let rows = rows(&document["findings"]).iter();
+    rows.map(|row| {
+        assert!(!text(row, "finding").is_empty());
+        (row["finding"].as_str().unwrap(), row["defense"].as_str().unwrap(), row["decision"].as_str().unwrap())
+    })
+    .collect()
+}
+
+#[test]
+fn findings_are_decided_by_bands() {
+    let document = desk().json("membership defenses s.toml");
+    assert_eq!(document["schema"], "leakbound.membership-defenses/1");
+    for row in rows(&document["evaluations"]) {
+        println!("{} {} {}: {}", row["defense"], row["canaries"], row["attack"], row["at"]);
+    }
+    assert_eq!(
+        decisions(&document),
+        [
+            ("test-time-defense-masks", "masked", "agrees"),
+            ("labels-show-what-is-masked", "masked", "agrees"),
+            ("test-time-defense-masks", "masked", "agrees"),
+            ("labels-show-what-is-masked", "masked", "agrees"),
+            ("duplicates-leak-more", "split", "agrees"),
+            ("encoder-leaks-more", "encoder", "agrees"),
+            ("encoder-leaks-more", "encoder", "agrees"),
+            ("out-of-distribution-leaks-more", "encoder", "agrees"),
+            ("distilled-canaries-leak", "distilled", "agrees"),
+            ("dp-sgd-leaks-less", "masked", "agrees"),
+            ("dp-sgd-leaks-less", "split", "agrees"),
+            ("dp-sgd-leaks-less", "encoder", "agrees"),
+            ("dp-sgd-leaks-less", "new", "differs"),
+            ("dp-sgd-leaks-less", "distilled", "agrees"),
+        ]
+    );
+    let of = |name: &str| rows(&document["defenses"]).iter().find(|row| row["defense"] == name).unwrap();
+    // Accuracies alternate between 0.80 and 0.81.
+    let accuracy = &of("masked")["test_accuracy"];
+    assert!((number(&accuracy["mean"]) - 0.805).abs() < 1e-6, "{accuracy}");
+    assert!((number(&accuracy["deviation"]) - 0.005 * (16.0f64 / 15.0).sqrt()).abs() < 1e-6, "{accuracy}");
+    assert_eq!((&of("masked")["attack"], &of("encoder")["attack"]), (&"label-only".into(), &"encoder-lira".into()));
+    assert!(rows(&of("private")["original"]).is_empty());
+    assert_eq!(
+        of("split")["ours"][0],
+        rows(&document["evaluations"]).iter().find(|row| row["defense"] == "split").unwrap()["at"][0]
+    );
+    assert!(codes(&document).contains(&"few-models"));
+}
+
+/// A row is what the command of its attack finds.
+#[test]
+fn attacks_are_those_of_their_commands() {
+    let desk = desk();
+    let document = desk.json("membership defenses s.toml");
+    for (defense, attack, alone) in [
+        ("masked", "label-only", "label-only hamp.npz"),
+        ("masked", "lira", "lira hamp.npz --variance pooled"),
+        ("encoder", "encoder-lira", "lira encoder.npz --answers encoder --variance pooled"),
+    ] {
+        let alone = desk.json(&format!("membership {alone} --fpr 0.05 --resamples 200"));
+        let expected = &alone["levels"][0];
+        let found =
+            rows(&document["evaluations"]).iter().find(|row| row["defense"] == defense && row["attack"] == attack);
+        let found = found.unwrap();
+        assert_eq!(found["auc"], expected["auc"], "{attack}");
+        let [found, expected] = [&found["at"][0], &expected["at"][0]];
+        assert_eq!(found["tpr"], expected["tpr"], "{attack}");
+        assert_eq!((&found["lower"], &found["upper"]), (&expected["bootstrap_lower"], &expected["bootstrap_upper"]));
+    }
+}
+
+#[test]
+fn every_form_has_the_study() {
+    let desk = desk();
+    let text = desk.stdout("membership defenses s.toml --report page.html");
+    assert!(
+        text.starts_with(
+            "6 defenses against membership inference; published findings: 13 agree, 1 differ, 0 undecided"
+        )
+    );
+    assert!(text.contains("LiRA finds more without the test-time defense") && text.contains("AGREES"), "{text}");
+    checked(&desk.text("page.html"), |root| {
+        // TPR of all defenses, and ROCs of each.
+        assert_eq!(tags(root, "svg"), 7);
+        assert!(text_of(root).contains("TPR at FPR 5 % on original samples and on canaries"));
+    });
+    let csv = desk.stdout("membership defenses s.toml --format csv");
+    let document = desk.json("membership defenses s.toml");
+    assert_eq!(csv.lines().count(), 1 + rows(&document["evaluations"]).len(), "{csv}");
+    assert!(csv.starts_with("defense,family,canaries,role,attack,"), "{csv}");
+    assert_eq!(texts(&document["roc"], "defense").len(), rows(&document["evaluations"]).len());
+}
+
+#[test]
+fn what_cannot_be_studied_is_one_line() {
+    let desk = desk();
+    let rejected = |study: &str| {
+        desk.file("s.toml", study);
+        desk.rejected(1, "membership defenses s.toml")
+    };
+    let hamp = "[[recording]]\nname = 'a'\ndefense = 'hamp'\noriginal = 'hamp.npz'\n";
+    let line = rejected("[[recording]]\nname = 'a'\noriginal = 'nowhere.npz'\n");
+    assert!(line.contains("nowhere.npz"), "{line}");
+    let line = rejected(&format!("{hamp}{hamp}"));
+    assert_eq!(line, "s.toml: line 5: found the name `a` a second time, first in line 1, expected each name once");
+    let line = rejected(&format!("fprs = [0]\n{hamp}"));
+    assert!(line.starts_with("s.toml: line 1, fprs: found 0, expected numbers between 0 and 1"), "{line}");
+    let line = rejected(&format!("{hamp}attak = 'lira'\n"));
+    assert!(
+        line.starts_with("s.toml: line 5: found the key `attak`") && line.ends_with("did you mean `attack`?"),
+        "{line}"
+    );
+    let line = rejected("[[recording]]\nname = 'a'\ndefense = 'simclr'\noriginal = 'hamp.npz'\n");
+    assert!(line.contains("a, original samples: no embeddings of views are recorded"), "{line}");
+    assert!(rejected("seed = 1\n").contains("expected at least one table [[defense]] or [[recording]]"));
+    // Fewer models, and other samples, of the same defense.
+    let other = |name: &str, models: usize, from: i32| {
+        desk.compressed(name, |writer| {
+            writer.add_array("scores", &ndarray::Array3::<f32>::zeros((models, SAMPLES, 1))).unwrap();
+            writer.add_array("keep", &keep().slice(ndarray::s![..models, ..]).to_owned()).unwrap();
+            writer.add_array("audit_index", &Array1::from_shape_fn(SAMPLES, |s| s as i32 + from)).unwrap();
+        });
+    };
+    other("few.npz", 8, 0);
+    other("other.npz", MODELS, 1);
+    let canaries = |file: &str| rejected(&format!("{hamp}canaries = [{{ kind = 'uniform', file = '{file}' }}]\n"));
+    let line = canaries("few.npz");
+    assert!(line.starts_with("few.npz: array `keep`: found 8 models, expected 16, as in hamp.npz"), "{line}");
+    let line = canaries("other.npz");
+    assert!(
+        line.starts_with("other.npz: array `audit_index`: found other samples, expected those of hamp.npz"),
+        "{line}"
+    );
+}
+
+#[cfg(not(feature = "torch"))]
+#[test]
+fn what_is_missing_cannot_be_trained_without_libtorch() {
+    let desk = Desk::new();
+    desk.file("s.toml", "[[defense]]\nname = 'a'\n");
+    let line = desk.rejected(1, "membership defenses s.toml");
+    assert!(line.starts_with("training: s-recordings/a-original.npz is missing, and this program was built"), "{line}");
+}
+
+#[cfg(feature = "torch")]
+mod with_libtorch {
+    use super::*;
+    use std::fs;
+
+    const SAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/studies/defenses_sample.toml");
+    const IMAGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/data/fashion_sample.npz");
+
+    /// From images to decided findings; again without training; and again what was removed.
+    #[test]
+    fn missing_recordings_are_trained_and_others_are_not() {
+        let desk = Desk::new();
+        let study = |more: &str| format!("membership defenses {SAMPLE} --recordings r --quiet {more}");
+        let run = |more: &str| {
+            let ran = desk.run(&study(&format!("--format json {more}")));
+            assert_eq!(ran.status, 0, "{ran:?}");
+            let document: Value = serde_json::from_str(&ran.stdout).unwrap();
+            document
+        };
+        let first = run("");
+        let expected: Vec<String> = [
+            "hamp-mislabeled",
+            "hamp-original",
+            "relaxloss-mislabeled",
+            "relaxloss-original",
+            "selena-always-duplicated",
+            "selena-duplicated",
+            "selena-mislabeled",
+            "selena-original",
+            "selena-poisoned",
+            "undefended-mislabeled",
+            "undefended-original",
+            "undefended-out-of-distribution",
+        ]
+        .map(|name| format!("{name}.npz"))
+        .to_vec();
+        assert_eq!(crate::desk::names(&desk.path("r")), expected);
+        let findings = decisions(&first);
+        println!("{findings:?}");
+        // HAMP on both kinds, SELENA with three kinds of duplicates; each at two rates.
+        assert_eq!(findings.len(), 2 * (2 * 2 + 3));
+        assert_eq!(first["seed"], 3);
+        let bytes = |name: &str| fs::read(desk.path(&format!("r/{name}"))).unwrap();
+        let (kept, again) = (bytes("hamp-original.npz"), bytes("selena-poisoned.npz"));
+        fs::remove_file(desk.path("r/selena-poisoned.npz")).unwrap();
+        let second = run("--threads 1");
+        assert!(bytes("hamp-original.npz") == kept && bytes("selena-poisoned.npz") == again);
+        for part in ["defenses", "findings", "evaluations", "inputs"] {
+            assert_eq!(first[part], second[part], "{part}");
+        }
+        // Another seed is another plan.
+        let line = desk.run(&study("--seed 4")).line(1);
+        assert!(line.contains("plan.seed: found 3, expected 4, as the study wants it; hint: "), "{line}");
+    }
+
+    #[test]
+    fn options_that_cannot_be_trained_with_are_named_with_their_line() {
+        let desk = Desk::new();
+        let rejected = |study: &str| {
+            desk.file("s.toml", format!("[shadow]\ndata = '{IMAGES}'\nmodels = 4\naudit = 20\n{study}"));
+            desk.rejected(1, "membership defenses s.toml")
+        };
+        for (study, expected) in [
+            (
+                "[[defense]]\nname = 'a'\nepoch = 3\n",
+                "s.toml: line 7: found the option `epoch`, which it does not have",
+            ),
+            ("epochs = 0\n[[defense]]\nname = 'a'\n", "s.toml: line 5: "),
+            (
+                "[[defense]]\nname = 'a'\ndefense = 'cats'\n",
+                "s.toml: line 7: found invalid value 'cats' for '--defense",
+            ),
+            (
+                "[[defense]]\nname = 'a'\nleft-out = 3\n",
+                "s.toml: line 5: found defense: --left-out is an option of selena",
+            ),
+            ("[[defense]]\nname = 'a'\ncanaries = 'out-of-distribution'\n", "s.toml: line 7, canaries: found out-of-"),
+        ] {
+            let line = rejected(study);
+            assert!(line.starts_with(expected), "{line}");
+        }
+        let line = rejected("fixed = 2000\n[[defense]]\nname = 'a'\n");
+        assert!(line.contains("20 audited images and 2000 fixed ones of 2000 training images"), "{line}");
+        assert_eq!(desk.names(), ["s-recordings", "s.toml"]);
+    }
+}
