@@ -20,7 +20,7 @@ const fn statement(finding: Finding) -> &'static str {
         Finding::EncoderLeaksMore => "LiRA finds more on the encoder than on logits",
         Finding::OutOfDistributionLeaksMore => "out-of-distribution samples leak more than original ones",
         Finding::DistilledCanariesLeak => "canaries are found more often than by guessing",
-        Finding::DpSgdLeaksLess => "canaries leak more than those of DP-SGD",
+        Finding::DpSgdLeaksLess => "canaries leak more than those of DP-SGD at the same utility",
     }
 }
 
@@ -92,7 +92,12 @@ impl DefensesAnswer {
             .percent("FPR", |row| row.fpr)
             .words("TPR that is to be larger", |row| compared(&row.larger))
             .words("than", |row| compared(&row.smaller))
-            .words("bands", |row| decided(row.decision))
+            .words("bands", |row| {
+                let apart = row.accuracies.filter(|_| row.decision == Decision::Undecided);
+                let accuracies = apart.map(|accuracies| accuracies.map(percent));
+                let accuracies = accuracies.map(|[larger, smaller]| format!(" (accuracy {larger} and {smaller})"));
+                format!("{}{}", decided(row.decision), accuracies.unwrap_or_default())
+            })
     }
 
     fn evaluations_table(&self) -> Columns<(&DefenseEvaluation, &BandedRate)> {
@@ -211,7 +216,8 @@ impl Render for DefensesAnswer {
              be wrong by chance. Findings that the recordings cannot speak of are left out."
                 .into(),
             "Test accuracy is the mean over the models with its standard deviation. Defenses of different accuracy are no \
-             equals: one that answers worse leaks less for that alone."
+             equals: one that answers worse leaks less for that alone. That DP-SGD leaks less is decided only where it is \
+             less accurate by 2 % at most."
                 .into(),
         ]
     }

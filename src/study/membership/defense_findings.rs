@@ -1,6 +1,6 @@
 //! Published findings about defenses, each decided by the bands of two rates.
 
-use super::defense_rows::{AttackRole, BandedRate, DefenseEvaluation};
+use super::defense_rows::{AttackRole, BandedRate, DefenseEvaluation, DefenseRow};
 use crate::membership::{CanaryKind, DefenseAttack, DefenseFamily};
 use crate::study::Number;
 use serde::Serialize;
@@ -22,7 +22,7 @@ pub enum Finding {
     OutOfDistributionLeaksMore,
     /// Data-free knowledge distillation: canaries leak, although the student saw synthetic images only (section 5.4).
     DistilledCanariesLeak,
-    /// Every other defense leaks more about its canaries than DP-SGD about its own (section 5.5).
+    /// Every other defense leaks more about its canaries than DP-SGD about its own at the same utility (section 5.5).
     DpSgdLeaksLess,
 }
 
@@ -35,9 +35,12 @@ pub enum Decision {
     Agrees,
     /// The bands are apart in the other order.
     Differs,
-    /// The bands overlap.
+    /// The bands overlap, or the models are not as accurate as the finding demands.
     Undecided,
 }
+
+/// Accuracies this close are the same utility.
+const SAME_UTILITY: f64 = 0.02;
 
 impl Decision {
     /// Whether `larger` is above `smaller`, as far as their bands say.
@@ -48,6 +51,16 @@ impl Decision {
             Self::Differs
         } else {
             Self::Undecided
+        }
+    }
+
+    /// The same where the mean accuracies \[of what leaks more, of what leaks less\] are known: what is less accurate
+    /// leaks less for that alone.
+    fn at_utility(self, [larger, smaller]: [f64; 2]) -> Self {
+        match self {
+            Self::Agrees if smaller < larger - SAME_UTILITY => Self::Undecided,
+            Self::Differs if larger < smaller - SAME_UTILITY => Self::Undecided,
+            decided => decided,
         }
     }
 }
@@ -98,26 +111,23 @@ pub struct FindingRow {
     pub larger: ComparedRate,
     /// The rate that was published as the smaller one.
     pub smaller: ComparedRate,
+    /// Mean accuracies of the two on test images, where the finding is about the same utility: it is undecided if what
+    /// is to leak less is less accurate by more than 0.02.
+    pub accuracies: Option<[f64; 2]>,
     /// What the bands say.
     pub decision: Decision,
 }
 
-/// All findings that the evaluations can speak of, each at every FPR.
-pub(super) fn findings(evaluations: &[DefenseEvaluation]) -> Vec<FindingRow> {
-    let mut names: Vec<(&str, DefenseFamily)> = Vec::new();
-    for row in evaluations {
-        if !names.iter().any(|(name, _)| *name == row.defense) {
-            names.push((&row.defense, row.family));
-        }
-    }
-    let compared = Compared { evaluations, names: &names };
-    let of_defense = names.iter().flat_map(|&(name, family)| compared.of_defense(name, family));
+/// All findings about these defenses that the evaluations can speak of, each at every FPR.
+pub(super) fn findings(defenses: &[DefenseRow], evaluations: &[DefenseEvaluation]) -> Vec<FindingRow> {
+    let compared = Compared { evaluations, defenses };
+    let of_defense = defenses.iter().flat_map(|row| compared.of_defense(&row.defense, row.family));
     of_defense.chain(compared.with_dp_sgd()).collect()
 }
 
 struct Compared<'a> {
     evaluations: &'a [DefenseEvaluation],
-    names: &'a [(&'a str, DefenseFamily)],
+    defenses: &'a [DefenseRow],
 }
 
 impl<'a> Compared<'a> {
@@ -183,17 +193,21 @@ impl<'a> Compared<'a> {
 
     /// Every defense on its canaries against DP-SGD on those of its own that leak most.
     fn with_dp_sgd(&self) -> Vec<FindingRow> {
-        let of = |family: DefenseFamily| self.names.iter().filter(move |(_, other)| *other == family);
-        let others =
-            || self.names.iter().filter(|(_, family)| !matches!(family, DefenseFamily::None | DefenseFamily::DpSgd));
+        let private = self.defenses.iter().filter(|row| row.family == DefenseFamily::DpSgd);
+        let others = || {
+            let others = self.defenses.iter();
+            others.filter(|row| !matches!(row.family, DefenseFamily::None | DefenseFamily::DpSgd))
+        };
         let canaries = |defense: &str| -> Vec<&DefenseEvaluation> {
             let kinds = self.kinds(defense).into_iter().filter(|&kind| kind != CanaryKind::Original);
             kinds.filter_map(|kind| self.find(defense, kind, AttackRole::Adaptive)).collect()
         };
-        let rows = of(DefenseFamily::DpSgd).flat_map(|(private, _)| {
-            let private = canaries(private);
-            others().flat_map(move |(defense, _)| {
-                let Some(row) = canaries(defense).first().copied() else { return Vec::new() };
+        let rows = private.flat_map(|dp_sgd| {
+            let private = canaries(&dp_sgd.defense);
+            others().flat_map(move |defense| {
+                let Some(row) = canaries(&defense.defense).first().copied() else { return Vec::new() };
+                let mean = |row: &DefenseRow| row.test_accuracy.map(|spread| spread.mean);
+                let accuracies = mean(defense).zip(mean(dp_sgd)).map(|(larger, smaller)| [larger, smaller]);
                 let at = row.at.iter().enumerate();
                 let compare = |(place, larger): (usize, &BandedRate)| {
                     let of = |row: &&&DefenseEvaluation| row.at.get(place).copied();
@@ -203,7 +217,8 @@ impl<'a> Compared<'a> {
                         tpr(a).total_cmp(&tpr(b))
                     })?;
                     let smaller = measured(most, most.at.get(place)?);
-                    Some(finding(Finding::DpSgdLeaksLess, defense, measured(row, larger), smaller))
+                    let found = finding(Finding::DpSgdLeaksLess, &defense.defense, measured(row, larger), smaller);
+                    Some(found.at_utility(accuracies))
                 };
                 at.filter_map(compare).collect()
             })
@@ -243,11 +258,28 @@ fn measured(row: &DefenseEvaluation, rate: &BandedRate) -> ComparedRate {
 
 fn finding(finding: Finding, defense: &str, larger: ComparedRate, smaller: ComparedRate) -> FindingRow {
     let decision = Decision::of(&larger.rate, &smaller.rate);
-    FindingRow { finding, defense: defense.to_owned(), fpr: larger.rate.fpr, larger, smaller, decision }
+    FindingRow {
+        finding,
+        defense: defense.to_owned(),
+        fpr: larger.rate.fpr,
+        larger,
+        smaller,
+        accuracies: None,
+        decision,
+    }
+}
+
+impl FindingRow {
+    /// Undecided where accuracies, if they are known, are too far apart.
+    fn at_utility(self, accuracies: Option<[f64; 2]>) -> Self {
+        let decision = accuracies.map_or(self.decision, |accuracies| self.decision.at_utility(accuracies));
+        Self { accuracies, decision, ..self }
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::defense_rows::AccuracySpread;
     use super::*;
 
     fn evaluation(
@@ -273,8 +305,52 @@ mod tests {
 
     const LIRA: (AttackRole, DefenseAttack) = (AttackRole::Lira, DefenseAttack::Lira);
 
+    /// The defenses of the evaluations, each with this accuracy.
+    fn rows(evaluations: &[DefenseEvaluation], accuracy: impl Fn(&str) -> Option<f64>) -> Vec<DefenseRow> {
+        let mut rows: Vec<DefenseRow> = Vec::new();
+        for evaluation in evaluations {
+            if rows.iter().all(|row| row.defense != evaluation.defense) {
+                rows.push(DefenseRow {
+                    defense: evaluation.defense.clone(),
+                    family: evaluation.family,
+                    attack: evaluation.family.attack(),
+                    canaries: None,
+                    test_accuracy: accuracy(&evaluation.defense).and_then(|mean| AccuracySpread::of(&[mean])),
+                    original: Vec::new(),
+                    adaptive: Vec::new(),
+                    ours: Vec::new(),
+                });
+            }
+        }
+        rows
+    }
+
     fn decisions(evaluations: &[DefenseEvaluation]) -> Vec<(Finding, String, Decision)> {
-        findings(evaluations).into_iter().map(|row| (row.finding, row.defense, row.decision)).collect()
+        let found = findings(&rows(evaluations, |_| None), evaluations);
+        found.into_iter().map(|row| (row.finding, row.defense, row.decision)).collect()
+    }
+
+    /// One that answers worse leaks less for that alone.
+    #[test]
+    fn utility_must_be_the_same() {
+        let all = [
+            evaluation(("s", DefenseFamily::Selena), CanaryKind::Mislabeled, LIRA, [0.5, 0.6, 0.7]),
+            evaluation(("p", DefenseFamily::DpSgd), CanaryKind::Mislabeled, LIRA, [0.0, 0.01, 0.02]),
+        ];
+        let decided = |all: &[DefenseEvaluation], of_others: f64, of_private: f64| {
+            let accuracy = |name: &str| Some(if name == "p" { of_private } else { of_others });
+            let found = findings(&rows(all, accuracy), all);
+            assert_eq!((found.len(), found[0].accuracies), (1, Some([of_others, of_private])));
+            found[0].decision
+        };
+        assert_eq!(decided(&all, 0.8, 0.79), Decision::Agrees);
+        assert_eq!(decided(&all, 0.8, 0.9), Decision::Agrees);
+        assert_eq!(decided(&all, 0.8, 0.7), Decision::Undecided);
+        let [mut worse, mut better] = all;
+        std::mem::swap(&mut worse.at, &mut better.at);
+        let all = [worse, better];
+        assert_eq!(decided(&all, 0.8, 0.7), Decision::Differs);
+        assert_eq!(decided(&all, 0.7, 0.8), Decision::Undecided);
     }
 
     #[test]

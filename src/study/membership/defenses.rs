@@ -135,9 +135,10 @@ impl Study for DefenseStudy<'_> {
             }
         }
         said.extend(of_all(&found));
+        let defenses: Vec<DefenseRow> = self.defenses.iter().map(|defense| row(defense, &evaluations)).collect();
         Ok(DefensesAnswer {
-            defenses: self.defenses.iter().map(|defense| row(defense, &evaluations)).collect(),
-            findings: findings(&evaluations),
+            findings: findings(&defenses, &evaluations),
+            defenses,
             evaluations,
             roc,
             failure_probability: self.measures.plan.failure.get(),
