@@ -36,6 +36,7 @@ const MAX_BYTES: u64 = 1 << 20;
 /// | `name` | letters, digits, hyphens, dots and underscores: the recordings are `NAME-original.npz` and `NAME-KIND.npz` |
 /// | `attack` | the adapted attack, see [`DefenseAttack`]; that of the [family](DefenseFamily::attack) if there is none |
 /// | `canaries` | one or several kinds, the first of which stands for the most vulnerable samples; that of the [family](DefenseFamily::canaries) if there is none |
+/// | `tune` | table `{ option = "noise-multiplier", values = [2, 1, 0.5], accuracy = 0.8, models = 2 }`: the option has the first value at which so many models, which are trained for that, have that mean test accuracy |
 /// | any other | options of `leakbound torch shadow`, `defense` above all, which win over those of `[shadow]` |
 ///
 /// | key of `[[recording]]` | value |
@@ -101,9 +102,29 @@ pub enum DefenseSource {
         canaries: Vec<CanaryKind>,
         /// Options of this defense.
         options: Vec<StudyOption>,
+        /// How one more is chosen.
+        tuning: Option<Tuning>,
     },
     /// They lie in files: at least one.
     Recorded(Vec<(CanaryKind, PathBuf)>),
+}
+
+/// The rule by which an option is chosen: its first value at which models are accurate enough.
+///
+/// With values from the most private to the least it is the highest privacy at a set utility: Aerni, Zhang and Tramèr
+/// (2024), section 5.1 and appendix A.4.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tuning {
+    /// Its line, counted from 1.
+    pub line: usize,
+    /// The option, with hyphens.
+    pub option: String,
+    /// At least one value, in the order in which they are tried.
+    pub values: Vec<Value>,
+    /// The mean test accuracy that is demanded, in (0, 1).
+    pub accuracy: f64,
+    /// Models that are trained for each value.
+    pub models: u64,
 }
 
 impl DefenseFile {
@@ -215,8 +236,9 @@ fn variance(text: &str) -> Result<LiraVariance> {
 }
 
 fn trained(line: usize, keys: &Keys<'_>, shadow: &[StudyOption]) -> Result<DefenseEntry> {
-    let own = ["name", "attack", "canaries"];
+    let own = ["name", "attack", "canaries", "tune"];
     let options = keys.options(&own)?;
+    let tuning = keys.value("tune").map(|(line, value)| tuning(keys, line, &value, &options)).transpose()?;
     let of_defense = |name: &str| options.iter().chain(shadow).find(|option| option.name == name);
     let family = match of_defense("defense").map(|option| &option.value) {
         Some(Value::String(name)) => DefenseFamily::of_name(name),
@@ -236,7 +258,36 @@ fn trained(line: usize, keys: &Keys<'_>, shadow: &[StudyOption]) -> Result<Defen
         line,
         family,
         attack: keys.parsed("attack", DefenseAttack::from_str)?.unwrap_or(family.attack()),
-        source: DefenseSource::Trained { canaries, options },
+        source: DefenseSource::Trained { canaries, options, tuning },
+    })
+}
+
+fn tuning(keys: &Keys<'_>, line: usize, value: &Value, options: &[StudyOption]) -> Result<Tuning> {
+    const EXPECTED: &str =
+        "a table { option = \"noise-multiplier\", values = [2, 1, 0.5], accuracy = 0.8, models = 2 }";
+    let wrong = |found: String, expected: &str| Error::from(keys.fault(line, "tune", found, expected));
+    let table = value.as_object().ok_or_else(|| wrong(value.to_string(), EXPECTED))?;
+    let known = ["option", "values", "accuracy", "models"];
+    if let Some(key) = table.keys().find(|key| !known.contains(&key.as_str())) {
+        return Err(wrong(format!("the key {}", quoted(key)), EXPECTED));
+    }
+    let option = table.get("option").and_then(Value::as_str).map(|name| name.replace('_', "-"));
+    let option = option.ok_or_else(|| wrong("no option".into(), EXPECTED))?;
+    if let Some(twice) = options.iter().find(|other| other.name == option) {
+        let found = format!("the option {}, which line {} sets", quoted(&option), twice.line);
+        return Err(wrong(found, "an option that is tuned or set, not both"));
+    }
+    let numbers = |values: &&Vec<Value>| !values.is_empty() && values.iter().all(Value::is_number);
+    let values = table.get("values").and_then(Value::as_array).filter(numbers).cloned();
+    let accuracy = table.get("accuracy").and_then(Value::as_f64).filter(|accuracy| *accuracy > 0.0 && *accuracy < 1.0);
+    let models = table.get("models").map_or(Some(2), Value::as_u64).filter(|models| *models > 0);
+    Ok(Tuning {
+        line,
+        option,
+        values: values
+            .ok_or_else(|| wrong("no numbers as values".into(), "at least one number, the most private first"))?,
+        accuracy: accuracy.ok_or_else(|| wrong("no such accuracy".into(), "an accuracy between 0 and 1"))?,
+        models: models.ok_or_else(|| wrong("no models".into(), "models, at least 1"))?,
     })
 }
 
@@ -502,7 +553,7 @@ mod tests {
         assert_eq!(names, ["none", "dp", "s", "c", "h"]);
         let attacks: Vec<&str> = study.entries.iter().map(|entry| entry.attack.name()).collect();
         assert_eq!(attacks, ["lira", "lira", "lira", "encoder-lira", "label-only"]);
-        let DefenseSource::Trained { canaries, options } = &study.entries[2].source else { panic!("trained") };
+        let DefenseSource::Trained { canaries, options, .. } = &study.entries[2].source else { panic!("trained") };
         assert_eq!(canaries, &[CanaryKind::Duplicated, CanaryKind::Mislabeled]);
         let options = DefenseFile::map(&study.options(options));
         assert_eq!(options["models"], 8);
@@ -511,6 +562,33 @@ mod tests {
         assert_eq!(files[0], (CanaryKind::Mislabeled, PathBuf::from("p.npz")));
         let DefenseSource::Trained { canaries, .. } = &study.entries[3].source else { panic!("trained") };
         assert_eq!(canaries, &[CanaryKind::OutOfDistribution]);
+    }
+
+    #[test]
+    fn an_option_is_tuned_by_accuracy() {
+        let read =
+            |tune: &str| study(&format!("[[defense]]\nname = 'p'\ndefense = 'dp-sgd'\nviews = 18\ntune = {tune}\n"));
+        let tuned = read("{ option = 'noise_multiplier', values = [2, 0.5], accuracy = 0.8 }").unwrap();
+        let DefenseSource::Trained { tuning: Some(tuning), options, .. } = &tuned.entries[0].source else {
+            panic!("tuned")
+        };
+        let values: Vec<Value> = vec![2.into(), 0.5.into()];
+        let option = "noise-multiplier".into();
+        assert_eq!(tuning, &Tuning { line: 5, option, values, accuracy: 0.8, models: 2 });
+        assert!(options.iter().all(|option| option.name != "tune"));
+        for (tune, expected) in [
+            ("3", "a table { option"),
+            ("{ values = [1], accuracy = 0.8 }", "no option"),
+            ("{ option = 'views', values = [1], accuracy = 0.8 }", "the option `views`, which line 4 sets"),
+            ("{ option = 'epsilon', values = [], accuracy = 0.8 }", "at least one number"),
+            ("{ option = 'epsilon', values = ['a'], accuracy = 0.8 }", "at least one number"),
+            ("{ option = 'epsilon', values = [1], accuracy = 80 }", "an accuracy between 0 and 1"),
+            ("{ option = 'epsilon', values = [1], accuracy = 0.8, models = 0 }", "models, at least 1"),
+            ("{ option = 'epsilon', value = [1], accuracy = 0.8 }", "the key `value`"),
+        ] {
+            let line = read(tune).unwrap_err().to_string();
+            assert!(line.starts_with("s.toml, line 5, tune: found ") && line.contains(expected), "{line}");
+        }
     }
 
     #[test]

@@ -82,7 +82,7 @@ pub use composition_file::{has_releases, read_releases, releases_from_bytes};
 pub use counterexample_file::KeptCounterexample;
 pub use counts_file::{CountsFile, RecordedCounts, counts_from_bytes, read_counts};
 pub use dataset_file::{read_dataset, read_pairs};
-pub use defense_file::{DefenseEntry, DefenseFile, DefenseSource, StudyOption, read_defense_study};
+pub use defense_file::{DefenseEntry, DefenseFile, DefenseSource, StudyOption, Tuning, read_defense_study};
 pub use distribution::{DistributionFile, RecordedDistribution, distribution_from_bytes, read_distribution};
 pub use document_file::{RecordedDocument, read_document};
 pub use event_file::{events_from_bytes, read_events};

@@ -71,7 +71,7 @@ fn work<'a>(
     schema: &mut Schema,
     seed: u64,
 ) -> Result<Work<'a>> {
-    let options = study.options(planned.options);
+    let options = study.options(&planned.options);
     // Images of another data set are for the canaries that are made of them.
     let wanted = |option: &&&StudyOption| option.name != "others" || planned.canaries.needs_others();
     let options: Vec<&StudyOption> = options.iter().filter(wanted).copied().collect();

@@ -2,6 +2,7 @@
 
 use super::conclude::{Asked, publish, watched};
 use super::defense_training::complete;
+use super::defense_tuning::tuned;
 use super::planned_recording::Planned;
 use super::shadow_answers;
 use crate::args::{Common, DefensesOptions, RecordingOptions};
@@ -39,7 +40,9 @@ pub fn run(common: &Common, options: &DefensesOptions) -> Result<Verdict> {
         DefenseSource::Trained { .. } => Ok(None),
     };
     let given = study.entries.iter().map(of_entry).collect::<Result<Vec<_>>>()?;
-    complete(common, &study, &planned, seed)?;
+    let complete = |planned: &[Planned<'_>]| complete(common, &study, planned, seed);
+    let (planned, warnings) = tuned(common, &folder, planned, &complete)?;
+    complete(&planned)?;
     let mut recordings = Vec::new();
     for (entry, given) in study.entries.iter().zip(given) {
         recordings.push(match given {
@@ -57,7 +60,7 @@ pub fn run(common: &Common, options: &DefensesOptions) -> Result<Verdict> {
     for recorded in recordings.iter().flatten() {
         inputs.extend(recorded.recording.inputs()?);
     }
-    publish(common, output, answer, Asked { options, inputs, title: String::new(), warnings: Vec::new() })
+    publish(common, output, answer, Asked { options, inputs, title: String::new(), warnings })
 }
 
 /// The folder of recordings beside a study: `fashion-recordings` for `fashion.toml`.
@@ -71,14 +74,14 @@ fn beside(file: &Path) -> PathBuf {
 fn planned<'a>(study: &'a DefenseFile, folder: &Path) -> Result<Vec<Planned<'a>>> {
     let mut all: Vec<Planned<'a>> = Vec::new();
     for entry in &study.entries {
-        let DefenseSource::Trained { canaries, options } = &entry.source else { continue };
+        let DefenseSource::Trained { canaries, options, .. } = &entry.source else { continue };
         for canaries in [&[CanaryKind::Original], &canaries[..]].concat() {
             let path = folder.join(format!("{}-{canaries}.npz", entry.name));
             if let Some(other) = all.iter().find(|other| other.path == path) {
                 let found = format!("the recording {} of two defenses", path.display());
                 return Err(study.fault(entry.line, found, format!("another name than {}", other.entry.name)).into());
             }
-            all.push(Planned { entry, canaries, options, path });
+            all.push(Planned { entry, canaries, options: options.clone(), path });
         }
     }
     Ok(all)

@@ -16,6 +16,7 @@ mod checkpointing;
 mod conclude;
 #[cfg(feature = "torch")]
 mod defense_training;
+mod defense_tuning;
 pub mod defenses;
 pub mod exact;
 pub mod generate;

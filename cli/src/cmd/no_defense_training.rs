@@ -25,7 +25,7 @@ pub fn complete(common: &Common, study: &DefenseFile, planned: &[Planned<'_>], s
             ("seed".to_owned(), Value::from(seed)),
             ("canaries".to_owned(), planned.canaries.name().into()),
         ]);
-        let sizes = study.options(planned.options).into_iter();
+        let sizes = study.options(&planned.options).into_iter();
         let sizes = sizes.filter(|option| ["models", "audit", "fixed"].contains(&option.name.as_str()));
         wanted.extend(sizes.map(|option| (option.name.clone(), option.value.clone())));
         recorded.check(&planned.path, &Value::Object(wanted))?;

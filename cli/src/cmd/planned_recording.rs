@@ -11,7 +11,7 @@ pub struct Planned<'a> {
     /// What is audited.
     pub canaries: CanaryKind,
     /// The options of this defense alone.
-    pub options: &'a [StudyOption],
+    pub options: Vec<StudyOption>,
     /// Where the recording lies, or will.
     pub path: PathBuf,
 }
