@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn a_step_is_that_of_the_algorithm() {
         let streams = |purpose| -> Vec<_> { (0..2).map(|network| stream(4, purpose, 0, network)).collect() };
-        let mut build = || {
+        let build = || {
             let network = NetworkPlan::Mlp { hidden: 5 };
             network.build(&mut streams(Purpose::Weights), [1, 2, 3], DIMENSION, Device::Cpu)
         };
