@@ -623,7 +623,32 @@ mod tests {
                 line("a = [\n"),
             ]
             .join("\n"),
-            @""
+            @r#"
+            s.toml: whole file: found no defense, expected at least one table [[defense]] or [[recording]]
+            s.toml: line 1, fprs: found an empty list, expected numbers between 0 and 1, such as [0.001, 0.01]
+            s.toml: line 2, fprs: found 1, expected numbers between 0 and 1, such as [0.001, 0.01]
+            s.toml: line 1, fprs: found 0.1, expected numbers between 0 and 1, such as [0.001, 0.01]
+            s.toml: line 1: found the key `fpr`, expected one of `seed`, `fprs`, `variance`, `failure-probability`, `resamples`, `shadow`, `defense`, `recording`; hint: did you mean `fprs`?
+            s.toml: line 1, variance: found `poled`, expected per-sample or pooled
+            s.toml: line 1, resamples: found 5, expected a whole number of at least 100
+            s.toml: line 1, failure probability: found 2, expected a value in (0, 1)
+            s.toml: line 4: found the name `a` a second time, first in line 1, expected each name once
+            s.toml: line 2, name: found `a/b`, expected a name of at most 60 letters, digits, hyphens, dots and underscores
+            s.toml: line 1, name: found no name, expected a name of at most 60 letters, digits, hyphens, dots and underscores
+            s.toml: line 3, canaries: found an empty list, expected at least one kind
+            s.toml: line 3, canaries: found `mislabled`, expected original, mislabeled, duplicated, always-duplicated, poisoned, out-of-distribution, uniform or blank
+            s.toml: line 3, canaries: found `original`, which is always trained, expected kinds that stand for vulnerable samples
+            s.toml: line 3, canaries: found blank a second time, expected each kind once
+            s.toml: line 3, canaries: found out-of-distribution canaries without images of another data set, expected the option `others`, here or in [shadow]; hint: others = "PATH" names images of the same shape, such as MNIST's
+            s.toml: line 3, attack: found `encoder`, expected lira, label-only, encoder-lira, neighbor-lira or neighbor-label-only
+            s.toml: line 3: found the option `recording`, expected options that the study leaves open
+            s.toml: line 2: found the option `seed`, expected options that the study leaves open
+            s.toml: line 1, recording: found no file, expected the key `original`, `canaries`, or both
+            s.toml: line 3: found the key `file`, expected one of `name`, `attack`, `defense`, `original`, `canaries`
+            s.toml: line 3, canaries: found "a.npz", expected tables { kind = "mislabeled", file = "private.npz" }
+            s.toml: line 1, defense: found another value, expected tables [[defense]]
+            s.toml: line 1: found unclosed array, expected `]`, expected a study of defenses in TOML
+            "#
         );
     }
 }

@@ -3,7 +3,7 @@
 use crate::desk::Desk;
 use crate::json::{codes, number, rows, texts};
 use crate::report_pages::{checked, tags, text_of};
-use ndarray::{Array1, Array2, Array4};
+use ndarray::{Array1, Array2, Array3, Array4, Axis};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::Value;
@@ -140,7 +140,7 @@ fn findings_are_decided_by_bands() {
         of("split")["ours"][0],
         rows(&document["evaluations"]).iter().find(|row| row["defense"] == "split").unwrap()["at"][0]
     );
-    assert!(codes(&document).contains(&"few-models"));
+    assert!(!codes(&document).contains(&"single-view"));
 }
 
 /// A row is what the command of its attack finds.
@@ -161,7 +161,9 @@ fn attacks_are_those_of_their_commands() {
         assert_eq!(found["auc"], expected["auc"], "{attack}");
         let [found, expected] = [&found["at"][0], &expected["at"][0]];
         assert_eq!(found["tpr"], expected["tpr"], "{attack}");
-        assert_eq!((&found["lower"], &found["upper"]), (&expected["bootstrap_lower"], &expected["bootstrap_upper"]));
+        let end = |name: &str| number(&expected[name]);
+        assert_eq!(number(&found["lower"]), end("bootstrap_lower").min(end("tpr_lower")));
+        assert_eq!(number(&found["upper"]), end("bootstrap_upper").max(end("tpr_upper")));
     }
 }
 
@@ -212,8 +214,8 @@ fn what_cannot_be_studied_is_one_line() {
     // Fewer models, and other samples, of the same defense.
     let other = |name: &str, models: usize, from: i32| {
         desk.compressed(name, |writer| {
-            writer.add_array("scores", &ndarray::Array3::<f32>::zeros((models, SAMPLES, 1))).unwrap();
-            writer.add_array("keep", &keep().slice(ndarray::s![..models, ..]).to_owned()).unwrap();
+            writer.add_array("scores", &Array3::<f32>::zeros((models, SAMPLES, 1))).unwrap();
+            writer.add_array("keep", &keep().select(Axis(0), &(0..models).collect::<Vec<_>>())).unwrap();
             writer.add_array("audit_index", &Array1::from_shape_fn(SAMPLES, |s| s as i32 + from)).unwrap();
         });
     };
@@ -319,8 +321,13 @@ mod with_libtorch {
             let line = rejected(study);
             assert!(line.starts_with(expected), "{line}");
         }
-        let line = rejected("fixed = 2000\n[[defense]]\nname = 'a'\n");
+        desk.file(
+            "s.toml",
+            format!("[shadow]\ndata = '{IMAGES}'\naudit = 20\nfixed = 2000\n[[defense]]\nname = 'a'\n"),
+        );
+        // Known when the images are read, and no fault of a line.
+        let line = desk.rejected(2, "membership defenses s.toml --quiet");
         assert!(line.contains("20 audited images and 2000 fixed ones of 2000 training images"), "{line}");
-        assert_eq!(desk.names(), ["s-recordings", "s.toml"]);
+        assert_eq!(desk.names(), ["s.toml"]);
     }
 }

@@ -1,6 +1,7 @@
 //! Training of the shadow models that a study of defenses has no recordings of.
 
 use super::planned_recording::Planned;
+use super::recipe::say;
 use super::recorded_plan::RecordedPlan;
 use super::{torch, torch_shadow};
 use crate::args::{Cli, Command, Common, ShadowOptions, TorchCommand};
@@ -53,12 +54,15 @@ fn train(work: &Work<'_>, path: &Path) -> Result<()> {
     };
     fs::create_dir_all(folder).map_err(failed(folder, "create"))?;
     remove_leftovers(path);
+    say(common, &format!("{}:", path.display()));
     let device = torch::open(options.data.device.device)?;
     let recorded = torch_shadow::record(common, options, device);
     // What is rejected would be rejected again: nothing is worth keeping. A run that was interrupted goes on.
     let ended = recorded.as_ref().err().is_none_or(is_usage);
     if let Some(checkpoint) = options.checkpoint.checkpoint.as_ref().filter(|checkpoint| ended && checkpoint.exists()) {
         fs::remove_file(checkpoint).map_err(failed(checkpoint, "remove"))?;
+        // Empty only where nothing was trained.
+        let _ = fs::remove_dir(folder);
     }
     recorded.map(|_| ())
 }

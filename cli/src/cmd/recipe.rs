@@ -154,7 +154,7 @@ fn not_bitwise(device: TrainingDevice) -> Option<Warning> {
 }
 
 /// What a recipe uses, on stderr.
-fn say(common: &Common, text: &str) {
+pub fn say(common: &Common, text: &str) {
     if !common.quiet {
         // Nothing is left to report a closed stderr to.
         let _ = writeln!(std::io::stderr(), "{text}");

@@ -206,8 +206,9 @@ impl Render for DefensesAnswer {
              are exposed to. It is a lower bound of that: a better attack or better canaries may find more."
                 .into(),
             format!(
-                "A band is where the TPR lies when whole victims are resampled, all but a share of {} ({}) of the time. It \
-                 has no finite-sample guarantee, and a TPR that is the same in every victim has a band without width.",
+                "A band is where the TPR lies when whole victims are resampled, all but a share of {} ({}) of the time, \
+                 widened to the Clopper-Pearson limits of the same rule. It has no finite-sample guarantee, since guesses \
+                 about one victim share its training.",
                 short(failure),
                 meaning::one_in(failure)
             ),

@@ -26,9 +26,9 @@ pub struct BandedRate {
     pub fpr: f64,
     /// Share of the members that are found.
     pub tpr: f64,
-    /// Lower end when victims are resampled.
+    /// Lower end: the smaller of the percentile over resampled victims and the Clopper-Pearson limit of the rule.
     pub lower: Number,
-    /// Upper end.
+    /// Upper end: the larger one.
     pub upper: Number,
 }
 

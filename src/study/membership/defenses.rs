@@ -22,8 +22,9 @@ use serde::Serialize;
 ///
 /// LiRA on the original samples is the evaluation that defenses are published with. The attack adapted to a defense, on
 /// canaries, is what the most vulnerable samples are exposed to. Every model is a victim in turn, and the others are its
-/// shadow models; bands are percentiles over resampled victims
-/// ([`victim_bootstrap`](crate::membership::victim_bootstrap)).
+/// shadow models. Bands are percentiles over resampled victims
+/// ([`victim_bootstrap`](crate::membership::victim_bootstrap)), widened to the Clopper-Pearson limits of the same rule:
+/// where no victim finds a member all resamples agree on a TPR of 0, which is no evidence that it is.
 ///
 /// # References
 /// Aerni, Zhang and Tramèr (2024), "Evaluations of machine learning privacy defenses are misleading", sections 4 and 5,
@@ -235,11 +236,15 @@ impl StudiedAttack<'_, '_> {
         let population = metrics.levels.first();
         let bands = metrics.bootstrap.as_ref();
         let rates = population.into_iter().flat_map(|level| level.at.iter().enumerate()).map(|(place, at)| {
-            let tpr = at.tpr_estimate();
             let band = bands.and_then(|bands| bands.tpr.get(place));
             // Without a second victim nothing is known about how they differ.
             let (lower, upper) = band.map_or((0.0, 1.0), |band| (band.lower, band.upper));
-            BandedRate { fpr: at.target.get(), tpr, lower: Number(lower), upper: Number(upper) }
+            BandedRate {
+                fpr: at.target.get(),
+                tpr: at.tpr_estimate(),
+                lower: Number(lower.min(at.tpr.lower)),
+                upper: Number(upper.max(at.tpr.upper)),
+            }
         });
         let auc = bands.map_or([0.0, 1.0], |bands| [bands.auc.lower, bands.auc.upper]);
         DefenseEvaluation {

@@ -50,6 +50,8 @@ mod tests {
 
     /// Networks, vectors of each, their dimension.
     type Shape = [i64; 3];
+    /// A loss of tensors, and of a loop.
+    type Losses<'a> = (&'a dyn Fn(&Tensor) -> Tensor, &'a dyn Fn(&Tensor) -> f64);
 
     fn vectors(shape: Shape, phase: f64) -> Tensor {
         let count = shape.iter().product::<i64>();
@@ -139,11 +141,11 @@ mod tests {
     #[test]
     fn gradients_are_those_of_differences() {
         let (keys, queue) = (unit(&vectors([2, 3, 4], 2.0)), unit(&vectors([2, 5, 4], 3.0)));
-        let losses: [(&dyn Fn(&Tensor) -> Tensor, &dyn Fn(&Tensor) -> f64, Shape); 2] = [
-            (&|z| nt_xent(z, 0.5), &|z| nt_xent_by_hand(z, 0.5), [2, 6, 4]),
-            (&|q| info_nce(&unit(q), &keys, &queue, 0.3), &|q| info_nce_by_hand([q, &keys, &queue], 0.3), [2, 3, 4]),
+        let losses: [(Losses<'_>, Shape); 2] = [
+            ((&|z| nt_xent(z, 0.5), &|z| nt_xent_by_hand(z, 0.5)), [2, 6, 4]),
+            ((&|q| info_nce(&unit(q), &keys, &queue, 0.3), &|q| info_nce_by_hand([q, &keys, &queue], 0.3)), [2, 3, 4]),
         ];
-        for (loss, by_hand, shape) in losses {
+        for ((loss, by_hand), shape) in losses {
             let leaf = vectors(shape, 0.9).set_requires_grad(true);
             let gradient = &Tensor::run_backward(&[&loss(&leaf)], &[&leaf], false, false)[0];
             let point = Vec::<f64>::try_from(leaf.detach().flatten(0, -1)).unwrap();
