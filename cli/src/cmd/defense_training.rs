@@ -102,7 +102,7 @@ fn work<'a>(
     options.checkpoint.checkpoint = Some(planned.path.with_extension("checkpoint"));
     options.checkpoint.resume = true;
     let plan = options.plan(seed).map_err(|error| fault(study, planned, &[], error.to_string(), schema))?;
-    Ok(Work { planned, common: own, options, plan })
+    Ok(Work { planned, common: own, options: *options, plan })
 }
 
 const COMMAND: &str = "torch shadow";

@@ -66,7 +66,7 @@ pub enum TorchCommand {
                             leakbound torch shadow --data fashion-mnist --recording simclr.npz --canaries original \
                             --fixed 2000 --defense simclr --encoder-epochs 200 --encoder-batch 128"
     )]
-    Shadow(ShadowOptions),
+    Shadow(Box<ShadowOptions>),
     /// Train PATE students on labels within privacy budgets, and record all answers
     #[command(after_help = "Examples:\n  leakbound torch student --data fashion-mnist --recording students.npz \
                             --budgets 1,2,3,5 --runs 3\n  leakbound membership threshold students.npz\n  leakbound \
