@@ -7,12 +7,14 @@ use super::planned_recording::Planned;
 use super::shadow_answers;
 use crate::args::{Common, DefensesOptions, RecordingOptions};
 use crate::output::Output;
-use leakbound::membership::{CanaryKind, MembershipPlan};
+use leakbound::membership::{CanaryKind, DefenseAttack, MembershipPlan};
 use leakbound::record::{
     DefenseEntry, DefenseFile, DefenseSource, MemoryBudget, ShadowExtras, ShadowRecording, read_defense_study,
     read_shadow_extras,
 };
-use leakbound::study::{DefenseStudy, Levels, Measures, RecordedAnswers, StudiedDefense, StudiedRecording, Verdict};
+use leakbound::study::{
+    DefenseStudy, Levels, LooksAt, Measures, RecordedAnswers, StudiedDefense, StudiedRecording, Verdict,
+};
 use leakbound::{InputError, Result};
 use std::path::{Path, PathBuf};
 
@@ -53,6 +55,9 @@ pub fn run(common: &Common, options: &DefensesOptions) -> Result<Verdict> {
                 recorded(&files, common.memory())?
             }
         });
+    }
+    for (entry, recordings) in study.entries.iter().zip(&recordings) {
+        check_recorded(&study, entry, recordings)?;
     }
     let answer = watched(common, &of_recordings(&study, &recordings, seed)?)?;
     // What the files are is known once they were read.
@@ -125,6 +130,20 @@ fn check_together(file: &Path, (recording, extras): (&ShadowRecording, &ShadowEx
         return Err(fault("array `audit_index`", "other samples".into(), expected).into());
     }
     Ok(())
+}
+
+/// Rejects an attack on what was not recorded.
+fn check_recorded(study: &DefenseFile, entry: &DefenseEntry, recordings: &[Recorded]) -> Result<()> {
+    let (looks_at, array) = match entry.attack {
+        DefenseAttack::Lira | DefenseAttack::LabelOnly => (LooksAt::Sample, "logits"),
+        DefenseAttack::EncoderLira => (LooksAt::Encoder, "embeddings"),
+        DefenseAttack::NeighborLira | DefenseAttack::NeighborLabelOnly => (LooksAt::Neighbor, "neighbor_logits"),
+    };
+    let without = |recorded: &&Recorded| !RecordedAnswers::from(&recorded.recording).has(looks_at);
+    let Some(recorded) = recordings.iter().find(without) else { return Ok(()) };
+    let file = recorded.recording.files().first().map(|file| file.display().to_string()).unwrap_or_default();
+    let found = format!("the attack {} on {file}, which has no `{array}`", entry.attack);
+    Err(study.fault(entry.line, found, "an attack on what is recorded").into())
 }
 
 /// The study of what was recorded.

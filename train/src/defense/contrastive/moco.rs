@@ -15,9 +15,9 @@ use tch::{Device, Tensor};
 /// An encoder that learns without labels to tell the key of another view of an image from keys of other images, and a
 /// linear classifier on it.
 ///
-/// As [`SimClr`](crate::SimClr), with another loss and no head: the 128 outputs are what the loss sees. A second encoder,
-/// the first at the start, makes keys: k = φ'(x') of a second view of each image, of norm 1. With the query q = φ(x) of
-/// the first view, of norm 1, a step of φ descends the mean over the batch of
+/// As [`SimClr`](crate::SimClr), with another loss and no head: the 128 outputs are what the loss sees. A second
+/// encoder, which starts as a copy of the first, makes keys: k = φ'(x') of a second view of each image, of norm 1. With
+/// the query q = φ(x) of the first view, of norm 1, a step of φ descends the mean over the batch of
 /// -ln(exp(q·k/τ)/(exp(q·k/τ) + Σ_i exp(q·n_i/τ))), with the last Q keys n_i of earlier batches, which are random
 /// directions at first. Then the parameters follow, θ' ← m θ' + (1 - m) θ, and the keys take the place of the oldest.
 ///
