@@ -264,6 +264,12 @@ mod with_libtorch {
         };
         let first = run("");
         let expected: Vec<String> = [
+            "dfkd-mislabeled",
+            "dfkd-original",
+            "dp-sgd-mislabeled",
+            "dp-sgd-noise-multiplier-1",
+            "dp-sgd-noise-multiplier-50",
+            "dp-sgd-original",
             "hamp-mislabeled",
             "hamp-original",
             "relaxloss-mislabeled",
@@ -273,6 +279,8 @@ mod with_libtorch {
             "selena-mislabeled",
             "selena-original",
             "selena-poisoned",
+            "simclr-original",
+            "simclr-out-of-distribution",
             "undefended-mislabeled",
             "undefended-original",
             "undefended-out-of-distribution",
@@ -282,8 +290,15 @@ mod with_libtorch {
         assert_eq!(crate::desk::names(&desk.path("r")), expected);
         let findings = decisions(&first);
         println!("{findings:?}");
-        // HAMP on both kinds, SELENA with three kinds of duplicates; each at two rates.
-        assert_eq!(findings.len(), 2 * (2 * 2 + 3));
+        // HAMP on both kinds, SELENA with three kinds of duplicates, DFKD, SimCLR on both kinds and one against the
+        // other, five defenses against DP-SGD; each at two rates.
+        assert_eq!(findings.len(), 2 * (2 * 2 + 3 + 1 + 3 + 5));
+        let tuned = rows(&first["warnings"]).iter().find(|warning| warning["code"] == "tuned-option").unwrap();
+        let message = tuned["message"].as_str().unwrap();
+        assert!(
+            message.starts_with("dp-sgd has noise-multiplier 1, the first of 50, 1 at which 2 models"),
+            "{message}"
+        );
         assert_eq!(first["seed"], 3);
         let bytes = |name: &str| fs::read(desk.path(&format!("r/{name}"))).unwrap();
         let (kept, again) = (bytes("hamp-original.npz"), bytes("selena-poisoned.npz"));
@@ -320,6 +335,11 @@ mod with_libtorch {
                 "s.toml: line 5: found defense: --left-out is an option of selena",
             ),
             ("[[defense]]\nname = 'a'\ncanaries = 'out-of-distribution'\n", "s.toml: line 7, canaries: found out-of-"),
+            (
+                "fixed = 60\nepochs = 1\n[[defense]]\nname = 'a'\n\
+                 tune = { option = 'hidden', values = [1, 2], accuracy = 0.99 }\n",
+                "tuning: no value of hidden gives a a test accuracy of 0.9900 or more; the most is 0.",
+            ),
         ] {
             let line = rejected(study);
             assert!(line.starts_with(expected), "{line}");
