@@ -587,7 +587,7 @@ mod tests {
             ("{ option = 'epsilon', value = [1], accuracy = 0.8 }", "the key `value`"),
         ] {
             let line = read(tune).unwrap_err().to_string();
-            assert!(line.starts_with("s.toml, line 5, tune: found ") && line.contains(expected), "{line}");
+            assert!(line.starts_with("s.toml: line 5, tune: found ") && line.contains(expected), "{line}");
         }
     }
 

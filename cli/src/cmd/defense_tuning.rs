@@ -81,7 +81,7 @@ fn choose(
         format!("; the most is {} at {}", significant(accuracy, 4), value)
     });
     let reason = format!(
-        "no value of {} gives {} a test accuracy of {} or more{most}",
+        "no value of {} gives `{}` a mean test accuracy of {} or more{most}",
         tuning.option,
         entry.name,
         significant(tuning.accuracy, 4)

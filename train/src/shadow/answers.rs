@@ -1,5 +1,6 @@
 //! What shadow models answered.
 
+use crate::shown::Shown;
 use ndarray::{Array1, Array2, Array4, Array5, ArrayD, Axis};
 
 /// Answers of shadow models, and what they were trained on.
@@ -47,17 +48,6 @@ pub struct FurtherAnswers {
     pub values: ArrayD<f32>,
     /// What there is to see in it.
     pub shown: Shown,
-}
-
-/// What there is to see in an array.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shown {
-    /// Nothing.
-    Nothing,
-    /// Images: \[model, image, channel, row, column\] in [0, 1].
-    Images,
-    /// A course: \[model, iteration\].
-    Iterations,
 }
 
 impl FurtherAnswers {

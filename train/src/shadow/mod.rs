@@ -3,7 +3,7 @@
 mod answers;
 mod plan;
 
-pub use answers::{FurtherAnswers, ShadowAnswers, Shown};
+pub use answers::{FurtherAnswers, ShadowAnswers};
 pub use plan::{Inclusion, ShadowPlan, Views};
 
 use super::augment::{Move, moved};

@@ -8,7 +8,7 @@ use super::method::{Answers, Further, Method, PHASE, Queries, Task, logits};
 use crate::ensemble::{Ensemble, logits_of_all};
 use crate::groups::Trainer;
 use crate::network::NetworkPlan;
-use crate::shadow::Shown;
+use crate::shown::Shown;
 use crate::train::TrainingPlan;
 use leakbound::error::{Error, Result};
 use serde::Serialize;
