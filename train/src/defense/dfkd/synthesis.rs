@@ -1,7 +1,7 @@
 //! Synthetic images whose statistics are close to those that teachers remember.
 
-use super::Dfkd;
 use super::generator::{Generators, NOISE};
+use super::plan::Dfkd;
 use crate::ensemble::{Ensemble, statistics_distances};
 use crate::groups::Trainer;
 use crate::optimizer::{Optimizer, OptimizerState};
