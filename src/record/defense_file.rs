@@ -112,7 +112,7 @@ pub enum DefenseSource {
 /// The rule by which an option is chosen: its first value at which models are accurate enough.
 ///
 /// With values from the most private to the least it is the highest privacy at a set utility: Aerni, Zhang and Tramèr
-/// (2024), section 5.1 and appendix A.4.
+/// (2024), sections 5.2 and 5.5, appendix A.4.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tuning {
     /// Its line, counted from 1.

@@ -32,7 +32,7 @@ use tch::Tensor;
 /// # References
 /// Abadi et al. (2016), "Deep learning with differential privacy", Algorithm 1; De et al. (2022), "Unlocking
 /// high-accuracy differentially private image classification through scale"; Aerni, Zhang and Tramèr (2024),
-/// "Evaluations of machine learning privacy defenses are misleading", section 5.6.
+/// "Evaluations of machine learning privacy defenses are misleading", section 5.5.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct DpSgd {
     /// R: the ℓ₂ norm to which the gradient of each image is clipped.
