@@ -9,7 +9,7 @@ use std::str::FromStr;
 ///
 /// An attack succeeds to different degrees on different images; an audit is to find what it does to the most
 /// vulnerable, which these stand for. Which they are depends on the defense: wrong labels for supervised learning,
-/// wrong labels with a duplicate for SELENA, strange images for self-supervised learning (appendix A.5, table 2).
+/// wrong labels with a duplicate for SELENA, out-of-distribution images for self-supervised learning (appendix A.5, table 2).
 ///
 /// # References
 /// Aerni, Zhang and Tramèr (2024), "Evaluations of machine learning privacy defenses are misleading", sections 4.2, 5.4
@@ -30,8 +30,8 @@ pub enum CanaryKind {
     AlwaysDuplicated,
     /// The images, each with a label uniform among the other classes, and of each a copy *with the same wrong label*
     /// that is in every training set: what appendix B.3 and figure 12(b) copy is the audited set with its wrong labels.
-    /// Whoever places the copies poisons the training data, a stronger adversary than the other kinds stand for
-    /// (Tramèr et al. 2022, "Truth Serum").
+    /// An adversary who places the copies poisons the training data, and is stronger than those that the other kinds
+    /// stand for (Tramèr et al. 2022, "Truth Serum").
     Poisoned,
     /// Images of another data set at random, each with a label uniform among all classes.
     OutOfDistribution,

@@ -4,6 +4,7 @@ use super::conclude::{Asked, publish, watched};
 use super::defense_training::complete;
 use super::defense_tuning::tuned;
 use super::planned_recording::Planned;
+use super::recorded_plan::{RecordedPlan, untrained_views};
 use super::shadow_answers;
 use crate::args::{Common, DefensesOptions, RecordingOptions};
 use crate::output::Output;
@@ -13,7 +14,7 @@ use leakbound::record::{
     read_shadow_extras,
 };
 use leakbound::study::{
-    DefenseStudy, Levels, LooksAt, Measures, RecordedAnswers, StudiedDefense, StudiedRecording, Verdict,
+    DefenseStudy, Levels, LooksAt, Measures, RecordedAnswers, StudiedDefense, StudiedRecording, Verdict, Warning,
 };
 use leakbound::{InputError, Result};
 use std::path::{Path, PathBuf};
@@ -43,8 +44,9 @@ pub fn run(common: &Common, options: &DefensesOptions) -> Result<Verdict> {
     };
     let given = study.entries.iter().map(of_entry).collect::<Result<Vec<_>>>()?;
     let complete = |planned: &[Planned<'_>]| complete(common, &study, planned, seed);
-    let (planned, warnings) = tuned(common, &folder, planned, &complete)?;
+    let (planned, mut warnings) = tuned(common, &folder, planned, &complete)?;
     complete(&planned)?;
+    warnings.extend(of_views(&planned, common.memory())?);
     let mut recordings = Vec::new();
     for (entry, given) in study.entries.iter().zip(given) {
         recordings.push(match given {
@@ -90,6 +92,18 @@ fn planned<'a>(study: &'a DefenseFile, folder: &Path) -> Result<Vec<Planned<'a>>
         }
     }
     Ok(all)
+}
+
+/// A warning of the defenses whose views training did not meet.
+fn of_views(planned: &[Planned<'_>], memory: MemoryBudget) -> Result<Option<Warning>> {
+    let mut names: Vec<&str> = Vec::new();
+    for Planned { entry, path, .. } in planned {
+        let known = names.last() == Some(&entry.name.as_str());
+        if !known && RecordedPlan::of_file(path, memory)?.has_untrained_views() {
+            names.push(&entry.name);
+        }
+    }
+    Ok((!names.is_empty()).then(|| untrained_views(&names.join(", "))))
 }
 
 /// The recordings of one defense, which must be of the same models and samples.

@@ -1,6 +1,7 @@
 //! What a recording of shadow models says of its training: the array `plan`, JSON in UTF-8.
 
 use leakbound::record::{ArrayFile, MemoryBudget};
+use leakbound::study::Warning;
 use leakbound::{Error, InputError, Result};
 use ndarray::Array1;
 use serde::{Deserialize, Serialize};
@@ -18,7 +19,36 @@ pub struct RecordedPlan {
     pub plan: Value,
 }
 
+/// Of a plan, what models are queried on and whether they were trained on the like.
+#[derive(Debug, Deserialize)]
+struct Queried {
+    views: QueriedViews,
+    training: QueriedTraining,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(tag = "name", rename_all = "kebab-case")]
+enum QueriedViews {
+    Itself,
+    Eighteen {},
+}
+
+#[derive(Debug, Deserialize)]
+struct QueriedTraining {
+    augmentation: Option<Value>,
+}
+
 impl RecordedPlan {
+    /// Whether models are queried on flipped and shifted views that their training did not meet: an attack that averages
+    /// over them finds less than it could.
+    pub fn has_untrained_views(&self) -> bool {
+        let queried = Queried::deserialize(&self.plan);
+        queried.is_ok_and(|Queried { views, training }| match views {
+            QueriedViews::Itself => false,
+            QueriedViews::Eighteen {} => training.augmentation.is_none(),
+        })
+    }
+
     /// The array of a recording.
     #[cfg(feature = "torch")]
     pub fn array(&self) -> Result<Array1<u8>> {
@@ -58,6 +88,18 @@ impl RecordedPlan {
     }
 }
 
+/// What a reader must know of models that [have untrained views](RecordedPlan::has_untrained_views).
+pub fn untrained_views(who: &str) -> Warning {
+    Warning {
+        code: "untrained-views",
+        message: format!("{who}: trained without flips and shifts, but queried on 18 flipped and shifted views"),
+        hint:
+            "an attack over views that training did not meet is weaker, and understates the leakage: query the image \
+               itself (views 1), or train with flips and shifts"
+                .into(),
+    }
+}
+
 /// The first value that differs: its place, what it is and what it is to be.
 fn difference<'a>(place: &str, found: &'a Value, wanted: &'a Value) -> Option<(String, &'a Value, &'a Value)> {
     match (found, wanted) {
@@ -70,4 +112,25 @@ fn difference<'a>(place: &str, found: &'a Value, wanted: &'a Value) -> Option<(S
 
 fn fault(file: &Path, place: &str, found: String, expected: String, hint: &str) -> Error {
     InputError { file: file.to_path_buf(), place: place.into(), found, expected, hint: Some(hint.into()) }.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn views_are_held_against_training() {
+        let untrained = |views: Value, augmentation: Value| {
+            let plan =
+                json!({ "models": 4, "views": views, "training": { "epochs": 3, "augmentation": augmentation } });
+            RecordedPlan { images: Vec::new(), others: Vec::new(), plan }.has_untrained_views()
+        };
+        let (itself, eighteen) = (json!({ "name": "itself" }), json!({ "name": "eighteen", "shift": 2 }));
+        let moved = json!({ "flip": true, "shift": 2 });
+        assert!(untrained(eighteen.clone(), Value::Null));
+        assert!(!untrained(eighteen, moved.clone()));
+        assert!(!untrained(itself.clone(), Value::Null) && !untrained(itself, moved));
+        assert!(!untrained(Value::Null, Value::Null));
+    }
 }

@@ -1,7 +1,7 @@
 //! `leakbound torch shadow`: answers of models that were trained on some audited samples and not on others.
 
 use super::recipe::{About, Recipe};
-use super::recorded_plan::RecordedPlan;
+use super::recorded_plan::{RecordedPlan, untrained_views};
 use super::shadow_figures::figures;
 use crate::args::{Common, ShadowOptions};
 use crate::output::Output;
@@ -30,6 +30,9 @@ pub fn record(common: &Common, options: &ShadowOptions, device: TrainingDevice) 
     let answers = recipe.train(&format!("{networks} networks"), (networks, "networks"), |progress| {
         train_shadow_models(&recipe.context(progress, checkpoint.as_ref()), others.as_ref(), &plan)
     })?;
+    let others = recipe.digests().split_off(images.len());
+    let recorded = RecordedPlan { images, others, plan: serde_json::to_value(&plan).unwrap_or_default() };
+    let untrained = recorded.has_untrained_views().then(|| untrained_views("these models"));
     let about = About {
         schema: "leakbound.torch-shadow/1",
         options,
@@ -44,11 +47,9 @@ pub fn record(common: &Common, options: &ShadowOptions, device: TrainingDevice) 
         ),
         networks,
         facts: facts(&answers),
-        warnings: Vec::new(),
+        warnings: untrained.into_iter().collect(),
         figures: figures(&answers, &recipe.train, &options.canaries),
     };
-    let others = recipe.digests().split_off(images.len());
-    let recorded = RecordedPlan { images, others, plan: serde_json::to_value(&plan).unwrap_or_default() };
     recipe.record(about, |writer| {
         add(writer, &answers, common.seed)?;
         writer.add("plan", &recorded.array()?)

@@ -93,7 +93,7 @@ impl DefensesAnswer {
             .words("TPR that is to be larger", |row| compared(&row.larger))
             .words("than", |row| compared(&row.smaller))
             .words("bands", |row| {
-                let apart = row.accuracies.filter(|_| row.decision == Decision::Undecided);
+                let apart = row.accuracies.filter(|_| row.is_at_other_utility());
                 let accuracies = apart.map(|accuracies| accuracies.map(percent));
                 let accuracies = accuracies.map(|[larger, smaller]| format!(" (accuracy {larger} and {smaller})"));
                 format!("{}{}", decided(row.decision), accuracies.unwrap_or_default())

@@ -177,10 +177,10 @@ impl<'a> Compared<'a> {
                     let encoder = adapted(canaries, DefenseAttack::EncoderLira);
                     pair(Finding::EncoderLeaksMore, encoder, on(canaries, AttackRole::Lira))
                 };
-                let strange = on(CanaryKind::OutOfDistribution, AttackRole::Adaptive);
+                let outside = on(CanaryKind::OutOfDistribution, AttackRole::Adaptive);
                 let original = on(CanaryKind::Original, AttackRole::Adaptive);
-                let strange = pair(Finding::OutOfDistributionLeaksMore, strange, original);
-                kinds.iter().flat_map(encoder).chain(strange).collect()
+                let outside = pair(Finding::OutOfDistributionLeaksMore, outside, original);
+                kinds.iter().flat_map(encoder).chain(outside).collect()
             }
             DefenseFamily::Dfkd => {
                 let canaries = kinds.iter().filter(|&&kind| kind != CanaryKind::Original);
@@ -270,6 +270,12 @@ fn finding(finding: Finding, defense: &str, larger: ComparedRate, smaller: Compa
 }
 
 impl FindingRow {
+    /// Whether the bands are apart, and only the accuracies leave it undecided.
+    #[must_use]
+    pub fn is_at_other_utility(&self) -> bool {
+        self.decision != Decision::of(&self.larger.rate, &self.smaller.rate)
+    }
+
     /// Undecided where accuracies, if they are known, are too far apart.
     fn at_utility(self, accuracies: Option<[f64; 2]>) -> Self {
         let decision = accuracies.map_or(self.decision, |accuracies| self.decision.at_utility(accuracies));
@@ -341,6 +347,7 @@ mod tests {
             let accuracy = |name: &str| Some(if name == "p" { of_private } else { of_others });
             let found = findings(&rows(all, accuracy), all);
             assert_eq!((found.len(), found[0].accuracies), (1, Some([of_others, of_private])));
+            assert_eq!(found[0].is_at_other_utility(), found[0].decision == Decision::Undecided);
             found[0].decision
         };
         assert_eq!(decided(&all, 0.8, 0.79), Decision::Agrees);

@@ -74,7 +74,8 @@ impl Further {
 
 /// A defense.
 pub(crate) trait Method: Sync {
-    /// Networks that are trained for one shadow model.
+    /// Networks that progress counts for one shadow model; a network that others are distilled from may count with them
+    /// as one.
     fn networks(&self) -> u64 {
         1
     }

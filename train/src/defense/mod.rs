@@ -53,7 +53,7 @@ pub enum Defense {
 }
 
 impl Defense {
-    /// Networks that are trained for one shadow model.
+    /// Networks that progress counts for one shadow model; of DFKD a teacher and its student are one.
     #[must_use]
     pub fn networks(self) -> u64 {
         self.method().networks()

@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_sees_the_same_views_whoever_is_beside_it() {
+    fn a_network_sees_the_same_views_alone_and_beside_others() {
         let shape = [1, 6, 5];
         let images = images(8, shape);
         let mut together = RandomViews::new(shape, vec![random(0), random(1)]);
