@@ -61,6 +61,7 @@ mod stream_state;
 mod suite_file;
 mod table;
 mod text;
+mod toml_keys;
 mod toml_text;
 mod trace;
 mod value_file;

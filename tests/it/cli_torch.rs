@@ -148,7 +148,7 @@ mod with_libtorch {
         rejected(2, IMAGES, &recording, "--defense dfkd", "has none; take a network that has, such as --network cnn");
         rejected(2, IMAGES, &recording, "--synthetic-images 9", "an option of dfkd, not of none");
         rejected(2, IMAGES, &recording, "--defense dfkd --network cnn --synthetic-images 1", "= 1 is not in [2, inf)");
-        rejected(2, IMAGES, &recording, "--defense dp-sgd", "dp-sgd needs --noise-multiplier or --epsilon");
+        rejected(2, IMAGES, &recording, "--defense dp-sgd", "DP-SGD: it needs --noise-multiplier or --epsilon");
         rejected(2, IMAGES, &recording, "--defense hamp --epsilon 8", "an option of dp-sgd, not of hamp");
         rejected(2, IMAGES, &recording, "--defense dp-sgd --epsilon 8 --network cnn", "normalizes batches");
         let views = "--defense dp-sgd --epsilon 8 --gradient-views 4";

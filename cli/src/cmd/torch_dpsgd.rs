@@ -11,8 +11,8 @@ use leakbound_train::{DpSgdBudget, PrivateModels, TrainingDevice, train_private_
 use ndarray::arr0;
 
 pub fn run(common: &Common, options: &DpsgdOptions, device: TrainingDevice) -> Result<()> {
+    let plan = options.plan(common.seed)?;
     let recipe = Recipe::open(common, &options.data, device, &options.checkpoint.files())?;
-    let plan = options.plan(common.seed);
     let budget = plan.budget(recipe.train.len())?;
     let checkpoint = recipe.checkpoint(&options.checkpoint, "dpsgd", &plan)?;
     let steps = budget.steps.steps;
@@ -29,13 +29,13 @@ pub fn run(common: &Common, options: &DpsgdOptions, device: TrainingDevice) -> R
             "{models} models trained by DP-SGD ({}), each by itself ({}, {})-differentially private for one image",
             plan.network,
             significant(budget.epsilon.get(), 4),
-            options.delta
+            options.noise.delta
         ),
         networks: models,
         facts: vec![
             fact("mean-accuracy", answers.test_accuracy.iter().map(|&a| f64::from(a)).sum::<f64>() / models as f64),
             fact("epsilon", budget.epsilon.get()),
-            fact("delta", options.delta.get()),
+            fact("delta", options.noise.delta.get()),
             fact("noise-multiplier", budget.noise_multiplier.get()),
             fact("sampling-rate", budget.steps.rate.get()),
             fact("steps", steps as f64),
@@ -44,7 +44,7 @@ pub fn run(common: &Common, options: &DpsgdOptions, device: TrainingDevice) -> R
         figures: Vec::new(),
     };
     let (output, document) =
-        recipe.record(about, |writer| add(writer, &answers, (&budget, options.delta), common.seed))?;
+        recipe.record(about, |writer| add(writer, &answers, (&budget, options.noise.delta), common.seed))?;
     output.write(&document)
 }
 

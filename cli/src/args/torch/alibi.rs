@@ -1,7 +1,7 @@
 //! Options of `leakbound torch alibi`.
 
-use super::dpsgd::share;
 use super::network::NetworkOptions;
+use super::noise::share;
 use super::{DataOptions, count, delta, epsilon, rate};
 use clap::{Args, ValueEnum};
 use leakbound::Result;

@@ -1,14 +1,13 @@
 //! The defense of the models that a recipe trains.
 
 use super::contrastive::ContrastiveOptions;
-use super::dpsgd::{clipping_norm, noise_multiplier, share};
+use super::noise::{NoiseOptions, share};
 use super::training::below_1;
-use super::{count, delta, epsilon, rate};
+use super::{count, rate};
 use crate::args::{Parsed, number};
 use clap::{Args, ValueEnum};
 use leakbound::error::{Error, Result};
-use leakbound::quantity::{Delta, Epsilon, NoiseScale};
-use leakbound_train::{Defense, Dfkd, DpSgd, GradientNoise, Hamp, RelaxLoss, Selena};
+use leakbound_train::{Defense, Dfkd, DpSgd, Hamp, RelaxLoss, Selena};
 use serde::Serialize;
 
 /// Which defense.
@@ -69,28 +68,16 @@ pub struct DefenseOptions {
 /// Training by DP-SGD, with the epochs and the batch size of all models.
 #[derive(Debug, Clone, Args, Serialize)]
 pub struct PrivateOptions {
-    /// Noise multiplier of dp-sgd: standard deviation of the noise on the sum of gradients, in clipping norms
-    #[arg(long, value_name = "S", value_parser = noise_multiplier, allow_hyphen_values = true,
-          conflicts_with = "epsilon")]
-    pub noise_multiplier: Option<NoiseScale>,
-    /// Calibrate the noise of dp-sgd so that each model is (E, delta)-differentially private
-    #[arg(long, value_name = "E", value_parser = epsilon, allow_hyphen_values = true)]
-    pub epsilon: Option<Epsilon>,
-    /// Delta of the guarantee of dp-sgd
-    #[arg(long, value_name = "D", default_value = "1e-5", value_parser = delta, allow_hyphen_values = true)]
-    pub delta: Delta,
-    /// Clipping norm of per-image gradients of dp-sgd
-    #[arg(long, value_name = "R", default_value = "1", value_parser = clipping_norm, allow_hyphen_values = true)]
-    pub clipping_norm: f64,
+    /// The noise
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub noise: NoiseOptions,
     /// Learning rate of dp-sgd, which has its own optimizer: SGD
     #[arg(long, value_name = "R", default_value = "1", value_parser = rate, allow_hyphen_values = true)]
     pub private_learning_rate: f64,
     /// Momentum of dp-sgd
     #[arg(long, value_name = "B", default_value = "0", value_parser = share, allow_hyphen_values = true)]
     pub private_momentum: f64,
-    /// Decay of the exponential moving average of the parameters, which is then the model of dp-sgd, such as 0.9999
-    #[arg(long, value_name = "D", value_parser = share, allow_hyphen_values = true)]
-    pub average: Option<f64>,
     /// Views of each image, drawn by --flip and --shift at every step, of which dp-sgd averages the gradients before it
     /// clips them
     #[arg(long, value_name = "K", default_value = "1", value_parser = count, allow_hyphen_values = true)]
@@ -99,39 +86,27 @@ pub struct PrivateOptions {
 
 impl PrivateOptions {
     /// # Errors
-    /// [`Error::Rejected`] without noise.
+    /// Those of [`NoiseOptions::noise`].
     fn defense(&self) -> Result<DpSgd> {
-        let noise = match (self.noise_multiplier, self.epsilon) {
-            (Some(noise), _) => GradientNoise::Multiplier(noise),
-            (None, Some(epsilon)) => GradientNoise::Target(epsilon),
-            (None, None) => {
-                let reason = "dp-sgd needs --noise-multiplier or --epsilon".into();
-                return Err(Error::Rejected { operation: "defense", reason });
-            }
-        };
         Ok(DpSgd {
-            clipping_norm: self.clipping_norm,
-            noise,
-            delta: self.delta,
+            clipping_norm: self.noise.clipping_norm,
+            noise: self.noise.noise()?,
+            delta: self.noise.delta,
             learning_rate: self.private_learning_rate,
             momentum: self.private_momentum,
-            average: self.average,
+            average: self.noise.average,
             views: self.gradient_views,
         })
     }
 
     /// Options with whether they are at another value than their default.
-    fn chosen(&self) -> [(&'static str, bool); 8] {
-        [
-            ("--noise-multiplier", self.noise_multiplier.is_some()),
-            ("--epsilon", self.epsilon.is_some()),
-            ("--delta", self.delta.get() != 1e-5),
-            ("--clipping-norm", self.clipping_norm != 1.0),
+    fn chosen(&self) -> impl Iterator<Item = (&'static str, bool)> {
+        let own = [
             ("--private-learning-rate", self.private_learning_rate != 1.0),
             ("--private-momentum", self.private_momentum != 0.0),
-            ("--average", self.average.is_some()),
             ("--gradient-views", self.gradient_views != 1),
-        ]
+        ];
+        self.noise.chosen().into_iter().chain(own)
     }
 }
 

@@ -1,11 +1,12 @@
 //! Options of `leakbound torch dpsgd`.
 
 use super::network::NetworkOptions;
+use super::noise::{NoiseOptions, share};
 use super::training::CheckpointOptions;
-use super::{DataOptions, Parsed, any_count, count, delta, epsilon, number, quantity, rate};
+use super::{DataOptions, any_count, count, rate};
 use clap::Args;
-use leakbound::quantity::{Delta, Epsilon, NoiseScale};
-use leakbound_train::{Augmentation, DpSgdPlan, GradientNoise, Optimizer, PrivateModelsPlan, Schedule, TrainingViews};
+use leakbound::Result;
+use leakbound_train::{Augmentation, DpSgdPlan, Optimizer, PrivateModelsPlan, Schedule, TrainingViews};
 use serde::Serialize;
 
 /// Options of `leakbound torch dpsgd`.
@@ -32,19 +33,10 @@ pub struct DpsgdOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub network: NetworkOptions,
-    /// Noise multiplier: standard deviation of the noise on the sum of gradients, in clipping norms
-    #[arg(long, value_name = "S", value_parser = noise_multiplier, allow_hyphen_values = true,
-          conflicts_with = "epsilon", required_unless_present = "epsilon")]
-    pub noise_multiplier: Option<NoiseScale>,
-    /// Calibrate the noise so that each model is (E, delta)-differentially private, instead of --noise-multiplier
-    #[arg(long, value_name = "E", value_parser = epsilon, allow_hyphen_values = true)]
-    pub epsilon: Option<Epsilon>,
-    /// Delta of that guarantee
-    #[arg(long, value_name = "D", default_value = "1e-5", value_parser = delta, allow_hyphen_values = true)]
-    pub delta: Delta,
-    /// Clipping norm of per-image gradients
-    #[arg(long, value_name = "R", default_value = "1", value_parser = clipping_norm, allow_hyphen_values = true)]
-    pub clipping_norm: f64,
+    /// The noise
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub noise: NoiseOptions,
     /// Epochs
     #[arg(long, value_name = "N", default_value = "20", value_parser = count, allow_hyphen_values = true)]
     pub epochs: usize,
@@ -57,9 +49,6 @@ pub struct DpsgdOptions {
     /// Momentum
     #[arg(long, value_name = "B", default_value = "0", value_parser = share, allow_hyphen_values = true)]
     pub momentum: f64,
-    /// Decay of the exponential moving average of the parameters, which is then the model, such as 0.9999
-    #[arg(long, value_name = "D", value_parser = share, allow_hyphen_values = true)]
-    pub average: Option<f64>,
     /// Views of each image, drawn by --flip and --shift at every step, of which the gradients are averaged before they
     /// are clipped
     #[arg(long, value_name = "K", default_value = "1", value_parser = count, allow_hyphen_values = true)]
@@ -74,43 +63,30 @@ pub struct DpsgdOptions {
 
 impl DpsgdOptions {
     /// The library's plan.
-    pub fn plan(&self, seed: u64) -> PrivateModelsPlan {
-        // One of the two is there, and no noise at all stands for none of them.
-        let target = GradientNoise::Target(self.epsilon.unwrap_or(Epsilon::INFINITE));
-        PrivateModelsPlan {
+    ///
+    /// # Errors
+    /// Those of [`NoiseOptions::noise`].
+    pub fn plan(&self, seed: u64) -> Result<PrivateModelsPlan> {
+        Ok(PrivateModelsPlan {
             network: self.network.plan(),
             models: self.models,
             images: self.images,
             canaries: self.canaries,
             training: DpSgdPlan {
-                clipping_norm: self.clipping_norm,
-                noise: self.noise_multiplier.map_or(target, GradientNoise::Multiplier),
-                delta: self.delta,
+                clipping_norm: self.noise.clipping_norm,
+                noise: self.noise.noise()?,
+                delta: self.noise.delta,
                 batch: self.batch,
                 epochs: self.epochs,
                 optimizer: Optimizer::Sgd { momentum: self.momentum, weight_decay: 0.0, nesterov: false },
                 schedule: Schedule::Constant { rate: self.learning_rate },
-                average: self.average,
+                average: self.noise.average,
             },
             views: (self.views > 1 || self.flip || self.shift > 0).then_some(TrainingViews {
                 count: self.views,
                 augmentation: Augmentation { flip: self.flip, shift: self.shift },
             }),
             seed,
-        }
+        })
     }
-}
-
-pub(super) fn noise_multiplier(text: &str) -> Parsed<NoiseScale> {
-    quantity(text, NoiseScale::new)
-}
-
-pub(super) fn clipping_norm(text: &str) -> Parsed<f64> {
-    let norm = number(text)?;
-    if norm > 0.0 && norm <= 1e6 { Ok(norm) } else { Err(format!("{norm} is not in (0, 1e6]")) }
-}
-
-pub(super) fn share(text: &str) -> Parsed<f64> {
-    let share = number(text)?;
-    if (0.0..1.0).contains(&share) { Ok(share) } else { Err(format!("{share} is not in [0, 1)")) }
 }

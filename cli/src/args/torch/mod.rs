@@ -5,6 +5,7 @@ mod contrastive;
 mod defense;
 mod dpsgd;
 mod network;
+mod noise;
 mod property;
 mod shadow;
 mod student;

@@ -1,0 +1,72 @@
+//! The noise of DP-SGD, for every recipe that trains by it.
+
+use super::{delta, epsilon, quantity};
+use crate::args::{Parsed, number};
+use clap::Args;
+use leakbound::error::{Error, Result};
+use leakbound::quantity::{Delta, Epsilon, NoiseScale};
+use leakbound_train::GradientNoise;
+use serde::Serialize;
+
+/// Noisy gradients of clipped norm.
+#[derive(Debug, Clone, Args, Serialize)]
+pub struct NoiseOptions {
+    /// Noise multiplier of DP-SGD: standard deviation of the noise on the sum of gradients, in clipping norms
+    #[arg(long, value_name = "S", value_parser = noise_multiplier, allow_hyphen_values = true,
+          conflicts_with = "epsilon")]
+    pub noise_multiplier: Option<NoiseScale>,
+    /// Calibrate the noise of DP-SGD so that each model is (E, delta)-differentially private, instead of
+    /// --noise-multiplier
+    #[arg(long, value_name = "E", value_parser = epsilon, allow_hyphen_values = true)]
+    pub epsilon: Option<Epsilon>,
+    /// Delta of that guarantee
+    #[arg(long, value_name = "D", default_value = "1e-5", value_parser = delta, allow_hyphen_values = true)]
+    pub delta: Delta,
+    /// Clipping norm of per-image gradients in DP-SGD
+    #[arg(long, value_name = "R", default_value = "1", value_parser = clipping_norm, allow_hyphen_values = true)]
+    pub clipping_norm: f64,
+    /// Decay of the exponential moving average of the parameters, which is then the model of DP-SGD, such as 0.9999
+    #[arg(long, value_name = "D", value_parser = share, allow_hyphen_values = true)]
+    pub average: Option<f64>,
+}
+
+impl NoiseOptions {
+    /// How much noise.
+    ///
+    /// # Errors
+    /// [`Error::Rejected`] where neither option says so.
+    pub fn noise(&self) -> Result<GradientNoise> {
+        match (self.noise_multiplier, self.epsilon) {
+            (Some(noise), _) => Ok(GradientNoise::Multiplier(noise)),
+            (None, Some(epsilon)) => Ok(GradientNoise::Target(epsilon)),
+            (None, None) => {
+                Err(Error::Rejected { operation: "DP-SGD", reason: "it needs --noise-multiplier or --epsilon".into() })
+            }
+        }
+    }
+
+    /// Options with whether they are at another value than their default.
+    pub fn chosen(&self) -> [(&'static str, bool); 5] {
+        [
+            ("--noise-multiplier", self.noise_multiplier.is_some()),
+            ("--epsilon", self.epsilon.is_some()),
+            ("--delta", self.delta.get() != 1e-5),
+            ("--clipping-norm", self.clipping_norm != 1.0),
+            ("--average", self.average.is_some()),
+        ]
+    }
+}
+
+fn noise_multiplier(text: &str) -> Parsed<NoiseScale> {
+    quantity(text, NoiseScale::new)
+}
+
+fn clipping_norm(text: &str) -> Parsed<f64> {
+    let norm = number(text)?;
+    if norm > 0.0 && norm <= 1e6 { Ok(norm) } else { Err(format!("{norm} is not in (0, 1e6]")) }
+}
+
+pub(super) fn share(text: &str) -> Parsed<f64> {
+    let share = number(text)?;
+    if (0.0..1.0).contains(&share) { Ok(share) } else { Err(format!("{share} is not in [0, 1)")) }
+}
