@@ -1,7 +1,7 @@
 //! LiRA leave-one-out from memory: 64 models, 50,000 samples, 18 views.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use leakbound::membership::{LiraPlan, MemoryScores, Victims, label_only, lira};
+use leakbound::membership::{LabelOnlyPlan, LiraPlan, MemoryScores, label_only, lira};
 use ndarray::{Array2, Array3};
 use rand::{RngExt, SeedableRng};
 use rand_distr::StandardNormal;
@@ -34,7 +34,7 @@ fn attacks(criterion: &mut Criterion) {
         });
         group.throughput(Throughput::Elements(64 * 500));
         group.bench_function(format!("label-only, 64 x 500 x 18, {threads} threads"), |bencher| {
-            bencher.iter(|| pool.install(|| label_only(&bits, 1.0, &Victims::LeaveOneOut).unwrap()));
+            bencher.iter(|| pool.install(|| label_only(&bits, &LabelOnlyPlan::default()).unwrap()));
         });
     }
     group.finish();

@@ -28,21 +28,24 @@ type Lanes = [f64; LANES];
 /// Features of a model, and whether it was trained on the sample.
 pub(super) type Row<'a> = (&'a [f64], bool);
 
-/// Features of models, column by column, with the truth and a weight for each.
+/// Features of models, column by column, with the truth and a count for each.
 ///
-/// Rows of weight 0 fill up the last lanes; they add nothing to any sum.
+/// Rows of count 0 fill up the last lanes; they add nothing to any sum.
 pub(super) struct Design {
     /// Features and the constant 1, which is the last column.
     columns: Vec<Vec<Lanes>>,
     /// 1 inside, 0 outside.
     truth: Vec<Lanes>,
+    /// How often each row is there.
+    count: Vec<Lanes>,
+    /// What it counts for in a fit.
     weight: Vec<Lanes>,
     /// The largest magnitude in each row.
     largest: Vec<f64>,
 }
 
 impl Design {
-    /// Rows of equal length with their truth, each of weight 0.
+    /// Rows of equal length with their truth, each of count 0.
     pub(super) fn new(rows: &[Row<'_>]) -> Self {
         let features = rows.first().map_or(0, |(x, _)| x.len());
         let blocks = rows.len().div_ceil(LANES);
@@ -56,22 +59,41 @@ impl Design {
         Self {
             columns,
             truth: gathered(&|(_, member)| f64::from(u8::from(*member))),
+            count: vec![[0.0; LANES]; blocks],
             weight: vec![[0.0; LANES]; blocks],
             largest: rows.iter().map(|(x, _)| x.iter().fold(1.0, |most: f64, x| most.max(x.abs()))).collect(),
         }
     }
 
-    /// Adds to the weight of a row.
-    pub(super) fn add(&mut self, row: usize, weight: f64) {
-        self.weight[row / LANES][row % LANES] += weight;
+    /// Adds to the count of a row, which is its weight.
+    pub(super) fn add(&mut self, row: usize, count: f64) {
+        let (block, lane) = (row / LANES, row % LANES);
+        self.count[block][lane] += count;
+        self.weight[block][lane] = self.count[block][lane];
+    }
+
+    /// Models outside and inside.
+    fn sides(&self) -> [f64; 2] {
+        [0.0, 1.0].map(|side| {
+            let pairs = self.truth.iter().flatten().zip(self.count.iter().flatten());
+            pairs.filter(|&(&truth, _)| truth == side).map(|(_, count)| count).sum()
+        })
     }
 
     /// Whether there are models inside and models outside.
     pub(super) fn both_sides(&self) -> bool {
-        [0.0, 1.0].into_iter().all(|side| {
-            let mut pairs = self.truth.iter().flatten().zip(self.weight.iter().flatten());
-            pairs.any(|(&truth, &weight)| truth == side && weight > 0.0)
-        })
+        self.sides().iter().all(|&count| count > 0.0)
+    }
+
+    /// Gives the models inside together as much weight as those outside, n / 2 of n models each.
+    pub(super) fn balance(&mut self) {
+        let sides = self.sides();
+        let half = 0.5 * (sides[0] + sides[1]);
+        for ((weight, count), truth) in self.weight.iter_mut().zip(&self.count).zip(&self.truth) {
+            for lane in 0..LANES {
+                weight[lane] = count[lane] * (half / sides[usize::from(truth[lane] > 0.5)]);
+            }
+        }
     }
 
     /// Weights and intercept of this many.

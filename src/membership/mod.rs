@@ -31,7 +31,7 @@ pub use canary_kind::CanaryKind;
 pub use defense::{DefenseAttack, DefenseFamily};
 pub(crate) use embeddings::zero_vector;
 pub use embeddings::{MemoryEmbeddings, ScoredEmbeddings, ShadowEmbeddings, ViewPairs};
-pub use label_only::label_only;
+pub use label_only::{LabelOnlyPlan, label_only};
 pub use lira::{Guesses, LiraMode, LiraPlan, LiraVariance, LiraVariant, LiraViews, Victims, lira};
 pub use metrics::{Level, LevelMetrics, MembershipMetrics, MembershipPlan, membership_metrics};
 pub use risk_score::risk_score;

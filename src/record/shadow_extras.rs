@@ -15,6 +15,10 @@ pub struct ShadowExtras {
     pub test_accuracy: Option<Vec<f64>>,
     /// `training_time_logits` \[model, sample, view, class\]: the answers without what a defense does at test time.
     pub training_time: Option<MemoryLogits>,
+    /// `split_ai_logits` \[model, sample, view, class\]: the answers of SELENA's models that left a sample out.
+    pub split_ai: Option<MemoryLogits>,
+    /// `split_ai_neighbor_logits`: the same at the nearest neighbor of each sample, with the labels of the samples.
+    pub split_ai_neighbors: Option<MemoryLogits>,
     /// `audit_index` \[sample\]: the training image behind a sample, or whose place it took.
     pub audit_index: Option<Vec<u64>>,
 }
@@ -60,11 +64,17 @@ pub fn read_shadow_extras(
         }
         extras.audit_index = Some(index.to_vec());
     }
-    if let Some(labels) = recording.labels().filter(|_| arrays.has("training_time_logits")) {
-        let logits: Array4<f64> = arrays.numbers("training_time_logits")?;
-        let (members, labels) = (recording.members().to_owned(), labels.iter().copied().collect());
-        let unfit = |error: Error| arrays.at("training_time_logits", error.to_string(), "logits like `logits`");
-        extras.training_time = Some(MemoryLogits::new(logits, labels, members).map_err(unfit)?);
+    for (name, into) in [
+        ("training_time_logits", &mut extras.training_time),
+        ("split_ai_logits", &mut extras.split_ai),
+        ("split_ai_neighbor_logits", &mut extras.split_ai_neighbors),
+    ] {
+        if let Some(labels) = recording.labels().filter(|_| arrays.has(name)) {
+            let logits: Array4<f64> = arrays.numbers(name)?;
+            let (members, labels) = (recording.members().to_owned(), labels.iter().copied().collect());
+            let unfit = |error: Error| arrays.at(name, error.to_string(), "logits like `logits`");
+            *into = Some(MemoryLogits::new(logits, labels, members).map_err(unfit)?);
+        }
     }
     Ok(extras)
 }

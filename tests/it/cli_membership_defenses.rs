@@ -64,7 +64,7 @@ const STUDY: &str = "fprs = [0.05]\nvariance = 'pooled'\nresamples = 200\n\
     [[recording]]\nname = 'masked'\ndefense = 'hamp'\noriginal = 'hamp.npz'\n\
     canaries = [{ kind = 'mislabeled', file = 'hamp.npz' }]\n\
     [[recording]]\nname = 'split'\ndefense = 'selena'\n\
-    canaries = [{ kind = 'duplicated', file = 'strong.npz' }, { kind = 'mislabeled', file = 'weak.npz' }]\n\
+    canaries = [{ kind = 'duplicated', file = 'strong.npz' }, { kind = 'mislabeled', file = 'split.npz' }]\n\
     [[recording]]\nname = 'encoder'\ndefense = 'simclr'\noriginal = 'encoder.npz'\n\
     canaries = [{ kind = 'out-of-distribution', file = 'strange.npz' }]\n\
     [[recording]]\nname = 'new'\ncanaries = [{ kind = 'mislabeled', file = 'none.npz' }]\n\
@@ -79,6 +79,7 @@ fn desk() -> Desk {
     record(&desk, "strong.npz", &strong, &[]);
     record(&desk, "weak.npz", &weak, &[]);
     record(&desk, "none.npz", &none, &[]);
+    record(&desk, "split.npz", &weak, &[("split_ai_logits", &none), ("split_ai_neighbor_logits", &strong)]);
     let keep = keep();
     let mut embeddings = |spread: f64| {
         Array4::from_shape_fn((MODELS, SAMPLES, VIEWS, 6), |(m, s, _, d)| {
@@ -118,6 +119,7 @@ fn findings_are_decided_by_bands() {
             ("test-time-defense-masks", "masked", "agrees"),
             ("labels-show-what-is-masked", "masked", "agrees"),
             ("duplicates-leak-more", "split", "agrees"),
+            ("neighbors-show-what-is-left-out", "split", "agrees"),
             ("encoder-leaks-more", "encoder", "agrees"),
             ("encoder-leaks-more", "encoder", "agrees"),
             ("out-of-distribution-leaks-more", "encoder", "agrees"),
@@ -149,7 +151,7 @@ fn attacks_are_those_of_their_commands() {
     let desk = desk();
     let document = desk.json("membership defenses s.toml");
     for (defense, attack, alone) in [
-        ("masked", "label-only", "label-only hamp.npz"),
+        ("masked", "label-only", "label-only hamp.npz --balanced"),
         ("masked", "lira", "lira hamp.npz --variance pooled"),
         ("encoder", "encoder-lira", "lira encoder.npz --answers encoder --variance pooled"),
     ] {
@@ -173,7 +175,7 @@ fn every_form_has_the_study() {
     let text = desk.stdout("membership defenses s.toml --report page.html");
     assert!(
         text.starts_with(
-            "6 defenses against membership inference; published findings: 13 agree, 1 differ, 0 undecided"
+            "6 defenses against membership inference; published findings: 14 agree, 1 differ, 0 undecided"
         )
     );
     assert!(text.contains("LiRA finds more without the test-time defense") && text.contains("AGREES"), "{text}");
@@ -290,9 +292,9 @@ mod with_libtorch {
         assert_eq!(crate::desk::names(&desk.path("r")), expected);
         let findings = decisions(&first);
         println!("{findings:?}");
-        // HAMP on both kinds, SELENA with three kinds of duplicates, DFKD, SimCLR on both kinds and one against the
+        // HAMP on both kinds, SELENA with three kinds of duplicates and at neighbors, DFKD, SimCLR on both kinds and one against the
         // other, five defenses against DP-SGD; each at two rates.
-        assert_eq!(findings.len(), 2 * (2 * 2 + 3 + 1 + 3 + 5));
+        assert_eq!(findings.len(), 2 * (2 * 2 + 3 + 1 + 1 + 3 + 5));
         let tuned = rows(&first["warnings"]).iter().find(|warning| warning["code"] == "tuned-option").unwrap();
         let message = tuned["message"].as_str().unwrap();
         assert!(

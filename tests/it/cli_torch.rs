@@ -145,6 +145,7 @@ mod with_libtorch {
             "--loss-threshold is an option of relaxloss, not of none",
         );
         rejected(2, IMAGES, &recording, "--models 0", "--models");
+        rejected(2, IMAGES, &recording, "--neighbors --audit 30 --fixed 20", "among 20 fixed images; take more");
         rejected(2, IMAGES, &recording, "--defense dfkd", "has none; take a network that has, such as --network cnn");
         rejected(2, IMAGES, &recording, "--synthetic-images 9", "an option of dfkd, not of none");
         rejected(2, IMAGES, &recording, "--defense dfkd --network cnn --synthetic-images 1", "= 1 is not in [2, inf)");
@@ -171,9 +172,9 @@ mod with_libtorch {
                 r#""entropy_weight": 0.005"#,
             ),
             (
-                "selena --split-models 4 --left-out 2",
+                "selena --split-models 4 --left-out 2 --neighbors",
                 "SELENA of 4 models, 2 of them for an image",
-                "split_ai_logits",
+                "split_ai_neighbor_logits",
                 r#""left_out": 2"#,
             ),
             (
@@ -205,7 +206,8 @@ mod with_libtorch {
             let document = train(&second, "--threads 2 --format json");
             assert!(document.contains(parameter) && document.contains(&format!("\"{array}\"")), "{document}");
             assert!(std::fs::read(&first).unwrap() == std::fs::read(&second).unwrap(), "{defense}");
-            let (status, _, stderr) = leakbound(&format!("membership lira {first} --format json"));
+            let looks_at = if defense.contains("--neighbors") { "neighbor" } else { "sample" };
+            let (status, _, stderr) = leakbound(&format!("membership lira {first} --answers {looks_at} --format json"));
             assert_eq!(status, 0, "{defense}: {stderr}");
         }
     }

@@ -1,7 +1,7 @@
 //! Simulated answers of defended models: what the attack made for the defense finds, and what others miss.
 
 use leakbound::membership::{
-    AttackScores, LiraPlan, MembershipPlan, MembershipScore, MemoryLogits, ScoredLogits, Victims, label_only,
+    AttackScores, LabelOnlyPlan, LiraPlan, MembershipPlan, MembershipScore, MemoryLogits, ScoredLogits, label_only,
     threshold_attack,
 };
 use leakbound::roc::Roc;
@@ -86,7 +86,7 @@ fn confidence_masking_does_not_stop_the_label_only_attack() {
     let recorded = |logits: Array4<f64>| MemoryLogits::new(logits, labels(samples, classes), members.clone()).unwrap();
     let (plain, defended) = (recorded(logits), recorded(defended));
     let attack = |logits: &MemoryLogits| {
-        label_only(&ScoredLogits::new(logits, MembershipScore::Correct), 1.0, &Victims::LeaveOneOut).unwrap().scores
+        label_only(&ScoredLogits::new(logits, MembershipScore::Correct), &LabelOnlyPlan::default()).unwrap().scores
     };
     assert_eq!(attack(&plain), attack(&defended));
     let threshold = |logits: &MemoryLogits, score| auc(&threshold_attack(&ScoredLogits::new(logits, score)).unwrap());
@@ -142,7 +142,7 @@ fn answers_at_neighbors_leak_what_those_on_samples_hide() {
     assert!(per_sample > expected - 0.1 && per_sample < expected + 0.05, "{per_sample}");
     // Through neighbors that are the samples themselves, each attack is itself.
     let itself = RecordedAnswers::logits(&neighbors).with_neighbors(&neighbors).unwrap();
-    for attack in [lira(), threshold(), Attack::LabelOnly { strength: 1.0, victims: Victims::LeaveOneOut }] {
+    for attack in [lira(), threshold(), Attack::LabelOnly(LabelOnlyPlan::default())] {
         assert_eq!(found(itself, Attack::Neighbor(Box::new(attack.clone()))), found(itself, attack));
     }
     let others = MemoryLogits::new(Array4::zeros((2, 1, 1, 2)), labels(1, 2), Array2::from_elem((2, 1), true)).unwrap();

@@ -3,7 +3,8 @@
 
 use crate::json::{number, numbers, reference, rows};
 use leakbound::membership::{
-    LiraMode, LiraPlan, LiraVariance, LiraVariant, LiraViews, MembershipScore, MemoryScores, Victims, label_only, lira,
+    LabelOnlyPlan, LiraMode, LiraPlan, LiraVariance, LiraVariant, LiraViews, MembershipScore, MemoryScores, Victims,
+    label_only, lira,
 };
 use ndarray::{Array2, Array3, Axis};
 use serde_json::Value;
@@ -126,7 +127,8 @@ fn label_only_attack() {
         Array3::from_shape_fn((models, samples, views), |(m, s, v)| number(&features[s][m][v])),
         Array2::from_shape_fn((models, samples), |(m, s)| membership[s][m].as_u64() == Some(1)),
     );
-    let guesses = label_only(&source.unwrap(), number(&entry["inputs"]["C"]), &Victims::LeaveOneOut).unwrap();
+    let plan = LabelOnlyPlan { strength: number(&entry["inputs"]["C"]), ..LabelOnlyPlan::default() };
+    let guesses = label_only(&source.unwrap(), &plan).unwrap();
     let mut worst = 0f64;
     for ((model, sample), got) in guesses.scores.scores().indexed_iter() {
         worst = worst.max((got - number(&entry["expected"][sample][model])).abs());

@@ -162,18 +162,28 @@ fn check_recorded(study: &DefenseFile, entry: &DefenseEntry, recordings: &[Recor
 
 /// The study of what was recorded.
 fn of_recordings<'a>(study: &DefenseFile, recordings: &'a [Vec<Recorded>], seed: u64) -> Result<DefenseStudy<'a>> {
-    let of_one = |Recorded { canaries, recording, extras }: &'a Recorded| StudiedRecording {
-        canaries: *canaries,
-        answers: RecordedAnswers::from(recording),
-        training_time: extras.training_time.as_ref().map(|logits| RecordedAnswers::logits(logits)),
-        test_accuracy: extras.test_accuracy.clone(),
+    let of_one = |Recorded { canaries, recording, extras }: &'a Recorded| -> Result<StudiedRecording<'a>> {
+        let split_ai = extras.split_ai.as_ref().map(|logits| {
+            let answers = RecordedAnswers::logits(logits);
+            extras.split_ai_neighbors.as_ref().map_or(Ok(answers), |logits| answers.with_neighbors(logits))
+        });
+        Ok(StudiedRecording {
+            canaries: *canaries,
+            answers: RecordedAnswers::from(recording),
+            training_time: extras.training_time.as_ref().map(|logits| RecordedAnswers::logits(logits)),
+            split_ai: split_ai.transpose()?,
+            test_accuracy: extras.test_accuracy.clone(),
+        })
     };
-    let defenses = study.entries.iter().zip(recordings).map(|(entry, recordings)| StudiedDefense {
-        name: entry.name.clone(),
-        family: entry.family,
-        attack: entry.attack,
-        recordings: recordings.iter().map(of_one).collect(),
-    });
+    let of_defense = |(entry, recordings): (&DefenseEntry, &'a Vec<Recorded>)| -> Result<StudiedDefense<'a>> {
+        Ok(StudiedDefense {
+            name: entry.name.clone(),
+            family: entry.family,
+            attack: entry.attack,
+            recordings: recordings.iter().map(of_one).collect::<Result<_>>()?,
+        })
+    };
+    let defenses = study.entries.iter().zip(recordings).map(of_defense).collect::<Result<Vec<_>>>()?;
     let usual = MembershipPlan::default();
     let plan = MembershipPlan {
         ranked_by: study.fprs.first().copied().unwrap_or(usual.ranked_by),
@@ -185,7 +195,7 @@ fn of_recordings<'a>(study: &DefenseFile, recordings: &'a [Vec<Recorded>], seed:
         ..usual
     };
     Ok(DefenseStudy {
-        defenses: defenses.collect(),
+        defenses,
         variance: study.variance,
         measures: Measures { plan, levels: Levels::Both, per_class: false },
     })

@@ -10,7 +10,8 @@ use crate::output::Output;
 use clap::ValueEnum;
 use leakbound::Result;
 use leakbound::membership::{
-    LiraMode, LiraPlan, LiraVariance, LiraViews, MembershipPlan, MembershipScore, RmiaPlan, Victims, ViewPairs,
+    LabelOnlyPlan, LiraMode, LiraPlan, LiraVariance, LiraViews, MembershipPlan, MembershipScore, RmiaPlan, Victims,
+    ViewPairs,
 };
 use leakbound::record::ShadowRecording;
 use leakbound::study::{
@@ -23,13 +24,9 @@ pub fn run(common: &Common, command: &MembershipCommand) -> Result<Verdict> {
     match command {
         MembershipCommand::Lira(options) => attack(common, options, (&options.study, &options.answers), lira(options)),
         MembershipCommand::LabelOnly(options) => {
-            let victims = options.victims.victims.0.clone();
-            attack(
-                common,
-                options,
-                (&options.study, &options.answers),
-                Attack::LabelOnly { strength: options.strength, victims },
-            )
+            let (strength, balanced) = (options.strength, options.balanced);
+            let plan = LabelOnlyPlan { strength, balanced, victims: options.victims.victims.0.clone() };
+            attack(common, options, (&options.study, &options.answers), Attack::LabelOnly(plan))
         }
         MembershipCommand::Threshold(options) => attack(
             common,
@@ -185,6 +182,7 @@ fn named(name: ComparedName, victims: &Victims, seed: u64) -> Attack {
         Attack::Lira { plan, score: None }
     };
     let rmia = |mode, victims| Attack::Rmia(RmiaPlan { mode, victims, ..RmiaPlan::default() });
+    let label_only = |victims| Attack::LabelOnly(LabelOnlyPlan { victims, ..LabelOnlyPlan::default() });
     let neighbor = |attack| Attack::Neighbor(Box::new(attack));
     let encoder = |attack| Attack::Encoder { pairs: ViewPairs::All, attack: Box::new(attack) };
     match name {
@@ -194,14 +192,14 @@ fn named(name: ComparedName, victims: &Victims, seed: u64) -> Attack {
         ComparedName::Rmia => rmia(LiraMode::Online, victims),
         ComparedName::RmiaOffline => rmia(LiraMode::Offline, victims),
         ComparedName::Risk => Attack::Risk { score: None, bins: 15, victims },
-        ComparedName::LabelOnly => Attack::LabelOnly { strength: 1.0, victims },
+        ComparedName::LabelOnly => label_only(victims),
         ComparedName::Threshold => Attack::Threshold { score: None },
         ComparedName::TopConfidence => Attack::Threshold { score: Some(MembershipScore::TopConfidence) },
         ComparedName::Entropy => Attack::Threshold { score: Some(MembershipScore::Entropy) },
         ComparedName::Attacker => Attack::Trained { seed },
         ComparedName::NeighborLira => neighbor(lira(LiraMode::Online, LiraVariance::PerSample, victims)),
         ComparedName::NeighborLiraPooled => neighbor(lira(LiraMode::Online, LiraVariance::Pooled, victims)),
-        ComparedName::NeighborLabelOnly => neighbor(Attack::LabelOnly { strength: 1.0, victims }),
+        ComparedName::NeighborLabelOnly => neighbor(label_only(victims)),
         ComparedName::EncoderLira => encoder(lira(LiraMode::Online, LiraVariance::PerSample, victims)),
         ComparedName::EncoderLiraPooled => encoder(lira(LiraMode::Online, LiraVariance::Pooled, victims)),
         ComparedName::EncoderThreshold => encoder(Attack::Threshold { score: None }),

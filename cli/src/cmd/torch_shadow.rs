@@ -9,7 +9,7 @@ use leakbound::Result;
 use leakbound::record::ArrayWriter;
 use leakbound::report::{RecordingDocument, TrainingFact};
 use leakbound::study::Number;
-use leakbound_train::{FurtherAnswers, ShadowAnswers, TrainingDevice, train_shadow_models};
+use leakbound_train::{FurtherAnswers, NeighborAnswers, ShadowAnswers, TrainingDevice, train_shadow_models};
 use ndarray::arr0;
 
 pub fn run(common: &Common, options: &ShadowOptions, device: TrainingDevice) -> Result<()> {
@@ -89,6 +89,10 @@ fn add(writer: &mut ArrayWriter, answers: &ShadowAnswers, seed: u64) -> Result<(
     }
     if let Some(canary_pixels) = &answers.canary_pixels {
         writer.add("canary_pixels", canary_pixels)?;
+    }
+    if let Some(NeighborAnswers { index, logits }) = &answers.neighbors {
+        writer.add("neighbor_logits", logits)?;
+        writer.add("neighbor_index", index)?;
     }
     for FurtherAnswers { name, values, .. } in &answers.further {
         writer.add(name, values)?;

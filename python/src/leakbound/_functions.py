@@ -599,6 +599,7 @@ def label_only(
     answers: Literal["sample", "neighbor", "encoder"] | None = None,
     pairs: Literal["all", "disjoint"] = "all",
     strength: float = 1,
+    balanced: bool = False,
     victims: Integers = "loo",
     seed: int = 0,
     threads: int | None = None,
@@ -626,6 +627,8 @@ def label_only(
             embeddings are recorded].
         pairs: With `answers` encoder: views that are compared.
         strength: Inverse regularization strength C.
+        balanced: Weigh models trained on a sample together as much as the others: for few models, which would otherwise
+            be guessed to be on the other side where answers say nothing.
         victims: Victims: loo (leave one out: each model, with all others as shadow models), or held-out models, such as
             0,5.
         seed: Seed of all random numbers; the same seed gives the same result on any number of threads.

@@ -17,6 +17,7 @@ const fn statement(finding: Finding) -> &'static str {
         Finding::TestTimeDefenseMasks => "LiRA finds more without the test-time defense",
         Finding::LabelsShowWhatIsMasked => "label-only finds more than LiRA",
         Finding::DuplicatesLeakMore => "mislabeled samples leak more with duplicates",
+        Finding::NeighborsShowWhatIsLeftOut => "Split-AI shows at a neighbor what it hides at the sample",
         Finding::EncoderLeaksMore => "LiRA finds more on the encoder than on logits",
         Finding::OutOfDistributionLeaksMore => "out-of-distribution samples leak more than original ones",
         Finding::DistilledCanariesLeak => "canaries are found more often than by guessing",
@@ -37,13 +38,14 @@ const fn role(role: AttackRole) -> &'static str {
         AttackRole::Lira => "lira",
         AttackRole::Adaptive => "adaptive",
         AttackRole::TrainingTime => "training-time",
+        AttackRole::SplitAi => "split-ai",
+        AttackRole::SplitAiNeighbor => "split-ai-neighbor",
     }
 }
 
 /// The attack for a reader.
 fn attack(name: &str, role: AttackRole) -> String {
-    let time = if role == AttackRole::TrainingTime { " without test-time defense" } else { "" };
-    format!("{name}{time}")
+    format!("{name}{}", role.part())
 }
 
 /// A rate with its band, in percent.

@@ -3,8 +3,8 @@
 use super::recorded::{Answers, LooksAt, RecordedAnswers, Watch, Watched};
 use crate::error::{Error, Result};
 use crate::membership::{
-    AttackScores, Guesses, LiraPlan, MembershipScore, RmiaPlan, ScoredEmbeddings, ScoredLogits, Victims, ViewPairs,
-    label_only, lira, risk_score, rmia, threshold_attack, trained_attacker,
+    AttackScores, Guesses, LabelOnlyPlan, LiraPlan, MembershipScore, RmiaPlan, ScoredEmbeddings, ScoredLogits, Victims,
+    ViewPairs, label_only, lira, risk_score, rmia, threshold_attack, trained_attacker,
 };
 use crate::study::Warning;
 use crate::study::number::significant;
@@ -23,12 +23,7 @@ pub enum Attack {
         score: Option<MembershipScore>,
     },
     /// Logistic regression on which views are answered correctly.
-    LabelOnly {
-        /// Strength C of the loss against the penalty.
-        strength: f64,
-        /// The models that are attacked.
-        victims: Victims,
-    },
+    LabelOnly(LabelOnlyPlan),
     /// One threshold for the answers on all samples; every model is a victim.
     Threshold {
         /// The score of logits; [`MembershipScore::Loss`] if none.
@@ -90,7 +85,7 @@ impl Attack {
     pub fn name(&self) -> String {
         match self {
             Self::Lira { .. } => "lira".into(),
-            Self::LabelOnly { .. } => "label-only".into(),
+            Self::LabelOnly(_) => "label-only".into(),
             Self::Threshold { .. } => "threshold".into(),
             Self::Rmia(_) => "rmia".into(),
             Self::Risk { .. } => "risk".into(),
@@ -114,7 +109,7 @@ impl Attack {
     pub(super) const fn schema(&self) -> &'static str {
         match self {
             Self::Lira { .. } => "leakbound.membership-lira/1",
-            Self::LabelOnly { .. } => "leakbound.membership-label-only/1",
+            Self::LabelOnly(_) => "leakbound.membership-label-only/1",
             Self::Threshold { .. } => "leakbound.membership-threshold/1",
             Self::Rmia(_) => "leakbound.membership-rmia/1",
             Self::Risk { .. } => "leakbound.membership-risk/1",
@@ -127,7 +122,7 @@ impl Attack {
     pub(super) fn words(&self) -> String {
         match self {
             Self::Lira { plan, .. } => format!("LiRA, variant {}", plan.variant),
-            Self::LabelOnly { .. } => "label-only".into(),
+            Self::LabelOnly(_) => "label-only".into(),
             Self::Threshold { .. } => "threshold".into(),
             Self::Rmia(_) => "RMIA".into(),
             Self::Risk { .. } => "privacy-risk score".into(),
@@ -141,7 +136,8 @@ impl Attack {
     pub(super) const fn victims(&self) -> Option<&Victims> {
         match self {
             Self::Lira { plan, .. } => Some(&plan.victims),
-            Self::LabelOnly { victims, .. } | Self::Risk { victims, .. } => Some(victims),
+            Self::LabelOnly(plan) => Some(&plan.victims),
+            Self::Risk { victims, .. } => Some(victims),
             Self::Rmia(plan) => Some(&plan.victims),
             Self::Neighbor(attack) | Self::Encoder { attack, .. } => attack.victims(),
             Self::Threshold { .. } | Self::Trained { .. } => None,
@@ -162,9 +158,7 @@ impl Attack {
         use MembershipScore::{Confidence, Correct, Logit, Loss, ModifiedEntropy};
         match self {
             Self::Lira { plan, score } => on_scores!(answers, watch, *score, Logit, |source| lira(source, plan)),
-            Self::LabelOnly { strength, victims } => {
-                on_scores!(answers, watch, None, Correct, |source| label_only(source, *strength, victims))
-            }
+            Self::LabelOnly(plan) => on_scores!(answers, watch, None, Correct, |source| label_only(source, plan)),
             Self::Threshold { score } => {
                 on_scores!(answers, watch, *score, Loss, |source| threshold_attack(source)).map(decided)
             }
@@ -219,7 +213,7 @@ impl Attack {
     /// What it looks at, where that is more than a score; with its name in an error.
     const fn wants(&self) -> Option<(&'static str, &'static str)> {
         match self {
-            Self::LabelOnly { .. } => Some(("label-only attack", "right and wrong answers")),
+            Self::LabelOnly(_) => Some(("label-only attack", "right and wrong answers")),
             Self::Threshold { score: Some(MembershipScore::TopConfidence) } => {
                 Some(("threshold of the largest confidence", "all confidences"))
             }
@@ -237,7 +231,7 @@ impl Attack {
             Self::Neighbor(attack) => attack,
             attack => attack,
         };
-        let single = matches!(outer, Self::LabelOnly { .. }) && answers.views(self.looks_at()) == 1;
+        let single = matches!(outer, Self::LabelOnly(_)) && answers.views(self.looks_at()) == 1;
         single.then(|| Warning {
             code: "single-view",
             message: format!("{}: one view of each sample shows one bit, whether its label is predicted", self.name()),

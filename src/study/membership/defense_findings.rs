@@ -16,6 +16,9 @@ pub enum Finding {
     LabelsShowWhatIsMasked,
     /// SELENA: mislabeled samples with a duplicate leak more than those without (section 5.4).
     DuplicatesLeakMore,
+    /// SELENA: Split-AI hides a mislabeled sample where it is asked about the sample, and not where it is asked about its
+    /// nearest neighbor (appendix B.3).
+    NeighborsShowWhatIsLeftOut,
     /// Self-supervised learning: LiRA on the encoder finds more than LiRA on the logits (section 5.3).
     EncoderLeaksMore,
     /// Self-supervised learning: out-of-distribution samples leak more than the original ones (section 5.4).
@@ -168,9 +171,11 @@ impl<'a> Compared<'a> {
             DefenseFamily::Selena => {
                 let alone = on(CanaryKind::Mislabeled, AttackRole::Adaptive);
                 let twice = kinds.iter().filter(|kind| kind.has_duplicates());
-                twice
-                    .flat_map(|&kind| pair(Finding::DuplicatesLeakMore, on(kind, AttackRole::Adaptive), alone))
-                    .collect()
+                let twice =
+                    twice.flat_map(|&kind| pair(Finding::DuplicatesLeakMore, on(kind, AttackRole::Adaptive), alone));
+                let [itself, neighbor] =
+                    [AttackRole::SplitAi, AttackRole::SplitAiNeighbor].map(|role| on(CanaryKind::Mislabeled, role));
+                twice.chain(pair(Finding::NeighborsShowWhatIsLeftOut, neighbor, itself)).collect()
             }
             DefenseFamily::SimClr | DefenseFamily::MoCo => {
                 let encoder = |&canaries: &CanaryKind| {
@@ -378,7 +383,7 @@ mod tests {
 
     #[test]
     fn each_finding_compares_what_it_says() {
-        use AttackRole::{Adaptive, TrainingTime};
+        use AttackRole::{Adaptive, SplitAi, SplitAiNeighbor, TrainingTime};
         use CanaryKind::{Duplicated, Mislabeled, Original, OutOfDistribution};
         use DefenseFamily::{Dfkd, DpSgd, Hamp, Selena, SimClr};
         let (low, middle, high) = ([0.0, 0.01, 0.02], [0.1, 0.15, 0.2], [0.5, 0.6, 0.7]);
@@ -389,7 +394,12 @@ mod tests {
             evaluation(hamp, Original, (Adaptive, DefenseAttack::LabelOnly), low),
             evaluation(hamp, Original, (TrainingTime, DefenseAttack::Lira), high),
             evaluation(selena, Mislabeled, LIRA, low),
+            evaluation(selena, Mislabeled, (SplitAi, DefenseAttack::Lira), low),
+            evaluation(selena, Mislabeled, (SplitAiNeighbor, DefenseAttack::Lira), middle),
             evaluation(selena, Duplicated, LIRA, high),
+            // Of other kinds nothing was published.
+            evaluation(selena, Duplicated, (SplitAi, DefenseAttack::Lira), low),
+            evaluation(selena, Duplicated, (SplitAiNeighbor, DefenseAttack::Lira), low),
             evaluation(simclr, Original, LIRA, middle),
             evaluation(simclr, Original, encoder, [0.15, 0.2, 0.3]),
             evaluation(simclr, OutOfDistribution, LIRA, low),
@@ -406,6 +416,7 @@ mod tests {
                 row(Finding::TestTimeDefenseMasks, "h", Decision::Agrees),
                 row(Finding::LabelsShowWhatIsMasked, "h", Decision::Differs),
                 row(Finding::DuplicatesLeakMore, "s", Decision::Agrees),
+                row(Finding::NeighborsShowWhatIsLeftOut, "s", Decision::Agrees),
                 row(Finding::EncoderLeaksMore, "c", Decision::Undecided),
                 row(Finding::EncoderLeaksMore, "c", Decision::Agrees),
                 row(Finding::OutOfDistributionLeaksMore, "c", Decision::Agrees),

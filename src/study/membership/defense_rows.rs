@@ -16,6 +16,22 @@ pub enum AttackRole {
     Adaptive,
     /// LiRA on the answers without what the defense does at test time.
     TrainingTime,
+    /// LiRA on the answers of SELENA's Split-AI, before it is distilled.
+    SplitAi,
+    /// LiRA on those that Split-AI gives at the nearest neighbor of each sample.
+    SplitAiNeighbor,
+}
+
+impl AttackRole {
+    /// What of a defense the attack looks at, behind its name; nothing of the whole defense.
+    #[must_use]
+    pub const fn part(self) -> &'static str {
+        match self {
+            Self::Lira | Self::Adaptive => "",
+            Self::TrainingTime => " without test-time defense",
+            Self::SplitAi | Self::SplitAiNeighbor => " on Split-AI",
+        }
+    }
 }
 
 /// The TPR of an attack at one FPR, with its band over victims (heuristic).

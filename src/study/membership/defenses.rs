@@ -10,7 +10,7 @@ use super::rows::RocCurve;
 use super::warnings::{of_all, undecided};
 use crate::error::{Error, Result};
 use crate::membership::{
-    CanaryKind, DefenseAttack, DefenseFamily, LiraPlan, LiraVariance, MembershipMetrics, MembershipPlan, Victims,
+    CanaryKind, DefenseAttack, DefenseFamily, LabelOnlyPlan, LiraPlan, LiraVariance, MembershipMetrics, MembershipPlan,
     ViewPairs,
 };
 use crate::study::progress::{Meter, Progress};
@@ -62,6 +62,8 @@ pub struct StudiedRecording<'a> {
     pub answers: RecordedAnswers<'a>,
     /// The answers without what the defense does at test time, where they are other ones.
     pub training_time: Option<RecordedAnswers<'a>>,
+    /// The answers of SELENA's Split-AI, and those at the nearest neighbors of the samples where there are any.
+    pub split_ai: Option<RecordedAnswers<'a>>,
     /// \[model\]: share of the test images that it classifies rightly, where it is known.
     pub test_accuracy: Option<Vec<f64>>,
 }
@@ -185,13 +187,18 @@ impl<'r> DefenseStudy<'r> {
         let adaptive = (defense.attack != DefenseAttack::Lira)
             .then(|| attack(AttackRole::Adaptive, recording.answers, self.attack(defense.attack)));
         let training_time = recording.training_time.map(|answers| lira(AttackRole::TrainingTime, answers));
-        [whole, adaptive, training_time].into_iter().flatten()
+        let split_ai = recording.split_ai.map(|answers| lira(AttackRole::SplitAi, answers));
+        let neighbors = recording.split_ai.filter(|answers| answers.has(LooksAt::Neighbor));
+        let neighbors = neighbors
+            .map(|answers| attack(AttackRole::SplitAiNeighbor, answers, self.attack(DefenseAttack::NeighborLira)));
+        [whole, adaptive, training_time, split_ai, neighbors].into_iter().flatten()
     }
 
     /// The attack with the defaults of its command.
     fn attack(&self, attack: DefenseAttack) -> Attack {
         let lira = || Attack::Lira { plan: LiraPlan { variance: self.variance, ..LiraPlan::default() }, score: None };
-        let label_only = || Attack::LabelOnly { strength: 1.0, victims: Victims::LeaveOneOut };
+        // Studies may have few models.
+        let label_only = || Attack::LabelOnly(LabelOnlyPlan { balanced: true, ..LabelOnlyPlan::default() });
         match attack {
             DefenseAttack::Lira => lira(),
             DefenseAttack::LabelOnly => label_only(),
@@ -214,8 +221,8 @@ struct StudiedAttack<'a, 'r> {
 impl StudiedAttack<'_, '_> {
     /// Its name in warnings.
     fn words(&self) -> String {
-        let time = if self.role == AttackRole::TrainingTime { " without test-time defense" } else { "" };
-        format!("{}{time} on {} {}", self.attack.name(), self.defense.name, self.recording.canaries)
+        let (attack, part) = (self.attack.name(), self.role.part());
+        format!("{attack}{part} on {} {}", self.defense.name, self.recording.canaries)
     }
 
     fn run(&self, measures: &Measures, meter: &Meter<'_>) -> Result<(MembershipMetrics, Vec<Warning>)> {

@@ -124,10 +124,10 @@ impl Method for Hamp {
     }
 }
 
-/// The answers of one model: its logits with those of the audited queries rearranged from random ones, and these as
-/// they were, \[sample, view, class\].
+/// The answers of one model: its logits with those of the queries before the test images rearranged from random ones,
+/// and those to the audited samples as they were, \[sample, view, class\].
 fn masked(mut logits: Vec<f32>, random: &[f32], Queries { attacked, views, .. }: Queries, classes: usize) -> Answers {
-    let mut before = Vec::with_capacity(random.len());
+    let mut before = Vec::with_capacity(attacked * views * classes);
     for sample in 0..attacked {
         for view in 0..views {
             before.extend_from_slice(&logits[(view * attacked + sample) * classes..][..classes]);
@@ -150,17 +150,18 @@ fn rearrange(logits: &mut [f32], random: &[f32]) {
     }
 }
 
-/// Logits of each model for as many random images as there are audited queries, \[view, sample, class\]. Every model
-/// and view has a stream of its own.
+/// Logits of each model for as many random images as there are queries before the test images, \[view, sample, class\].
+/// Every model and view has a stream of its own; the neighbors are one more view.
 fn random_answers(
     networks: &dyn Ensemble,
     models: Range<usize>,
     asked: &Tensor,
-    (Queries { attacked, views, .. }, seed): (Queries, u64),
+    (queries, seed): (Queries, u64),
 ) -> std::result::Result<Vec<Vec<f32>>, TchError> {
     let pixels = asked.size()[1];
     let mut answers = vec![Vec::new(); models.len()];
-    for view in 0..views {
+    let attacked = queries.attacked;
+    for view in 0..queries.before_tests() / attacked {
         let random = random_pixels(models.clone(), view, attacked * pixels as usize, seed);
         let images = Tensor::from_slice(&random).view([models.len() as i64, attacked as i64, pixels]);
         let images = images.to_device(asked.device()).to_kind(Kind::Float) / 255.0;
@@ -238,7 +239,7 @@ mod tests {
         rearrange(&mut logits, &[7.0, 9.0, 8.0, 6.0]);
         assert_eq!(logits, [8.0, 9.0, 6.0, 7.0]);
         // Two views of two samples, two classes, and one test image.
-        let queries = Queries { fixed: 0, attacked: 2, views: 2, image: [1, 1, 1] };
+        let queries = Queries { fixed: 0, attacked: 2, views: 2, neighbors: 0, image: [1, 1, 1] };
         let logits = vec![1.0, 2.0, 4.0, 3.0, 5.0, 6.0, 8.0, 7.0, 0.5, 0.1];
         let random = [10.0, 20.0, 10.0, 20.0, 20.0, 10.0, 20.0, 10.0];
         let answers = masked(logits, &random, queries, 2);

@@ -13,8 +13,8 @@ use tch::{Device, TchError, Tensor};
 /// The one training of a shadow model that is a single network, for `Trainer::train_and_ask`.
 pub(crate) const PHASE: u64 = 0;
 
-/// The images that every shadow model is queried on, [V · A + T, F]: view by view the A attacked samples, the T test
-/// images behind them.
+/// The images that every shadow model is queried on, [V · A + N + T, F]: view by view the A attacked samples, then the
+/// nearest neighbors of these if they are asked about, then the T test images.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Queries {
     /// Training images of every model: the audited samples are behind them.
@@ -23,8 +23,17 @@ pub(crate) struct Queries {
     pub attacked: usize,
     /// V.
     pub views: usize,
+    /// N: A or 0.
+    pub neighbors: usize,
     /// \[channels, rows, columns\] of an image, F pixels.
     pub image: [usize; 3],
+}
+
+impl Queries {
+    /// Queries before the test images.
+    pub const fn before_tests(self) -> usize {
+        self.views * self.attacked + self.neighbors
+    }
 }
 
 /// Shadow models to be trained.
@@ -40,6 +49,8 @@ pub(crate) struct Task<'a> {
     pub asked: &'a Tensor,
     /// What they are.
     pub queries: Queries,
+    /// Place of each neighbor among the images.
+    pub neighbors: &'a [u32],
     /// \[test image\].
     pub test_labels: &'a [u8],
 }

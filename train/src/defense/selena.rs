@@ -30,7 +30,8 @@ const DISTILLED: u64 = 1 << 34;
 ///
 /// As published, Split-AI answers for an image that is no member with the L models that left out a random member. The
 /// recording has its own answers to the audited samples themselves as `split_ai_logits` \[model, sample, 1, class\],
-/// ln of probabilities, and the share of test images that it classifies rightly as `split_ai_test_accuracy` \[model\].
+/// ln of probabilities, those to their nearest neighbors as `split_ai_neighbor_logits` if these are asked about, and the
+/// share of test images that it classifies rightly as `split_ai_test_accuracy` \[model\].
 ///
 /// A checkpoint keeps a shadow model with its K + 1 networks, or nothing of it.
 ///
@@ -126,6 +127,8 @@ struct Models<'a> {
     queries: Queries,
     /// Training images of each.
     tables: &'a [Vec<Example>],
+    /// Place of each nearest neighbor among the images.
+    neighbors: &'a [u32],
     test_labels: &'a [u8],
 }
 
@@ -162,10 +165,17 @@ impl Models<'_> {
         let (phase, table) = (DISTILLED + number as u64, [self.tables[number].clone()]);
         let answers =
             self.trainer.train_and_ask(phase, &lesson, &table, asked, &|networks, _, asked| logits(networks, asked))?;
-        let audited = &of_images[queries.fixed * classes..][..queries.attacked * classes];
         // Single precision has no smaller probability but 0.
-        let split_logits = audited.iter().map(|&probability| probability.max(f32::MIN_POSITIVE).ln()).collect();
-        Ok(answers.into_iter().chain([split_logits, vec![split_accuracy as f32]]).collect())
+        let logs = |image: usize| {
+            of_images[image * classes..][..classes].iter().map(|&probability| probability.max(f32::MIN_POSITIVE).ln())
+        };
+        let audited: Vec<f32> = (queries.fixed..queries.fixed + queries.attacked).flat_map(logs).collect();
+        let mut all = answers;
+        all.extend([audited, vec![split_accuracy as f32]]);
+        if !self.neighbors.is_empty() {
+            all.push(self.neighbors.iter().flat_map(|&image| logs(image as usize)).collect());
+        }
+        Ok(all)
     }
 
     /// Split-AI's probabilities for N training images and the test images.
@@ -233,26 +243,29 @@ impl Method for Selena {
         Ok(())
     }
 
-    fn further(&self, Queries { attacked, .. }: Queries, classes: usize) -> Vec<Further> {
-        vec![
+    fn further(&self, Queries { attacked, neighbors, .. }: Queries, classes: usize) -> Vec<Further> {
+        let of_neighbors = Further::new("split_ai_neighbor_logits", vec![neighbors, 1, classes]);
+        let mut all = vec![
             Further::new("split_ai_logits", vec![attacked, 1, classes]),
             Further::of_models("split_ai_test_accuracy", "mean-split-ai-test-accuracy"),
-        ]
+        ];
+        all.extend((neighbors > 0).then_some(of_neighbors));
+        all
     }
 
     fn answers(&self, task: &Task<'_>) -> Result<Vec<Answers>> {
-        let &Task { trainer, images, tables, asked, queries, test_labels } = task;
+        let &Task { trainer, images, tables, asked, queries, neighbors, test_labels } = task;
         let all = images.inputs.size()[0] as usize;
         check_tables("defense", self.networks(), all)?;
         let tensors = guarded("images", || {
-            let audited = (queries.views * queries.attacked) as i64;
-            let tests = asked.narrow(0, audited, asked.size()[0] - audited);
+            let before = queries.before_tests() as i64;
+            let tests = asked.narrow(0, before, asked.size()[0] - before);
             let split_asked = Tensor::cat(&[&images.inputs, &tests], 0);
             Ok(Tensors { images: images.share(), asked: asked.shallow_clone(), split_asked })
         })?;
         let checkpoint = trainer.checkpoint;
         let trainer = Trainer { checkpoint: None, ..trainer };
-        let models = Models { selena: *self, trainer, queries, tables, test_labels };
+        let models = Models { selena: *self, trainer, queries, tables, neighbors, test_labels };
         // Before hours of training: whether every model of each has an image.
         (0..tables.len()).try_for_each(|number| models.split(number, all).map(drop))?;
         let model = |(number, tensors): (usize, Tensors)| models.kept_answers(number, &tensors, checkpoint);

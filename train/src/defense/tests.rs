@@ -51,6 +51,7 @@ pub(super) fn plan(defense: Defense) -> ShadowPlan {
         canaries: CanaryKind::Mislabeled,
         inclusion: Inclusion::Half,
         views: Views::Eighteen { shift: 1 },
+        neighbors: true,
         network: match defense {
             Defense::Dfkd(_) => NetworkPlan::Cnn { filters: 2 },
             _ => NetworkPlan::Mlp { hidden: 12 },
@@ -252,7 +253,10 @@ fn selena_answers_as_models_that_did_not_see_the_image() {
     let [split, accuracy] = [0, 1].map(|number| &selena.further[number]);
     assert_eq!((split.name, split.values.shape()), ("split_ai_logits", [6, 40, 1, 10].as_slice()));
     assert_eq!((accuracy.name, accuracy.values.shape()), ("split_ai_test_accuracy", [6].as_slice()));
-    let all: Vec<f32> = split.values.iter().copied().collect();
+    let neighbors = &selena.further[2];
+    assert_eq!((neighbors.name, neighbors.values.shape()), ("split_ai_neighbor_logits", split.values.shape()));
+    assert_ne!(neighbors.values, split.values);
+    let all: Vec<f32> = split.values.iter().chain(&neighbors.values).copied().collect();
     let rows = all.chunks_exact(10).map(|row| row.iter().map(|&log| f64::from(log).exp()).sum::<f64>());
     assert!(rows.into_iter().all(|sum| (sum - 1.0).abs() < 1e-5));
     let split = ShadowAnswers { logits: split.values.clone().into_dimensionality().unwrap(), ..selena.clone() };

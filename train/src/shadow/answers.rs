@@ -10,6 +10,8 @@ use ndarray::{Array1, Array2, Array4, Array5, ArrayD, Axis};
 pub struct ShadowAnswers {
     /// \[model, attacked sample, view, class\].
     pub logits: Array4<f32>,
+    /// Answers at the nearest neighbors of the samples.
+    pub neighbors: Option<NeighborAnswers>,
     /// \[model, attacked sample\]: true where the model was trained on the sample.
     pub keep: Array2<bool>,
     /// \[attacked sample\]: the label in training.
@@ -35,6 +37,15 @@ pub struct ShadowAnswers {
     pub views: Option<Array5<f32>>,
     /// Which view is the image itself.
     pub itself: usize,
+}
+
+/// Answers at the nearest neighbor of each attacked sample among the images of every model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NeighborAnswers {
+    /// \[attacked sample\]: the training image, another one for each sample.
+    pub index: Array1<i32>,
+    /// \[model, attacked sample, 1, class\].
+    pub logits: Array4<f32>,
 }
 
 /// What models answer beside their logits, by their defense.

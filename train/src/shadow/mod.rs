@@ -3,7 +3,7 @@
 mod answers;
 mod plan;
 
-pub use answers::{FurtherAnswers, ShadowAnswers};
+pub use answers::{FurtherAnswers, NeighborAnswers, ShadowAnswers};
 pub use plan::{Inclusion, ShadowPlan, Views};
 
 use super::augment::{Move, moved};
@@ -11,6 +11,7 @@ use super::canaries::{AuditSplit, Canaries};
 use super::context::TrainingContext;
 use super::defense::method::{Answers, Further, Queries, Task};
 use super::guard::guarded;
+use super::neighbors::nearest_neighbors;
 use super::seed::{Purpose, stream};
 use super::training_images::{Example, TrainingImages};
 use answers::largest;
@@ -64,13 +65,15 @@ pub fn train_shadow_models(
             (0..fixed).chain(canaries).map(|image| Example::labeled(image as u32)).collect()
         })
         .collect();
-    let (images, asked) = guarded("images", || Ok(tensors(context, &split, &canaries, plan)))?;
+    let neighbors = if plan.neighbors { neighbors(train, &split, &canaries)? } else { Vec::new() };
+    let (images, asked) = guarded("images", || Ok(tensors(context, &split, &canaries, &neighbors, plan)))?;
     let (views, image) = (plan.views.moves().len(), train.shape());
-    let queries = Queries { fixed, attacked: canaries.attacked, views, image };
+    let queries = Queries { fixed, attacked: canaries.attacked, views, neighbors: neighbors.len(), image };
     let trainer = context.trainer(plan.network, &plan.training, plan.seed);
     let method = plan.defense.method();
     let test_labels = &context.test.labels.to_vec();
-    let task = Task { trainer, images: &images, tables: &tables, asked: &asked, queries, test_labels };
+    let task =
+        Task { trainer, images: &images, tables: &tables, asked: &asked, queries, neighbors: &neighbors, test_labels };
     let answers = method.answers(&task)?;
     let shown_views = method.views(&task)?;
     if answers.iter().flatten().flatten().any(|logit| !logit.is_finite()) {
@@ -78,7 +81,7 @@ pub fn train_shadow_models(
     }
     let Queries { attacked, views, .. } = queries;
     let test_accuracy = answers.iter().map(|answers| {
-        let right = answers[0][views * attacked * classes..]
+        let right = answers[0][queries.before_tests() * classes..]
             .chunks_exact(classes)
             .zip(&context.test.labels)
             .filter(|&(logits, &label)| largest(logits.iter().copied()) == usize::from(label));
@@ -91,6 +94,12 @@ pub fn train_shadow_models(
         test_accuracy: test_accuracy.collect(),
         logits: Array4::from_shape_fn((plan.models, attacked, views, classes), |(model, sample, view, class)| {
             answers[model][0][(view * attacked + sample) * classes + class]
+        }),
+        neighbors: plan.neighbors.then(|| NeighborAnswers {
+            index: neighbors.iter().map(|&place| split.fixed[place as usize] as i32).collect(),
+            logits: Array4::from_shape_fn((plan.models, attacked, 1, classes), |(model, sample, _, class)| {
+                answers[model][0][(views * attacked + sample) * classes + class]
+            }),
         }),
         further: further(method.further(queries, classes), &answers)?,
         keep: attacked_keep.to_owned(),
@@ -111,6 +120,13 @@ pub fn train_shadow_models(
         views: shown_views,
         itself: plan.views.itself(),
     })
+}
+
+/// The place among the fixed images of the nearest neighbor of each attacked sample.
+fn neighbors(train: &ImageSet, split: &AuditSplit, canaries: &Canaries) -> Result<Vec<u32>> {
+    let attacked = canaries.pixels.slice_axis(Axis(0), (..canaries.attacked).into());
+    let fixed = split.fixed.iter().map(|&image| train.pixels.index_axis(Axis(0), image as usize));
+    nearest_neighbors(attacked.outer_iter(), fixed)
 }
 
 /// Answers of all models beside the logits.
@@ -141,11 +157,13 @@ fn kept(models: usize, samples: usize, inclusion: Inclusion, seed: u64) -> Array
 }
 
 /// Training images, first those of every model (the fixed ones, then the copies of canaries) and the audited samples
-/// behind them; and what models are queried on, view by view of the attacked samples, the test images behind them.
+/// behind them; and what models are queried on, view by view of the attacked samples, their neighbors and the test
+/// images behind them.
 fn tensors(
     context: &TrainingContext<'_>,
     split: &AuditSplit,
     canaries: &Canaries,
+    neighbors: &[u32],
     plan: &ShadowPlan,
 ) -> (TrainingImages, Tensor) {
     let &TrainingContext { train, test, .. } = context;
@@ -165,6 +183,10 @@ fn tensors(
     let attacked = images.inputs.narrow(0, fixed as i64, canaries.attacked as i64);
     let view = |by: Move| moved(&attacked, train.shape(), &vec![by; canaries.attacked]);
     let mut asked: Vec<Tensor> = plan.views.moves().into_iter().map(view).collect();
+    if !neighbors.is_empty() {
+        let places: Vec<i64> = neighbors.iter().map(|&place| place.into()).collect();
+        asked.push(images.inputs.index_select(0, &Tensor::from_slice(&places).to_device(device)));
+    }
     let test_pixels: Vec<u8> = test.pixels.iter().copied().collect();
     asked.push(TrainingImages::new(&test_pixels, &test.labels.to_vec(), classes, device).inputs);
     (images, Tensor::cat(&asked, 0))

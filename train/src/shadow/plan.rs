@@ -107,6 +107,9 @@ pub struct ShadowPlan {
     pub inclusion: Inclusion,
     /// What models are queried on.
     pub views: Views,
+    /// Whether models are also queried on the nearest neighbor of each audited sample among the fixed images.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub neighbors: bool,
     /// The network of each model.
     pub network: NetworkPlan,
     /// Training of each model.
@@ -169,7 +172,8 @@ impl ShadowPlan {
 
     /// What the defense records beside the logits.
     fn check_further(&self, classes: usize, image: [usize; 3]) -> Result<()> {
-        let queries = Queries { fixed: 0, attacked: self.audit, views: self.views.moves().len(), image };
+        let (views, neighbors) = (self.views.moves().len(), if self.neighbors { self.audit } else { 0 });
+        let queries = Queries { fixed: 0, attacked: self.audit, views, neighbors, image };
         for Further { name, shape, .. } in self.defense.method().further(queries, classes) {
             let count = shape.iter().try_fold(self.models, |product, &number| product.checked_mul(number));
             if count.is_none_or(|count| count > MAX_NUMBERS) {

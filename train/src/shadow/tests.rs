@@ -13,6 +13,7 @@ fn plan() -> ShadowPlan {
         canaries: CanaryKind::Mislabeled,
         inclusion: Inclusion::Half,
         views: Views::Itself,
+        neighbors: false,
         network: NetworkPlan::Mlp { hidden: 32 },
         training: TrainingPlan::new(25, 32, Optimizer::ADAM, Schedule::Constant { rate: 3e-3 }),
         defense: Defense::None,
@@ -67,6 +68,38 @@ fn views_are_of_the_same_samples_by_the_same_models() {
     // Training met flips and shifts.
     let training = TrainingPlan { epochs: 3, ..plan().training };
     assert_ne!(train_on_sample(&ShadowPlan { training, ..plan() }).unwrap().logits, one.logits);
+}
+
+/// Neighbors are images of every model, which it knows; what else is answered does not depend on them.
+#[test]
+fn models_know_the_neighbors_of_all_samples() {
+    let without = train_on_sample(&plan()).unwrap();
+    let with = train_on_sample(&ShadowPlan { neighbors: true, ..plan() }).unwrap();
+    let neighbors = with.neighbors.clone().unwrap();
+    assert_eq!(neighbors.logits.dim(), (6, 60, 1, 10));
+    let mut index = neighbors.index.to_vec();
+    assert!(index.iter().all(|image| with.fixed_index.as_slice().unwrap().binary_search(image).is_ok()));
+    index.sort_unstable();
+    index.dedup();
+    assert_eq!(index.len(), 60);
+
+    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/data/fashion_sample.npz");
+    let (train, _) = read_images(sample, ImagePart::Train, MemoryBudget::of_machine()).unwrap();
+    let labels = neighbors.index.mapv(|image| i64::from(train.labels[image as usize]));
+    let keep = Array2::from_elem(with.keep.dim(), true);
+    let known = ShadowAnswers { logits: neighbors.logits, labels, keep, ..with.clone() };
+    let known = known.audit_accuracy(true).unwrap();
+    // Close in pixels, and so mostly of the same class: the right one, not the wrong one of the canaries.
+    let own = with.audit_index.mapv(|image| train.labels[image as usize]);
+    let same = own.iter().zip(&neighbors.index).filter(|&(own, &image)| *own == train.labels[image as usize]).count();
+    println!("answers right at neighbors {known}, same class {same} of 60");
+    assert!(known > 0.9 && same > 30, "{known} {same}");
+
+    // Products of matrices of another height are summed in another order.
+    let error = (&with.logits - &without.logits).mapv(f32::abs).into_iter().fold(0.0, f32::max);
+    assert!(error < 1e-3, "{error}");
+    assert_eq!((with.keep, with.test_accuracy), (without.keep, without.test_accuracy));
+    assert_eq!(without.neighbors, None);
 }
 
 #[test]

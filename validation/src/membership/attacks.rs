@@ -3,8 +3,9 @@
 use super::shadow::Shadows;
 use leakbound::Result;
 use leakbound::membership::{
-    AttackScores, LiraMode, LiraPlan, LiraVariance, LiraVariant, LiraViews, MembershipScore, MemoryLogits, RmiaPlan,
-    ScoredLogits, Victims, label_only, lira, risk_score, rmia, threshold_attack, trained_attacker,
+    AttackScores, LabelOnlyPlan, LiraMode, LiraPlan, LiraVariance, LiraVariant, LiraViews, MembershipScore,
+    MemoryLogits, RmiaPlan, ScoredLogits, Victims, label_only, lira, risk_score, rmia, threshold_attack,
+    trained_attacker,
 };
 
 /// Bins of the privacy-risk score, as Song and Mittal (2021) have them.
@@ -95,7 +96,7 @@ fn likelihood_ratio(logits: &MemoryLogits, plan: &LiraPlan) -> Result<AttackScor
 }
 
 fn correct_views(logits: &MemoryLogits) -> Result<AttackScores> {
-    Ok(label_only(&ScoredLogits::new(logits, MembershipScore::Correct), 1.0, &Victims::LeaveOneOut)?.scores)
+    Ok(label_only(&ScoredLogits::new(logits, MembershipScore::Correct), &LabelOnlyPlan::default())?.scores)
 }
 
 /// Odds of the label-only attack over those of a shadow model being trained on the sample.

@@ -52,6 +52,11 @@ pub struct ShadowOptions {
     /// The shift S of the 18 views in pixels [default: --shift, or 2 if that is 0]
     #[arg(long, value_name = "S", value_parser = count, allow_hyphen_values = true)]
     pub view_shift: Option<usize>,
+    /// Also query the models on the nearest neighbor of each audited sample among the fixed images, by the distance of
+    /// pixels, each the neighbor of one sample (`membership lira --answers neighbor`; with --defense selena also on
+    /// Split-AI)
+    #[arg(long)]
+    pub neighbors: bool,
     /// The network of each model
     #[command(flatten)]
     #[serde(flatten)]
@@ -94,6 +99,7 @@ impl ShadowOptions {
             canaries: self.canaries,
             inclusion: self.inclusion,
             views: if self.views == "18" { Views::Eighteen { shift } } else { Views::Itself },
+            neighbors: self.neighbors,
             network: self.network.plan(),
             training: TrainingPlan {
                 augmentation: (self.flip || self.shift > 0).then_some(augmentation),

@@ -57,6 +57,7 @@ fn views_of_members_are_more_alike() {
             canaries,
             network,
             views: Views::Itself,
+            neighbors: false,
             ..plan(defense)
         });
         assert_eq!(answers.further[0].values.shape(), [6, 40, 8, 128]);

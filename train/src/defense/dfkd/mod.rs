@@ -48,7 +48,7 @@ impl Dfkd {
         };
         let pictures = rows(&images.narrow(1, 0, PICTURES.min(self.images as i64)))?;
         let distances = rows(&Tensor::stack(&distances, 1))?;
-        let tests = asked.narrow(0, (queries.views * queries.attacked) as i64, test_labels.len() as i64);
+        let tests = asked.narrow(0, queries.before_tests() as i64, test_labels.len() as i64);
         let right = logits_of_all(teachers, &tests)
             .argmax(-1, false)
             .eq_tensor(&Tensor::from_slice(test_labels).to_device(tests.device()));
@@ -106,7 +106,7 @@ impl Method for Dfkd {
 
     fn answers(
         &self,
-        &Task { trainer, images, tables, asked, queries, test_labels }: &Task<'_>,
+        &Task { trainer, images, tables, asked, queries, test_labels, .. }: &Task<'_>,
     ) -> Result<Vec<Answers>> {
         let test_labels: Vec<i64> = test_labels.iter().map(|&label| label.into()).collect();
         trainer.train_and_ask(PHASE, images, tables, asked, &|teachers, models, asked| {

@@ -23,6 +23,7 @@ fn answers(dfkd: Dfkd, network: NetworkPlan) -> Result<ShadowAnswers> {
         canaries: CanaryKind::Original,
         inclusion: Inclusion::Half,
         views: Views::Itself,
+        neighbors: false,
         network,
         training: TrainingPlan::new(8, 32, Optimizer::ADAM, Schedule::Constant { rate: 3e-3 }),
         defense: Defense::Dfkd(dfkd),
