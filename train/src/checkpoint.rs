@@ -1,7 +1,7 @@
 //! Answers of trained networks, kept in a file while others are still trained.
 
 use leakbound::error::{Error, InputError, Result};
-use leakbound::record::{InputFile, remove_leftovers, write_atomically};
+use leakbound::record::{FileLock, InputFile, remove_leftovers, write_atomically};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::HashMap;
@@ -30,12 +30,13 @@ struct Work<'a, P> {
 /// The first line is a mark and the SHA-256 of the second, which holds recipe, version of this library, device, SHA-256
 /// of the data and the plan as JSON. Every further line is a group: its phase, its first network, how many it has, the
 /// SHA-256 of the rest, and its answers as JSON. A line is on the disk before the group counts as done, so that a
-/// process may be killed at any moment; of the line it was writing nothing is believed.
+/// process may be killed at any moment; of the line it was writing nothing is believed. One process at a time has it.
 #[derive(Debug)]
 pub struct TrainingCheckpoint {
     path: PathBuf,
     file: Mutex<File>,
     done: Groups,
+    _lock: FileLock,
 }
 
 /// Phase and first network of each group; how many networks it has, and their answers.
@@ -46,7 +47,7 @@ impl TrainingCheckpoint {
     ///
     /// # Errors
     /// [`Error::Io`] if the file cannot be read or written. [`Error::Input`] if it is there already and not to be
-    /// resumed, is another kind of file, was changed, or is of another recipe, version, device, data or plan; it stays
+    /// resumed, is that of a training that is still running, is another kind of file, was changed, or is of another recipe, version, device, data or plan; it stays
     /// as it was.
     pub fn open<P: Serialize>(
         path: impl AsRef<Path>,
@@ -65,6 +66,7 @@ impl TrainingCheckpoint {
             let error = fault(path, "--checkpoint", "a file that is there already", "a new file");
             return Err(hinted(error, "--resume goes on where it ends; remove it to start anew"));
         }
+        let lock = FileLock::take(path, "a checkpoint")?;
         if resume {
             // The run that is resumed may have been killed while it was writing.
             remove_leftovers(path);
@@ -77,7 +79,7 @@ impl TrainingCheckpoint {
         let file = OpenOptions::new().append(true).open(path).map_err(|source| unwritable(path, source))?;
         // What follows the last whole line was being written when the process ended.
         file.set_len(complete as u64).map_err(|source| unwritable(path, source))?;
-        Ok(Self { path: path.into(), file: Mutex::new(file), done })
+        Ok(Self { path: path.into(), file: Mutex::new(file), done, _lock: lock })
     }
 
     /// Networks whose answers were there when the file was opened.
@@ -200,6 +202,7 @@ mod tests {
         let checkpoint = open(&path, false, 7).unwrap();
         checkpoint.keep(1, &(0..2), &[vec![0.1f32, -2.5], vec![1e-30]]).unwrap();
         checkpoint.keep(2, &(8..9), &[3u8]).unwrap();
+        drop(checkpoint);
         // A process that is killed leaves a part of a line.
         OpenOptions::new().append(true).open(&path).unwrap().write_all(b"2 9 1 0123").unwrap();
         for _ in 0..2 {
@@ -210,6 +213,18 @@ mod tests {
             let error = checkpoint.answers::<u8>(1, &(0..2)).unwrap_err().to_string();
             assert!(error.contains("networks from 0 of phase 1: found answers of 2, or of another kind"), "{error}");
         }
+    }
+
+    /// Two processes that append to one file would each cut off what the other one is writing.
+    #[test]
+    fn one_training_at_a_time_has_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.checkpoint");
+        let first = open(&path, true, 7).unwrap();
+        let error = open(&path, true, 7).unwrap_err().to_string();
+        assert!(error.contains("a checkpoint that another process is changing"), "{error}");
+        drop(first);
+        assert!(open(&path, true, 7).is_ok());
     }
 
     #[test]
