@@ -9,7 +9,8 @@ use std::str::FromStr;
 ///
 /// An attack succeeds to different degrees on different images; an audit is to find what it does to the most
 /// vulnerable, which these stand for. Which they are depends on the defense: wrong labels for supervised learning,
-/// wrong labels with a duplicate for SELENA, out-of-distribution images for self-supervised learning (appendix A.5, table 2).
+/// wrong labels with a duplicate for SELENA, out-of-distribution images for self-supervised learning (appendix A.5,
+/// table 2).
 ///
 /// # References
 /// Aerni, Zhang and Tramèr (2024), "Evaluations of machine learning privacy defenses are misleading", sections 4.2, 5.4

@@ -37,7 +37,8 @@ impl Default for LabelOnlyPlan {
 ///
 /// ½ |w|² + C Σ_models v ln(1 + exp(-y (w·x + b))),  y = 1 inside and -1 outside,
 ///
-/// with weights v of 1, and the victim's score is its probability 1/(1 + exp(-(w·x + b))). **High means member.** The features are those of
+/// with weights v of 1, and the victim's score is its probability 1/(1 + exp(-(w·x + b))). **High means member.** The
+/// features are those of
 /// `source`: [`ScoredLogits`](crate::membership::ScoredLogits) of
 /// [`MembershipScore::Correct`](crate::membership::MembershipScore) for the attack as published; others serve too.
 ///
@@ -54,9 +55,11 @@ impl Default for LabelOnlyPlan {
 /// Leaving out one of equally many models inside and outside leaves the victim's own side the smaller one, so where the
 /// features say nothing the fitted intercept points away from the truth, and the area under the ROC falls below ½: with
 /// 8 models and six coin flips as features to 0.20. That is a property of the published attack, which has 64 models.
-/// [`balanced`](LabelOnlyPlan::balanced) fits have less of it: of n models, n₁ of them inside, v = n / (2 n₁) inside and
-/// n / (2 (n - n₁)) outside, so that the sides weigh the same whoever is left out. What remains, an area of 0.41 in the
-/// same case, is that the mean of the smaller side is less exact. Held-out victims have neither.
+/// [`balanced`](LabelOnlyPlan::balanced) fits have less of it: of n models, n₁ of them inside, v = n / (2 n₁) inside
+/// and n / (2 (n - n₁)) outside, so that the sides weigh the same whichever model is left out. What remains, an area of
+/// 0.41 in the same case, is that the mean of the smaller side is less exact. Held-out victims have neither if their
+/// membership was drawn independently of that of the others; where each sample is in exactly half of all models, what
+/// is left of the half still tells.
 ///
 /// Shapes: features \[model, sample, view\]; the result is \[victim, sample\]. A sample that all of the other models
 /// were trained on, or none, gives no evidence: score ½, counted in [`Guesses::undecided`].
