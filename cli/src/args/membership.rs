@@ -193,8 +193,8 @@ pub struct LabelOnlyOptions {
     /// Inverse regularization strength C
     #[arg(long, value_name = "C", value_parser = number, default_value = "1", allow_hyphen_values = true)]
     pub strength: f64,
-    /// Weigh models trained on a sample together as much as the others: for few models, which would otherwise be
-    /// guessed to be on the other side where answers say nothing
+    /// Give the models trained on a sample together the same weight as all others. For few models: without it the
+    /// attack guesses the wrong side where answers say nothing
     #[arg(long)]
     pub balanced: bool,
     /// Victims

@@ -627,8 +627,8 @@ def label_only(
             embeddings are recorded].
         pairs: With `answers` encoder: views that are compared.
         strength: Inverse regularization strength C.
-        balanced: Weigh models trained on a sample together as much as the others: for few models, which would otherwise
-            be guessed to be on the other side where answers say nothing.
+        balanced: Give the models trained on a sample together the same weight as all others. For few models: without it
+            the attack guesses the wrong side where answers say nothing.
         victims: Victims: loo (leave one out: each model, with all others as shadow models), or held-out models, such as
             0,5.
         seed: Seed of all random numbers; the same seed gives the same result on any number of threads.
