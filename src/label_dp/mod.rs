@@ -3,13 +3,15 @@
 mod antipodes;
 mod memorization;
 mod posterior;
+mod prior_response;
 mod simplex;
 mod soft_labels;
 mod valid;
 
 pub use antipodes::{AntipodesInterval, antipodes_interval};
 pub use memorization::LabelCanaries;
-pub use posterior::{agibi_posterior, alibi_posterior};
+pub use posterior::{agibi_log_likelihood, agibi_posterior, alibi_log_likelihood, alibi_posterior};
+pub use prior_response::PriorResponse;
 pub use simplex::simplex_projection;
 pub use soft_labels::{agibi_labels, alibi_labels};
 pub use valid::{LabelAudit, LabelThreshold, audit_labels};

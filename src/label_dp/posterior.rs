@@ -27,9 +27,23 @@ use crate::quantity::NoiseScale;
 /// # References
 /// Malek Esmaeili et al. (2021), "Antipodes of label differential privacy: PATE and ALIBI", Eq. (3).
 pub fn alibi_posterior(observed: &[f64], prior: &[f64], lambda: NoiseScale) -> Result<Vec<f64>> {
+    posterior(observed, prior, |o| alibi_log_likelihood(o, lambda))
+}
+
+/// What coordinate c of ALIBI's noisy label adds to the logarithm of the likelihood of class c: (|o_c| - |o_c - 1|)/λ,
+/// so that the posterior is the softmax of this and of the logarithm of the prior.
+///
+/// ```
+/// # use leakbound::label_dp::alibi_log_likelihood;
+/// # use leakbound::quantity::NoiseScale;
+/// let lambda = NoiseScale::new(0.5)?;
+/// assert_eq!([-3.0, 0.75, 40.0].map(|o| alibi_log_likelihood(o, lambda)), [-2.0, 1.0, 2.0]);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+#[must_use]
+pub fn alibi_log_likelihood(observed: f64, lambda: NoiseScale) -> f64 {
     // |o| - |o - 1| without cancellation of large |o|.
-    let score = |o: f64| (2.0 * o.clamp(0.0, 1.0) - 1.0) / lambda.get();
-    posterior(observed, prior, score)
+    (2.0 * observed.clamp(0.0, 1.0) - 1.0) / lambda.get()
 }
 
 /// AGIBI's posterior of the label given Gaussian-noised one-hot labels: softmax(o_c/σ² + ln prior_c).
@@ -49,7 +63,20 @@ pub fn alibi_posterior(observed: &[f64], prior: &[f64], lambda: NoiseScale) -> R
 /// # References
 /// Malek Esmaeili et al. (2021), "Antipodes of label differential privacy: PATE and ALIBI", Eq. (5).
 pub fn agibi_posterior(observed: &[f64], prior: &[f64], sigma: NoiseScale) -> Result<Vec<f64>> {
-    posterior(observed, prior, |o| o / sigma.get() / sigma.get())
+    posterior(observed, prior, |o| agibi_log_likelihood(o, sigma))
+}
+
+/// What coordinate c of AGIBI's noisy label adds to the logarithm of the likelihood of class c: o_c/σ².
+///
+/// ```
+/// # use leakbound::label_dp::agibi_log_likelihood;
+/// # use leakbound::quantity::NoiseScale;
+/// assert_eq!(agibi_log_likelihood(0.5, NoiseScale::new(0.5)?), 2.0);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+#[must_use]
+pub fn agibi_log_likelihood(observed: f64, sigma: NoiseScale) -> f64 {
+    observed / sigma.get() / sigma.get()
 }
 
 fn posterior(observed: &[f64], prior: &[f64], score: impl Fn(f64) -> f64) -> Result<Vec<f64>> {

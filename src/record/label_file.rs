@@ -7,11 +7,10 @@ use super::input_file::{Digested, InputFile, open};
 use super::lines::Lines;
 use super::number::PROBABILITY;
 use super::text::{Text, sniff};
-use super::vote_arrays::rows;
 use crate::error::Result;
 use crate::histogram::MAX_CLASSES;
 use crate::label_dp::LabelCanaries;
-use ndarray::{Array1, Array2};
+use ndarray::{Array2, ArrayD};
 use std::io::BufRead;
 use std::path::Path;
 
@@ -19,7 +18,8 @@ use std::path::Path;
 const ROUNDED: f64 = 1e-6;
 
 /// Reads canaries of a label-memorization audit. An npz file has `probabilities` or `logits` \[canary, class\],
-/// `labels_true` and `labels_trained` \[canary\]; a CSV file has the columns `label_true`, `label_trained`, `p_0`,
+/// `labels_true` and `labels_trained` \[canary\]; of several models with canaries of their own these arrays have one more
+/// axis in front, the model. A CSV file has the columns `label_true`, `label_trained`, `p_0`,
 /// `p_1`, and so on for all classes. The numbers may take `memory`.
 ///
 /// # Errors
@@ -57,7 +57,7 @@ fn from_arrays(arrays: &mut ArrayFile) -> Result<LabelCanaries> {
             return Err(fault(&arrays.input().path, "whole file", found, expected).into());
         }
     };
-    let mut values: Array2<f64> = arrays.numbers(name)?;
+    let mut values: ArrayD<f64> = arrays.numbers(name)?;
     let wrong = match name {
         "logits" => arrays.first_fault(name, &values, |value| !value.is_finite(), "a finite number"),
         _ => arrays.first_fault(name, &values, |p| !(0.0..=1.0 + ROUNDED).contains(&p), "a probability from 0 to 1"),
@@ -65,31 +65,59 @@ fn from_arrays(arrays: &mut ArrayFile) -> Result<LabelCanaries> {
     if let Some(error) = wrong {
         return Err(error.into());
     }
-    let (canaries, classes) = values.dim();
+    let shape = values.shape().to_vec();
+    let Some((&classes, outer @ ([_] | [_, _]))) = shape.split_last() else {
+        let expected = "the axes (canary, class) or (model, canary, class)";
+        return Err(arrays.at(name, format!("shape {shape:?}"), expected).into());
+    };
     if classes < 3 {
-        let error = arrays.at(name, format!("shape {:?}", values.shape()), "at least 3 classes");
+        let error = arrays.at(name, format!("shape {shape:?}"), "at least 3 classes");
         return Err(hinted(error, "the attack guesses between two wrong labels").into());
     }
-    let labels = |arrays: &mut ArrayFile, name: &str| -> Result<Vec<usize>> {
-        let labels: Array1<u16> = arrays.classes(name)?;
-        rows(arrays, name, labels.len(), canaries, format!("{}, one per canary", several(canaries, "row")))?;
-        let expected = format!("a class from 0 to {}", classes - 1);
-        match arrays.first_fault(name, &labels, |label| usize::from(label) >= classes, &expected) {
-            Some(error) => Err(error.into()),
-            None => Ok(labels.iter().map(|&label| usize::from(label)).collect()),
-        }
-    };
-    let (truth, trained) = (labels(arrays, "labels_true")?, labels(arrays, "labels_trained")?);
+    let canaries: usize = outer.iter().product();
+    let [truth, trained] =
+        [labels(arrays, "labels_true", outer, classes)?, labels(arrays, "labels_trained", outer, classes)?];
     if let Some(canary) = (0..canaries).find(|&canary| truth[canary] == trained[canary]) {
-        let place = format!("array `labels_trained`, index [{canary}]");
+        let index = match outer {
+            [_, canaries] => format!("[{}, {}]", canary / canaries, canary % canaries),
+            _ => format!("[{canary}]"),
+        };
+        let place = format!("array `labels_trained`, index {index}");
         let error = fault(&arrays.input().path, place, format!("the true label {}", truth[canary]), "a wrong label");
         return Err(hinted(error, "a canary is a sample that was trained on with a wrong label").into());
     }
-    if name == "logits" {
-        return LabelCanaries::from_logits(&values, truth, trained);
+    let probabilities = name == "probabilities";
+    if probabilities {
+        values.mapv_inplace(|p| p.min(1.0));
     }
-    values.mapv_inplace(|p| p.min(1.0));
-    LabelCanaries::new(values, truth, trained)
+    // As many as there are.
+    let values = values.into_shape_with_order((canaries, classes)).unwrap_or_default();
+    let make = if probabilities {
+        LabelCanaries::new
+    } else {
+        |logits, truth, trained| LabelCanaries::from_logits(&logits, truth, trained)
+    };
+    make(values, truth, trained)
+}
+
+/// Labels of one array: one for each canary of these shape, model by model.
+fn labels(arrays: &mut ArrayFile, name: &str, shape: &[usize], classes: usize) -> Result<Vec<usize>> {
+    let labels: ArrayD<u16> = arrays.classes(name)?;
+    if labels.shape() != shape {
+        let error = match (shape, labels.shape()) {
+            (&[canaries], &[found]) => {
+                let expected = format!("{}, one per canary", several(canaries, "row"));
+                arrays.at(name, several(found, "row"), expected)
+            }
+            (_, found) => arrays.at(name, format!("shape {found:?}"), format!("shape {shape:?}, one label per canary")),
+        };
+        return Err(error.into());
+    }
+    let expected = format!("a class from 0 to {}", classes - 1);
+    match arrays.first_fault(name, &labels, |label| usize::from(label) >= classes, &expected) {
+        Some(error) => Err(error.into()),
+        None => Ok(labels.iter().map(|&label| usize::from(label)).collect()),
+    }
 }
 
 fn from_csv(file: &Path, reader: impl BufRead, room: &mut Room) -> Result<LabelCanaries> {
@@ -139,7 +167,7 @@ fn from_csv(file: &Path, reader: impl BufRead, room: &mut Room) -> Result<LabelC
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ndarray::array;
+    use ndarray::{Array1, array};
     use ndarray_npy::NpzWriter;
     use std::io::Cursor;
 
@@ -169,6 +197,36 @@ mod tests {
             writer.add_array("labels_trained", &array![1i64]).unwrap();
         });
         assert_eq!(logits.unwrap().classes(), 3);
+    }
+
+    /// Those of the second model behind those of the first.
+    #[test]
+    fn models_have_canaries_of_their_own() {
+        let together = |labels_trained: ndarray::Array2<i64>| {
+            npz(&|writer| {
+                let logits = array![[[0.0f32, 1.0, 2.0], [0.5, 0.0, 0.0]], [[3.0, 0.0, 0.0], [0.0, 0.0, 0.25]]];
+                writer.add_array("logits", &logits).unwrap();
+                writer.add_array("labels_true", &array![[0i64, 1], [1, 2]]).unwrap();
+                writer.add_array("labels_trained", &labels_trained).unwrap();
+            })
+        };
+        let alone = npz(&|writer| {
+            let logits = array![[0.0f32, 1.0, 2.0], [0.5, 0.0, 0.0], [3.0, 0.0, 0.0], [0.0, 0.0, 0.25]];
+            writer.add_array("logits", &logits).unwrap();
+            writer.add_array("labels_true", &array![0i64, 1, 1, 2]).unwrap();
+            writer.add_array("labels_trained", &array![2i64, 0, 0, 1]).unwrap();
+        });
+        assert_eq!(together(array![[2, 0], [0, 1]]).unwrap(), alone.unwrap());
+        let message = |labels: ndarray::Array2<i64>| together(labels).unwrap_err().to_string();
+        assert_eq!(
+            message(array![[2, 0], [0, 2]]),
+            "l.npz: array `labels_trained`, index [1, 1]: found the true label 2, expected a wrong label; hint: a canary is a \
+             sample that was trained on with a wrong label"
+        );
+        assert_eq!(
+            message(array![[2, 0, 1]]),
+            "l.npz: array `labels_trained`: found shape [1, 3], expected shape [2, 2], one label per canary"
+        );
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! `leakbound torch dpsgd`, `alibi` and `property`, from images to what is audited in their recordings.
+//! `leakbound torch dpsgd`, `label-dp` and `property`, from images to what is audited in their recordings.
 
 use crate::cli_torch::{IMAGES, leakbound};
 
@@ -44,10 +44,10 @@ fn private_models_are_attacked() {
 fn memorized_labels_are_bounded() {
     let folder = tempfile::tempdir().unwrap();
     let recording = folder.path().join("canaries.npz");
-    for (mechanism, delta) in [("alibi", "0"), ("agibi", "1e-5")] {
-        let recipe = format!("alibi --mechanism {mechanism} --epsilon 6 --canaries 300 --epochs 6");
+    for (mechanism, delta) in [("alibi", "0"), ("agibi", "1e-5"), ("randomized-response", "0"), ("lp-2st", "0")] {
+        let recipe = format!("label-dp --mechanism {mechanism} --epsilon 6 --canaries 150 --models 2 --epochs 6");
         let text = recorded_twice(&recipe, &recording);
-        assert!(text.contains("leakbound.torch-alibi/1"), "{text}");
+        assert!(text.contains("leakbound.torch-label-dp/1"), "{text}");
         // A valid guarantee is refuted for one seed in twenty.
         let (status, stdout, stderr) = leakbound(&format!(
             "label-dp memorization {} --delta {delta} --claim-epsilon 6 --quiet",
@@ -55,8 +55,20 @@ fn memorized_labels_are_bounded() {
         ));
         assert_eq!(status, 0, "{stdout} {stderr}");
     }
-    let (status, _, stderr) = leakbound("torch alibi --data x --recording y.npz --epsilon 0");
-    assert_eq!((status, stderr.as_str()), (2, "error: epsilon = 0 is not in (0, inf)\n"));
+    for (options, message) in [
+        ("--epsilon 0", "epsilon = 0 is not in (0, inf)"),
+        ("", "--epsilon: required by this mechanism; `--mechanism not-private` has none"),
+        ("--mechanism not-private --epsilon 1", "--epsilon: labels that are not private have none"),
+    ] {
+        let (status, _, stderr) = leakbound(&format!("torch label-dp --data x --recording y.npz {options}"));
+        assert_eq!((status, stderr), (2, format!("error: {message}\n")));
+    }
+    for stages in ["0.5", "0.5,0.6", "1,0"] {
+        let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/data/fashion_sample.npz");
+        let options = format!("--mechanism lp-2st --epsilon 1 --stages {stages} --recording {}", recording.display());
+        let (status, _, stderr) = leakbound(&format!("torch label-dp --data {sample} {options} --quiet"));
+        assert!(status == 2 && stderr.lines().count() == 1, "{stages}: {status} {stderr}");
+    }
 }
 
 #[test]

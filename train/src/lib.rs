@@ -6,7 +6,6 @@
 //! processors, and CUDA, add up in another order.
 
 mod adam;
-mod alibi;
 mod answers;
 mod augment;
 mod canaries;
@@ -21,6 +20,7 @@ mod ensemble;
 mod groups;
 mod guard;
 mod initial;
+mod label_dp;
 mod layers;
 mod lenet;
 mod loss;
@@ -42,7 +42,6 @@ mod train;
 mod training_images;
 mod wide_resnet;
 
-pub use alibi::{AlibiModel, AlibiPlan, LabelNoise, train_alibi};
 pub use augment::Augmentation;
 pub use checkpoint::TrainingCheckpoint;
 pub use context::TrainingContext;
@@ -53,6 +52,7 @@ pub use dp_sgd::{
     train_private_models,
 };
 pub use early_stopping::EarlyStopping;
+pub use label_dp::{LabelDpModels, LabelDpPlan, LabelMechanism, train_label_dp};
 pub use leakbound::membership::CanaryKind;
 pub use network::NetworkPlan;
 pub use normalization::Normalization;

@@ -12,7 +12,7 @@ pub enum LabelDpCommand {
     /// Lower bound of the label-privacy epsilon from wrong labels that a model memorized
     #[command(
         after_help = "Files: npz with `probabilities` or `logits` [canary, class], `labels_true` and `labels_trained` \
-                      [canary], or CSV with columns label_true,label_trained,p_0,p_1,...\n\nEvery canary was trained on \
+                      [canary], of several models with one more axis in front, or CSV with columns label_true,label_trained,p_0,p_1,...\n\nEvery canary was trained on \
                       with a wrong label, drawn uniformly and by itself.\n\nExample:\n  leakbound label-dp memorization \
                       canaries.npz --threshold 0.9 --delta 0"
     )]

@@ -49,9 +49,9 @@ pub mod suite;
 #[cfg(feature = "torch")]
 pub mod torch;
 #[cfg(feature = "torch")]
-mod torch_alibi;
 #[cfg(feature = "torch")]
 mod torch_dpsgd;
+mod torch_label_dp;
 #[cfg(feature = "torch")]
 mod torch_property;
 #[cfg(feature = "torch")]

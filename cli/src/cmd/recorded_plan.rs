@@ -58,7 +58,7 @@ impl RecordedPlan {
 
     /// The plan of a recording that `leakbound torch shadow` wrote.
     pub fn of_file(file: &Path, memory: MemoryBudget) -> Result<Self> {
-        const EXPECTED: &str = "the plan that `leakbound torch shadow` trained by";
+        const EXPECTED: &str = "the plan that `leakbound torch` trained by";
         let mut arrays = ArrayFile::open(file)?.within(memory);
         if !arrays.has("plan") {
             let hint = "a recording of another program has its own table [[recording]]";

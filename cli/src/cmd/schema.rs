@@ -52,7 +52,7 @@ const DOCUMENTS: [(&str, Make); 33] = [
     ("torch teachers", document::<RecordingDocument>),
     ("torch shadow", document::<RecordingDocument>),
     ("torch dpsgd", document::<RecordingDocument>),
-    ("torch alibi", document::<RecordingDocument>),
+    ("torch label-dp", document::<RecordingDocument>),
     ("torch property", document::<RecordingDocument>),
     ("torch student", document::<StudentDocument>),
 ];

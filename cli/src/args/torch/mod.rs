@@ -1,9 +1,9 @@
 //! Options of `leakbound torch`.
 
-mod alibi;
 mod contrastive;
 mod defense;
 mod dpsgd;
+mod label_dp;
 mod network;
 mod noise;
 mod property;
@@ -12,8 +12,8 @@ mod student;
 mod teachers;
 mod training;
 
-pub use alibi::{AlibiOptions, LabelMechanism};
 pub use dpsgd::DpsgdOptions;
+pub use label_dp::LabelDpOptions;
 pub use property::TorchPropertyOptions;
 pub use shadow::ShadowOptions;
 pub use student::StudentOptions;
@@ -33,12 +33,15 @@ pub enum TorchCommand {
     /// Show which device would be used
     #[command(after_help = "Example:\n  leakbound torch device --device cuda")]
     Device(DeviceOptions),
-    /// Train a model on noisy labels (ALIBI, AGIBI), and record its answers on canaries with wrong labels
+    /// Train models on private labels (ALIBI, AGIBI, randomized response, LP-2ST), and record their answers on canaries
+    /// with wrong labels
     #[command(
-        after_help = "Example:\n  leakbound torch alibi --data fashion-mnist --recording canaries.npz --epsilon \
-                            2\n  leakbound label-dp memorization canaries.npz --claim-epsilon 2"
+        name = "label-dp",
+        after_help = "Each model by itself has the guarantee; the models together do not.\n\nExample:\n  leakbound torch \
+                      label-dp --data fashion-mnist --recording canaries.npz --mechanism alibi --epsilon 2\n  leakbound \
+                      label-dp memorization canaries.npz --claim-epsilon 2"
     )]
-    Alibi(AlibiOptions),
+    LabelDp(LabelDpOptions),
     /// Train models by DP-SGD, each on half of the canaries, and record their answers on all of them
     #[command(
         after_help = "Each model by itself is (epsilon, delta)-differentially private for one image more or less, a \
@@ -82,8 +85,8 @@ impl TorchCommand {
     pub fn device(&self) -> DeviceChoice {
         match self {
             Self::Device(options) => options.device,
-            Self::Alibi(options) => options.data.device.device,
             Self::Dpsgd(options) => options.data.device.device,
+            Self::LabelDp(options) => options.data.device.device,
             Self::Property(options) => options.data.device.device,
             Self::Teachers(options) => options.data.device.device,
             Self::Shadow(options) => options.data.device.device,

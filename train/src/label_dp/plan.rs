@@ -1,0 +1,61 @@
+//! Which networks are trained on private labels.
+
+use super::mechanism::LabelMechanism;
+use crate::context::TrainingContext;
+use crate::network::NetworkPlan;
+use crate::train::TrainingPlan;
+use crate::training_images::check_tables;
+use leakbound::error::{Error, Result};
+use serde::Serialize;
+
+/// Networks trained on private labels, each with canaries and noise of its own.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LabelDpPlan {
+    /// The network of each model.
+    pub network: NetworkPlan,
+    /// How labels are made private.
+    pub mechanism: LabelMechanism,
+    /// Number of models.
+    pub models: usize,
+    /// Training images of each model with a wrong label, drawn uniformly and by itself.
+    pub canaries: usize,
+    /// Training of each network.
+    pub training: TrainingPlan,
+    /// Seed of everything random.
+    pub seed: u64,
+}
+
+impl LabelDpPlan {
+    /// Networks that are trained for all models.
+    #[must_use]
+    pub fn networks(&self) -> u64 {
+        (self.models as u64).saturating_mul(self.mechanism.networks() as u64)
+    }
+
+    pub(super) fn check(&self, context: &TrainingContext<'_>) -> Result<()> {
+        let (images, classes) = (context.train.len(), context.classes());
+        for (quantity, count) in [("models", self.models), ("canaries", self.canaries)] {
+            if count == 0 {
+                return Err(Error::Domain { quantity, value: 0.0, domain: "[1, inf)" });
+            }
+        }
+        self.network.check()?;
+        self.training.check(images)?;
+        self.mechanism.check()?;
+        if let Some(augmentation) = self.training.augmentation {
+            augmentation.check(context.train.shape())?;
+        }
+        if self.canaries > images {
+            return Err(rejected(format!("{} canaries of {images} training images", self.canaries)));
+        }
+        if classes < 3 {
+            return Err(rejected("the audit guesses between two wrong labels, which needs at least 3 classes".into()));
+        }
+        context.check_shapes()?;
+        check_tables("label privacy", self.models as u64, images.saturating_mul(classes))
+    }
+}
+
+pub(super) fn rejected(reason: String) -> Error {
+    Error::Rejected { operation: "label privacy", reason }
+}
