@@ -96,8 +96,11 @@ fn students_that_cannot_be_trained_are_rejected_in_one_line() {
         ("--teachers 2001", "error: PATE-FM: 2001 teachers of 2000 training images\n"),
         ("--queries 2001", "error: PATE-FM: 2001 queries of 2000 training images\n"),
         ("--canaries 2001", "error: PATE-FM: 2001 canaries of 2000 training images\n"),
-        ("--labels 1001", "error: PATE-FM: 1001 labels of 1000 queries; raise --queries\n"),
-        ("--labels-per-class 101", "error: PATE-FM: 1010 labels of 1000 queries; raise --queries\n"),
+        ("--labels 1001", "error: PATE-FM: 1001 labels, but 1000 answers at most; allow more answers and queries\n"),
+        (
+            "--labels-per-class 10 --answers 99",
+            "error: PATE-FM: 100 labels, but 99 answers at most; allow more answers and queries\n",
+        ),
         ("--shift 28", "error: augmentation: a shift of 28 pixels leaves nothing of an image of 28 x 28\n"),
         ("--noise laplace:3", "error: --noise: Confident-GNMax has Gaussian noise, not laplace:3\n"),
     ] {

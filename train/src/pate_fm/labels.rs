@@ -76,8 +76,10 @@ mod tests {
 
     /// Of 100 teachers; every third query is of a class that is asked about seldom.
     fn queries() -> Vec<(VoteHistogram, usize)> {
-        let counts = |query: usize| if query % 3 == 0 { vec![10, 85, 5] } else { vec![90, 6, 4] };
-        (0..300).map(|query| (VoteHistogram::new(counts(query)).unwrap(), usize::from(query % 3 == 0))).collect()
+        let counts = |query: usize| if query.is_multiple_of(3) { vec![10, 85, 5] } else { vec![90, 6, 4] };
+        (0..300)
+            .map(|query| (VoteHistogram::new(counts(query)).unwrap(), usize::from(query.is_multiple_of(3))))
+            .collect()
     }
 
     #[test]

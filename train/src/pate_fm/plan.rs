@@ -130,11 +130,12 @@ impl PateFmPlan {
                 return rejected(format!("{count} {quantity} of {} training images", train.len()));
             }
         }
-        let labels = self.voting.goal.least(train.classes.max(test.classes));
-        if labels > self.voting.queries {
-            return rejected(format!("{labels} labels of {} queries; raise --queries", self.voting.queries));
+        let classes = train.classes.max(test.classes);
+        let (labels, answers) = (self.voting.goal.least(classes), self.voting.answers());
+        if labels > answers {
+            return rejected(format!("{labels} labels, but {answers} answers at most; allow more answers and queries"));
         }
-        if train.classes.max(test.classes) < 3 {
+        if classes < 3 {
             return rejected("the audit guesses between two wrong labels, which needs at least 3 classes".into());
         }
         check_tables("PATE-FM", self.runs as u64, train.len())

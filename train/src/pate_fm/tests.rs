@@ -136,7 +136,7 @@ fn what_cannot_be_trained_is_rejected() {
     assert_eq!(message(&|plan| plan.canaries = 2001), "PATE-FM: 2001 canaries of 2000 training images");
     assert_eq!(
         message(&|plan| plan.voting.goal = LabelGoal::PerClass { labels: 31, answers: None }),
-        "PATE-FM: 310 labels of 300 queries; raise --queries"
+        "PATE-FM: 310 labels, but 300 answers at most; allow more answers and queries"
     );
     let scale = |sigma| NoiseScale::new(sigma).unwrap();
     assert_eq!(
