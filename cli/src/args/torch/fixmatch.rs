@@ -22,6 +22,12 @@ pub struct FixMatchOptions {
     /// Unlabeled images in a step for each labeled one
     #[arg(long, value_name = "MU", default_value = "7", value_parser = count, allow_hyphen_values = true)]
     pub unlabeled_ratio: usize,
+    /// Labeled images in a step of a teacher, which has more labels than a student [default: --batch]
+    #[arg(long, value_name = "B", value_parser = count, allow_hyphen_values = true)]
+    pub teacher_batch: Option<usize>,
+    /// Unlabeled images in a step of a teacher for each labeled one [default: --unlabeled-ratio]
+    #[arg(long, value_name = "MU", value_parser = count, allow_hyphen_values = true)]
+    pub teacher_unlabeled_ratio: Option<usize>,
     /// Probability from which on the likeliest class of an unlabeled image is learned as its label
     #[arg(long, value_name = "P", default_value = "0.95", value_parser = probability, allow_hyphen_values = true)]
     pub confidence: f64,
@@ -55,21 +61,20 @@ impl FixMatchOptions {
     /// The training of each teacher, and that of the student.
     pub fn plans(&self) -> [FixMatchPlan; 2] {
         let augmentation = Augmentation { flip: self.flip, shift: self.shift };
-        [self.teacher_steps, self.steps].map(|steps| FixMatchPlan {
+        let plan = |steps: usize, batch, ratio| FixMatchPlan {
             steps: steps as u64,
-            batch: self.batch,
-            unlabeled: Some(Unlabeled {
-                ratio: self.unlabeled_ratio,
-                confidence: self.confidence,
-                weight: self.unlabeled_weight,
-            }),
+            batch,
+            unlabeled: Some(Unlabeled { ratio, confidence: self.confidence, weight: self.unlabeled_weight }),
             rate: self.learning_rate,
             momentum: self.momentum,
             weight_decay: self.weight_decay,
             average: self.average,
             augmentation: (self.flip || self.shift > 0).then_some(augmentation),
             side_by_side: self.side_by_side,
-        })
+        };
+        let (batch, ratio) = (self.batch, self.unlabeled_ratio);
+        let of_teachers = (self.teacher_batch.unwrap_or(batch), self.teacher_unlabeled_ratio.unwrap_or(ratio));
+        [plan(self.teacher_steps, of_teachers.0, of_teachers.1), plan(self.steps, batch, ratio)]
     }
 }
 
