@@ -20,8 +20,9 @@ mod cli_torch;
 #[cfg(feature = "torch")]
 mod cli_torch_contrastive;
 #[cfg(feature = "torch")]
-mod cli_torch_private;
+mod cli_torch_pate_fm;
 #[cfg(feature = "torch")]
+mod cli_torch_private;
 mod cli_torch_student;
 mod cli_verify;
 mod cli_votes;

@@ -30,13 +30,16 @@ impl Augmentation {
 
     /// So many moves.
     fn draw(self, count: usize, stream: &mut ChaCha8Rng) -> Vec<Move> {
+        (0..count).map(|_| self.draw_one(stream)).collect()
+    }
+
+    pub(super) fn draw_one(self, stream: &mut ChaCha8Rng) -> Move {
         let shift = self.shift as i64;
-        let draw = |_| Move {
+        Move {
             flip: self.flip && stream.random::<bool>(),
             down: stream.random_range(-shift..=shift),
             right: stream.random_range(-shift..=shift),
-        };
-        (0..count).map(draw).collect()
+        }
     }
 
     /// K views [n, K, F] of images [n, F], each moved by itself.

@@ -49,6 +49,14 @@ pub enum Schedule {
         /// The learning rate of the first step.
         rate: f64,
     },
+    /// rate · cos(part · π t/T) at step t of T: with `part` = 7/16 the schedule of FixMatch (Sohn et al. 2020, section
+    /// 2.4), which ends at a fifth of the rate.
+    PartialCosine {
+        /// The learning rate of the first step.
+        rate: f64,
+        /// Share of half a period that the training covers, in [0, 1/2].
+        part: f64,
+    },
     /// Multiplied by `factor` when each of these shares of the training is done.
     Steps {
         /// The learning rate of the first step.
@@ -93,6 +101,7 @@ impl Schedule {
         match self {
             Self::Constant { rate } => *rate,
             Self::Cosine { rate } => rate * 0.5 * (1.0 + (std::f64::consts::PI * done).cos()),
+            Self::PartialCosine { rate, part } => rate * (part * std::f64::consts::PI * done).cos(),
             Self::Steps { rate, factor, shares } => {
                 rate * factor.powi(shares.iter().filter(|&&share| done >= share).count() as i32)
             }
@@ -188,6 +197,11 @@ mod tests {
     fn schedules_have_their_ends() {
         assert!((Schedule::Cosine { rate: 0.1 }.rate(0, 10) - 0.1).abs() < 1e-15);
         assert!(Schedule::Cosine { rate: 0.1 }.rate(10, 10).abs() < 1e-15);
+        // cos(7π k/(16 K)) at k = 0, K/2 and K.
+        let partial = Schedule::PartialCosine { rate: 2.0, part: 7.0 / 16.0 };
+        for (step, rate) in [(0, 2.0), (5, 1.546_020_906_725_474), (10, 0.390_180_644_032_256_6)] {
+            assert!((partial.rate(step, 10) - rate).abs() < 1e-15, "{step}");
+        }
         let steps = Schedule::Steps { rate: 1.0, factor: 0.1, shares: vec![0.5, 0.75] };
         assert!(
             [(0, 1.0), (5, 0.1), (8, 0.01)].iter().all(|&(step, rate)| (steps.rate(step, 10) - rate).abs() < 1e-15)

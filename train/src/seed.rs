@@ -34,6 +34,14 @@ pub(super) enum Purpose {
     RandomViews = 13,
     /// The order in which linear classifiers of contrastive defenses meet their images.
     ClassifierOrder = 14,
+    /// The order in which a network of FixMatch meets the images without labels.
+    UnlabeledOrder = 20,
+    /// Weak augmentation of images without labels.
+    WeakViews = 21,
+    /// Strong augmentation of images without labels.
+    StrongViews = 22,
+    /// The order in which teachers of PATE-FM are asked about images.
+    Queries = 23,
 }
 
 /// The stream of one network for one purpose: the key of ChaCha8 is seed, purpose, instantiation and network as

@@ -53,6 +53,8 @@ pub mod torch;
 mod torch_dpsgd;
 mod torch_label_dp;
 #[cfg(feature = "torch")]
+mod torch_pate_fm;
+#[cfg(feature = "torch")]
 mod torch_property;
 #[cfg(feature = "torch")]
 mod torch_shadow;

@@ -1,7 +1,6 @@
 //! Differentially private training by noisy gradients.
 
 mod accounting;
-mod average;
 mod models;
 mod per_sample;
 mod plan;

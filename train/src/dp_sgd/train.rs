@@ -1,9 +1,9 @@
 //! The loop of DP-SGD.
 
-use super::average::MovingAverage;
 use super::per_sample::add_clipped;
 use super::plan::{DpSgdBudget, DpSgdPlan};
 use crate::ensemble::{Ensemble, check_parameters};
+use crate::moving_average::MovingAverage;
 use crate::optimizer::OptimizerState;
 use crate::progress::{TrainingProgress, report};
 use crate::training_images::{Example, TrainingImages};
@@ -80,7 +80,7 @@ pub(crate) fn train_privately(
         }
         state.step(network.parameters(), &mut sums, plan.schedule.rate(step, steps));
         if let Some(average) = &mut average {
-            average.follow(network.parameters());
+            average.follow(&mut *network);
         }
         report(progress, 1)?;
     }

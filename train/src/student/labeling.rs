@@ -43,7 +43,7 @@ impl LabelingPlan {
     }
 
     /// Asks a query with noise from its own stream, number `index` of the seed.
-    fn answer(&self, (histogram, label): &(VoteHistogram, usize), index: usize, seed: u64) -> Answer {
+    pub(crate) fn answer(&self, (histogram, label): &(VoteHistogram, usize), index: usize, seed: u64) -> Answer {
         let mut stream = Stream::new(StreamId { seed, query: index as u64, world: World::Dataset, block: 0 });
         let class = draw_confident_answer(histogram, Some(&self.test), Noise::Gaussian(self.sigma), &mut stream);
         Answer { class, cost: self.cost(histogram, class.is_some()), label: Some(*label) }

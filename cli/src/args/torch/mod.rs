@@ -3,9 +3,11 @@
 mod contrastive;
 mod defense;
 mod dpsgd;
+mod fixmatch;
 mod label_dp;
 mod network;
 mod noise;
+mod pate_fm;
 mod property;
 mod shadow;
 mod student;
@@ -14,6 +16,7 @@ mod training;
 
 pub use dpsgd::DpsgdOptions;
 pub use label_dp::LabelDpOptions;
+pub use pate_fm::PateFmOptions;
 pub use property::TorchPropertyOptions;
 pub use shadow::ShadowOptions;
 pub use student::StudentOptions;
@@ -49,6 +52,15 @@ pub enum TorchCommand {
                       --recording private.npz --images 4000 --epsilon 8\n  leakbound membership lira private.npz"
     )]
     Dpsgd(DpsgdOptions),
+    /// Train a PATE student by FixMatch on training images that teachers label (PATE-FM), and record its answers on
+    /// canaries with wrong labels
+    #[command(
+        after_help = "Images are public here, and labels are private. Epsilon is claimed for --queries and --labels, \
+                      declared beforehand, whatever the votes are.\n\nExample:\n  leakbound torch pate-fm --data \
+                      fashion-mnist --recording canaries.npz --network cnn --filters 16 --flip --shift 2\n  leakbound \
+                      label-dp memorization canaries.npz"
+    )]
+    PateFm(Box<PateFmOptions>),
     /// Train a PATE student whose teachers' images have a property, and ensembles for each value of the property
     #[command(
         after_help = "Example:\n  leakbound torch property --data fashion-mnist --recording answers.npz --class 0 \
@@ -87,6 +99,7 @@ impl TorchCommand {
             Self::Device(options) => options.device,
             Self::Dpsgd(options) => options.data.device.device,
             Self::LabelDp(options) => options.data.device.device,
+            Self::PateFm(options) => options.data.device.device,
             Self::Property(options) => options.data.device.device,
             Self::Teachers(options) => options.data.device.device,
             Self::Shadow(options) => options.data.device.device,

@@ -152,7 +152,7 @@ impl StudentOptions {
 }
 
 /// The accountant is that of Gaussian noise.
-fn scale(operation: &'static str, noise: Noise) -> Result<NoiseScale> {
+pub(super) fn scale(operation: &'static str, noise: Noise) -> Result<NoiseScale> {
     match noise {
         Noise::Gaussian(sigma) => Ok(sigma),
         Noise::Laplace(_) => {
@@ -161,7 +161,7 @@ fn scale(operation: &'static str, noise: Noise) -> Result<NoiseScale> {
     }
 }
 
-fn threshold(text: &str) -> Parsed<f64> {
+pub(super) fn threshold(text: &str) -> Parsed<f64> {
     let value = number(text)?;
     if value.is_finite() { Ok(value) } else { Err(format!("threshold = {value} is not in (-inf, inf)")) }
 }

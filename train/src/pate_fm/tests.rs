@@ -1,0 +1,150 @@
+use super::*;
+use crate::augment::Augmentation;
+use crate::fixmatch::{FixMatchPlan, Unlabeled};
+use crate::network::NetworkPlan;
+use crate::{DeviceChoice, TrainingCheckpoint, TrainingDevice};
+use leakbound::distribution::{ThresholdForm, ThresholdTest};
+use leakbound::label_dp::LabelCanaries;
+use leakbound::quantity::{Delta, NoiseScale};
+use leakbound::record::{ImagePart, MemoryBudget, read_images};
+use std::ops::ControlFlow;
+use std::path::Path;
+
+fn plan() -> PateFmPlan {
+    let training = FixMatchPlan {
+        steps: 60,
+        batch: 16,
+        unlabeled: Some(Unlabeled { ratio: 2, confidence: 0.8, weight: 1.0 }),
+        rate: 0.05,
+        momentum: 0.9,
+        weight_decay: 0.0,
+        average: 0.9,
+        augmentation: Some(Augmentation { flip: true, shift: 1 }),
+        side_by_side: None,
+    };
+    let scale = |sigma| NoiseScale::new(sigma).unwrap();
+    PateFmPlan {
+        teachers: 6,
+        network: NetworkPlan::Mlp { hidden: 16 },
+        teacher_training: training.clone(),
+        student_training: FixMatchPlan { steps: 80, ..training },
+        voting: VotingPlan {
+            test: ThresholdTest::new(4.0, scale(1.0), ThresholdForm::PerClass).unwrap(),
+            sigma: scale(0.5),
+            goal: LabelGoal::Total(100),
+            queries: 300,
+            delta: Delta::new(1e-5).unwrap(),
+        },
+        canaries: 90,
+        runs: 2,
+        seed: 1,
+    }
+}
+
+fn train_on_sample(plan: &PateFmPlan, checkpoint: Option<(&Path, bool)>, networks: u64) -> Result<PateFmModels> {
+    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/data/fashion_sample.npz");
+    let [(train, _), (test, _)] =
+        [ImagePart::Train, ImagePart::Test].map(|part| read_images(sample, part, MemoryBudget::of_machine()).unwrap());
+    let device = TrainingDevice::open(DeviceChoice::Cpu)?;
+    let checkpoint = checkpoint
+        .map(|(path, resume)| TrainingCheckpoint::open(path, resume, "pate-fm", "cpu", &[], &plan.votes()))
+        .transpose()?;
+    let done = std::sync::atomic::AtomicU64::new(0);
+    let progress = |more| {
+        let done = done.fetch_add(more, std::sync::atomic::Ordering::Relaxed) + more;
+        if done > networks { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let context =
+        TrainingContext { train: &train, test: &test, device, progress: &progress, checkpoint: checkpoint.as_ref() };
+    train_pate_fm(&context, plan)
+}
+
+#[test]
+fn a_student_learns_from_noisy_votes() {
+    let models = train_on_sample(&plan(), None, u64::MAX).unwrap();
+    assert_eq!(models.runs.len(), 2);
+    for run in &models.runs {
+        println!(
+            "teachers {:.3}, plurality {}, labels {:?}, student {}, supervised {}",
+            run.teacher_accuracy, run.ensemble_accuracy, run.labeling, run.test_accuracy, run.supervised_accuracy
+        );
+        // Ten classes: a network that learned nothing has 10 %. Processors differ in the last digits: room for them.
+        assert!(run.teacher_accuracy.iter().all(|&accuracy| accuracy > 0.3));
+        assert!(run.ensemble_accuracy > 0.5 && run.test_accuracy > 0.4 && run.supervised_accuracy > 0.4);
+        assert_eq!((run.labeling.labels, run.complete, run.votes.dim()), (100, true, (300, 6)));
+        assert!(run.labeling.accuracy().unwrap() > 0.5);
+        assert!(run.labeling.epsilon < plan().voting.claimed_epsilon());
+        // Each query once, and a label for as many as were answered.
+        let mut queries = run.query_index.to_vec();
+        queries.sort_unstable();
+        queries.dedup();
+        assert_eq!(queries.len(), 300);
+        assert_eq!(run.given_label.iter().filter(|&&label| label >= 0).count(), 100);
+        assert!(run.used.iter().zip(&run.given_label).all(|(&used, &label)| used == (label >= 0)));
+        let classes = |labels: &Array1<i64>| labels.iter().map(|&label| label as usize).collect();
+        let logits = run.logits.mapv(f64::from);
+        assert!(LabelCanaries::from_logits(&logits, classes(&run.labels_true), classes(&run.labels_trained)).is_ok());
+    }
+    let [first, second] = [&models.runs[0], &models.runs[1]];
+    assert!(first.canary_index != second.canary_index && first.query_index != second.query_index);
+    assert!(first.label_seed != second.label_seed && first.votes != second.votes);
+    // A run does not depend on how many there are.
+    let alone = train_on_sample(&PateFmPlan { runs: 1, ..plan() }, None, u64::MAX).unwrap();
+    assert_eq!(alone.runs[0].query_index, first.query_index);
+    assert_eq!((&alone.runs[0].canary_index, alone.runs[0].label_seed), (&first.canary_index, first.label_seed));
+}
+
+/// Interrupted after the first group of teachers, and gone on with; then with other noise and the same teachers.
+#[test]
+fn a_resumed_training_is_the_same() {
+    let plan = PateFmPlan { runs: 1, ..plan() };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.checkpoint");
+    let whole = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    let whole = whole.install(|| train_on_sample(&plan, None, u64::MAX)).unwrap();
+    let error = train_on_sample(&plan, Some((&path, false)), 3).unwrap_err();
+    assert!(matches!(error, Error::Interrupted), "{error}");
+    assert!(train_on_sample(&plan, Some((&path, true)), u64::MAX).unwrap() == whole);
+    let other = PateFmPlan {
+        voting: VotingPlan { goal: LabelGoal::PerClass { labels: 5, answers: None }, ..plan.voting },
+        ..plan.clone()
+    };
+    let again = train_on_sample(&other, Some((&path, true)), u64::MAX).unwrap();
+    assert_eq!(again.runs[0].votes, whole.runs[0].votes);
+    let used = |class: i32| {
+        let given = again.runs[0].given_label.iter().zip(&again.runs[0].used);
+        given.filter(|&(&label, &used)| label == class && used).count()
+    };
+    assert!((0..10).all(|class| used(class) <= 5) && (0..10).any(|class| used(class) == 5));
+    let strange = PateFmPlan { teachers: 5, ..plan };
+    let error = train_on_sample(&strange, Some((&path, true)), u64::MAX).unwrap_err().to_string();
+    assert!(error.contains("plan: found"), "{error}");
+}
+
+#[test]
+fn what_cannot_be_trained_is_rejected() {
+    let message = |change: &dyn Fn(&mut PateFmPlan)| {
+        let mut plan = PateFmPlan { runs: 1, ..plan() };
+        change(&mut plan);
+        train_on_sample(&plan, None, u64::MAX).unwrap_err().to_string()
+    };
+    assert_eq!(message(&|plan| plan.teachers = 0), "teachers = 0 is not in [1, inf)");
+    assert_eq!(message(&|plan| plan.canaries = 0), "canaries = 0 is not in [1, inf)");
+    assert_eq!(message(&|plan| plan.runs = 0), "runs = 0 is not in [1, inf)");
+    assert_eq!(message(&|plan| plan.teachers = 2001), "PATE-FM: 2001 teachers of 2000 training images");
+    assert_eq!(message(&|plan| plan.voting.queries = 2001), "PATE-FM: 2001 queries of 2000 training images");
+    assert_eq!(message(&|plan| plan.canaries = 2001), "PATE-FM: 2001 canaries of 2000 training images");
+    assert_eq!(
+        message(&|plan| plan.voting.goal = LabelGoal::PerClass { labels: 31, answers: None }),
+        "PATE-FM: 310 labels, but 300 answers at most; allow more answers and queries"
+    );
+    let scale = |sigma| NoiseScale::new(sigma).unwrap();
+    assert_eq!(
+        message(&|plan| plan.voting.test = ThresholdTest::new(1e6, scale(1.0), ThresholdForm::Max).unwrap()),
+        "PATE-FM: run 0 gave no label in 300 queries; lower the threshold or make more queries"
+    );
+    assert_eq!(
+        message(&|plan| plan.student_training.rate = 1e30),
+        "training: parameters are no longer finite; lower the learning rate"
+    );
+}
