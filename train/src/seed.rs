@@ -34,6 +34,12 @@ pub(super) enum Purpose {
     RandomViews = 13,
     /// The order in which linear classifiers of contrastive defenses meet their images.
     ClassifierOrder = 14,
+    /// Prompts that a transformer learns in context from.
+    Prompts = 30,
+    /// Which images are private examples of prompts, and which are queries.
+    PromptSplit = 31,
+    /// Prompts by which learning in context is measured.
+    MeasuredPrompts = 32,
 }
 
 /// The stream of one network for one purpose: the key of ChaCha8 is seed, purpose, instantiation and network as
