@@ -22,6 +22,8 @@ mod cli_torch_contrastive;
 #[cfg(feature = "torch")]
 mod cli_torch_private;
 #[cfg(feature = "torch")]
+mod cli_torch_prompt_pate;
+#[cfg(feature = "torch")]
 mod cli_torch_student;
 mod cli_verify;
 mod cli_votes;

@@ -53,6 +53,8 @@ mod torch_alibi;
 #[cfg(feature = "torch")]
 mod torch_dpsgd;
 #[cfg(feature = "torch")]
+mod torch_prompt_pate;
+#[cfg(feature = "torch")]
 mod torch_property;
 #[cfg(feature = "torch")]
 mod torch_shadow;

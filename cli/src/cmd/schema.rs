@@ -21,7 +21,7 @@ use std::collections::BTreeSet;
 type Make = fn() -> Schema;
 
 /// What each command prints; others print no document.
-const DOCUMENTS: [(&str, Make); 33] = [
+const DOCUMENTS: [(&str, Make); 34] = [
     ("exact", answer::<ExactAnswer>),
     ("audit counts", answer::<CountsAnswer>),
     ("audit confusion", answer::<CountsAnswer>),
@@ -53,6 +53,7 @@ const DOCUMENTS: [(&str, Make); 33] = [
     ("torch shadow", document::<RecordingDocument>),
     ("torch dpsgd", document::<RecordingDocument>),
     ("torch alibi", document::<RecordingDocument>),
+    ("torch prompt-pate", document::<RecordingDocument>),
     ("torch property", document::<RecordingDocument>),
     ("torch student", document::<StudentDocument>),
 ];

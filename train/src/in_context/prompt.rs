@@ -48,7 +48,7 @@ pub(crate) struct Batch {
 }
 
 /// A batch on a device.
-pub(super) struct BatchRows {
+pub(crate) struct BatchRows {
     pub instructions: Tensor,
     pub example_images: Tensor,
     pub example_labels: Tensor,

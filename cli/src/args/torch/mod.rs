@@ -6,6 +6,7 @@ mod defense;
 mod dpsgd;
 mod network;
 mod noise;
+mod prompt_pate;
 mod property;
 mod shadow;
 mod student;
@@ -14,6 +15,7 @@ mod training;
 
 pub use alibi::{AlibiOptions, LabelMechanism};
 pub use dpsgd::DpsgdOptions;
+pub use prompt_pate::PromptPateOptions;
 pub use property::TorchPropertyOptions;
 pub use shadow::ShadowOptions;
 pub use student::StudentOptions;
@@ -46,6 +48,19 @@ pub enum TorchCommand {
                       --recording private.npz --images 4000 --epsilon 8\n  leakbound membership lira private.npz"
     )]
     Dpsgd(DpsgdOptions),
+    /// Train a transformer that learns in context, and record the votes of prompts with and without what an adversary adds
+    #[command(
+        name = "prompt-pate",
+        after_help = "Each prompt is a teacher of PromptPATE with private examples. nat-advq and pois-advq choose the \
+                      query too: each row of votes_prime is a case of its own, and --n-queries repeats the worst. The \
+                      checkpoint keeps the transformer, and with --resume every adversary goes on from it.\n\nExample:\n  \
+                      leakbound torch prompt-pate --data fashion-mnist --recording advq.npz --adversary pois-advq \
+                      --checkpoint transformer.checkpoint\n  leakbound audit votes advq.npz --model prompt-pate \
+                      --noise gaussian:20 --n-queries 200\n  leakbound torch prompt-pate --data fashion-mnist \
+                      --recording same.npz --adversary all-same --checkpoint transformer.checkpoint --resume\n  leakbound \
+                      audit votes same.npz --model prompt-pate --noise gaussian:20"
+    )]
+    PromptPate(Box<PromptPateOptions>),
     /// Train a PATE student whose teachers' images have a property, and ensembles for each value of the property
     #[command(
         after_help = "Example:\n  leakbound torch property --data fashion-mnist --recording answers.npz --class 0 \
@@ -84,6 +99,7 @@ impl TorchCommand {
             Self::Device(options) => options.device,
             Self::Alibi(options) => options.data.device.device,
             Self::Dpsgd(options) => options.data.device.device,
+            Self::PromptPate(options) => options.data.device.device,
             Self::Property(options) => options.data.device.device,
             Self::Teachers(options) => options.data.device.device,
             Self::Shadow(options) => options.data.device.device,
