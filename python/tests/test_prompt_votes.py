@@ -217,3 +217,45 @@ def test_labels_are_read_from_answers():
     assert [read(text) for text in ("1", "label: 2.", "10 or 2", "sports, not world", "in new york", "v1", "1.5", "")] == [
         1, 2, 2, 1, 2, None, None, None,
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("adversary", ["nat-advq", "pois-advq", "confident", "unconfident", "all-same", "mapping"])
+def test_a_recorded_transformer_gives_the_recorded_votes(data, adversary):
+    """A transformer's answers, looked up: prompts that it was not asked are a KeyError.
+
+    Its mapping shows an example of each class, and the one here shows one; both rename the same classes.
+    """
+    recorded = dict(np.load(data / "transformer_votes.npz"))
+    name = adversary.replace("-", "_")
+    queries = {f"image {image}": place for place, image in enumerate(recorded["query_index"])}
+    teachers = {f"image {image}": teacher for teacher, image in enumerate(recorded["example_index"][:, 0])}
+    labels = recorded["query_label"]
+    shown_query, shown_label = (recorded.get(f"{name}_shown_{what}") for what in ("query", "label"))
+
+    def answer(prompt):
+        head, query = prompt.rsplit("Text: ", 1)
+        query = queries[query.removesuffix("\nAnswer:")]
+        example = re.search(r"Text: (.*)\nAnswer: (\d)\n", head)
+        if example is not None and example[1] in teachers:
+            return str(recorded["votes"][query, teachers[example[1]]])
+        if shown_query is not None:
+            assert queries[example[1]] == shown_query[query] and int(example[2]) == shown_label[query]
+        elif adversary == "all-same":
+            assert "answer 1 and follow" in head
+        else:
+            assert "as 0 (T-shirt)" not in head
+        return str(recorded[f"{name}_vote"][query])
+
+    names = ["T-shirt", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "boot"]
+    found = leakbound.prompt_votes(
+        answer,
+        # Labels of private examples say nothing to a table of answers.
+        [(text, 0) for text in teachers],
+        [(text, int(label)) for text, label in zip(queries, labels)],
+        labels=names,
+        adversary=adversary,
+    )
+    assert (found.votes == recorded["votes"]).all() and found.unparsed == (0, 0)
+    assert (found.changed_teacher == recorded[f"{name}_teacher"]).all()
+    changed = found.votes_prime[np.arange(len(labels)), found.changed_teacher]
+    assert (changed == recorded[f"{name}_vote"]).all()

@@ -25,8 +25,9 @@ fn votes_of_prompts_are_audited_for_every_adversary() {
     let mut votes = Vec::new();
     for adversary in ADVERSARIES {
         let recording = place(&format!("{adversary}.npz"));
-        let stdout = train(&recording, &format!("--adversary {adversary} --class 4 --threads 1 {checkpoint}"));
-        assert!(stdout.contains("20 prompts with 1 private example each (transformer of 1 blocks"), "{stdout}");
+        let class = if adversary == "all-same" { "--class 4" } else { "" };
+        let stdout = train(&recording, &format!("--adversary {adversary} {class} --threads 1 {checkpoint}"));
+        assert!(stdout.contains("20 prompts with 1 private example each (transformer of 1 block,"), "{stdout}");
         for fact in ["permuted-accuracy-with-example", "obeyed-instructions", "ensemble-accuracy", "changed-votes"] {
             assert!(stdout.contains(fact), "{fact}: {stdout}");
         }
@@ -66,6 +67,7 @@ fn prompts_that_cannot_be_asked_are_rejected_and_nothing_is_written() {
     rejected(2, &of("--shots 11"), "11 examples of a teacher for a transformer with a context of 10");
     rejected(2, "--permuted 0.7 --exchanged 0.2", "shares of prompts are");
     rejected(2, "--adversary all-same --class 10", "class 10 of 10, counted from 0");
+    rejected(2, "--adversary mapping --class 3", "--class: only --adversary all-same has it");
     rejected(2, "--adversary mapping --context 9", "a mapping of 10 classes has an example of each");
     rejected(2, "--heads 3 --width 17", "a width of 17 for 3 heads");
 }

@@ -61,7 +61,7 @@ pub use network::NetworkPlan;
 pub use normalization::Normalization;
 pub use optimizer::{Optimizer, Schedule};
 pub use progress::TrainingProgress;
-pub use prompt_pate::{PromptAdversary, PromptPatePlan, PromptVotes, train_prompt_pate};
+pub use prompt_pate::{PromptAdversary, PromptPatePlan, PromptVotes, ShownQueries, train_prompt_pate};
 pub use property::{EnsembleImages, PropertyModels, PropertyPlan, train_for_property};
 pub use shadow::{FurtherAnswers, Inclusion, NeighborAnswers, ShadowAnswers, ShadowPlan, Views, train_shadow_models};
 pub use shown::Shown;

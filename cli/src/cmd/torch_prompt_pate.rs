@@ -6,12 +6,12 @@ use leakbound::Result;
 use leakbound::record::ArrayWriter;
 use leakbound::report::TrainingFact;
 use leakbound::study::Number;
-use leakbound_train::{PromptVotes, TrainingDevice, train_prompt_pate};
+use leakbound_train::{PromptVotes, ShownQueries, TrainingDevice, train_prompt_pate};
 use ndarray::arr0;
 
 pub fn run(common: &Common, options: &PromptPateOptions, device: TrainingDevice) -> Result<()> {
+    let plan = options.plan(common.seed)?;
     let recipe = Recipe::open(common, &options.data, device, &options.checkpoint.files())?;
-    let plan = options.plan(common.seed);
     // The transformer alone: other teachers, queries and adversaries go on from the same file.
     let checkpoint = recipe.checkpoint(&options.checkpoint, "prompt-pate", &plan.learner)?;
     let steps = plan.steps();
@@ -62,5 +62,9 @@ fn add(writer: &mut ArrayWriter, votes: &PromptVotes, seed: u64) -> Result<()> {
     writer.add("query_index", &votes.query_index)?;
     writer.add("example_index", &votes.example_index)?;
     writer.add("changed_teacher", &votes.changed_teacher)?;
+    if let Some(ShownQueries { query, label }) = &votes.shown {
+        writer.add("shown_query", query)?;
+        writer.add("shown_label", label)?;
+    }
     writer.add("seed", &arr0(seed))
 }

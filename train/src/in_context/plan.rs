@@ -88,6 +88,7 @@ impl InContextPlan {
 impl fmt::Display for InContextPlan {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { width, depth, heads, steps, .. } = self;
-        write!(formatter, "transformer of {depth} blocks, width {width}, {heads} heads, {steps} steps")
+        let blocks = if *depth == 1 { "block" } else { "blocks" };
+        write!(formatter, "transformer of {depth} {blocks}, width {width}, {heads} heads, {steps} steps")
     }
 }

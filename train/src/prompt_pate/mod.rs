@@ -5,7 +5,7 @@ mod plan;
 mod votes;
 
 pub use plan::{PromptAdversary, PromptPatePlan};
-pub use votes::PromptVotes;
+pub use votes::{PromptVotes, ShownQueries};
 
 use super::context::TrainingContext;
 use super::guard::guarded;
@@ -14,7 +14,7 @@ use super::in_context::{
 };
 use super::seed::{Purpose, stream};
 use super::training_images::TrainingImages;
-use adversary::Scene;
+use adversary::{Change, Scene};
 use leakbound::error::Result;
 use ndarray::{Array1, Array2};
 use rand::seq::SliceRandom;
@@ -78,8 +78,23 @@ pub fn train_prompt_pate(context: &TrainingContext<'_>, plan: &PromptPatePlan) -
         query_index: queries.iter().map(|&query| query as i32).collect(),
         example_index: Array2::from_shape_fn((plan.teachers, plan.shots), example),
         changed_teacher,
+        shown: plan.adversary.shows_a_query().then(|| shown(&changes, &queries)),
         accuracy,
     })
+}
+
+/// The queries that stand first in the changed prompts.
+fn shown(changes: &[Change], queries: &[u32]) -> ShownQueries {
+    let mut shown = ShownQueries { query: Array1::zeros(queries.len()), label: Array1::zeros(queries.len()) };
+    for change in changes {
+        let Some(&Labeled { image, label }) = change.prompt.examples.first() else { continue };
+        // Queries are sorted.
+        let place = queries.partition_point(|&query| query < image);
+        for &query in &change.queries {
+            (shown.query[query], shown.label[query]) = (place as i32, label);
+        }
+    }
+    shown
 }
 
 /// A teacher's examples with their labels.

@@ -54,6 +54,12 @@ impl PromptAdversary {
     pub const fn chooses_the_query(self) -> bool {
         matches!(self, Self::NatAdvq | Self::PoisAdvq)
     }
+
+    /// Whether the changed prompt shows a query in place of an example.
+    #[must_use]
+    pub const fn shows_a_query(self) -> bool {
+        !matches!(self, Self::AllSame { .. } | Self::Mapping)
+    }
 }
 
 impl fmt::Display for PromptAdversary {

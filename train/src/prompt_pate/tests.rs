@@ -74,6 +74,13 @@ fn worlds_are_neighbors_under_every_adversary_and_one_transformer_serves_all() {
             let pairs = query.histogram.counts().iter().zip(query.histogram_neighbor.counts());
             assert!(pairs.map(|(a, b)| a.abs_diff(*b)).sum::<u64>() <= 2, "{adversary}: {query:?}");
         }
+        if let Some(shown) = &votes.shown {
+            for (query, (&place, &label)) in shown.query.iter().zip(&shown.label).enumerate() {
+                let mislabeled = votes.query_label[place as usize] != label;
+                assert_eq!(mislabeled, adversary != PromptAdversary::NatAdvq, "{adversary}, query {query}");
+                assert!(!adversary.chooses_the_query() || place as usize == query);
+            }
+        }
         // Private examples and queries are different images.
         assert!(votes.query_index.iter().all(|query| !votes.example_index.iter().any(|example| example == query)));
         all.push(votes);

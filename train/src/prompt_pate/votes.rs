@@ -19,8 +19,19 @@ pub struct PromptVotes {
     pub example_index: Array2<i32>,
     /// The teacher that is changed for each query.
     pub changed_teacher: Array1<i32>,
+    /// The query that the changed prompt shows, of adversaries who show one.
+    pub shown: Option<ShownQueries>,
     /// What the transformer has learned.
     pub accuracy: InContextAccuracy,
+}
+
+/// What is in the place of an example, for each query.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ShownQueries {
+    /// Its place among the queries.
+    pub query: Array1<i32>,
+    /// The label that it is shown with.
+    pub label: Array1<u8>,
 }
 
 impl PromptVotes {

@@ -17,6 +17,8 @@ pub const SIGMA_KNN: f64 = 30.0;
 /// Neighbors and subsampling rate of Private-kNN, as published.
 pub const NEIGHBORS: u64 = 200;
 pub const RATE: f64 = 0.2;
+/// Answers composed, as published.
+pub const ANSWERS: f64 = 1000.0;
 
 /// One mechanism and one adversary.
 pub struct Case {
@@ -26,6 +28,8 @@ pub struct Case {
     pub natural: bool,
     pub queries: Vec<VoteModel>,
     pub sigma: f64,
+    /// Answers that are composed.
+    pub answers: f64,
     /// The subsampling rate of Private-kNN.
     pub rate: Option<Probability>,
     /// What there is to know about the adversary's point.
@@ -33,9 +37,9 @@ pub struct Case {
 }
 
 impl Case {
-    fn new(model: &'static str, adversary: &'static str, queries: Vec<VoteModel>) -> Self {
+    pub fn new(model: &'static str, adversary: &'static str, queries: Vec<VoteModel>) -> Self {
         let natural = adversary.starts_with("pois-natq");
-        Self { model, adversary, natural, queries, sigma: SIGMA, rate: None, note: String::new() }
+        Self { model, adversary, natural, queries, sigma: SIGMA, answers: ANSWERS, rate: None, note: String::new() }
     }
 }
 

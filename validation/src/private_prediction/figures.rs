@@ -16,8 +16,6 @@ use rayon::prelude::*;
 
 /// Outputs per query and world, as published.
 const SAMPLES: u64 = 100_000_000;
-/// Answers composed, as published.
-pub const ANSWERS: f64 = 1000.0;
 /// δ of the composed ε, as published.
 pub const DELTA: f64 = 1e-6;
 /// Failure probability of the lower bounds of one row, over all its queries together.
@@ -35,12 +33,20 @@ pub struct Row {
     pub note: String,
     /// Which query is repeated, or how many are asked once each.
     pub queries: String,
-    /// Per answer: [curve][order of SHOWN]; a mean where every query is asked once.
-    pub rdp: [[Option<f64>; 2]; 4],
+    /// Per answer: [curve], points (order, value); means where every query is asked once.
+    pub curves: [Option<Vec<[f64; 2]>>; 4],
     /// The distribution's RDP of one answer at the first order of SHOWN, a mean over all queries.
     pub mean: f64,
-    /// After [`ANSWERS`] answers, converted; illustrative for the lower curve and where answers are dependent.
+    /// After the answers of the case, converted; illustrative for the lower curve and where answers are dependent.
     pub epsilon: [Option<f64>; 4],
+}
+
+impl Row {
+    /// A curve at an order of [`SHOWN`].
+    pub fn rdp(&self, curve: usize, place: usize) -> Option<f64> {
+        let [_, value] = self.curves[curve].as_ref()?.iter().find(|[order, _]| *order == SHOWN[place])?;
+        Some(*value)
+    }
 }
 
 struct Judged<'a> {
@@ -106,24 +112,22 @@ pub fn row(case: &Case) -> Result<Row> {
         Some((0..orders.len()).map(|order| curves.iter().map(|curve| curve[order]).sum::<f64>() / count).collect())
     };
     let means: [Option<Vec<f64>>; 4] = std::array::from_fn(mean);
-    let place = |shown: f64| orders.iter().position(|order| order.get() == shown).unwrap_or(0);
-    let rdp = std::array::from_fn(|curve| {
-        std::array::from_fn(|shown| means[curve].as_ref().map(|values| values[place(SHOWN[shown])]))
-    });
     let delta = leakbound::quantity::Delta::new(DELTA)?;
     let mut epsilon = [None; 4];
+    let points = |values: &Vec<f64>| orders.iter().zip(values).map(|(order, value)| [order.get(), *value]).collect();
+    let curves = std::array::from_fn(|curve| means[curve].as_ref().map(points));
     for (epsilon, mean) in epsilon.iter_mut().zip(means) {
         if let Some(values) = mean {
             // Nothing proved converts to nothing.
             let nothing = values.iter().all(|value| *value == 0.0);
-            let curve = RdpCurve::new(orders.clone(), values)?.repeated(ANSWERS);
+            let curve = RdpCurve::new(orders.clone(), values)?.repeated(case.answers);
             *epsilon = Some(if nothing { 0.0 } else { curve.epsilon(delta).0.get() });
         }
     }
     let divergences: Vec<f64> = judged.iter().map(|judged| judged.divergence(two)).collect();
     let mean = divergences.iter().sum::<f64>() / divergences.len() as f64;
     let Case { model, adversary, note, .. } = case;
-    Ok(Row { model, adversary, note: note.clone(), queries, rdp, mean, epsilon })
+    Ok(Row { model, adversary, note: note.clone(), queries, curves, mean, epsilon })
 }
 
 /// Counts drawn from the distributions; none where they are not accurate enough for that.

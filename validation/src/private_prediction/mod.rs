@@ -1,8 +1,8 @@
 //! The audit of private prediction on recorded data: the figures of Chadha et al. (2024) as one table, and whether the
 //! findings agree.
 
-mod cases;
-mod figures;
+pub(crate) mod cases;
+pub(crate) mod figures;
 mod findings;
 
 use crate::experiment::{self, Report, Verdict};
@@ -30,7 +30,7 @@ pub fn report() -> Report {
     );
     match rows(&mut report) {
         Ok(rows) => {
-            table(&mut report, &rows);
+            table(&mut report, &rows, cases::ANSWERS);
             findings::judge(&mut report, &rows);
         }
         Err(error) => report.claim(false, error.to_string()),
@@ -79,7 +79,8 @@ fn shown(value: Option<f64>) -> String {
     }
 }
 
-fn table(report: &mut Report, rows: &[Row]) {
+/// The rows: per answer, and after so many answers.
+pub(crate) fn table(report: &mut Report, rows: &[Row], answers: f64) {
     let cells =
         |values: &[Option<f64>; 4]| values.iter().map(|value| format!("{:>12}", shown(*value))).collect::<String>();
     for (place, order) in SHOWN.iter().enumerate() {
@@ -88,17 +89,12 @@ fn table(report: &mut Report, rows: &[Row]) {
             ["lower", "distribution", "dependent", "independent"].map(|name| format!("{name:>12}")).concat();
         report.line(format!("{:<51}{head}", format!("RDP of one answer, order {order}")));
         for row in rows {
-            let values = std::array::from_fn(|curve| row.rdp[curve][place]);
+            let values = std::array::from_fn(|curve| row.rdp(curve, place));
             report.line(format!("{:<13}{:<22}{:<16}{}", row.model, row.adversary, row.queries, cells(&values)));
         }
     }
     report.line("");
-    report.line(format!(
-        "epsilon after {} answers, delta = {:e} ({})",
-        figures::ANSWERS,
-        figures::DELTA,
-        CURVES.join(", ")
-    ));
+    report.line(format!("epsilon after {answers} answers, delta = {:e} ({})", figures::DELTA, CURVES.join(", ")));
     for row in rows {
         report.line(format!("{:<13}{:<22}{:<16}{}", row.model, row.adversary, row.queries, cells(&row.epsilon)));
     }

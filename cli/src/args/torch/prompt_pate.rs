@@ -4,8 +4,12 @@ use super::noise::share;
 use super::training::CheckpointOptions;
 use super::{DataOptions, count, rate};
 use clap::{Args, ValueEnum};
+use leakbound::{Error, Result};
 use leakbound_train::{InContextPlan, LessonShares, PromptAdversary, PromptPatePlan};
 use serde::Serialize;
+
+/// The answer of all-same, as published.
+const CLASS: u8 = 1;
 
 /// Options of `leakbound torch prompt-pate`.
 #[derive(Debug, Clone, Args, Serialize)]
@@ -17,9 +21,9 @@ pub struct PromptPateOptions {
     /// What is in one teacher's prompt in the neighboring dataset
     #[arg(long, value_enum, value_name = "NAME", default_value = "pois-advq")]
     pub adversary: PromptAdversaryName,
-    /// The answer that all-same instructs a teacher to give
-    #[arg(long, value_name = "C", default_value = "1")]
-    pub class: u8,
+    /// The answer that all-same instructs a teacher to give [default: 1]
+    #[arg(long, value_name = "C")]
+    pub class: Option<u8>,
     /// Teachers: prompts with private examples
     #[arg(long, value_name = "K", default_value = "200", value_parser = count, allow_hyphen_values = true)]
     pub teachers: usize,
@@ -94,10 +98,17 @@ pub enum PromptAdversaryName {
 
 impl PromptPateOptions {
     /// The library's plan.
-    pub fn plan(&self, seed: u64) -> PromptPatePlan {
+    ///
+    /// # Errors
+    /// [`Error::Rejected`] for an option of another adversary.
+    pub fn plan(&self, seed: u64) -> Result<PromptPatePlan> {
+        if self.class.is_some() && self.adversary != PromptAdversaryName::AllSame {
+            let reason = "only --adversary all-same has it".into();
+            return Err(Error::Rejected { operation: "--class", reason });
+        }
         let TransformerOptions { width, depth, heads, context, steps, batch, learning_rate, .. } = self.transformer;
         let TransformerOptions { permuted, exchanged, instructed, .. } = self.transformer;
-        PromptPatePlan {
+        Ok(PromptPatePlan {
             learner: InContextPlan {
                 width,
                 depth,
@@ -117,9 +128,9 @@ impl PromptPateOptions {
                 PromptAdversaryName::PoisAdvq => PromptAdversary::PoisAdvq,
                 PromptAdversaryName::Confident => PromptAdversary::Confident,
                 PromptAdversaryName::Unconfident => PromptAdversary::Unconfident,
-                PromptAdversaryName::AllSame => PromptAdversary::AllSame { class: self.class },
+                PromptAdversaryName::AllSame => PromptAdversary::AllSame { class: self.class.unwrap_or(CLASS) },
                 PromptAdversaryName::Mapping => PromptAdversary::Mapping,
             },
-        }
+        })
     }
 }
