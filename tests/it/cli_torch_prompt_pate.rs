@@ -32,7 +32,8 @@ fn votes_of_prompts_are_audited_for_every_adversary() {
             assert!(stdout.contains(fact), "{fact}: {stdout}");
         }
         let mut arrays = ArrayFile::open(&recording).unwrap();
-        votes.push(arrays.array::<Array2<u8>>("votes").unwrap());
+        let of_one: Array2<u8> = arrays.array("votes").unwrap();
+        votes.push(of_one);
         let changed: Array1<i32> = arrays.array("changed_teacher").unwrap();
         assert_eq!(changed.len(), 30);
         let (status, stdout, stderr) = leakbound(&format!(

@@ -72,7 +72,7 @@ pub(crate) fn learn_in_context(context: &TrainingContext<'_>, plan: &InContextPl
             if learner.step.is_multiple_of(part) || learner.step == plan.steps {
                 check_finite(learner.transformer.parameters(), "training")?;
                 if let Some(checkpoint) = context.checkpoint {
-                    checkpoint.keep(PHASE, &(0..1), &[learner.saved()?])?;
+                    checkpoint.keep_alone(PHASE, &(0..1), &[learner.saved()?])?;
                 }
             }
         }

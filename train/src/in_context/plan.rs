@@ -5,7 +5,11 @@ use leakbound::error::{Error, Result};
 use serde::Serialize;
 use std::fmt;
 
-/// A transformer that classifies an image by the labeled images before it, and its training.
+/// A transformer that classifies an image by the labeled images before it, and its training by cross-entropy.
+///
+/// # References
+/// Garg et al. (2022), "What can transformers learn in-context?"; Chan et al. (2022), "Data distributional properties
+/// drive emergent in-context learning" (images, and labels that only the context explains).
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct InContextPlan {
     /// Numbers in a token.

@@ -35,7 +35,7 @@ use tch::Tensor;
 ///
 /// # References
 /// Duan et al. (2023), "Flocks of stochastic parrots" (PromptPATE); Chadha et al. (2024), "Auditing private prediction",
-/// section 5.3 and appendix D.2 (the adversaries); Garg et al. (2022), "What can transformers learn in-context?".
+/// section 5.3 and appendix D.2 (the adversaries).
 pub fn train_prompt_pate(context: &TrainingContext<'_>, plan: &PromptPatePlan) -> Result<PromptVotes> {
     let (test, classes) = (context.test, context.classes());
     plan.check(test.len(), classes)?;
