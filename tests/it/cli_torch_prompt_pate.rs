@@ -28,7 +28,7 @@ fn votes_of_prompts_are_audited_for_every_adversary() {
         let class = if adversary == "all-same" { "--class 4" } else { "" };
         let stdout = train(&recording, &format!("--adversary {adversary} {class} --threads 1 {checkpoint}"));
         assert!(stdout.contains("20 prompts with 1 private example each (transformer of 1 block,"), "{stdout}");
-        for fact in ["permuted-accuracy-with-example", "obeyed-instructions", "ensemble-accuracy", "changed-votes"] {
+        for fact in ["permuted accuracy with example", "obeyed instructions", "ensemble accuracy", "changed votes"] {
             assert!(stdout.contains(fact), "{fact}: {stdout}");
         }
         let mut arrays = ArrayFile::open(&recording).unwrap();
@@ -53,22 +53,22 @@ fn votes_of_prompts_are_audited_for_every_adversary() {
 fn prompts_that_cannot_be_asked_are_rejected_and_nothing_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let recording = folder.path().join("votes.npz");
-    let rejected = |status: i32, options: &str, expected: &str| {
-        let arguments = format!("torch prompt-pate --data {IMAGES} --recording {} {SMALL}", recording.display());
-        let (found, stdout, stderr) = leakbound(&format!("{arguments} {options}"));
-        assert_eq!((found, stdout.as_str()), (status, ""), "{options}: {stderr}");
-        assert!(stderr.contains(expected), "{options}: {stderr}");
+    let rejected = |options: &str, expected: &str| {
+        let arguments = format!("torch prompt-pate --data {IMAGES} --recording {} --device cpu", recording.display());
+        let (status, stdout, stderr) = leakbound(&format!("{arguments} --queries 30 --quiet {options}"));
+        assert_eq!((status, stdout.as_str()), (2, ""), "{options}: {stderr}");
+        assert!(stderr.contains(expected) && stderr.lines().count() <= 2, "{options}: {stderr}");
         assert!(!recording.exists());
     };
-    rejected(2, "--adversary cats", "possible values: nat-advq, pois-advq, confident, unconfident, all-same, mapping");
-    rejected(2, "--permuted 1", "1 is not in [0, 1)");
-    rejected(2, "--shots 0", "--shots");
-    let of = |options: &str| format!("--teachers 480 {options}");
-    rejected(2, &of(""), "480 teachers with an example each and 30 queries of 500 test images");
-    rejected(2, &of("--shots 11"), "11 examples of a teacher for a transformer with a context of 10");
-    rejected(2, "--permuted 0.7 --exchanged 0.2", "shares of prompts are");
-    rejected(2, "--adversary all-same --class 10", "class 10 of 10, counted from 0");
-    rejected(2, "--adversary mapping --class 3", "--class: only --adversary all-same has it");
-    rejected(2, "--adversary mapping --context 9", "a mapping of 10 classes has an example of each");
-    rejected(2, "--heads 3 --width 17", "a width of 17 for 3 heads");
+    let names = ADVERSARIES.join(", ");
+    rejected("--adversary cats", &format!("expected {names}"));
+    rejected("--permuted 1", "1 is not in [0, 1)");
+    rejected("--shots 0", "`0` is not a whole number in [1, 1e6]");
+    rejected("--teachers 480", "480 teachers with an example each and 30 queries of 500 test images");
+    rejected("--shots 11", "11 examples of a teacher for a transformer with a context of 10");
+    rejected("--permuted 0.7 --exchanged 0.3", "more than 1 together: 0.7 permuted, 0.3 exchanged, 0.1 instructed");
+    rejected("--adversary all-same --class 10", "class 10 of 10, counted from 0");
+    rejected("--adversary mapping --class 3", "--class: only --adversary all-same has it");
+    rejected("--adversary mapping --context 9", "a mapping of 10 classes has an example of each");
+    rejected("--heads 3", "a width of 64 for 3 heads");
 }

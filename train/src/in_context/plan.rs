@@ -78,9 +78,9 @@ impl InContextPlan {
             return Err(Error::Domain { quantity, value, domain: "[0, 1]" });
         }
         let rejected = |reason| Err(Error::Rejected { operation: "transformer", reason });
-        let together = permuted + exchanged + instructed;
-        if together > 1.0 {
-            return rejected(format!("shares of prompts are {together} together, more than 1"));
+        if permuted + exchanged + instructed > 1.0 {
+            let shares = format!("{permuted} permuted, {exchanged} exchanged, {instructed} instructed");
+            return rejected(format!("shares of prompts are more than 1 together: {shares}"));
         }
         if !self.width.is_multiple_of(self.heads) {
             return rejected(format!("a width of {} for {} heads, which do not divide it", self.width, self.heads));

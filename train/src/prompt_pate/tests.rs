@@ -138,7 +138,7 @@ fn what_cannot_be_trained_is_rejected() {
     transformer: a width of 16 for 3 heads, which do not divide it
     steps = 0 is not in [1, inf)
     share of permuted prompts = NaN is not in [0, 1]
-    transformer: shares of prompts are 1.1 together, more than 1
+    transformer: shares of prompts are more than 1 together: 0.8 permuted, 0.1 exchanged, 0.2 instructed
     training: parameters are no longer finite; lower the learning rate
     "
     );

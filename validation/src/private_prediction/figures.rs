@@ -37,6 +37,8 @@ pub struct Row {
     pub curves: [Option<Vec<[f64; 2]>>; 4],
     /// The distribution's RDP of one answer at the first order of SHOWN, a mean over all queries.
     pub mean: f64,
+    /// The largest of them.
+    pub largest: f64,
     /// After the answers of the case, converted; illustrative for the lower curve and where answers are dependent.
     pub epsilon: [Option<f64>; 4],
 }
@@ -126,8 +128,9 @@ pub fn row(case: &Case) -> Result<Row> {
     }
     let divergences: Vec<f64> = judged.iter().map(|judged| judged.divergence(two)).collect();
     let mean = divergences.iter().sum::<f64>() / divergences.len() as f64;
+    let largest = divergences.iter().copied().fold(0.0, f64::max);
     let Case { model, adversary, note, .. } = case;
-    Ok(Row { model, adversary, note: note.clone(), queries, curves, mean, epsilon })
+    Ok(Row { model, adversary, note: note.clone(), queries, curves, mean, largest, epsilon })
 }
 
 /// Counts drawn from the distributions; none where they are not accurate enough for that.

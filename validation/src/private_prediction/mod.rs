@@ -82,26 +82,31 @@ fn shown(value: Option<f64>) -> String {
 /// The rows: per answer, and after so many answers.
 pub(crate) fn table(report: &mut Report, rows: &[Row], answers: f64) {
     let cells =
-        |values: &[Option<f64>; 4]| values.iter().map(|value| format!("{:>12}", shown(*value))).collect::<String>();
+        |values: &[Option<f64>; 4]| values.iter().map(|value| format!("{:>13}", shown(*value))).collect::<String>();
     for (place, order) in SHOWN.iter().enumerate() {
         report.line("");
         let head: String =
-            ["lower", "distribution", "dependent", "independent"].map(|name| format!("{name:>12}")).concat();
-        report.line(format!("{:<51}{head}", format!("RDP of one answer, order {order}")));
+            ["lower", "distribution", "dependent", "independent"].map(|name| format!("{name:>13}")).concat();
+        report.line(format!("{:<53}{head}", format!("RDP of one answer, order {order}")));
         for row in rows {
             let values = std::array::from_fn(|curve| row.rdp(curve, place));
-            report.line(format!("{:<13}{:<22}{:<16}{}", row.model, row.adversary, row.queries, cells(&values)));
+            report.line(format!("{:<13}{:<24}{:<16}{}", row.model, row.adversary, row.queries, cells(&values)));
         }
     }
     report.line("");
-    report.line(format!("epsilon after {answers} answers, delta = {:e} ({})", figures::DELTA, CURVES.join(", ")));
+    report.line(format!(
+        "epsilon after {answers} answers, delta = {:e} ({}; of lower bounds illustrative)",
+        figures::DELTA,
+        CURVES.join(", ")
+    ));
     for row in rows {
-        report.line(format!("{:<13}{:<22}{:<16}{}", row.model, row.adversary, row.queries, cells(&row.epsilon)));
+        report.line(format!("{:<13}{:<24}{:<16}{}", row.model, row.adversary, row.queries, cells(&row.epsilon)));
     }
     report.line("");
-    report.line("mean over all queries of the distribution's RDP of one answer, order 2");
+    report.line("mean over all queries of the distribution's RDP of one answer, order 2, and the largest");
     for row in rows {
-        report.line(format!("{:<13}{:<22}{:>10}", row.model, row.adversary, shown(Some(row.mean))));
+        let [mean, largest] = [row.mean, row.largest].map(|value| shown(Some(value)));
+        report.line(format!("{:<13}{:<24}{mean:>10}{largest:>12}", row.model, row.adversary));
     }
     report.line("");
     for row in rows.iter().filter(|row| !row.note.is_empty()) {

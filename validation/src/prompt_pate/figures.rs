@@ -24,17 +24,19 @@ pub fn draw(report: &mut Report, rows: &[Row]) {
                     .into(),
             x: Axis::log("order α"),
             y: Axis::log("Rényi divergence in nats"),
-            series: chosen.flat_map(series).collect(),
+            // Theory depends on the votes of the dataset alone, which are the same for all natural queries.
+            series: chosen.enumerate().flat_map(|(place, row)| series(row, !natural || place == 0)).collect(),
         };
         report.figure(name.into(), curves.draw().svg());
     }
 }
 
-fn series(row: &Row) -> Vec<Series> {
+fn series(row: &Row, with_theory: bool) -> Vec<Series> {
+    let kinds = if with_theory { &KINDS[..] } else { &KINDS[..2] };
     let name = row.adversary.trim_start_matches("pois-natq (").trim_end_matches(')');
     let curve = |(place, kind): (usize, SeriesKind)| {
         let points = row.curves[place].as_ref()?.iter().filter(|[order, _]| ORDERS.contains(order)).copied().collect();
         Some(Series::new(format!("{name}, {}", CURVES[place]), kind, points))
     };
-    KINDS.into_iter().enumerate().filter_map(curve).collect()
+    kinds.iter().copied().enumerate().filter_map(curve).collect()
 }
