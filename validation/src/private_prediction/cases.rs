@@ -20,6 +20,15 @@ pub const RATE: f64 = 0.2;
 /// Answers composed, as published.
 pub const ANSWERS: f64 = 1000.0;
 
+/// How the outputs of a case are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Drawn {
+    /// Their counts at once, from the distributions.
+    FromDistribution,
+    /// One by one, with noise on the votes.
+    Simulated,
+}
+
 /// One mechanism and one adversary.
 pub struct Case {
     pub model: &'static str,
@@ -30,6 +39,8 @@ pub struct Case {
     pub sigma: f64,
     /// Answers that are composed.
     pub answers: f64,
+    /// How outputs are drawn.
+    pub drawn: Drawn,
     /// The subsampling rate of Private-kNN.
     pub rate: Option<Probability>,
     /// What there is to know about the adversary's point.
@@ -39,7 +50,17 @@ pub struct Case {
 impl Case {
     pub fn new(model: &'static str, adversary: &'static str, queries: Vec<VoteModel>) -> Self {
         let natural = adversary.starts_with("pois-natq");
-        Self { model, adversary, natural, queries, sigma: SIGMA, answers: ANSWERS, rate: None, note: String::new() }
+        Self {
+            model,
+            adversary,
+            natural,
+            queries,
+            sigma: SIGMA,
+            answers: ANSWERS,
+            drawn: Drawn::FromDistribution,
+            rate: None,
+            note: String::new(),
+        }
     }
 }
 
@@ -133,6 +154,10 @@ fn prompts(file: &mut VoteFile) -> Result<Vec<Case>> {
         Case::new("prompt-pate*", "pois-advq", poisoned),
         Case::new("prompt-pate*", "pois-natq (all same)", same),
     ];
+    // Fixed votes take no time.
+    for case in cases.iter_mut().filter(|case| !case.natural) {
+        case.drawn = Drawn::Simulated;
+    }
     cases[2].note = format!("one teacher always answers class {constant}");
     Ok(cases)
 }

@@ -1,6 +1,6 @@
 //! What is known of one mechanism and one adversary.
 
-use super::cases::Case;
+use super::cases::{Case, Drawn};
 use leakbound::Result;
 use leakbound::accountant::{Scope, WorstCases};
 use leakbound::audit::{ReferenceDistributions, Region};
@@ -11,7 +11,7 @@ use leakbound::divergence::{RdpCurve, order_grid};
 use leakbound::mechanism::RandomVotes;
 use leakbound::model::VoteModel;
 use leakbound::quantity::{FailureProbability, NoiseScale, Order};
-use leakbound::simulate::{Simulation, sample_distributions};
+use leakbound::simulate::{ArgmaxSampler, Simulation, sample_distributions, simulate};
 use rayon::prelude::*;
 
 /// Outputs per query and world, as published.
@@ -100,7 +100,9 @@ pub fn row(case: &Case) -> Result<Row> {
         .map(|(index, judged)| {
             let lower = match &judged.pair {
                 None => Some(vec![0.0; orders.len()]),
-                Some(pair) => counts(pair, *index)?.map(|counts| lower(pair, &counts, &orders, share)).transpose()?,
+                Some(pair) => counts(case, judged.model, pair, *index)?
+                    .map(|counts| lower(pair, &counts, &orders, share))
+                    .transpose()?,
             };
             let distribution = orders.iter().map(|&order| judged.divergence(order)).collect();
             let [dependent, independent] = accountants(case, judged, &orders)?;
@@ -133,9 +135,13 @@ pub fn row(case: &Case) -> Result<Row> {
     Ok(Row { model, adversary, note: note.clone(), queries, curves, mean, largest, epsilon })
 }
 
-/// Counts drawn from the distributions; none where they are not accurate enough for that.
-fn counts(pair: &OutputPair, index: usize) -> Result<Option<PairedCounts>> {
+/// Counts of outputs that are simulated, or drawn from the distributions; none where these are not accurate enough.
+fn counts(case: &Case, model: &VoteModel, pair: &OutputPair, index: usize) -> Result<Option<PairedCounts>> {
     let simulation = Simulation::new(SAMPLES)?.query(index as u64);
+    if case.drawn == Drawn::Simulated {
+        let noise = Noise::Gaussian(NoiseScale::new(case.sigma)?);
+        return simulate(&ArgmaxSampler::new(model, noise), simulation, |_| ()).map(Some);
+    }
     match sample_distributions(pair.dataset(), pair.neighbor(), simulation) {
         Ok(counts) => Ok(Some(counts)),
         Err(leakbound::Error::Rejected { .. }) => Ok(None),
