@@ -1,6 +1,7 @@
 //! `leakbound torch prompt-pate`, from images to audits of every adversary.
 
 use crate::cli_torch::{IMAGES, leakbound};
+use crate::desk::Desk;
 use leakbound::record::ArrayFile;
 use ndarray::{Array1, Array2};
 
@@ -47,6 +48,83 @@ fn votes_of_prompts_are_audited_for_every_adversary() {
     let again = place("again.npz");
     train(&again, "--adversary mapping --threads 2");
     assert!(std::fs::read(&again).unwrap() == std::fs::read(place("mapping.npz")).unwrap());
+}
+
+/// The transformer is saved after each tenth of its training; another one is not mistaken for it.
+#[test]
+fn a_killed_run_goes_on_to_the_same_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name).display().to_string();
+    let [whole, resumed, checkpoint] = ["whole.npz", "resumed.npz", "transformer.checkpoint"].map(place);
+    let train = |recording: &str, more: &str| {
+        format!("torch prompt-pate --data {IMAGES} --recording {recording} {SMALL} --adversary confident {more}")
+    };
+    assert_eq!(leakbound(&train(&whole, "")).0, 0);
+    let arguments = train(&resumed, &format!("--checkpoint {checkpoint}"));
+    let mut run = Desk::root()
+        .command(&arguments)
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let is_saved = || std::fs::read_to_string(&checkpoint).is_ok_and(|text| text.lines().count() > 2);
+    while !is_saved() && run.try_wait().unwrap().is_none() {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    run.kill().unwrap();
+    run.wait().unwrap();
+    let other = arguments.replace("--width 16", "--width 18") + " --resume";
+    let (status, _, stderr) = leakbound(&other);
+    assert!(status == 1 && stderr.contains(": plan: found {") && stderr.lines().count() == 1, "{stderr}");
+    let (status, _, stderr) = leakbound(&format!("{arguments} --resume"));
+    assert_eq!(status, 0, "{stderr}");
+    assert!(std::fs::read(&whole).unwrap() == std::fs::read(&resumed).unwrap());
+}
+
+/// What the options of the transformer and of the prompts say of themselves.
+#[test]
+fn the_help_names_every_adversary_and_share() {
+    let (status, help, _) = leakbound("torch prompt-pate --help");
+    assert_eq!(status, 0);
+    let of_options = |names: &[&str]| -> String {
+        let parts =
+            help.split("\n      --").filter(|part| names.iter().any(|name| part.starts_with(&format!("{name} "))));
+        let lines = parts.flat_map(|part| part.lines().map(str::trim_end).filter(|line| !line.is_empty()));
+        lines.map(|line| format!("{line}\n")).collect()
+    };
+    insta::assert_snapshot!(
+        of_options(&["adversary", "shots", "context", "permuted", "exchanged", "instructed"]),
+        @"
+    adversary <NAME>
+              What is in one teacher's prompt in the neighboring dataset
+              Possible values:
+              - nat-advq:    Nat-AdvQ: the query with its label in place of an example; another neighbor
+                for each query
+              - pois-advq:   Pois-AdvQ: the query with a wrong label in place of an example; another
+                neighbor for each query
+              - confident:   Pois-NatQ: the mislabeled query on which most teachers agree
+              - unconfident: Pois-NatQ: the mislabeled query whose two most voted classes are closest
+              - all-same:    Pois-NatQ: the instruction to answer --class whatever is asked
+              - mapping:     Pois-NatQ: an example of each class under a wrong name
+              [default: pois-advq]
+    shots <N>
+              Private examples per teacher, drawn from the test images
+              [default: 1]
+    context <N>
+              Examples in a prompt, at most
+              [default: 10]
+    permuted <S>
+              Fraction of training prompts with permuted labels
+              [default: 0.4]
+    exchanged <S>
+              Fraction of training prompts in which two classes have exchanged their labels
+              [default: 0.15]
+    instructed <S>
+              Fraction of training prompts that begin with the instruction to answer one class whatever
+              is asked
+              [default: 0.1]
+    "
+    );
 }
 
 #[test]

@@ -141,7 +141,7 @@ def prompt_votes(
         teachers: Number of teachers, each with one of the examples, drawn at random [default: one for each example].
         adversary: What is in the changed prompt. "nat-advq": each query with its label, with a teacher that is wrong
             about it; "pois-advq": each query with the wrong label that has most votes, with a teacher that is right
-            about it; each row of `votes_prime` is then a case of its own. For all queries together: "confident", the
+            about it; each row of `votes_prime` is then of another neighbor. For all queries together: "confident", the
             mislabeled query on which most teachers agree; "unconfident", the mislabeled query whose two most voted
             classes are closest; "all-same", the instruction to answer `always`; "mapping", the classes and an example
             under wrong numbers.

@@ -52,14 +52,14 @@ struct Audited {
 #[must_use]
 pub fn report() -> Report {
     let mut report = Report::new(format!(
-        "A transformer of 2 blocks (width 64, 4 heads) learns in context from the 60,000 training images of Fashion-MNIST, \
-         {STEPS} steps of 32 prompts; {TEACHERS} teachers are prompts with one test image each, {QUERIES} other test \
-         images are asked about, seed 0. Noise gaussian:{SIGMA}. Lower bounds from 10^8 outputs per query and world \
-         (k-cut-region, failure probability 0.05 per row), simulated where a query is repeated and drawn from the \
-         distributions where all are asked once; the distribution itself; accountants; forward divergences D(S||S'). Per-answer RDP is that of the worst query where one is repeated and \
-         the mean where all are asked once; epsilon is at delta = 1e-6 after {QUERIES} answers, by adding the RDP and \
-         converting it: an upper bound for the distribution and the accountants, illustrative for the lower bounds, as \
-         published."
+        "A transformer of 2 blocks (width 64, 4 heads) learns in context from the 60,000 training images of \
+         Fashion-MNIST, {STEPS} steps of 32 prompts; {TEACHERS} teachers are prompts with one test image each, {QUERIES} \
+         other test images are asked about, seed 0. Noise gaussian:{SIGMA}. Lower bounds from 10^8 outputs per query \
+         and world (k-cut-region, failure probability 0.05 per row), simulated where a query is repeated and drawn from \
+         the distributions where all are asked once; the distribution itself; accountants; forward divergences \
+         D(S||S'). Per-answer RDP is that of the worst query where one is repeated and the mean where all are asked \
+         once; epsilon is at delta = 1e-6 after {QUERIES} answers, by adding the RDP and converting it: an upper bound \
+         for the distribution and the accountants, illustrative for the lower bounds, as published."
     ));
     match audited() {
         Ok(Some(audited)) => {

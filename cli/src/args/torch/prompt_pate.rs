@@ -82,9 +82,9 @@ pub struct TransformerOptions {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PromptAdversaryName {
-    /// Nat-AdvQ: each query with its label in place of an example, for a case of its own
+    /// Nat-AdvQ: the query with its label in place of an example; another neighbor for each query
     NatAdvq,
-    /// Pois-AdvQ: each query with a wrong label in place of an example, for a case of its own
+    /// Pois-AdvQ: the query with a wrong label in place of an example; another neighbor for each query
     PoisAdvq,
     /// Pois-NatQ: the mislabeled query on which most teachers agree
     Confident,
