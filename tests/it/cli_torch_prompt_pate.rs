@@ -29,6 +29,8 @@ fn votes_of_prompts_are_audited_for_every_adversary() {
         let class = if adversary == "all-same" { "--class 4" } else { "" };
         let stdout = train(&recording, &format!("--adversary {adversary} {class} --threads 1 {checkpoint}"));
         assert!(stdout.contains("20 prompts with 1 private example each (transformer of 1 block,"), "{stdout}");
+        let is_warned = stdout.contains("each row of `votes_prime` is of another neighbor");
+        assert_eq!(is_warned, adversary.ends_with("advq"), "{stdout}");
         for fact in ["permuted accuracy with example", "obeyed instructions", "ensemble accuracy", "changed votes"] {
             assert!(stdout.contains(fact), "{fact}: {stdout}");
         }

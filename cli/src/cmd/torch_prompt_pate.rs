@@ -5,7 +5,7 @@ use crate::args::{Common, PromptPateOptions};
 use leakbound::Result;
 use leakbound::record::ArrayWriter;
 use leakbound::report::TrainingFact;
-use leakbound::study::Number;
+use leakbound::study::{Number, Warning};
 use leakbound_train::{PromptVotes, ShownQueries, TrainingDevice, train_prompt_pate};
 use ndarray::arr0;
 
@@ -32,11 +32,23 @@ pub fn run(common: &Common, options: &PromptPateOptions, device: TrainingDevice)
         ),
         networks: 1,
         facts: facts(&votes),
-        warnings: Vec::new(),
+        warnings: plan.adversary.chooses_the_query().then(neighbor_of_each_query).into_iter().collect(),
         figures: Vec::new(),
     };
     let (output, document) = recipe.record(about, |writer| add(writer, &votes, common.seed))?;
     output.write(&document)
+}
+
+/// Leakage adds up only for one pair of datasets.
+fn neighbor_of_each_query() -> Warning {
+    Warning {
+        code: "neighbor-of-each-query",
+        message: "the adversary chooses the query: each row of `votes_prime` is of another neighbor, and the leakage of \
+                  the queries does not add up"
+            .into(),
+        hint: "audit votes --n-queries N composes N answers to the query that leaks most, and --composition per-query none"
+            .into(),
+    }
 }
 
 fn facts(votes: &PromptVotes) -> Vec<TrainingFact> {
