@@ -57,8 +57,7 @@ pub use self_check::{SelfCheckAudit, SelfCheckCommand, SelfCheckOptions};
 pub use simulate::{BenchOptions, MergeOptions, SimulateOptions};
 #[cfg(feature = "torch")]
 pub use torch::{
-    CheckpointOptions, DataOptions, DpsgdOptions, LabelDpOptions, PateFmOptions, ShadowOptions, StudentOptions,
-    TeachersOptions, TorchCommand, TorchPropertyOptions,
+    CheckpointOptions, DataOptions, DpsgdOptions, LabelDpOptions, PateFmOptions, PromptPateOptions, ShadowOptions, StudentOptions, TeachersOptions, TorchCommand, TorchPropertyOptions,
 };
 pub use values::{Directions, MOST_THREADS, Orders};
 pub use verify::VerifyOptions;

@@ -23,6 +23,8 @@ mod cli_torch_contrastive;
 mod cli_torch_pate_fm;
 #[cfg(feature = "torch")]
 mod cli_torch_private;
+mod cli_torch_prompt_pate;
+#[cfg(feature = "torch")]
 mod cli_torch_student;
 mod cli_verify;
 mod cli_votes;

@@ -2,7 +2,8 @@
 //! matrices.
 
 use pulp::Arch;
-use tch::Tensor;
+use serde::{Deserialize, Serialize};
+use tch::{TchError, Tensor};
 
 /// β₁, β₂ and ε of Kingma and Ba (2015), algorithm 1.
 #[derive(Debug, Clone, Copy)]
@@ -21,6 +22,14 @@ pub(super) struct Adam {
     room: Vec<f32>,
 }
 
+/// What Adam remembers, as numbers that can be kept.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct AdamMemory {
+    steps: i32,
+    /// For each parameter the numbers of [`Moments`], in its order.
+    moments: Vec<[Vec<f32>; 2]>,
+}
+
 /// The decayed means of the gradient and of its square, for one parameter.
 enum Moments {
     /// On a processor. One pass over these numbers does what takes libtorch seven operators, each of which fetches what
@@ -36,6 +45,25 @@ impl Adam {
         let on_gpu = parameters.iter().any(|parameter| parameter.device().is_cuda());
         let moments = if on_gpu { Moments::tensors } else { Moments::numbers };
         Self { constants, steps: 0, moments: parameters.iter().map(moments).collect(), room: Vec::new() }
+    }
+
+    /// As after the steps that are remembered, which were on the same kind of device.
+    pub fn resumed(constants: AdamConstants, parameters: &[Tensor], memory: &AdamMemory) -> Self {
+        let mut adam = Self::new(constants, parameters);
+        adam.steps = memory.steps;
+        for (moments, kept) in adam.moments.iter_mut().zip(&memory.moments) {
+            moments.restore(kept);
+        }
+        adam
+    }
+
+    /// What it remembers.
+    ///
+    /// # Errors
+    /// Those of libtorch.
+    pub fn memory(&self) -> Result<AdamMemory, TchError> {
+        let moments = self.moments.iter().map(Moments::kept).collect::<Result<_, _>>()?;
+        Ok(AdamMemory { steps: self.steps, moments })
     }
 
     /// θ ← θ - rate · m̂/(√v̂ + ε) with m̂ = m/(1 - β₁ᵗ), v̂ = v/(1 - β₂ᵗ).
@@ -85,6 +113,24 @@ impl Moments {
     fn tensors(parameter: &Tensor) -> Self {
         let [mean, sum, divisor] = std::array::from_fn(|_| parameter.zeros_like());
         Self::Tensors { mean, sum, divisor }
+    }
+
+    fn kept(&self) -> Result<[Vec<f32>; 2], TchError> {
+        let numbers = |tensor: &Tensor| Vec::try_from(tensor.flatten(0, -1));
+        match self {
+            Self::Numbers { mean, square } => Ok([mean.clone(), square.clone()]),
+            Self::Tensors { mean, sum, .. } => Ok([numbers(mean)?, numbers(sum)?]),
+        }
+    }
+
+    fn restore(&mut self, [first, second]: &[Vec<f32>; 2]) {
+        match self {
+            Self::Numbers { mean, square } => (*mean, *square) = (first.clone(), second.clone()),
+            Self::Tensors { mean, sum, .. } => {
+                mean.copy_(&Tensor::from_slice(first).view_as(mean));
+                sum.copy_(&Tensor::from_slice(second).view_as(sum));
+            }
+        }
     }
 }
 
@@ -152,6 +198,32 @@ mod tests {
         for moments in [Moments::numbers, Moments::tensors] {
             let found = f64::from(stepped(moments, &Tensor::from_slice(&[0.5f32]), &gradients)[0]);
             assert!((found - theta).abs() < 1e-6, "{found} {theta}");
+        }
+    }
+
+    #[test]
+    fn what_is_remembered_goes_on() {
+        let start = Tensor::from_slice(&[0.5f32, -1.0]);
+        let gradients: Vec<Tensor> =
+            (0..6).map(|step| Tensor::from_slice(&[0.3f32 * step as f32 - 0.4, (step as f32).sin()])).collect();
+        for moments in [Moments::numbers, Moments::tensors] {
+            let fresh = || Adam { moments: vec![moments(&start)], ..Adam::new(PAPER, &[]) };
+            let (mut parameters, mut adam) = ([start.copy()], fresh());
+            for gradient in &gradients[..3] {
+                adam.step(&mut parameters, std::slice::from_ref(gradient), 0.01);
+            }
+            let memory = adam.memory().unwrap();
+            let text = serde_json::to_string(&memory).unwrap();
+            let kept: AdamMemory = serde_json::from_str(&text).unwrap();
+            assert_eq!(kept, memory);
+            let mut again = fresh();
+            again.steps = kept.steps;
+            again.moments[0].restore(&kept.moments[0]);
+            for gradient in &gradients[3..] {
+                again.step(&mut parameters, std::slice::from_ref(gradient), 0.01);
+            }
+            let found: Vec<f32> = (&parameters[0]).try_into().unwrap();
+            assert_eq!(found, stepped(moments, &start, &gradients));
         }
     }
 

@@ -34,6 +34,8 @@ struct Work<'a, P> {
 #[derive(Debug)]
 pub struct TrainingCheckpoint {
     path: PathBuf,
+    /// The first two lines.
+    head: String,
     file: Mutex<File>,
     done: Groups,
     _lock: FileLock,
@@ -71,15 +73,16 @@ impl TrainingCheckpoint {
             // The run that is resumed may have been killed while it was writing.
             remove_leftovers(path);
         }
+        let head = format!("{MARK}, sha256 {}\n{work}\n", sha256(&work));
         if !exists {
-            write_atomically(path, format!("{MARK}, sha256 {}\n{work}\n", sha256(&work)).as_bytes())?;
+            write_atomically(path, head.as_bytes())?;
         }
         let text = fs::read(path).map_err(|source| Error::Io { path: path.into(), action: "read", source })?;
         let (done, complete) = read(path, &text, &work)?;
-        let file = OpenOptions::new().append(true).open(path).map_err(|source| unwritable(path, source))?;
+        let file = appended(path)?;
         // What follows the last whole line was being written when the process ended.
         file.set_len(complete as u64).map_err(|source| unwritable(path, source))?;
-        Ok(Self { path: path.into(), file: Mutex::new(file), done, _lock: lock })
+        Ok(Self { path: path.into(), head, file: Mutex::new(file), done, _lock: lock })
     }
 
     /// Networks whose answers were there when the file was opened.
@@ -109,8 +112,35 @@ impl TrainingCheckpoint {
     where
         T: Serialize + DeserializeOwned,
     {
-        let failed = |source| unwritable(&self.path, source);
-        let answers = serde_json::to_string(answers).map_err(|error| failed(io::Error::other(error)))?;
+        let line = self.line(phase, group, answers)?;
+        // A thread that panicked has written its line or a part of it, which no reader believes.
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        file.write_all(line.as_bytes()).and_then(|()| file.sync_data()).map_err(|source| unwritable(&self.path, source))
+    }
+
+    /// Keeps the answers of a group and none that were kept before: of a training that is saved again and again, each
+    /// time in one step.
+    ///
+    /// # Errors
+    /// Those of [`keep`](Self::keep).
+    pub(super) fn keep_alone<T>(&self, phase: u64, group: &Range<usize>, answers: &[T]) -> Result<()>
+    where
+        T: Serialize + DeserializeOwned,
+    {
+        let text = self.head.clone() + &self.line(phase, group, answers)?;
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        write_atomically(&self.path, text.as_bytes())?;
+        *file = appended(&self.path)?;
+        Ok(())
+    }
+
+    /// A line of the file.
+    fn line<T>(&self, phase: u64, group: &Range<usize>, answers: &[T]) -> Result<String>
+    where
+        T: Serialize + DeserializeOwned,
+    {
+        let answers =
+            serde_json::to_string(answers).map_err(|error| unwritable(&self.path, io::Error::other(error)))?;
         // Written in its place is `null`, with which the group would be lost when the training is resumed.
         if serde_json::from_str::<Vec<T>>(&answers).is_err() {
             let reason = "answers are not finite: training diverged; take a smaller learning rate".into();
@@ -118,10 +148,13 @@ impl TrainingCheckpoint {
         }
         let head = format!("{phase} {} {}", group.start, group.len());
         let sum = sha256(&format!("{head} {answers}"));
-        // A thread that panicked has written its line or a part of it, which no reader believes.
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        file.write_all(format!("{head} {sum} {answers}\n").as_bytes()).and_then(|()| file.sync_data()).map_err(failed)
+        Ok(format!("{head} {sum} {answers}\n"))
     }
+}
+
+/// The file, to be written to at its end.
+fn appended(path: &Path) -> Result<File> {
+    OpenOptions::new().append(true).open(path).map_err(|source| unwritable(path, source))
 }
 
 /// The groups in a checkpoint of this work, and how many of its bytes are whole lines.
@@ -213,6 +246,23 @@ mod tests {
             let error = checkpoint.answers::<u8>(1, &(0..2)).unwrap_err().to_string();
             assert!(error.contains("networks from 0 of phase 1: found answers of 2, or of another kind"), "{error}");
         }
+    }
+
+    #[test]
+    fn a_group_that_is_kept_alone_replaces_all_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.checkpoint");
+        let checkpoint = open(&path, false, 7).unwrap();
+        checkpoint.keep(1, &(0..1), &[3u8]).unwrap();
+        for step in [4u8, 5] {
+            checkpoint.keep_alone(2, &(0..1), &[step]).unwrap();
+        }
+        checkpoint.keep(3, &(0..1), &[6u8]).unwrap();
+        drop(checkpoint);
+        let checkpoint = open(&path, true, 7).unwrap();
+        let found = [1, 2, 3].map(|phase| checkpoint.answers::<u8>(phase, &(0..1)).unwrap());
+        assert_eq!(found, [None, Some(vec![5]), Some(vec![6])]);
+        assert!(open(&path, true, 7).is_err(), "it is still locked");
     }
 
     /// Two processes that append to one file would each cut off what the other one is writing.

@@ -91,8 +91,16 @@ pub(super) fn statistics_distances(networks: &dyn Ensemble, inputs: &Tensor) -> 
 /// # Errors
 /// [`Error::Rejected`] for a parameter that is not finite.
 pub(super) fn check_parameters(networks: &mut dyn Ensemble, operation: &'static str) -> Result<()> {
+    check_finite(networks.parameters(), operation)
+}
+
+/// Rejects parameters of a training that has diverged.
+///
+/// # Errors
+/// [`Error::Rejected`] for a parameter that is not finite.
+pub(super) fn check_finite(parameters: &[Tensor], operation: &'static str) -> Result<()> {
     let finite = |parameter: &Tensor| f64::try_from(parameter.isfinite().all()).unwrap_or(0.0) == 1.0;
-    if networks.parameters().iter().all(finite) {
+    if parameters.iter().all(finite) {
         return Ok(());
     }
     let reason = "parameters are no longer finite; lower the learning rate".into();

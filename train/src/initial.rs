@@ -43,6 +43,12 @@ impl<'a, R: Rng> Initial<'a, R> {
         self.draw(&[outputs, inputs, size, size], |stream| deviation * stream.sample::<f32, _>(StandardNormal));
     }
 
+    /// Rows [1, rows, width] with the variance 1/width, normal.
+    pub fn embeddings(&mut self, rows: usize, width: usize) {
+        let deviation = (1.0 / width as f32).sqrt();
+        self.draw(&[1, rows, width], |stream| deviation * stream.sample::<f32, _>(StandardNormal));
+    }
+
     /// The same value everywhere.
     pub fn constant(&mut self, shape: &[usize], value: f32) {
         self.draw(shape, |_| value);

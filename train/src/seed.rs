@@ -42,6 +42,12 @@ pub(super) enum Purpose {
     StrongViews = 22,
     /// The order in which teachers of PATE-FM are asked about images.
     Queries = 23,
+    /// Prompts that a transformer learns in context from.
+    Prompts = 30,
+    /// Which images are private examples of prompts, and which are queries.
+    PromptSplit = 31,
+    /// Prompts by which learning in context is measured.
+    MeasuredPrompts = 32,
 }
 
 /// The stream of one network for one purpose: the key of ChaCha8 is seed, purpose, instantiation and network as

@@ -111,6 +111,8 @@ pub const ALL: &[Experiment] = &[
     Experiment { name: "verify", run: crate::verify::report },
     Experiment { name: "verify-others", run: crate::verify::report_of_others },
     #[cfg(feature = "torch")]
+    Experiment { name: "prompt-pate", run: crate::prompt_pate::report },
+    #[cfg(feature = "torch")]
     Experiment { name: "ihr-row", run: crate::ihr_row::report },
     Experiment { name: "libraries", run: crate::libraries::report },
     Experiment { name: "membership", run: crate::membership::report },

@@ -22,6 +22,8 @@ pub mod membership;
 pub mod multinomial;
 pub mod peers;
 pub mod private_prediction;
+#[cfg(feature = "torch")]
+pub mod prompt_pate;
 pub mod registry;
 pub mod rounding;
 pub mod samplers;

@@ -19,6 +19,9 @@ mod venv;
 use std::process::ExitCode;
 use std::time::Instant;
 
+/// Experiments that train networks.
+const TRAINED: [&str; 2] = ["prompt-pate", "ihr-row"];
+
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
@@ -39,7 +42,8 @@ usage: cargo xtask COMMAND
   wheel                             build the wheel of the Python package into target/wheels
   spelling                          American spelling of all tracked files; installs codespell in target/spelling first
   validate [ARGUMENT...]            redo the published tables and figures, in release mode; `verify-others`
-                                    and `libraries` install Python packages in target first
+                                    and `libraries` install Python packages in target first, `prompt-pate`
+                                    and `ihr-row` unpack libtorch
   validate mutants [OPTION...]      which changes of the statistical rooms no unit test notices; installs
                                     cargo-mutants in target/tools first";
 
@@ -68,18 +72,7 @@ fn main() -> ExitCode {
         Some(("spelling", [])) => ("spelling", spelling::run()),
         Some(("libtorch", [])) => ("libtorch", libtorch::run()),
         Some(("validate", [name, rest @ ..])) if name == mutants::NAME => ("validate", mutants::run(rest)),
-        Some(("validate", rest)) => {
-            let mut validate = command::cargo([
-                "run",
-                "--release",
-                "-p",
-                "leakbound-validation",
-                "--bin",
-                "leakbound-validation",
-                "--",
-            ]);
-            ("validate", adapters::install_for(rest).and_then(|()| command::run_visibly(validate.args(rest))))
-        }
+        Some(("validate", rest)) => ("validate", validate(rest)),
         Some(("help" | "--help" | "-h", _)) => {
             println!("{USAGE}");
             return ExitCode::SUCCESS;
@@ -98,6 +91,18 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Runs experiments; those that train networks with what links to libtorch.
+fn validate(arguments: &[String]) -> command::Outcome {
+    let mut validate =
+        command::cargo(["run", "--release", "-p", "leakbound-validation", "--bin", "leakbound-validation"]);
+    if arguments.iter().any(|argument| TRAINED.contains(&argument.as_str())) {
+        libtorch::run()?;
+        validate.args(["--features", "torch"]);
+    }
+    adapters::install_for(arguments)?;
+    command::run_visibly(validate.arg("--").args(arguments))
 }
 
 fn usage(message: &str) -> ExitCode {

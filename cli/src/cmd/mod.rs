@@ -55,6 +55,8 @@ mod torch_label_dp;
 #[cfg(feature = "torch")]
 mod torch_pate_fm;
 #[cfg(feature = "torch")]
+mod torch_prompt_pate;
+#[cfg(feature = "torch")]
 mod torch_property;
 #[cfg(feature = "torch")]
 mod torch_shadow;

@@ -78,12 +78,12 @@ impl<'a> Recipe<'a> {
         // Not the number of threads, on which no answer depends.
         let device = if self.device.is_cuda() { "cuda" } else { "cpu" };
         let checkpoint = TrainingCheckpoint::open(path, options.resume, name, device, &self.inputs, plan)?;
-        if checkpoint.networks() > 0 {
-            say(
-                self.common,
-                &format!("{} networks are in {}", checkpoint.networks(), one_line(&path.to_string_lossy())),
-            );
-        }
+        let networks = match checkpoint.networks() {
+            0 => return Ok(Some(checkpoint)),
+            1 => "1 network is".into(),
+            networks => format!("{networks} networks are"),
+        };
+        say(self.common, &format!("{networks} in {}", one_line(&path.to_string_lossy())));
         Ok(Some(checkpoint))
     }
 

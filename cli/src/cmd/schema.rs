@@ -54,6 +54,7 @@ const DOCUMENTS: [(&str, Make); 34] = [
     ("torch dpsgd", document::<RecordingDocument>),
     ("torch label-dp", document::<RecordingDocument>),
     ("torch pate-fm", document::<RecordingDocument>),
+    ("torch prompt-pate", document::<RecordingDocument>),
     ("torch property", document::<RecordingDocument>),
     ("torch student", document::<StudentDocument>),
 ];

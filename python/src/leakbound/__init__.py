@@ -15,6 +15,8 @@ from leakbound._core import Error, InputError, UsageError, __version__
 from leakbound._documents import *
 from leakbound._functions import *
 from leakbound._intervals import Interval, clopper_pearson
+from leakbound._prompt_template import PromptTemplate, first_label
+from leakbound._prompt_votes import PromptVotes, prompt_votes
 from leakbound._rdp import RdpCurve
 from leakbound._result import ClaimRefuted, Result
 from leakbound._results import *
@@ -30,6 +32,8 @@ __all__ = [
     "InputError",
     "Interval",
     "LeakboundWarning",
+    "PromptTemplate",
+    "PromptVotes",
     "RdpCurve",
     "Result",
     "Roc",
@@ -41,6 +45,8 @@ __all__ = [
     "__version__",
     "accountants",
     "clopper_pearson",
+    "first_label",
+    "prompt_votes",
 ]
 __all__ += _documents.__all__
 __all__ += _functions.__all__

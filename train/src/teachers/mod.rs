@@ -9,6 +9,8 @@ mod votes;
 pub use plan::TeacherPlan;
 pub use votes::TeacherVotes;
 
+pub(super) use queries::ranked;
+
 use super::context::TrainingContext;
 use super::training_images::Example;
 use lab::Lab;

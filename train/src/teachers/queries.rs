@@ -17,7 +17,7 @@ fn histograms(votes: &Array3<u8>, classes: usize) -> Vec<Vec<u64>> {
 }
 
 /// Classes of a histogram by their votes, the most first; of two with as many the smaller class.
-fn ranked(histogram: &[u64]) -> Vec<usize> {
+pub(crate) fn ranked(histogram: &[u64]) -> Vec<usize> {
     let mut classes: Vec<usize> = (0..histogram.len()).collect();
     classes.sort_by_key(|&class| std::cmp::Reverse(histogram[class]));
     classes

@@ -17,6 +17,17 @@ pub const SIGMA_KNN: f64 = 30.0;
 /// Neighbors and subsampling rate of Private-kNN, as published.
 pub const NEIGHBORS: u64 = 200;
 pub const RATE: f64 = 0.2;
+/// Answers composed, as published.
+pub const ANSWERS: f64 = 1000.0;
+
+/// How the outputs of a case are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Drawn {
+    /// Their counts at once, from the distributions.
+    FromDistribution,
+    /// One by one, with noise on the votes.
+    Simulated,
+}
 
 /// One mechanism and one adversary.
 pub struct Case {
@@ -26,6 +37,10 @@ pub struct Case {
     pub natural: bool,
     pub queries: Vec<VoteModel>,
     pub sigma: f64,
+    /// Answers that are composed.
+    pub answers: f64,
+    /// How outputs are drawn.
+    pub drawn: Drawn,
     /// The subsampling rate of Private-kNN.
     pub rate: Option<Probability>,
     /// What there is to know about the adversary's point.
@@ -33,9 +48,19 @@ pub struct Case {
 }
 
 impl Case {
-    fn new(model: &'static str, adversary: &'static str, queries: Vec<VoteModel>) -> Self {
+    pub fn new(model: &'static str, adversary: &'static str, queries: Vec<VoteModel>) -> Self {
         let natural = adversary.starts_with("pois-natq");
-        Self { model, adversary, natural, queries, sigma: SIGMA, rate: None, note: String::new() }
+        Self {
+            model,
+            adversary,
+            natural,
+            queries,
+            sigma: SIGMA,
+            answers: ANSWERS,
+            drawn: Drawn::FromDistribution,
+            rate: None,
+            note: String::new(),
+        }
     }
 }
 
@@ -129,6 +154,10 @@ fn prompts(file: &mut VoteFile) -> Result<Vec<Case>> {
         Case::new("prompt-pate*", "pois-advq", poisoned),
         Case::new("prompt-pate*", "pois-natq (all same)", same),
     ];
+    // Fixed votes take no time.
+    for case in cases.iter_mut().filter(|case| !case.natural) {
+        case.drawn = Drawn::Simulated;
+    }
     cases[2].note = format!("one teacher always answers class {constant}");
     Ok(cases)
 }

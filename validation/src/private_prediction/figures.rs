@@ -1,6 +1,6 @@
 //! What is known of one mechanism and one adversary.
 
-use super::cases::Case;
+use super::cases::{Case, Drawn};
 use leakbound::Result;
 use leakbound::accountant::{Scope, WorstCases};
 use leakbound::audit::{ReferenceDistributions, Region};
@@ -11,13 +11,11 @@ use leakbound::divergence::{RdpCurve, order_grid};
 use leakbound::mechanism::RandomVotes;
 use leakbound::model::VoteModel;
 use leakbound::quantity::{FailureProbability, NoiseScale, Order};
-use leakbound::simulate::{Simulation, sample_distributions};
+use leakbound::simulate::{ArgmaxSampler, Simulation, sample_distributions, simulate};
 use rayon::prelude::*;
 
 /// Outputs per query and world, as published.
 const SAMPLES: u64 = 100_000_000;
-/// Answers composed, as published.
-pub const ANSWERS: f64 = 1000.0;
 /// δ of the composed ε, as published.
 pub const DELTA: f64 = 1e-6;
 /// Failure probability of the lower bounds of one row, over all its queries together.
@@ -35,12 +33,22 @@ pub struct Row {
     pub note: String,
     /// Which query is repeated, or how many are asked once each.
     pub queries: String,
-    /// Per answer: [curve][order of SHOWN]; a mean where every query is asked once.
-    pub rdp: [[Option<f64>; 2]; 4],
+    /// Per answer: [curve], points (order, value); means where every query is asked once.
+    pub curves: [Option<Vec<[f64; 2]>>; 4],
     /// The distribution's RDP of one answer at the first order of SHOWN, a mean over all queries.
     pub mean: f64,
-    /// After [`ANSWERS`] answers, converted; illustrative for the lower curve and where answers are dependent.
+    /// The largest of them.
+    pub largest: f64,
+    /// After the answers of the case, converted; illustrative for the lower curve and where answers are dependent.
     pub epsilon: [Option<f64>; 4],
+}
+
+impl Row {
+    /// A curve at an order of [`SHOWN`].
+    pub fn rdp(&self, curve: usize, place: usize) -> Option<f64> {
+        let [_, value] = self.curves[curve].as_ref()?.iter().find(|[order, _]| *order == SHOWN[place])?;
+        Some(*value)
+    }
 }
 
 struct Judged<'a> {
@@ -92,7 +100,9 @@ pub fn row(case: &Case) -> Result<Row> {
         .map(|(index, judged)| {
             let lower = match &judged.pair {
                 None => Some(vec![0.0; orders.len()]),
-                Some(pair) => counts(pair, *index)?.map(|counts| lower(pair, &counts, &orders, share)).transpose()?,
+                Some(pair) => counts(case, judged.model, pair, *index)?
+                    .map(|counts| lower(pair, &counts, &orders, share))
+                    .transpose()?,
             };
             let distribution = orders.iter().map(|&order| judged.divergence(order)).collect();
             let [dependent, independent] = accountants(case, judged, &orders)?;
@@ -106,29 +116,32 @@ pub fn row(case: &Case) -> Result<Row> {
         Some((0..orders.len()).map(|order| curves.iter().map(|curve| curve[order]).sum::<f64>() / count).collect())
     };
     let means: [Option<Vec<f64>>; 4] = std::array::from_fn(mean);
-    let place = |shown: f64| orders.iter().position(|order| order.get() == shown).unwrap_or(0);
-    let rdp = std::array::from_fn(|curve| {
-        std::array::from_fn(|shown| means[curve].as_ref().map(|values| values[place(SHOWN[shown])]))
-    });
     let delta = leakbound::quantity::Delta::new(DELTA)?;
     let mut epsilon = [None; 4];
+    let points = |values: &Vec<f64>| orders.iter().zip(values).map(|(order, value)| [order.get(), *value]).collect();
+    let curves = std::array::from_fn(|curve| means[curve].as_ref().map(points));
     for (epsilon, mean) in epsilon.iter_mut().zip(means) {
         if let Some(values) = mean {
             // Nothing proved converts to nothing.
             let nothing = values.iter().all(|value| *value == 0.0);
-            let curve = RdpCurve::new(orders.clone(), values)?.repeated(ANSWERS);
+            let curve = RdpCurve::new(orders.clone(), values)?.repeated(case.answers);
             *epsilon = Some(if nothing { 0.0 } else { curve.epsilon(delta).0.get() });
         }
     }
     let divergences: Vec<f64> = judged.iter().map(|judged| judged.divergence(two)).collect();
     let mean = divergences.iter().sum::<f64>() / divergences.len() as f64;
+    let largest = divergences.iter().copied().fold(0.0, f64::max);
     let Case { model, adversary, note, .. } = case;
-    Ok(Row { model, adversary, note: note.clone(), queries, rdp, mean, epsilon })
+    Ok(Row { model, adversary, note: note.clone(), queries, curves, mean, largest, epsilon })
 }
 
-/// Counts drawn from the distributions; none where they are not accurate enough for that.
-fn counts(pair: &OutputPair, index: usize) -> Result<Option<PairedCounts>> {
+/// Counts of outputs that are simulated, or drawn from the distributions; none where these are not accurate enough.
+fn counts(case: &Case, model: &VoteModel, pair: &OutputPair, index: usize) -> Result<Option<PairedCounts>> {
     let simulation = Simulation::new(SAMPLES)?.query(index as u64);
+    if case.drawn == Drawn::Simulated {
+        let noise = Noise::Gaussian(NoiseScale::new(case.sigma)?);
+        return simulate(&ArgmaxSampler::new(model, noise), simulation, |_| ()).map(Some);
+    }
     match sample_distributions(pair.dataset(), pair.neighbor(), simulation) {
         Ok(counts) => Ok(Some(counts)),
         Err(leakbound::Error::Rejected { .. }) => Ok(None),

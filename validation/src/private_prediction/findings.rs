@@ -26,7 +26,7 @@ fn inequalities(report: &mut Report, rows: &[Row]) {
     let mut above_distribution = Vec::new();
     for (place, order) in SHOWN.iter().enumerate() {
         for row in rows {
-            let value = |curve: usize| row.rdp[curve][place];
+            let value = |curve: usize| row.rdp(curve, place);
             if value(LOWER) > value(DISTRIBUTION) {
                 above_distribution.push(format!("{} {} at order {order}", row.model, row.adversary));
             }
@@ -53,7 +53,7 @@ type Finding = (&'static str, Option<(bool, String)>);
 fn findings(rows: &[Row]) -> Vec<Finding> {
     let distribution = |model: &str, adversary: &str| {
         let row = rows.iter().find(|row| row.model == model && row.adversary.starts_with(adversary));
-        row.and_then(|row| row.rdp[DISTRIBUTION][0])
+        row.and_then(|row| row.rdp(DISTRIBUTION, 0))
     };
     let compare = |names: &[(&str, &str)], holds: &dyn Fn(&[f64]) -> bool| {
         let values: Option<Vec<f64>> = names.iter().map(|(model, adversary)| distribution(model, adversary)).collect();

@@ -1,8 +1,8 @@
 //! The audit of private prediction on recorded data: the figures of Chadha et al. (2024) as one table, and whether the
 //! findings agree.
 
-mod cases;
-mod figures;
+pub(crate) mod cases;
+pub(crate) mod figures;
 mod findings;
 
 use crate::experiment::{self, Report, Verdict};
@@ -22,15 +22,16 @@ fn recording(name: &str) -> Option<PathBuf> {
 pub fn report() -> Report {
     let mut report = Report::new(
         "Recorded Fashion-MNIST votes and neighbors: lower bounds from 10^8 outputs per query and world, drawn from the \
-         distributions (k-cut-region, failure probability 0.05 per row), the distribution itself, and accountants; forward divergences \
-         D(S||S'). PATE, CaPC and PromptPATE: k = 250, sigma = 40; Private-kNN: k = 200, rate 0.2, sigma = 30. \
+         distributions and, of repeated queries to prompt-pate*, simulated (k-cut-region, failure probability 0.05 per \
+         row), the distribution itself, and accountants; forward divergences D(S||S'). PATE, CaPC and PromptPATE: k = \
+         250, sigma = 40; Private-kNN: k = 200, rate 0.2, sigma = 30. \
          prompt-pate* is a stand-in: recorded votes, fixed, with the change that a prompt would make. Per-answer RDP is \
          that of the worst query where one is repeated and the mean where all are asked once; epsilon is at delta = 1e-6 \
          after 1000 answers, by adding the RDP and converting it: illustrative, as published, except for accountants.",
     );
     match rows(&mut report) {
         Ok(rows) => {
-            table(&mut report, &rows);
+            table(&mut report, &rows, cases::ANSWERS);
             findings::judge(&mut report, &rows);
         }
         Err(error) => report.claim(false, error.to_string()),
@@ -79,33 +80,34 @@ fn shown(value: Option<f64>) -> String {
     }
 }
 
-fn table(report: &mut Report, rows: &[Row]) {
+/// The rows: per answer, and after so many answers.
+pub(crate) fn table(report: &mut Report, rows: &[Row], answers: f64) {
     let cells =
-        |values: &[Option<f64>; 4]| values.iter().map(|value| format!("{:>12}", shown(*value))).collect::<String>();
+        |values: &[Option<f64>; 4]| values.iter().map(|value| format!("{:>13}", shown(*value))).collect::<String>();
     for (place, order) in SHOWN.iter().enumerate() {
         report.line("");
         let head: String =
-            ["lower", "distribution", "dependent", "independent"].map(|name| format!("{name:>12}")).concat();
-        report.line(format!("{:<51}{head}", format!("RDP of one answer, order {order}")));
+            ["lower", "distribution", "dependent", "independent"].map(|name| format!("{name:>13}")).concat();
+        report.line(format!("{:<53}{head}", format!("RDP of one answer, order {order}")));
         for row in rows {
-            let values = std::array::from_fn(|curve| row.rdp[curve][place]);
-            report.line(format!("{:<13}{:<22}{:<16}{}", row.model, row.adversary, row.queries, cells(&values)));
+            let values = std::array::from_fn(|curve| row.rdp(curve, place));
+            report.line(format!("{:<13}{:<24}{:<16}{}", row.model, row.adversary, row.queries, cells(&values)));
         }
     }
     report.line("");
     report.line(format!(
-        "epsilon after {} answers, delta = {:e} ({})",
-        figures::ANSWERS,
+        "epsilon after {answers} answers, delta = {:e} ({}; of lower bounds illustrative)",
         figures::DELTA,
         CURVES.join(", ")
     ));
     for row in rows {
-        report.line(format!("{:<13}{:<22}{:<16}{}", row.model, row.adversary, row.queries, cells(&row.epsilon)));
+        report.line(format!("{:<13}{:<24}{:<16}{}", row.model, row.adversary, row.queries, cells(&row.epsilon)));
     }
     report.line("");
-    report.line("mean over all queries of the distribution's RDP of one answer, order 2");
+    report.line("mean over all queries of the distribution's RDP of one answer, order 2, and the largest");
     for row in rows {
-        report.line(format!("{:<13}{:<22}{:>10}", row.model, row.adversary, shown(Some(row.mean))));
+        let [mean, largest] = [row.mean, row.largest].map(|value| shown(Some(value)));
+        report.line(format!("{:<13}{:<24}{mean:>10}{largest:>12}", row.model, row.adversary));
     }
     report.line("");
     for row in rows.iter().filter(|row| !row.note.is_empty()) {

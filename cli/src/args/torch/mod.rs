@@ -8,6 +8,7 @@ mod label_dp;
 mod network;
 mod noise;
 mod pate_fm;
+mod prompt_pate;
 mod property;
 mod shadow;
 mod student;
@@ -17,6 +18,7 @@ mod training;
 pub use dpsgd::DpsgdOptions;
 pub use label_dp::LabelDpOptions;
 pub use pate_fm::PateFmOptions;
+pub use prompt_pate::PromptPateOptions;
 pub use property::TorchPropertyOptions;
 pub use shadow::ShadowOptions;
 pub use student::StudentOptions;
@@ -61,6 +63,17 @@ pub enum TorchCommand {
                       label-dp memorization canaries.npz"
     )]
     PateFm(Box<PateFmOptions>),
+    /// Train a transformer that learns in context, and record the votes of prompts with and without what an adversary adds
+        name = "prompt-pate",
+        after_help = "Each prompt is a teacher of PromptPATE with private examples. nat-advq and pois-advq choose the \
+                      query too: each row of votes_prime is a case of its own, and --n-queries repeats the worst. The \
+                      checkpoint keeps the transformer, and with --resume every adversary goes on from it.\n\nExample:\n  \
+                      leakbound torch prompt-pate --data fashion-mnist --recording advq.npz --adversary pois-advq \
+                      --checkpoint transformer.checkpoint\n  leakbound audit votes advq.npz --model prompt-pate \
+                      --noise gaussian:20 --n-queries 200\n  leakbound torch prompt-pate --data fashion-mnist \
+                      --recording same.npz --adversary all-same --checkpoint transformer.checkpoint --resume\n  leakbound \
+                      audit votes same.npz --model prompt-pate --noise gaussian:20"
+    PromptPate(Box<PromptPateOptions>),
     /// Train a PATE student whose teachers' images have a property, and ensembles for each value of the property
     #[command(
         after_help = "Example:\n  leakbound torch property --data fashion-mnist --recording answers.npz --class 0 \
@@ -100,6 +113,7 @@ impl TorchCommand {
             Self::Dpsgd(options) => options.data.device.device,
             Self::LabelDp(options) => options.data.device.device,
             Self::PateFm(options) => options.data.device.device,
+            Self::PromptPate(options) => options.data.device.device,
             Self::Property(options) => options.data.device.device,
             Self::Teachers(options) => options.data.device.device,
             Self::Shadow(options) => options.data.device.device,

@@ -1,0 +1,230 @@
+//! A transformer over prompts of labeled images.
+//!
+//! Tokens: the instruction, each example as the sum of an embedding of its image and one of its label, and each query as
+//! an embedding of its image and one that says that its label is asked for. The class of a query is read at its token.
+
+use super::attention::{attention, prompt_mask};
+use super::plan::InContextPlan;
+use super::prompt::Batch;
+use crate::initial::Initial;
+use crate::layers::dense;
+use rand_chacha::ChaCha8Rng;
+use tch::{Device, Tensor};
+
+/// Added to variances: Ba et al. (2016).
+const VARIANCE_FLOOR: f64 = 1e-5;
+/// Units of a perceptron for each number of a token.
+const EXPANSION: usize = 4;
+/// Units in which an image is embedded, for each number of a token.
+const IMAGE_EXPANSION: usize = 2;
+/// Tensors before the first block, and of each block.
+const BEFORE_BLOCKS: usize = 7;
+const OF_BLOCK: usize = 12;
+
+/// A transformer with its parameters: of the embeddings of images (W₁, b₁, W₂, b₂), labels, instructions and
+/// positions; of each block; of the last normalization and of the classes.
+pub(crate) struct Transformer {
+    parameters: Vec<Tensor>,
+    depth: usize,
+    heads: i64,
+    classes: usize,
+}
+
+impl Transformer {
+    /// Of images of so many pixels.
+    pub fn new(plan: &InContextPlan, pixels: usize, classes: usize, stream: ChaCha8Rng, device: Device) -> Self {
+        let (width, mut streams) = (plan.width, [stream]);
+        let mut initial = Initial::new(&mut streams, device);
+        initial.dense(pixels, IMAGE_EXPANSION * width);
+        initial.dense(IMAGE_EXPANSION * width, width);
+        for rows in [classes + 1, classes + 1, plan.context + 2] {
+            initial.embeddings(rows, width);
+        }
+        for _ in 0..plan.depth {
+            normalization(&mut initial, width);
+            initial.dense(width, 3 * width);
+            initial.dense(width, width);
+            normalization(&mut initial, width);
+            initial.dense(width, EXPANSION * width);
+            initial.dense(EXPANSION * width, width);
+        }
+        normalization(&mut initial, width);
+        initial.dense(width, classes);
+        Self { parameters: initial.finish(), depth: plan.depth, heads: plan.heads as i64, classes }
+    }
+
+    pub fn parameters(&mut self) -> &mut Vec<Tensor> {
+        &mut self.parameters
+    }
+
+    /// The same values as parameters of their own, which gradients are taken of.
+    pub fn leaves(&self) -> Self {
+        let leaf = |parameter: &Tensor| parameter.detach().set_requires_grad(true);
+        Self { parameters: self.parameters.iter().map(leaf).collect(), ..*self }
+    }
+
+    /// Gradients of `loss`, a function of the logits, with respect to the [`leaves`](Self::leaves) that these are.
+    pub fn gradients(&self, images: &Tensor, batch: &Batch, loss: &dyn Fn(&Tensor) -> Tensor) -> Vec<Tensor> {
+        let loss = loss(&self.logits(images, batch));
+        Tensor::run_backward(&[&loss], &self.parameters.iter().collect::<Vec<_>>(), false, false)
+    }
+
+    /// C.
+    pub fn classes(&self) -> usize {
+        self.classes
+    }
+
+    fn layers<const N: usize>(&self, first: usize) -> [&Tensor; N] {
+        std::array::from_fn(|index| &self.parameters[first + index])
+    }
+
+    /// Logits [B · m, C] of the queries of a batch, whose images are rows of `images` [N, F].
+    pub fn logits(&self, images: &Tensor, batch: &Batch) -> Tensor {
+        let (mut tokens, context) = (self.tokens(images, batch), batch.examples as i64 + 1);
+        let mask = prompt_mask(batch.examples + 1, batch.queries, images.device());
+        for number in 0..self.depth {
+            tokens = block(&tokens, self.layers(BEFORE_BLOCKS + number * OF_BLOCK), self.heads, &mask);
+        }
+        let [scale, shift, weights, biases] = self.layers(BEFORE_BLOCKS + self.depth * OF_BLOCK);
+        let queries = tokens.narrow(1, context, batch.queries as i64);
+        linear(&normalized(&queries, [scale, shift]), weights, biases).reshape([-1, self.classes as i64])
+    }
+
+    /// Tokens [B, 1 + n + m, W].
+    fn tokens(&self, images: &Tensor, batch: &Batch) -> Tensor {
+        let [w1, b1, w2, b2, labels, instructions, positions] = self.layers(0);
+        let rows = batch.rows(images.device());
+        let (prompts, examples, queries) = (batch.prompts as i64, batch.examples as i64, batch.queries as i64);
+        let row = |table: &Tensor, rows: &Tensor| table.select(0, 0).index_select(0, rows);
+        let asked = images.index_select(0, &Tensor::cat(&[&rows.example_images, &rows.query_images], 0));
+        let embedded = dense(&dense(&asked.unsqueeze(0), w1, b1).gelu("none"), w2, b2).select(0, 0);
+        let of_examples = embedded.narrow(0, 0, prompts * examples) + row(labels, &rows.example_labels);
+        let of_queries = embedded.narrow(0, prompts * examples, prompts * queries)
+            + labels.select(0, 0).narrow(0, self.classes as i64, 1);
+        let first = row(instructions, &rows.instructions);
+        // Every query is the last token, whose place is behind those of all examples that there could be.
+        let places = positions.select(0, 0);
+        let (most, width) = (places.size()[0], places.size()[1]);
+        let last = places.narrow(0, most - 1, 1).expand([queries, width], false);
+        let parts = [(first, 1), (of_examples, examples), (of_queries, queries)]
+            .map(|(part, tokens)| part.reshape([prompts, tokens, width]));
+        Tensor::cat(&parts, 1) + Tensor::cat(&[places.narrow(0, 0, 1 + examples), last], 0)
+    }
+}
+
+/// γ of 1 and β of 0.
+fn normalization(initial: &mut Initial<'_, ChaCha8Rng>, width: usize) {
+    initial.constant(&[1, width], 1.0);
+    initial.constant(&[1, width], 0.0);
+}
+
+/// γ (x - mean)/√(variance + 1e-5) + β over the numbers of each token.
+fn normalized(tokens: &Tensor, [scale, shift]: [&Tensor; 2]) -> Tensor {
+    let width = tokens.size()[2];
+    tokens.layer_norm([width], Some(&scale.select(0, 0)), Some(&shift.select(0, 0)), VARIANCE_FLOOR, false)
+}
+
+/// x W + b for tokens [B, T, W].
+fn linear(tokens: &Tensor, weights: &Tensor, biases: &Tensor) -> Tensor {
+    let (batch, length, width) = (tokens.size()[0], tokens.size()[1], tokens.size()[2]);
+    dense(&tokens.reshape([1, batch * length, width]), weights, biases).view([batch, length, -1])
+}
+
+/// x + A(norm x), then x + P(norm x), with attention A of H heads and a perceptron P: Xiong et al. (2020), "On layer
+/// normalization in the transformer architecture", table 1.
+fn block(tokens: &Tensor, parameters: [&Tensor; OF_BLOCK], heads: i64, mask: &Tensor) -> Tensor {
+    let [scale, shift, inward, inward_bias, outward, outward_bias, scale_2, shift_2, w1, b1, w2, b2] = parameters;
+    let (batch, length, width) = (tokens.size()[0], tokens.size()[1], tokens.size()[2]);
+    let parts = linear(&normalized(tokens, [scale, shift]), inward, inward_bias)
+        .view([batch, length, 3, heads, width / heads])
+        .permute([2, 0, 3, 1, 4]);
+    let seen = attention(&parts.select(0, 0), &parts.select(0, 1), &parts.select(0, 2), mask);
+    let seen = seen.transpose(1, 2).reshape([batch, length, width]);
+    let tokens = tokens + linear(&seen, outward, outward_bias);
+    let hidden = linear(&normalized(&tokens, [scale_2, shift_2]), w1, b1).gelu("none");
+    tokens + linear(&hidden, w2, b2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::in_context::plan::LessonShares;
+    use crate::in_context::prompt::{Instruction, Labeled, Prompt};
+    use crate::seed::{Purpose, stream};
+    use tch::Kind;
+
+    fn small() -> Transformer {
+        let plan = InContextPlan {
+            width: 8,
+            depth: 2,
+            heads: 2,
+            context: 3,
+            steps: 1,
+            batch: 1,
+            schedule: InContextPlan::schedule(1e-3),
+            lessons: LessonShares { permuted: 0.4, exchanged: 0.2, instructed: 0.1 },
+            seed: 1,
+        };
+        Transformer::new(&plan, 6, 4, stream(1, Purpose::Weights, 0, 0), Device::Cpu)
+    }
+
+    fn wave(shape: &[i64], phase: f64) -> Tensor {
+        let count = shape.iter().product::<i64>();
+        (Tensor::linspace(0.0, 1.3 * count as f64, count, (Kind::Double, Device::Cpu)) + phase).sin().view(shape)
+    }
+
+    /// Central differences in double precision, along a direction of all parameters of a block.
+    #[test]
+    fn the_gradient_of_a_block_is_its_slope() {
+        let transformer = small();
+        let parameters: Vec<Tensor> = (0..OF_BLOCK)
+            .map(|index| transformer.parameters[BEFORE_BLOCKS + index].to_kind(Kind::Double))
+            .map(|parameter| &parameter + wave(&parameter.size(), 0.3) * 0.2)
+            .collect();
+        let (tokens, mask) = (wave(&[2, 5, 8], 0.0), prompt_mask(3, 2, Device::Cpu).to_kind(Kind::Double));
+        let weights = wave(&[2, 5, 8], 1.9);
+        let loss = |parameters: &[Tensor]| {
+            (block(&tokens, std::array::from_fn(|index| &parameters[index]), 2, &mask) * &weights).sum(Kind::Double)
+        };
+        let leaves: Vec<Tensor> =
+            parameters.iter().map(|parameter| parameter.detach().set_requires_grad(true)).collect();
+        let gradients = Tensor::run_backward(&[&loss(&leaves)], &leaves.iter().collect::<Vec<_>>(), false, false);
+        for (index, gradient) in gradients.iter().enumerate() {
+            let direction = wave(&gradient.size(), 0.8);
+            let at = |step: f64| {
+                let mut moved: Vec<Tensor> = parameters.iter().map(Tensor::shallow_clone).collect();
+                moved[index] = &parameters[index] + &direction * step;
+                loss(&moved).double_value(&[])
+            };
+            let slope = (at(1e-5) - at(-1e-5)) / 2e-5;
+            let found = (gradient * &direction).sum(Kind::Double).double_value(&[]);
+            assert!((found - slope).abs() < 1e-7 * (1.0 + slope.abs()), "parameter {index}: {found} {slope}");
+        }
+    }
+
+    #[test]
+    fn a_query_is_answered_whatever_is_asked_beside_it() {
+        let (transformer, images) = (small(), wave(&[9, 6], 0.0).to_kind(Kind::Float));
+        let prompt = |first: u32, instruction| Prompt {
+            instruction,
+            examples: (0..2).map(|place| Labeled { image: first + place, label: place as u8 }).collect(),
+        };
+        let prompts = [prompt(0, Instruction::Classify), prompt(3, Instruction::Always(2))];
+        let logits = |prompts: &[Prompt], queries: &[u32]| {
+            let mut batch = Batch::new(2, queries.len());
+            prompts.iter().for_each(|prompt| batch.push(prompt, queries, 4));
+            transformer.logits(&images, &batch).view([prompts.len() as i64, queries.len() as i64, 4])
+        };
+        let together = logits(&prompts, &[6, 7, 8]);
+        for (row, prompt) in prompts.iter().enumerate() {
+            for (column, query) in [6, 7, 8].into_iter().enumerate() {
+                let alone = logits(std::slice::from_ref(prompt), &[query]).view([4]);
+                let apart = (together.select(0, row as i64).select(0, column as i64) - alone).abs().max();
+                assert!(apart.double_value(&[]) < 1e-5, "{row} {column}: {apart:?}");
+            }
+        }
+        // The instruction and the examples matter.
+        let apart = (together.select(0, 0) - together.select(0, 1)).abs().max().double_value(&[]);
+        assert!(apart > 1e-3, "{apart}");
+    }
+}

@@ -1,0 +1,123 @@
+//! PromptPATE: teachers that are prompts of one transformer, with and without what an adversary adds.
+
+mod adversary;
+mod plan;
+mod votes;
+
+pub use plan::{PromptAdversary, PromptPatePlan};
+pub use votes::{PromptVotes, ShownQueries};
+
+use super::context::TrainingContext;
+use super::guard::guarded;
+use super::in_context::{
+    Instruction, Labeled, Library, Prompt, Transformer, answers, in_context_accuracy, learn_in_context,
+};
+use super::seed::{Purpose, stream};
+use super::training_images::TrainingImages;
+use adversary::{Change, Scene};
+use leakbound::error::Result;
+use ndarray::{Array1, Array2};
+use rand::seq::SliceRandom;
+use tch::Tensor;
+
+/// Trains a transformer on the training images to classify in context, and asks prompts with private test images about
+/// other test images: under the dataset, and under the neighbor that the adversary makes. An answer is the most likely
+/// class. Progress counts steps of training.
+///
+/// Both worlds have the same number of teachers, of which one has another prompt. The checkpoint keeps the transformer,
+/// which any number of teachers, queries and adversaries can go on from; answers take seconds and are always made anew.
+///
+/// # Errors
+/// [`Error::Domain`](leakbound::Error::Domain) for a count of 0 or a share out of range,
+/// [`Error::Rejected`](leakbound::Error::Rejected) for too few test images, prompts that the transformer cannot have and
+/// a training that diverges, [`Error::Length`](leakbound::Error::Length) if training and test images differ in shape,
+/// [`Error::Unavailable`](leakbound::Error::Unavailable) if libtorch fails; those of the checkpoint.
+///
+/// # References
+/// Duan et al. (2023), "Flocks of stochastic parrots" (PromptPATE); Chadha et al. (2024), "Auditing private prediction",
+/// section 5.3 and appendix D.2 (the adversaries).
+pub fn train_prompt_pate(context: &TrainingContext<'_>, plan: &PromptPatePlan) -> Result<PromptVotes> {
+    let (test, classes) = (context.test, context.classes());
+    plan.check(test.len(), classes)?;
+    context.check_shapes()?;
+    let transformer = learn_in_context(context, &plan.learner)?;
+    let images = guarded("images", || Ok(TrainingImages::of(test, classes, context.device.tensors()).inputs))?;
+    let library = Library::new(&test.labels.to_vec(), classes);
+    let accuracy = in_context_accuracy(&transformer, &images, &library, plan.learner.seed)?;
+
+    let mut order: Vec<u32> = (0..test.len() as u32).collect();
+    order.shuffle(&mut stream(plan.learner.seed, Purpose::PromptSplit, 0, 0));
+    let (private, rest) = order.split_at(plan.teachers * plan.shots);
+    let mut queries = rest[..plan.queries].to_vec();
+    queries.sort_unstable();
+    let query_label: Vec<u8> = queries.iter().map(|&query| library.label(query)).collect();
+    let prompts: Vec<Prompt> = private.chunks_exact(plan.shots).map(|images| prompt(images, &library)).collect();
+    let asked = Asked { transformer: &transformer, images: &images, queries: &queries };
+    let everything: Vec<usize> = (0..queries.len()).collect();
+    let rows = asked.answers(&prompts, &vec![everything; prompts.len()])?;
+    let votes = Array2::from_shape_fn((queries.len(), prompts.len()), |(query, teacher)| rows[teacher][query]);
+
+    let scene = Scene { prompts: &prompts, queries: &queries, labels: &query_label, votes: &votes, classes };
+    let changes = scene.changes(plan.adversary);
+    let (changed_prompts, changed_queries): (Vec<Prompt>, Vec<Vec<usize>>) =
+        changes.iter().map(|change| (change.prompt.clone(), change.queries.clone())).unzip();
+    let rows = asked.answers(&changed_prompts, &changed_queries)?;
+    let mut votes_prime = votes.clone();
+    let mut changed_teacher = Array1::zeros(queries.len());
+    for (change, row) in changes.iter().zip(rows) {
+        for (&query, vote) in change.queries.iter().zip(row) {
+            votes_prime[[query, change.teacher]] = vote;
+            changed_teacher[query] = change.teacher as i32;
+        }
+    }
+    let example = |(teacher, shot): (usize, usize)| private[teacher * plan.shots + shot] as i32;
+    Ok(PromptVotes {
+        votes,
+        votes_prime,
+        query_label: query_label.into(),
+        query_index: queries.iter().map(|&query| query as i32).collect(),
+        example_index: Array2::from_shape_fn((plan.teachers, plan.shots), example),
+        changed_teacher,
+        shown: plan.adversary.shows_a_query().then(|| shown(&changes, &queries)),
+        accuracy,
+    })
+}
+
+/// The queries that stand first in the changed prompts.
+fn shown(changes: &[Change], queries: &[u32]) -> ShownQueries {
+    let mut shown = ShownQueries { query: Array1::zeros(queries.len()), label: Array1::zeros(queries.len()) };
+    for change in changes {
+        let Some(&Labeled { image, label }) = change.prompt.examples.first() else { continue };
+        // Queries are sorted.
+        let place = queries.partition_point(|&query| query < image);
+        for &query in &change.queries {
+            (shown.query[query], shown.label[query]) = (place as i32, label);
+        }
+    }
+    shown
+}
+
+/// A teacher's examples with their labels.
+fn prompt(images: &[u32], library: &Library) -> Prompt {
+    let examples = images.iter().map(|&image| Labeled { image, label: library.label(image) }).collect();
+    Prompt { instruction: Instruction::Classify, examples }
+}
+
+/// A transformer and what it is asked about.
+struct Asked<'a> {
+    transformer: &'a Transformer,
+    images: &'a Tensor,
+    /// Rows of the images.
+    queries: &'a [u32],
+}
+
+impl Asked<'_> {
+    /// Classes that each prompt gives to its queries, which are places among all.
+    fn answers(&self, prompts: &[Prompt], places: &[Vec<usize>]) -> Result<Vec<Vec<u8>>> {
+        let rows = |places: &Vec<usize>| places.iter().map(|&place| self.queries[place]).collect();
+        answers(self.transformer, self.images, prompts, &places.iter().map(rows).collect::<Vec<_>>())
+    }
+}
+
+#[cfg(test)]
+mod tests;
