@@ -69,6 +69,7 @@ mod values;
 mod vote_arrays;
 mod vote_file;
 mod vote_histograms;
+mod weight_file;
 
 pub use array_file::{ArrayFile, Element};
 pub use array_writer::{ArrayWriter, WrittenArray};
@@ -111,3 +112,4 @@ pub use value_file::{ValueFile, read_value_file, values_from_bytes};
 pub use values::RecordedValues;
 pub use vote_file::{VoteFile, votes_from_bytes};
 pub use vote_histograms::{RecordedQuery, VoteHistograms};
+pub use weight_file::{RecordedNetworks, read_networks};

@@ -18,6 +18,7 @@ mod label_dp;
 mod mechanism;
 mod membership;
 mod merge;
+mod meta_classifier;
 mod number;
 mod progress;
 mod property;
@@ -58,6 +59,9 @@ pub use membership::{
     SampleCurve, SampleRow, ScoreHistogram, StudiedDefense, StudiedRecording, TprRow, VictimModels,
 };
 pub use merge::MergeStudy;
+pub use meta_classifier::{
+    InferredValues, MetaClassifierAnswer, MetaClassifierStudy, PairedAttackRow, PropertyAttackRow, TargetAnswers,
+};
 pub use number::{Number, percent, short, significant};
 pub use progress::{Progress, Step, unwatched};
 pub use property::{PropertyAnswer, PropertyDistanceRow, PropertyStudy};

@@ -25,12 +25,14 @@ mod layers;
 mod lenet;
 mod loss;
 mod memory;
+mod meta_classifier;
 mod mislabeled;
 mod mlp;
 mod neighbors;
 mod network;
 mod normalization;
 mod optimizer;
+mod packed;
 mod progress;
 mod property;
 mod seed;
@@ -54,6 +56,10 @@ pub use dp_sgd::{
 };
 pub use early_stopping::EarlyStopping;
 pub use leakbound::membership::CanaryKind;
+pub use meta_classifier::{
+    FlatPlan, MetaClassifier, MetaClassifierPlan, SetPlan, TargetNetworks, TargetPlan, WeightInference,
+    infer_by_weights, split_networks, train_target_networks,
+};
 pub use network::NetworkPlan;
 pub use normalization::Normalization;
 pub use optimizer::{Optimizer, Schedule};
