@@ -57,8 +57,9 @@ pub use self_check::{SelfCheckAudit, SelfCheckCommand, SelfCheckOptions};
 pub use simulate::{BenchOptions, MergeOptions, SimulateOptions};
 #[cfg(feature = "torch")]
 pub use torch::{
-    AlibiOptions, CheckpointOptions, DataOptions, DpsgdOptions, LabelMechanism, ShadowOptions, StudentOptions,
-    TeachersOptions, TorchCommand, TorchPropertyOptions,
+    AlibiOptions, CheckpointOptions, DataOptions, DpsgdOptions, LabelMechanism, MetaClassifierOptions,
+    RecordedMetaClassifierOptions, ShadowOptions, StudentOptions, TeachersOptions, TorchCommand, TorchPropertyOptions,
+    WeightAttackOptions,
 };
 pub use values::{Directions, MOST_THREADS, Orders};
 pub use verify::VerifyOptions;

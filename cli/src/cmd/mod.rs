@@ -24,6 +24,8 @@ mod interruptible;
 pub mod label_dp;
 pub mod membership;
 pub mod merge;
+#[cfg(feature = "torch")]
+pub mod meta_classifier;
 mod modeled;
 #[cfg(not(feature = "torch"))]
 mod no_defense_training;
@@ -52,6 +54,8 @@ pub mod torch;
 mod torch_alibi;
 #[cfg(feature = "torch")]
 mod torch_dpsgd;
+#[cfg(feature = "torch")]
+mod torch_meta_classifier;
 #[cfg(feature = "torch")]
 mod torch_property;
 #[cfg(feature = "torch")]

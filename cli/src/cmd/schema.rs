@@ -3,11 +3,11 @@
 use crate::args::{Cli, Common, Kind, SchemaOptions, is_list, kind, names};
 use crate::output::print;
 use clap::{Args, CommandFactory};
-use leakbound::report::{Answered, RecordingDocument, StudentDocument};
+use leakbound::report::{Answered, MetaClassifierDocument, RecordingDocument, StudentDocument};
 use leakbound::study::{
     AccountAnswer, BenchAnswer, CalibrateAnswer, CountsAnswer, DefensesAnswer, ExactAnswer, LabelAnswer,
-    MechanismAnswer, MembershipAnswer, PropertyAnswer, RerunAnswer, ScoreCheckAnswer, ScoresAnswer, SelfCheckAnswer,
-    SimulateAnswer, StreamAnswer, SuiteAnswer, VerifyAnswer, VotesAnswer,
+    MechanismAnswer, MembershipAnswer, MetaClassifierAnswer, PropertyAnswer, RerunAnswer, ScoreCheckAnswer,
+    ScoresAnswer, SelfCheckAnswer, SimulateAnswer, StreamAnswer, SuiteAnswer, VerifyAnswer, VotesAnswer,
 };
 use leakbound::{Error, Result};
 use schemars::generate::SchemaSettings;
@@ -21,7 +21,7 @@ use std::collections::BTreeSet;
 type Make = fn() -> Schema;
 
 /// What each command prints; others print no document.
-const DOCUMENTS: [(&str, Make); 33] = [
+const DOCUMENTS: [(&str, Make); 35] = [
     ("exact", answer::<ExactAnswer>),
     ("audit counts", answer::<CountsAnswer>),
     ("audit confusion", answer::<CountsAnswer>),
@@ -41,6 +41,7 @@ const DOCUMENTS: [(&str, Make); 33] = [
     ("membership compare", answer::<MembershipAnswer>),
     ("membership defenses", answer::<DefensesAnswer>),
     ("property distance", answer::<PropertyAnswer>),
+    ("property meta-classifier", answer::<MetaClassifierAnswer>),
     ("self-check audit counts", answer::<SelfCheckAnswer>),
     ("self-check audit scores", answer::<ScoreCheckAnswer>),
     ("simulate", answer::<SimulateAnswer>),
@@ -53,6 +54,7 @@ const DOCUMENTS: [(&str, Make); 33] = [
     ("torch shadow", document::<RecordingDocument>),
     ("torch dpsgd", document::<RecordingDocument>),
     ("torch alibi", document::<RecordingDocument>),
+    ("torch meta-classifier", document::<MetaClassifierDocument>),
     ("torch property", document::<RecordingDocument>),
     ("torch student", document::<StudentDocument>),
 ];
@@ -212,7 +214,8 @@ mod tests {
         assert_eq!(without, [if absent { "torch" } else { "torch device" }, "schema", "completions", "man"]);
         let known: Vec<&str> = rows.iter().map(|row| row.command.as_str()).collect();
         for (command, _) in DOCUMENTS {
-            assert!(known.contains(&command) || absent && command.starts_with("torch "), "{command}");
+            let needs_torch = command.starts_with("torch ") || command == "property meta-classifier";
+            assert!(known.contains(&command) || absent && needs_torch, "{command}");
         }
     }
 }

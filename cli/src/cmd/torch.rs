@@ -18,6 +18,7 @@ pub fn run(common: &Common, command: &TorchCommand) -> Result<bool> {
         TorchCommand::Device(_) => print(format!("{device}\n").as_bytes())?,
         TorchCommand::Alibi(options) => super::torch_alibi::run(common, options, device)?,
         TorchCommand::Dpsgd(options) => super::torch_dpsgd::run(common, options, device)?,
+        TorchCommand::MetaClassifier(options) => super::torch_meta_classifier::run(common, options, device)?,
         TorchCommand::Property(options) => super::torch_property::run(common, options, device)?,
         TorchCommand::Teachers(options) => super::torch_teachers::run(common, options, device)?,
         TorchCommand::Shadow(options) => super::torch_shadow::run(common, options, device)?,

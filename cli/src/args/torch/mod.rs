@@ -4,6 +4,7 @@ mod alibi;
 mod contrastive;
 mod defense;
 mod dpsgd;
+mod meta_classifier;
 mod network;
 mod noise;
 mod property;
@@ -14,6 +15,7 @@ mod training;
 
 pub use alibi::{AlibiOptions, LabelMechanism};
 pub use dpsgd::DpsgdOptions;
+pub use meta_classifier::{MetaClassifierOptions, RecordedMetaClassifierOptions, WeightAttackOptions};
 pub use property::TorchPropertyOptions;
 pub use shadow::ShadowOptions;
 pub use student::StudentOptions;
@@ -46,6 +48,13 @@ pub enum TorchCommand {
                       --recording private.npz --images 4000 --epsilon 8\n  leakbound membership lira private.npz"
     )]
     Dpsgd(DpsgdOptions),
+    /// Train networks on images with and without a property, and infer it from their weights by meta-classifiers
+    #[command(after_help = "The networks that are attacked share no training image with the others. The published \
+                      meta-classifier is deeper than the default: --flat-blocks 6 --flat-convolutions 3 --flat-dense 2 \
+                      has as many layers, for networks of at least 4096 weights.\n\nExamples:\n  leakbound torch \
+                      meta-classifier --data fashion-mnist --recording weights.npz --hidden 16 --networks 1000\n  \
+                      leakbound property meta-classifier weights.npz --classifiers set")]
+    MetaClassifier(Box<MetaClassifierOptions>),
     /// Train a PATE student whose teachers' images have a property, and ensembles for each value of the property
     #[command(
         after_help = "Example:\n  leakbound torch property --data fashion-mnist --recording answers.npz --class 0 \
@@ -84,6 +93,7 @@ impl TorchCommand {
             Self::Device(options) => options.device,
             Self::Alibi(options) => options.data.device.device,
             Self::Dpsgd(options) => options.data.device.device,
+            Self::MetaClassifier(options) => options.data.device.device,
             Self::Property(options) => options.data.device.device,
             Self::Teachers(options) => options.data.device.device,
             Self::Shadow(options) => options.data.device.device,
