@@ -20,7 +20,8 @@ pub use label_dp::{LabelDpCommand, MemorizationOptions};
 pub use mechanism::{FeatureOption, MechanismOptions};
 pub use membership::{
     AnswerOptions, AnswersName, CompareOptions, ComparedName, DefensesOptions, LevelName, LiraOptions, MeasureOptions,
-    MembershipCommand, ModeName, PairsName, RecordingOptions, StudyOptions, VarianceName, ViewsName,
+    MembershipCommand, ModeName, PairsName, RecordingOptions, StudentMembershipOptions, StudyOptions, VarianceName,
+    ViewsName,
 };
 pub use property::{DistanceOptions, PropertyCommand};
 pub use schema::{Kind, SchemaOptions, is_list, kind, names};

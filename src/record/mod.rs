@@ -58,6 +58,7 @@ mod shadow_tests;
 mod simulated;
 mod simulated_file;
 mod stream_state;
+mod student_file;
 mod suite_file;
 mod table;
 mod text;
@@ -107,6 +108,7 @@ pub use shadow_recording::{ConfidenceFile, EmbeddingFile, LogitFile, ScoreFile, 
 pub use simulated::{PartialSimulation, SimulatedQuery, SimulationPlan};
 pub use simulated_file::{SIMULATE_SCHEMA, SimulatedFile, merge_simulated, read_simulated, simulated_from_bytes};
 pub use stream_state::SavedStream;
+pub use student_file::{RecordedStudents, read_students};
 pub use suite_file::{StudySuite, SuiteStudy, read_suite};
 pub use value_file::{ValueFile, read_value_file, values_from_bytes};
 pub use values::RecordedValues;

@@ -36,6 +36,7 @@ mod self_check;
 mod simulate;
 mod stream;
 mod student;
+mod student_membership;
 mod suite;
 mod text;
 mod trade_off;

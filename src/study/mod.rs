@@ -29,6 +29,7 @@ mod self_check;
 mod simulate;
 pub(crate) mod spending;
 mod stream;
+mod student_membership;
 mod suite;
 mod verify;
 mod votes;
@@ -76,6 +77,10 @@ pub use simulate::{
     Checkpoints, CountsRow, Distributions, DistributionsRow, SaveMoment, SimulateAnswer, SimulateStudy,
 };
 pub use stream::{StreamAnswer, StreamBinsRow, StreamStudy};
+pub use student_membership::{
+    AttackedStudentRow, AucRow, BudgetMembershipRow, ClassAucRow, StudentFinding, StudentFindingRow,
+    StudentMembershipAnswer, StudentMembershipStudy,
+};
 pub use suite::{StudyOutcome, SuiteAnswer, SuiteRow};
 pub use verify::{CounterexampleRow, PropertyRow, TestedAccountant, VerifyAnswer, VerifyStudy};
 pub use votes::{

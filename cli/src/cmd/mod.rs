@@ -47,6 +47,7 @@ mod shadow_answers;
 mod shadow_figures;
 pub mod simulate;
 mod stream_state;
+mod student_membership;
 pub mod suite;
 #[cfg(feature = "torch")]
 pub mod torch;

@@ -7,7 +7,8 @@ use leakbound::report::{Answered, MetaClassifierDocument, RecordingDocument, Stu
 use leakbound::study::{
     AccountAnswer, BenchAnswer, CalibrateAnswer, CountsAnswer, DefensesAnswer, ExactAnswer, LabelAnswer,
     MechanismAnswer, MembershipAnswer, MetaClassifierAnswer, PropertyAnswer, RerunAnswer, ScoreCheckAnswer,
-    ScoresAnswer, SelfCheckAnswer, SimulateAnswer, StreamAnswer, SuiteAnswer, VerifyAnswer, VotesAnswer,
+    ScoresAnswer, SelfCheckAnswer, SimulateAnswer, StreamAnswer, StudentMembershipAnswer, SuiteAnswer, VerifyAnswer,
+    VotesAnswer,
 };
 use leakbound::{Error, Result};
 use schemars::generate::SchemaSettings;
@@ -21,7 +22,7 @@ use std::collections::BTreeSet;
 type Make = fn() -> Schema;
 
 /// What each command prints; others print no document.
-const DOCUMENTS: [(&str, Make); 35] = [
+const DOCUMENTS: [(&str, Make); 36] = [
     ("exact", answer::<ExactAnswer>),
     ("audit counts", answer::<CountsAnswer>),
     ("audit confusion", answer::<CountsAnswer>),
@@ -39,6 +40,7 @@ const DOCUMENTS: [(&str, Make); 35] = [
     ("membership risk", answer::<MembershipAnswer>),
     ("membership attacker", answer::<MembershipAnswer>),
     ("membership compare", answer::<MembershipAnswer>),
+    ("membership students", answer::<StudentMembershipAnswer>),
     ("membership defenses", answer::<DefensesAnswer>),
     ("property distance", answer::<PropertyAnswer>),
     ("property meta-classifier", answer::<MetaClassifierAnswer>),
