@@ -31,7 +31,7 @@ pub struct RecordedStudents {
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io) when the file cannot be read, [`Error::Input`](crate::Error::Input) with array and
-/// index for anything else than such arrays that fit together, with at least four images of each kind.
+/// index for anything else than such arrays that fit together, with at least eight images of each kind.
 pub fn read_students(path: impl AsRef<Path>, memory: MemoryBudget) -> Result<(RecordedStudents, InputFile)> {
     let mut arrays = ArrayFile::open(path)?.within(memory);
     let students = read(&mut arrays)?;
@@ -80,8 +80,8 @@ fn logits(arrays: &mut ArrayFile, name: &str) -> Result<Array3<f32>> {
         return Err(error.into());
     }
     let (_, images, classes) = logits.dim();
-    if images < 4 || classes < 2 {
-        let expected = "at least 4 images and 2 classes";
+    if images < 8 || classes < 2 {
+        let expected = "at least 8 images and 2 classes";
         return Err(arrays.at(name, format!("shape {:?}", logits.shape()), expected).into());
     }
     Ok(logits)
@@ -124,34 +124,37 @@ mod tests {
     ) -> Result<RecordedStudents> {
         let mut writer = NpzWriter::new(Cursor::new(Vec::new()));
         writer.add_array("private_logits", &Array3::<f32>::zeros(private)).unwrap();
-        writer.add_array("test_logits", &Array3::<f32>::zeros((2, 4, 3))).unwrap();
-        writer.add_array("private_label", &array![0u8, 1, 2, 0, 1]).unwrap();
+        writer.add_array("test_logits", &Array3::<f32>::zeros((2, 8, 3))).unwrap();
+        writer.add_array("private_label", &array![0u8, 1, 2, 0, 1, 2, 0, 1, 2]).unwrap();
         writer.add_array("test_label", labels).unwrap();
         writer.add_array("budget", budget).unwrap();
         if let Some(baseline) = baseline {
             writer.add_array("baseline_private_logits", &Array3::<f32>::zeros(baseline)).unwrap();
-            writer.add_array("baseline_test_logits", &Array3::<f32>::zeros((1, 4, 3))).unwrap();
+            writer.add_array("baseline_test_logits", &Array3::<f32>::zeros((1, 8, 3))).unwrap();
         }
         read(&mut ArrayFile::from_bytes("s.npz", writer.finish().unwrap().into_inner())?)
     }
 
     #[test]
     fn shapes_labels_and_budgets_are_checked() {
-        let (labels, budget) = (array![0u8, 1, 2, 0], array![1.0, 2.0]);
-        let good = of((2, 5, 3), &labels, &budget, Some((1, 5, 3))).unwrap();
-        assert_eq!((good.test_label, good.baseline.unwrap()[0].dim()), (vec![0, 1, 2, 0], (1, 5, 3)));
+        let (labels, budget) = (array![0u8, 1, 2, 0, 1, 2, 0, 1], array![1.0, 2.0]);
+        let good = of((2, 9, 3), &labels, &budget, Some((1, 9, 3))).unwrap();
+        assert_eq!((good.test_label, good.baseline.unwrap()[0].dim()), (vec![0, 1, 2, 0, 1, 2, 0, 1], (1, 9, 3)));
         let wrong = |private, labels: &Array1<u8>, budget: &Array1<f64>, baseline| {
             of(private, labels, budget, baseline).unwrap_err().to_string()
         };
         let messages = [
-            (wrong((3, 5, 3), &labels, &budget, None), "array `test_logits`: found shape [2, 4, 3], expected 3 models"),
-            (wrong((2, 6, 3), &labels, &budget, None), "array `private_label`: found 5 images, expected 6 images"),
-            (wrong((2, 5, 3), &array![0, 1, 3, 0], &budget, None), "array `test_label`, index [2]: found `3`"),
-            (wrong((2, 5, 3), &labels, &array![1.0], None), "array `budget`: found 1 students, expected 2 students"),
-            (wrong((2, 5, 3), &labels, &array![1.0, -1.0], None), "array `budget`, index [1]: found `-1`"),
+            (wrong((3, 9, 3), &labels, &budget, None), "array `test_logits`: found shape [2, 8, 3], expected 3 models"),
+            (wrong((2, 10, 3), &labels, &budget, None), "array `private_label`: found 9 images, expected 10 images"),
+            (
+                wrong((2, 9, 3), &array![0, 1, 3, 0, 1, 2, 0, 1], &budget, None),
+                "array `test_label`, index [2]: found `3`",
+            ),
+            (wrong((2, 9, 3), &labels, &array![1.0], None), "array `budget`: found 1 students, expected 2 students"),
+            (wrong((2, 9, 3), &labels, &array![1.0, -1.0], None), "array `budget`, index [1]: found `-1`"),
             (wrong((2, 3, 3), &labels, &budget, None), "array `private_logits`: found shape [2, 3, 3]"),
             (
-                wrong((2, 5, 3), &labels, &budget, Some((1, 6, 3))),
+                wrong((2, 9, 3), &labels, &budget, Some((1, 6, 3))),
                 "array `baseline_private_logits`: found shape (1, 6, 3)",
             ),
         ];

@@ -76,7 +76,7 @@ impl Render for StudentMembershipAnswer {
              how well the most exposed one is."
                 .into(),
             "The risk score is the probability of membership after the answer was seen, with even odds before; it is \
-             estimated on one half of the images and read on the other."
+             estimated on three quarters of the images and read on the fourth."
                 .into(),
         ]
     }

@@ -22,14 +22,16 @@ use serde::Serialize;
 const MARGIN: f64 = 0.05;
 /// A risk score this near to ½ says nothing.
 const NEAR: f64 = 0.05;
+/// Parts of the samples.
+const PARTS: usize = 4;
 /// Points of the distribution of risk scores.
 const QUANTILES: usize = 100;
 
 /// Do students answer otherwise on the private images of their teachers than on images that nobody was trained on?
 ///
 /// Every student is attacked by itself: a threshold on the loss, whose area under the ROC needs no choice of a threshold;
-/// a trained attacker; and the privacy-risk score. What the last two learn, they learn on one random half of the samples
-/// and are measured on the other, and the other way round. All AUC intervals hold together, asymptotically, for other
+/// a trained attacker; and the privacy-risk score. The samples are dealt to four random quarters: the attacker learns on two
+/// of them and is measured on the others, and the other way round; a risk score is read from the other three. All AUC intervals hold together, asymptotically, for other
 /// images and the students at hand; how much students differ from run to run, several runs show.
 ///
 /// # References
@@ -45,7 +47,7 @@ pub struct StudentMembershipStudy {
     pub bins: usize,
     /// Failure probability of all AUC intervals together, and of all TPR intervals together.
     pub failure_probability: FailureProbability,
-    /// The seed of halves and of the trained attacker.
+    /// The seed of quarters and of the trained attacker.
     pub seed: u64,
 }
 
@@ -181,7 +183,7 @@ impl Study for StudentMembershipStudy {
     type Answer = StudentMembershipAnswer;
 
     /// # Errors
-    /// [`Error::Domain`] for a number of bins outside {2, ..., 10000}, [`Error::Length`] for fewer than four images of a
+    /// [`Error::Domain`] for a number of bins outside {2, ..., 10000}, [`Error::Length`] for fewer than eight images of a
     /// kind, [`Error::Interrupted`].
     fn run(&self, progress: &Progress<'_>) -> Result<StudentMembershipAnswer> {
         let recorded = &self.students;
@@ -229,10 +231,10 @@ impl StudentMembershipStudy {
         let each = share.split(2);
         let threshold = auc_interval(&losses[0], &losses[1], each)?;
         let at = tpr_at_fpr(&Roc::new(&losses[0], &losses[1])?, self.fpr, share)?;
-        let halves = Halves::new([labels[0].len(), labels[1].len()], self.seed)?;
-        let attacker = self.trained(&halves, logits, each)?;
+        let quarters = Quarters::new([labels[0].len(), labels[1].len()], self.seed)?;
+        let attacker = self.trained(&quarters, logits, each)?;
         let entropies = scores(MembershipScore::ModifiedEntropy, logits, labels)?;
-        let mut risks = self.risks(&halves, &entropies)?;
+        let mut risks = self.risks(&quarters, &entropies)?;
         risks.sort_unstable_by(f64::total_cmp);
         let near = risks.iter().filter(|risk| (**risk - 0.5).abs() <= NEAR).count();
         Ok(AttackedStudentRow {
@@ -249,36 +251,37 @@ impl StudentMembershipStudy {
         })
     }
 
-    /// The trained attacker, of each half on the other.
+    /// The trained attacker, of each two quarters on the others.
     fn trained(
         &self,
-        halves: &Halves,
+        quarters: &Quarters,
         logits: [ArrayView2<'_, f32>; 2],
         failure: FailureProbability,
     ) -> Result<AucRow> {
-        let samples = halves.samples();
-        let of = Array4::from_shape_fn((2, samples, 1, logits[0].ncols()), |(half, sample, _, class)| {
-            let (kind, image) = halves.image(half, sample);
+        let samples = quarters.samples();
+        let of = Array4::from_shape_fn((PARTS, samples, 1, logits[0].ncols()), |(part, sample, _, class)| {
+            let (kind, image) = quarters.image(part, sample);
             f64::from(logits[kind][[image, class]])
         });
         // The attacker does not look at labels.
-        let source = MemoryLogits::new(of, Array1::zeros(samples), halves.members())?;
+        let source = MemoryLogits::new(of, Array1::zeros(samples), quarters.members())?;
         let found = trained_attacker(&source, self.seed)?;
-        let [first, second] = [of_half(&found, 0, failure)?, of_half(&found, 1, failure)?];
-        let auc = (first.auc + second.auc) / 2.0;
-        // Both intervals have the same factor before their deviation.
-        let wide = |estimate: &AucEstimate| (estimate.interval.upper - estimate.interval.lower) / 2.0;
-        let width = wide(&first).hypot(wide(&second)) / 2.0;
+        let quarters: Result<Vec<AucEstimate>> = (0..PARTS).map(|part| of_part(&found, part, failure)).collect();
+        let quarters = quarters?;
+        let auc = quarters.iter().map(|quarter| quarter.auc).sum::<f64>() / PARTS as f64;
+        // All intervals have the same factor before their deviation.
+        let wide = |quarter: &AucEstimate| (quarter.interval.upper - quarter.interval.lower) / 2.0;
+        let width = quarters.iter().map(|quarter| wide(quarter).powi(2)).sum::<f64>().sqrt() / PARTS as f64;
         Ok(row(auc, (auc - width).max(0.0), (auc + width).min(1.0)))
     }
 
-    /// Risk scores of the members, of each half by the counts of the other.
-    fn risks(&self, halves: &Halves, entropies: &[Vec<f64>; 2]) -> Result<Vec<f64>> {
-        let of = Array3::from_shape_fn((2, halves.samples(), 1), |(half, sample, _)| {
-            let (kind, image) = halves.image(half, sample);
+    /// Risk scores of the members, of each quarter by the counts of the others.
+    fn risks(&self, quarters: &Quarters, entropies: &[Vec<f64>; 2]) -> Result<Vec<f64>> {
+        let of = Array3::from_shape_fn((PARTS, quarters.samples(), 1), |(part, sample, _)| {
+            let (kind, image) = quarters.image(part, sample);
             entropies[kind][image]
         });
-        let source = MemoryScores::double(of, halves.members())?;
+        let source = MemoryScores::double(of, quarters.members())?;
         let found = risk_score(&source, None, self.bins, &Victims::LeaveOneOut)?.scores;
         let pairs = found.scores().into_iter().zip(found.members());
         Ok(pairs.filter(|&(_, &member)| member).map(|(&risk, _)| risk).collect())
@@ -289,28 +292,28 @@ fn row(auc: f64, lower: f64, upper: f64) -> AucRow {
     AucRow { auc, lower, upper }
 }
 
-fn of_half(found: &AttackScores, half: usize, failure: FailureProbability) -> Result<AucEstimate> {
+fn of_part(found: &AttackScores, part: usize, failure: FailureProbability) -> Result<AucEstimate> {
     let (scores, members) = (found.scores(), found.members());
     let of = |member: bool| -> Vec<f64> {
-        let pairs = scores.row(half).into_iter().zip(members.row(half));
+        let pairs = scores.row(part).into_iter().zip(members.row(part));
         pairs.filter(|&(_, &truth)| truth == member).map(|(&score, _)| score).collect()
     };
     auc_interval(&of(true), &of(false), failure)
 }
 
-/// Two random halves of members and of others, of the same sizes.
-struct Halves {
+/// Four random quarters of members and of others, of the same sizes.
+struct Quarters {
     /// The images of members and of others in random order.
     order: [Vec<usize>; 2],
-    /// Members and others of a half.
+    /// Members and others of a quarter.
     sizes: [usize; 2],
 }
 
-impl Halves {
+impl Quarters {
     fn new(images: [usize; 2], seed: u64) -> Result<Self> {
-        let sizes = images.map(|images| images / 2);
-        if let Some(&found) = images.iter().find(|&&images| images < 4) {
-            return Err(Error::Length { quantity: "images of a kind", found, expected: "at least 4".into() });
+        let sizes = images.map(|images| images / PARTS);
+        if let Some(&found) = images.iter().find(|&&images| images < 2 * PARTS) {
+            return Err(Error::Length { quantity: "images of a kind", found, expected: "at least 8".into() });
         }
         let mut stream = ChaCha8Rng::seed_from_u64(seed);
         let order = images.map(|images| {
@@ -325,15 +328,15 @@ impl Halves {
         self.sizes[0] + self.sizes[1]
     }
 
-    /// Kind and number of a sample of a half: members first.
-    fn image(&self, half: usize, sample: usize) -> (usize, usize) {
+    /// Kind and number of a sample of a quarter: members first.
+    fn image(&self, part: usize, sample: usize) -> (usize, usize) {
         let kind = usize::from(sample >= self.sizes[0]);
         let place = sample - kind * self.sizes[0];
-        (kind, self.order[kind][half * self.sizes[kind] + place])
+        (kind, self.order[kind][part * self.sizes[kind] + place])
     }
 
     fn members(&self) -> Array2<bool> {
-        Array2::from_shape_fn((2, self.samples()), |(_, sample)| sample < self.sizes[0])
+        Array2::from_shape_fn((PARTS, self.samples()), |(_, sample)| sample < self.sizes[0])
     }
 }
 
@@ -493,7 +496,7 @@ mod tests {
         assert_eq!((answer.findings.len(), answer.warnings.len()), (1, 2));
         one.bins = 1;
         assert!(one.run(&unwatched).is_err());
-        let Err(error) = Halves::new([4, 3], 0) else { panic!("three images have no halves") };
-        assert_eq!(error.to_string(), "images of a kind has length 3, expected at least 4");
+        let Err(error) = Quarters::new([8, 7], 0) else { panic!("seven images have no quarters") };
+        assert_eq!(error.to_string(), "images of a kind has length 7, expected at least 8");
     }
 }

@@ -3,13 +3,11 @@
 use super::super::failure_probability;
 use super::network::NetworkOptions;
 use super::property::percentage;
-use super::training::{CheckpointOptions, below_1, factor};
+use super::training::{CheckpointOptions, TrainingOptions, below_1, factor};
 use super::{DataOptions, DeviceOptions, Parsed, count, rate, whole_from};
 use clap::{Args, ValueEnum};
 use leakbound::quantity::FailureProbability;
-use leakbound_train::{
-    FlatPlan, MetaClassifier, MetaClassifierPlan, Optimizer, Schedule, SetPlan, TargetPlan, TrainingPlan,
-};
+use leakbound_train::{FlatPlan, MetaClassifier, MetaClassifierPlan, SetPlan, TargetPlan};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -44,15 +42,10 @@ pub struct MetaClassifierOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub network: NetworkOptions,
-    /// Epochs of each network
-    #[arg(long, value_name = "N", default_value = "15", value_parser = count, allow_hyphen_values = true)]
-    pub epochs: usize,
-    /// Batch size
-    #[arg(long, value_name = "N", default_value = "32", value_parser = count, allow_hyphen_values = true)]
-    pub batch: usize,
-    /// Learning rate of Adam
-    #[arg(long, value_name = "R", default_value = "0.001", value_parser = rate, allow_hyphen_values = true)]
-    pub learning_rate: f64,
+    /// Training of each network, 15 epochs unless given
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub training: TrainingOptions,
     /// The attacks
     #[command(flatten)]
     #[serde(flatten)]
@@ -140,7 +133,6 @@ pub enum MetaClassifierName {
 impl MetaClassifierOptions {
     /// The library's plan of the networks.
     pub fn plan(&self, seed: u64) -> TargetPlan {
-        let schedule = Schedule::Constant { rate: self.learning_rate };
         TargetPlan {
             class: self.class,
             shares: self.percentages.iter().map(|percentage| percentage / 100.0).collect(),
@@ -148,7 +140,7 @@ impl MetaClassifierOptions {
             images: self.images,
             points: self.points,
             network: self.network.plan(),
-            training: TrainingPlan::new(self.epochs, self.batch, Optimizer::ADAM, schedule),
+            training: self.training.plan(15),
             seed,
         }
     }
