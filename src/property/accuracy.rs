@@ -129,7 +129,7 @@ mod tests {
         let rejected = |inferred: &[usize], truths: &[usize]| {
             inference_accuracy(inferred, truths, failure(0.05), 9, 0).unwrap_err().to_string()
         };
-        assert_eq!(rejected(&[0], &[0, 1]), "inferred values has length 1, expected 2, one for each network");
+        assert_eq!(rejected(&[0], &[0, 1]), "inferred values has length 1; expected 2, one for each network");
         assert_eq!(rejected(&[], &[]), "trials = 0 is not in [1, 2^53]");
     }
 }

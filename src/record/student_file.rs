@@ -154,8 +154,8 @@ mod tests {
             (wrong((2, 9, 3), &labels, &array![1.0, -1.0], None), "array `budget`, index [1]: found `-1`"),
             (wrong((2, 3, 3), &labels, &budget, None), "array `private_logits`: found shape [2, 3, 3]"),
             (
-                wrong((2, 9, 3), &labels, &budget, Some((1, 6, 3))),
-                "array `baseline_private_logits`: found shape (1, 6, 3)",
+                wrong((2, 9, 3), &labels, &budget, Some((1, 10, 3))),
+                "array `baseline_private_logits`: found shape (1, 10, 3)",
             ),
         ];
         for (message, expected) in messages {

@@ -497,6 +497,6 @@ mod tests {
         one.bins = 1;
         assert!(one.run(&unwatched).is_err());
         let Err(error) = Quarters::new([8, 7], 0) else { panic!("seven images have no quarters") };
-        assert_eq!(error.to_string(), "images of a kind has length 7, expected at least 8");
+        assert_eq!(error.to_string(), "images of a kind has length 7; expected at least 8");
     }
 }
