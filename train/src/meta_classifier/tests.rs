@@ -129,7 +129,7 @@ fn infer(networks: &TargetNetworks) -> Vec<WeightInference> {
     infer_by_weights(networks, networks.split.as_ref().unwrap(), &plan, device, &|_| ControlFlow::Continue(())).unwrap()
 }
 
-/// 20 networks are attacked. A set that guessed would be right on 16 of them or more in 0.6 % of seeds; this one is fixed.
+/// 40 networks are attacked. A set that guessed would be right on 27 of them or more in 1.9 % of seeds; this one is fixed.
 #[test]
 fn a_property_is_inferred_from_weights() {
     let networks = train_on_sample(&target_plan(), None).unwrap();
@@ -144,7 +144,7 @@ fn a_property_is_inferred_from_weights() {
     }
     let right = |inference: &WeightInference| inference.values.iter().zip(&truths).filter(|(a, b)| a == b).count();
     assert_eq!(inferences[1].attack, PropertyAttack::Set);
-    assert!(right(&inferences[1]) >= 16);
+    assert!(right(&inferences[1]) >= 27);
     assert_eq!(inferences, infer(&networks));
 }
 
@@ -170,7 +170,7 @@ fn the_weights_are_the_same_on_one_thread_and_after_a_resumption() {
 #[test]
 fn attacked_networks_share_no_image_with_others() {
     let labels: Vec<u8> = (0..400).map(|image| (image % 10) as u8).collect();
-    let plan = TargetPlan { networks: 20, images: 50, ..target_plan() };
+    let plan = TargetPlan { shares: vec![1.0, 0.05], networks: 20, images: 50, ..target_plan() };
     let tables = targets::tables(&plan, &labels).unwrap();
     let images = |test: bool| -> std::collections::HashSet<u32> {
         let networks = tables.iter().flat_map(|tables| tables.iter().enumerate());
