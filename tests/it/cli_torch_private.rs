@@ -131,6 +131,6 @@ fn a_property_is_inferred_from_recorded_weights() {
         missing.display()
     ));
     let line = "error: networks of a value, for training, validation and test = 2 is not in [3, inf)\n";
-    assert_eq!((status, stderr.as_str()), (1, line));
+    assert_eq!((status, stderr.as_str()), (2, line));
     assert!(!missing.exists());
 }

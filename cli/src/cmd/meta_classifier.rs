@@ -1,19 +1,14 @@
-//! `leakbound property meta-classifier`, and what it shares with the recipe that trains its networks.
+//! `leakbound property meta-classifier`: a property of training data from recorded weights.
 
 use super::conclude::{Asked, publish};
-use super::recipe::say;
 use super::torch;
-use crate::args::{Common, RecordedMetaClassifierOptions, WeightAttackOptions};
-use crate::output::{Output, Watch};
-use leakbound::property::NetworkSplit;
-use leakbound::record::{RecordedNetworks, read_networks};
-use leakbound::study::{
-    InferredValues, MetaClassifierAnswer, MetaClassifierStudy, Step, Study, TargetAnswers, Verdict,
-};
+use super::weight_attacks::{infer, judge};
+use crate::args::{Common, RecordedMetaClassifierOptions};
+use crate::output::Output;
+use leakbound::record::read_networks;
+use leakbound::study::Verdict;
 use leakbound::{Error, InputError, Result};
-use leakbound_train::{TrainingDevice, WeightInference, infer_by_weights, split_networks};
-use ndarray::{Array3, Array4, Axis};
-use std::sync::atomic::{AtomicU64, Ordering};
+use leakbound_train::split_networks;
 
 pub fn run(common: &Common, options: &RecordedMetaClassifierOptions) -> Result<Verdict> {
     let device = torch::open(options.device.device)?;
@@ -31,74 +26,6 @@ pub fn run(common: &Common, options: &RecordedMetaClassifierOptions) -> Result<V
     let answer = judge(common, &options.attacks, &networks, &split, &inferences)?;
     let asked = Asked { options, inputs: vec![input], title, warnings: Vec::new() };
     publish(common, output, answer, asked)
-}
-
-/// Trains the meta-classifiers on the weights.
-pub fn infer(
-    common: &Common,
-    options: &WeightAttackOptions,
-    networks: &RecordedNetworks,
-    split: &[NetworkSplit],
-    device: TrainingDevice,
-) -> Result<Vec<WeightInference>> {
-    let plan = options.plan(common.seed);
-    let all = (plan.classifiers.len() * plan.epochs) as u64;
-    let (watch, done) = (Watch::new(common), AtomicU64::new(0));
-    let inferences = infer_by_weights(networks, split, &plan, device, &|more| {
-        let done = done.fetch_add(more, Ordering::Relaxed) + more;
-        watch.step(Step { done, all, unit: "epochs" })
-    })?;
-    drop(watch);
-    for found in &inferences {
-        say(
-            common,
-            &format!(
-                "{}: {} epochs, accuracy {:.4} in training, {:.4} in validation",
-                found.attack, found.epochs, found.training_accuracy, found.validation_accuracy
-            ),
-        );
-    }
-    Ok(inferences)
-}
-
-/// Holds what was inferred against the truth, the attack by distance beside it.
-pub fn judge(
-    common: &Common,
-    options: &WeightAttackOptions,
-    networks: &RecordedNetworks,
-    split: &[NetworkSplit],
-    inferences: &[WeightInference],
-) -> Result<MetaClassifierAnswer> {
-    let of = |part: NetworkSplit| (0..split.len()).filter(move |&network| split[network] == part);
-    let targets: Vec<usize> = of(NetworkSplit::Test).collect();
-    let answers = networks.answers.as_ref().and_then(|answers| {
-        let members =
-            |value: usize| of(NetworkSplit::Training).filter(move |&network| networks.value[network] == value);
-        ensembles(answers, &(0..networks.values).map(|value| members(value).collect()).collect::<Vec<_>>())
-            .map(|ensembles| TargetAnswers { targets: answers.select(Axis(0), &targets).mapv(f64::from), ensembles })
-    });
-    let inferred = |found: &WeightInference| InferredValues { attack: found.attack, values: found.values.clone() };
-    let study = MetaClassifierStudy {
-        values: networks.values,
-        truths: targets.iter().map(|&network| networks.value[network]).collect(),
-        inferred: inferences.iter().map(inferred).collect(),
-        answers,
-        failure_probability: options.failure_probability,
-        permutations: options.permutations,
-        seed: common.seed,
-    };
-    let watch = Watch::new(common);
-    study.run(&|step| watch.step(step))
-}
-
-/// Answers \[value, member, point, class\] of the networks of each value, as many of each as there are of the rarest.
-fn ensembles(answers: &Array3<f32>, members: &[Vec<usize>]) -> Option<Array4<f64>> {
-    let each = members.iter().map(Vec::len).min()?;
-    let (_, points, classes) = answers.dim();
-    let rows: Vec<usize> = members.iter().flat_map(|members| members[..each].to_vec()).collect();
-    let picked = answers.select(Axis(0), &rows).mapv(f64::from);
-    let shape = (members.len(), each, points, classes);
-    Array4::from_shape_vec(shape, picked.iter().copied().collect()).ok().filter(|_| each > 0)
 }
 
 /// What is wrong with the networks is an error of the file.

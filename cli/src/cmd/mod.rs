@@ -67,6 +67,8 @@ mod torch_student;
 mod torch_teachers;
 pub mod verify;
 mod vote_recording;
+#[cfg(feature = "torch")]
+mod weight_attacks;
 
 #[cfg(not(feature = "torch"))]
 use no_defense_training as defense_training;

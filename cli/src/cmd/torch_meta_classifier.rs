@@ -1,7 +1,7 @@
 //! `leakbound torch meta-classifier`: weights of networks for each value of a property, and what they show of it.
 
-use super::meta_classifier::{infer, judge};
 use super::recipe::{About, Recipe};
+use super::weight_attacks::{infer, judge};
 use crate::args::{Common, MetaClassifierOptions};
 use leakbound::Result;
 use leakbound::property::NetworkSplit;
