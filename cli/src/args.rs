@@ -20,7 +20,8 @@ pub use label_dp::{LabelDpCommand, MemorizationOptions};
 pub use mechanism::{FeatureOption, MechanismOptions};
 pub use membership::{
     AnswerOptions, AnswersName, CompareOptions, ComparedName, DefensesOptions, LevelName, LiraOptions, MeasureOptions,
-    MembershipCommand, ModeName, PairsName, RecordingOptions, StudyOptions, VarianceName, ViewsName,
+    MembershipCommand, ModeName, PairsName, RecordingOptions, StudentMembershipOptions, StudyOptions, VarianceName,
+    ViewsName,
 };
 pub use property::{DistanceOptions, PropertyCommand};
 pub use schema::{Kind, SchemaOptions, is_list, kind, names};
@@ -57,7 +58,7 @@ pub use self_check::{SelfCheckAudit, SelfCheckCommand, SelfCheckOptions};
 pub use simulate::{BenchOptions, MergeOptions, SimulateOptions};
 #[cfg(feature = "torch")]
 pub use torch::{
-    CheckpointOptions, DataOptions, DpsgdOptions, LabelDpOptions, PateFmOptions, PromptPateOptions, ShadowOptions, StudentOptions, TeachersOptions, TorchCommand, TorchPropertyOptions,
+    CheckpointOptions, DataOptions, DpsgdOptions, LabelDpOptions, MetaClassifierOptions, PateFmOptions, PromptPateOptions, RecordedMetaClassifierOptions, ShadowOptions, StudentOptions, TeachersOptions, TorchCommand, TorchPropertyOptions, WeightAttackOptions,
 };
 pub use values::{Directions, MOST_THREADS, Orders};
 pub use verify::VerifyOptions;

@@ -68,6 +68,8 @@ fn run(cli: &Cli) -> Result<Verdict> {
         Command::Membership(command) => cmd::membership::run(&cli.common, command),
         Command::LabelDp(LabelDpCommand::Memorization(options)) => cmd::label_dp::run(&cli.common, options),
         Command::Property(PropertyCommand::Distance(options)) => cmd::property::run(&cli.common, options),
+        #[cfg(feature = "torch")]
+        Command::Property(PropertyCommand::MetaClassifier(options)) => cmd::meta_classifier::run(&cli.common, options),
         Command::SelfCheck(SelfCheckCommand::Audit(SelfCheckAudit::Counts(options))) => {
             cmd::self_check::run(&cli.common, options)
         }

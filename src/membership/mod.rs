@@ -3,6 +3,7 @@
 mod answers;
 mod attack_scores;
 mod attacker;
+mod auc_interval;
 mod canaries;
 mod canary;
 mod canary_kind;
@@ -26,6 +27,7 @@ mod victim_bootstrap;
 pub use answers::right_answers;
 pub use attack_scores::AttackScores;
 pub use attacker::trained_attacker;
+pub use auc_interval::{AucEstimate, auc_interval};
 pub use canary::{CanaryAccuracy, CanaryIndependence, Dilution, canary_accuracy, canary_independence, dilution};
 pub use canary_kind::CanaryKind;
 pub use defense::{DefenseAttack, DefenseFamily};

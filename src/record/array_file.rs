@@ -212,6 +212,19 @@ impl ArrayFile {
         }
     }
 
+    /// Reads an array of numbers of either float dtype, in single precision.
+    pub(super) fn singles<D: Dimension>(&mut self, name: &str) -> Result<Array<f32, D>> {
+        let header = self.header(name)?;
+        match header.dtype() {
+            "f32" => self.converted(name, &header, "", |value: f32| Some(value)),
+            "f64" => self.converted(name, &header, "", |value: f64| Some(value as f32)),
+            other => {
+                let error = self.at(name, format!("dtype {}", quoted(other)), "dtype `f32` or `f64`");
+                Err(hinted(error, "numpy converts with .astype(numpy.float32)").into())
+            }
+        }
+    }
+
     /// The lengths of the axes of an array, before it is read.
     pub(super) fn shape(&mut self, name: &str) -> Result<Vec<u64>> {
         Ok(self.header(name)?.shape)

@@ -58,6 +58,7 @@ mod shadow_tests;
 mod simulated;
 mod simulated_file;
 mod stream_state;
+mod student_file;
 mod suite_file;
 mod table;
 mod text;
@@ -69,6 +70,7 @@ mod values;
 mod vote_arrays;
 mod vote_file;
 mod vote_histograms;
+mod weight_file;
 
 pub use array_file::{ArrayFile, Element};
 pub use array_writer::{ArrayWriter, WrittenArray};
@@ -106,8 +108,10 @@ pub use shadow_recording::{ConfidenceFile, EmbeddingFile, LogitFile, ScoreFile, 
 pub use simulated::{PartialSimulation, SimulatedQuery, SimulationPlan};
 pub use simulated_file::{SIMULATE_SCHEMA, SimulatedFile, merge_simulated, read_simulated, simulated_from_bytes};
 pub use stream_state::SavedStream;
+pub use student_file::{RecordedStudents, read_students};
 pub use suite_file::{StudySuite, SuiteStudy, read_suite};
 pub use value_file::{ValueFile, read_value_file, values_from_bytes};
 pub use values::RecordedValues;
 pub use vote_file::{VoteFile, votes_from_bytes};
 pub use vote_histograms::{RecordedQuery, VoteHistograms};
+pub use weight_file::{RecordedNetworks, read_networks};

@@ -23,6 +23,7 @@ mod label_dp;
 mod meaning;
 mod mechanism;
 mod membership;
+mod meta_classifier;
 mod page;
 mod property;
 mod recording;
@@ -35,6 +36,7 @@ mod self_check;
 mod simulate;
 mod stream;
 mod student;
+mod student_membership;
 mod suite;
 mod text;
 mod trade_off;
@@ -51,6 +53,7 @@ pub use figure::{
     Axis, Column, Curves, Drawing, Histograms, PictureRow, Pictures, Row, RowSeries, Rows, Scale, Series, SeriesKind,
 };
 pub use fit::fit;
+pub use meta_classifier::MetaClassifierDocument;
 pub use page::Page;
 pub use recording::{RecordingDocument, TrainingFact};
 pub use records::{Cell, RecordColumns, Records};

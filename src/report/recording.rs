@@ -48,7 +48,7 @@ pub struct RecordingDocument {
 
 impl RecordingDocument {
     /// Facts, what the recipe has to say of its own, and the recording.
-    pub(super) fn content_with(&self, own: Option<Section>) -> Content {
+    pub(super) fn content_with(&self, own: impl IntoIterator<Item = Section>) -> Content {
         let trained = ("trained".to_owned(), self.networks.to_string());
         let facts = self.facts.iter().map(|fact| (fact.name.replace('-', " "), significant(fact.value.0, 4)));
         let facts = Table::of([trained].into_iter().chain(facts))
@@ -68,7 +68,7 @@ impl RecordingDocument {
 
 impl Document for RecordingDocument {
     fn content(&self, _: Form) -> Content {
-        self.content_with(None)
+        self.content_with([])
     }
 
     fn records(&self) -> Records<'_> {

@@ -82,7 +82,7 @@ fn count(rows: &[&StudentRow], value: impl Fn(&StudentRow) -> u64) -> String {
 
 impl Document for StudentDocument {
     fn content(&self, _: Form) -> Content {
-        self.recording.content_with(Some(Section::new("Students").heading("").table(self.table())))
+        self.recording.content_with([Section::new("Students").heading("").table(self.table())])
     }
 
     fn records(&self) -> Records<'_> {

@@ -18,6 +18,7 @@ mod label_dp;
 mod mechanism;
 mod membership;
 mod merge;
+mod meta_classifier;
 mod number;
 mod progress;
 mod property;
@@ -28,6 +29,7 @@ mod self_check;
 mod simulate;
 pub(crate) mod spending;
 mod stream;
+mod student_membership;
 mod suite;
 mod verify;
 mod votes;
@@ -58,6 +60,9 @@ pub use membership::{
     SampleCurve, SampleRow, ScoreHistogram, StudiedDefense, StudiedRecording, TprRow, VictimModels,
 };
 pub use merge::MergeStudy;
+pub use meta_classifier::{
+    InferredValues, MetaClassifierAnswer, MetaClassifierStudy, PairedAttackRow, PropertyAttackRow, TargetAnswers,
+};
 pub use number::{Number, percent, short, significant};
 pub use progress::{Progress, Step, unwatched};
 pub use property::{PropertyAnswer, PropertyDistanceRow, PropertyStudy};
@@ -72,6 +77,10 @@ pub use simulate::{
     Checkpoints, CountsRow, Distributions, DistributionsRow, SaveMoment, SimulateAnswer, SimulateStudy,
 };
 pub use stream::{StreamAnswer, StreamBinsRow, StreamStudy};
+pub use student_membership::{
+    AttackedStudentRow, AucRow, BudgetMembershipRow, ClassAucRow, StudentFinding, StudentFindingRow,
+    StudentMembershipAnswer, StudentMembershipStudy,
+};
 pub use suite::{StudyOutcome, SuiteAnswer, SuiteRow};
 pub use verify::{CounterexampleRow, PropertyRow, TestedAccountant, VerifyAnswer, VerifyStudy};
 pub use votes::{

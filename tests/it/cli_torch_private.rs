@@ -112,3 +112,37 @@ fn killed_recipes_go_on_to_the_same_file() {
         assert!(std::fs::read(&whole).unwrap() == std::fs::read(&resumed).unwrap());
     }
 }
+
+/// Weights recorded twice, judged, and judged again from the recording.
+#[test]
+fn a_property_is_inferred_from_recorded_weights() {
+    let folder = tempfile::tempdir().unwrap();
+    let recording = folder.path().join("weights.npz");
+    let recipe = "meta-classifier --networks 30 --images 100 --epochs 6 --points 20 --meta-epochs 3 --flat-blocks 3 \
+                  --permutations 99";
+    let text = recorded_twice(recipe, &recording);
+    let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(document["schema"], "leakbound.torch-meta-classifier/1");
+    let names: Vec<_> = document["attacks"].as_array().unwrap().iter().map(|row| row["attack"].clone()).collect();
+    assert_eq!(names, ["flat", "set", "distance"]);
+    assert_eq!(document["truths"], serde_json::json!([0, 0, 0, 1, 1, 1]));
+    let again = format!(
+        "property meta-classifier {} --device cpu --meta-epochs 3 --flat-blocks 3 --permutations 99 --seed 3 --quiet \
+         --format json",
+        recording.display()
+    );
+    let (status, stdout, stderr) = leakbound(&again);
+    assert_eq!(status, 0, "{stderr}");
+    let again: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!((&again["attacks"], &again["pairs"]), (&document["attacks"], &document["pairs"]));
+    let missing = folder.path().join("missing.npz");
+    let (status, _, stderr) = leakbound(&format!("property meta-classifier {}", missing.display()));
+    assert!(status == 1 && stderr.lines().count() == 1, "{stderr}");
+    let (status, _, stderr) = leakbound(&format!(
+        "torch meta-classifier --data {IMAGES} --recording {} --networks 2 --quiet",
+        missing.display()
+    ));
+    let line = "error: networks of a value, for training, validation and test = 2 is not in [3, inf)\n";
+    assert_eq!((status, stderr.as_str()), (2, line));
+    assert!(!missing.exists());
+}

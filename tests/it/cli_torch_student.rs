@@ -51,6 +51,14 @@ fn recorded_students_are_accounted_and_attacked() {
     let (status, stdout, stderr) = leakbound(&format!("membership threshold {first} --resamples 0"));
     assert_eq!(status, 0, "{stderr}");
     assert!(stdout.contains("4 of 4 models as victims, 401 samples"), "{stdout}");
+    let (status, stdout, stderr) = leakbound(&format!("membership students {first} --format json"));
+    assert_eq!(status, 0, "{stderr}");
+    let attacked: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+    let budgets: Vec<_> = attacked["budgets"].as_array().unwrap().iter().map(|row| row["budget"].clone()).collect();
+    assert_eq!(budgets, [20.0, 50.0]);
+    assert_eq!(codes(&attacked), ["given-the-models", "no-baseline"]);
+    let (status, _, stderr) = leakbound(&format!("membership students {IMAGES}"));
+    assert!(status == 1 && stderr.contains("expected the array `private_logits`"), "{stderr}");
 }
 
 #[test]

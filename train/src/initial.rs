@@ -25,6 +25,11 @@ impl<'a, R: Rng> Initial<'a, R> {
         self.uniform(&[outputs, inputs, size, size], inputs * area, outputs * area);
     }
 
+    /// Weights of a convolution of vectors, [out, in, size], as [`uniform`](Self::uniform) draws them.
+    pub fn convolution_of_vectors(&mut self, inputs: usize, outputs: usize, size: usize) {
+        self.uniform(&[outputs, inputs, size], inputs * size, outputs * size);
+    }
+
     /// Weights [1, in, out] of a dense layer, as [`uniform`](Self::uniform) draws them, and biases [1, 1, out] of 0.
     pub fn dense(&mut self, inputs: usize, outputs: usize) {
         self.uniform(&[1, inputs, outputs], inputs, outputs);

@@ -27,6 +27,7 @@ mod layers;
 mod lenet;
 mod loss;
 mod memory;
+mod meta_classifier;
 mod mislabeled;
 mod mlp;
 mod moving_average;
@@ -34,6 +35,7 @@ mod neighbors;
 mod network;
 mod normalization;
 mod optimizer;
+mod packed;
 mod pate_fm;
 mod progress;
 mod prompt_pate;
@@ -62,6 +64,10 @@ pub use fixmatch::{FixMatchPlan, Unlabeled};
 pub use in_context::{InContextAccuracy, InContextPlan, LessonShares};
 pub use label_dp::{LabelDpModels, LabelDpPlan, LabelMechanism, train_label_dp};
 pub use leakbound::membership::CanaryKind;
+pub use meta_classifier::{
+    FlatPlan, MetaClassifier, MetaClassifierPlan, SetPlan, TargetNetworks, TargetPlan, WeightInference,
+    infer_by_weights, split_networks, train_target_networks,
+};
 pub use network::NetworkPlan;
 pub use normalization::Normalization;
 pub use optimizer::{Optimizer, Schedule};

@@ -48,6 +48,16 @@ pub(super) enum Purpose {
     PromptSplit = 31,
     /// Prompts by which learning in context is measured.
     MeasuredPrompts = 32,
+    /// Which images a network is trained on whose weights a meta-classifier learns from or infers a property of.
+    TargetImages = 35,
+    /// Initial weights of meta-classifiers.
+    MetaWeights = 36,
+    /// The order in which a meta-classifier meets its networks.
+    MetaOrder = 37,
+    /// Units that a meta-classifier drops while it learns.
+    Dropout = 38,
+    /// What recorded networks are for: training, validation or test.
+    NetworkSplit = 39,
 }
 
 /// The stream of one network for one purpose: the key of ChaCha8 is seed, purpose, instantiation and network as

@@ -114,6 +114,8 @@ pub const ALL: &[Experiment] = &[
     Experiment { name: "prompt-pate", run: crate::prompt_pate::report },
     #[cfg(feature = "torch")]
     Experiment { name: "ihr-row", run: crate::ihr_row::report },
+    #[cfg(feature = "torch")]
+    Experiment { name: "meta-classifier", run: crate::meta_classifier::report },
     Experiment { name: "libraries", run: crate::libraries::report },
     Experiment { name: "membership", run: crate::membership::report },
     Experiment { name: "timing", run: crate::timing::report },

@@ -19,6 +19,8 @@ pub mod labeling_budget;
 pub mod ladder;
 pub mod libraries;
 pub mod membership;
+#[cfg(feature = "torch")]
+pub mod meta_classifier;
 pub mod multinomial;
 pub mod peers;
 pub mod private_prediction;

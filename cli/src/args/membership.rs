@@ -45,6 +45,15 @@ pub enum MembershipCommand {
     /// Trained attacker: a small network on the sorted confidences of the other models
     #[command(after_help = "Example:\n  leakbound membership attacker shadow.npz --seed 1")]
     Attacker(AttackerOptions),
+    /// Membership of the private images of PATE students, budget by budget
+    #[command(
+        after_help = "File: npz as `leakbound torch student` writes it, or with the same arrays: `private_logits` and \
+                      `test_logits` [student, image, class], `private_label` and `test_label` [image], `budget` \
+                      [student]; also `baseline_private_logits` and `baseline_test_logits` [model, image, class] of \
+                      models that were trained on the private images without privacy.\n\nExample:\n  leakbound \
+                      membership students students.npz --report students.html"
+    )]
+    Students(StudentMembershipOptions),
     /// Compare several attacks on one recording
     #[command(
         after_help = "Examples:\n  leakbound membership compare fashion_lira_mislabelled.npz --report attacks.html\n  \
@@ -281,6 +290,22 @@ pub struct AttackerOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub answers: AnswerOptions,
+}
+
+/// Options of `leakbound membership students`.
+#[derive(Debug, Args, Serialize)]
+pub struct StudentMembershipOptions {
+    /// Answers of the students
+    pub file: PathBuf,
+    /// False-positive rate at which to count the private images that are found
+    #[arg(long, value_name = "F", value_parser = probability, default_value = "0.01", allow_hyphen_values = true)]
+    pub fpr: Probability,
+    /// Bins of the privacy-risk score
+    #[arg(long, value_name = "N", value_parser = bins, default_value = "15", allow_hyphen_values = true)]
+    pub bins: usize,
+    /// Failure probability of all AUC intervals together, and of all TPR intervals together
+    #[arg(long, value_name = "P", value_parser = failure_probability, default_value = "0.05", allow_hyphen_values = true)]
+    pub failure_probability: FailureProbability,
 }
 
 /// Options of `leakbound membership defenses`.

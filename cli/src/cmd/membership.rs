@@ -52,6 +52,7 @@ pub fn run(common: &Common, command: &MembershipCommand) -> Result<Verdict> {
             attack(common, options, (&options.study, &options.answers), Attack::Trained { seed: common.seed })
         }
         MembershipCommand::Compare(options) => compare(common, options),
+        MembershipCommand::Students(options) => super::student_membership::run(common, options),
         MembershipCommand::Defenses(options) => super::defenses::run(common, options),
     }
 }

@@ -24,6 +24,8 @@ mod interruptible;
 pub mod label_dp;
 pub mod membership;
 pub mod merge;
+#[cfg(feature = "torch")]
+pub mod meta_classifier;
 mod modeled;
 #[cfg(not(feature = "torch"))]
 mod no_defense_training;
@@ -45,6 +47,7 @@ mod shadow_answers;
 mod shadow_figures;
 pub mod simulate;
 mod stream_state;
+mod student_membership;
 pub mod suite;
 #[cfg(feature = "torch")]
 pub mod torch;
@@ -57,6 +60,8 @@ mod torch_pate_fm;
 #[cfg(feature = "torch")]
 mod torch_prompt_pate;
 #[cfg(feature = "torch")]
+mod torch_meta_classifier;
+#[cfg(feature = "torch")]
 mod torch_property;
 #[cfg(feature = "torch")]
 mod torch_shadow;
@@ -66,6 +71,8 @@ mod torch_student;
 mod torch_teachers;
 pub mod verify;
 mod vote_recording;
+#[cfg(feature = "torch")]
+mod weight_attacks;
 
 #[cfg(not(feature = "torch"))]
 use no_defense_training as defense_training;

@@ -3,11 +3,12 @@
 use crate::args::{Cli, Common, Kind, SchemaOptions, is_list, kind, names};
 use crate::output::print;
 use clap::{Args, CommandFactory};
-use leakbound::report::{Answered, RecordingDocument, StudentDocument};
+use leakbound::report::{Answered, MetaClassifierDocument, RecordingDocument, StudentDocument};
 use leakbound::study::{
     AccountAnswer, BenchAnswer, CalibrateAnswer, CountsAnswer, DefensesAnswer, ExactAnswer, LabelAnswer,
-    MechanismAnswer, MembershipAnswer, PropertyAnswer, RerunAnswer, ScoreCheckAnswer, ScoresAnswer, SelfCheckAnswer,
-    SimulateAnswer, StreamAnswer, SuiteAnswer, VerifyAnswer, VotesAnswer,
+    MechanismAnswer, MembershipAnswer, MetaClassifierAnswer, PropertyAnswer, RerunAnswer, ScoreCheckAnswer,
+    ScoresAnswer, SelfCheckAnswer, SimulateAnswer, StreamAnswer, StudentMembershipAnswer, SuiteAnswer, VerifyAnswer,
+    VotesAnswer,
 };
 use leakbound::{Error, Result};
 use schemars::generate::SchemaSettings;
@@ -22,6 +23,7 @@ type Make = fn() -> Schema;
 
 /// What each command prints; others print no document.
 const DOCUMENTS: [(&str, Make); 34] = [
+const DOCUMENTS: [(&str, Make); 36] = [
     ("exact", answer::<ExactAnswer>),
     ("audit counts", answer::<CountsAnswer>),
     ("audit confusion", answer::<CountsAnswer>),
@@ -39,8 +41,10 @@ const DOCUMENTS: [(&str, Make); 34] = [
     ("membership risk", answer::<MembershipAnswer>),
     ("membership attacker", answer::<MembershipAnswer>),
     ("membership compare", answer::<MembershipAnswer>),
+    ("membership students", answer::<StudentMembershipAnswer>),
     ("membership defenses", answer::<DefensesAnswer>),
     ("property distance", answer::<PropertyAnswer>),
+    ("property meta-classifier", answer::<MetaClassifierAnswer>),
     ("self-check audit counts", answer::<SelfCheckAnswer>),
     ("self-check audit scores", answer::<ScoreCheckAnswer>),
     ("simulate", answer::<SimulateAnswer>),
@@ -55,6 +59,7 @@ const DOCUMENTS: [(&str, Make); 34] = [
     ("torch label-dp", document::<RecordingDocument>),
     ("torch pate-fm", document::<RecordingDocument>),
     ("torch prompt-pate", document::<RecordingDocument>),
+    ("torch meta-classifier", document::<MetaClassifierDocument>),
     ("torch property", document::<RecordingDocument>),
     ("torch student", document::<StudentDocument>),
 ];
@@ -214,7 +219,8 @@ mod tests {
         assert_eq!(without, [if absent { "torch" } else { "torch device" }, "schema", "completions", "man"]);
         let known: Vec<&str> = rows.iter().map(|row| row.command.as_str()).collect();
         for (command, _) in DOCUMENTS {
-            assert!(known.contains(&command) || absent && command.starts_with("torch "), "{command}");
+            let needs_torch = command.starts_with("torch ") || command == "property meta-classifier";
+            assert!(known.contains(&command) || absent && needs_torch, "{command}");
         }
     }
 }

@@ -20,6 +20,7 @@ pub fn run(common: &Common, command: &TorchCommand) -> Result<bool> {
         TorchCommand::LabelDp(options) => super::torch_label_dp::run(common, options, device)?,
         TorchCommand::PateFm(options) => super::torch_pate_fm::run(common, options, device)?,
         TorchCommand::PromptPate(options) => super::torch_prompt_pate::run(common, options, device)?,
+        TorchCommand::MetaClassifier(options) => super::torch_meta_classifier::run(common, options, device)?,
         TorchCommand::Property(options) => super::torch_property::run(common, options, device)?,
         TorchCommand::Teachers(options) => super::torch_teachers::run(common, options, device)?,
         TorchCommand::Shadow(options) => super::torch_shadow::run(common, options, device)?,

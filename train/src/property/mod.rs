@@ -3,6 +3,7 @@
 mod partition;
 mod plan;
 
+pub(crate) use partition::reduced;
 pub use plan::{EnsembleImages, PropertyPlan};
 
 use super::context::TrainingContext;

@@ -5,6 +5,7 @@ mod defense;
 mod dpsgd;
 mod fixmatch;
 mod label_dp;
+mod meta_classifier;
 mod network;
 mod noise;
 mod pate_fm;
@@ -19,6 +20,7 @@ pub use dpsgd::DpsgdOptions;
 pub use label_dp::LabelDpOptions;
 pub use pate_fm::PateFmOptions;
 pub use prompt_pate::PromptPateOptions;
+pub use meta_classifier::{MetaClassifierOptions, RecordedMetaClassifierOptions, WeightAttackOptions};
 pub use property::TorchPropertyOptions;
 pub use shadow::ShadowOptions;
 pub use student::StudentOptions;
@@ -74,6 +76,13 @@ pub enum TorchCommand {
                       --recording same.npz --adversary all-same --checkpoint transformer.checkpoint --resume\n  leakbound \
                       audit votes same.npz --model prompt-pate --noise gaussian:20"
     PromptPate(Box<PromptPateOptions>),
+    /// Train networks on images with and without a property, and infer it from their weights by meta-classifiers
+    #[command(after_help = "The networks that are attacked share no training image with the others. The published \
+                      meta-classifier is deeper than the default: --flat-blocks 6 --flat-convolutions 3 --flat-dense 2 \
+                      has as many layers, for networks of at least 4096 weights.\n\nExamples:\n  leakbound torch \
+                      meta-classifier --data fashion-mnist --recording weights.npz --hidden 16 --networks 1000\n  \
+                      leakbound property meta-classifier weights.npz --classifiers set")]
+    MetaClassifier(Box<MetaClassifierOptions>),
     /// Train a PATE student whose teachers' images have a property, and ensembles for each value of the property
     #[command(
         after_help = "Example:\n  leakbound torch property --data fashion-mnist --recording answers.npz --class 0 \
@@ -114,6 +123,7 @@ impl TorchCommand {
             Self::LabelDp(options) => options.data.device.device,
             Self::PateFm(options) => options.data.device.device,
             Self::PromptPate(options) => options.data.device.device,
+            Self::MetaClassifier(options) => options.data.device.device,
             Self::Property(options) => options.data.device.device,
             Self::Teachers(options) => options.data.device.device,
             Self::Shadow(options) => options.data.device.device,

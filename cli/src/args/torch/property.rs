@@ -103,7 +103,7 @@ impl TorchPropertyOptions {
     }
 }
 
-fn percentage(text: &str) -> Parsed<f64> {
+pub(super) fn percentage(text: &str) -> Parsed<f64> {
     let percentage = number(text)?;
     if percentage > 0.0 && percentage <= 100.0 {
         Ok(percentage)

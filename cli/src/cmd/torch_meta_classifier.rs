@@ -1,0 +1,89 @@
+//! `leakbound torch meta-classifier`: weights of networks for each value of a property, and what they show of it.
+
+use super::recipe::{About, Recipe};
+use super::weight_attacks::{infer, judge};
+use crate::args::{Common, MetaClassifierOptions};
+use leakbound::Result;
+use leakbound::property::NetworkSplit;
+use leakbound::record::ArrayWriter;
+use leakbound::report::{MetaClassifierDocument, TrainingFact};
+use leakbound::study::{MetaClassifierAnswer, Number};
+use leakbound_train::{TargetNetworks, TargetPlan, TrainingDevice, train_target_networks};
+use ndarray::{Array1, Array2, arr0};
+
+pub fn run(common: &Common, options: &MetaClassifierOptions, device: TrainingDevice) -> Result<()> {
+    let plan = options.plan(common.seed);
+    let recipe = Recipe::open(common, &options.data, device, &options.checkpoint.files())?;
+    let checkpoint = recipe.checkpoint(&options.checkpoint, "meta-classifier", &plan)?;
+    let all = plan.all_networks();
+    let targets = recipe.train(&format!("{all} networks"), (all, "networks"), |progress| {
+        train_target_networks(&recipe.context(progress, checkpoint.as_ref()), &plan)
+    })?;
+    let networks = &targets.networks;
+    let split = networks.split.clone().unwrap_or_default();
+    let inferences = infer(common, &options.attacks, networks, &split, device)?;
+    let answer = judge(common, &options.attacks, networks, &split, &inferences)?;
+    let fact = |name, value| TrainingFact { name, value: Number(value) };
+    let mut facts = vec![
+        fact("weights-of-each", networks.weights.ncols() as f64),
+        fact("mean-accuracy", targets.accuracy.mean().unwrap_or_default()),
+    ];
+    facts.extend(inferences.iter().flat_map(|found| {
+        let names = match found.attack {
+            leakbound::property::PropertyAttack::Set => ["set-epochs", "set-training-accuracy"],
+            _ => ["flat-epochs", "flat-training-accuracy"],
+        };
+        [fact(names[0], found.epochs as f64), fact(names[1], found.training_accuracy)]
+    }));
+    let about = About {
+        schema: "leakbound.torch-meta-classifier/1",
+        options,
+        title: format!(
+            "{} networks ({}) for each of {:?} % of class {}, {} images each; {} of them attacked",
+            plan.networks,
+            plan.network,
+            options.percentages,
+            plan.class,
+            plan.images,
+            answer.truths.len()
+        ),
+        networks: all,
+        facts,
+        warnings: Vec::new(),
+        figures: Vec::new(),
+    };
+    let (output, recording) = recipe.record(about, |writer| add(writer, &targets, &plan, &answer))?;
+    output.write(&MetaClassifierDocument::new(recording, answer))
+}
+
+/// The arrays that `property meta-classifier` reads, then what was inferred.
+fn add(
+    writer: &mut ArrayWriter,
+    targets: &TargetNetworks,
+    plan: &TargetPlan,
+    answer: &MetaClassifierAnswer,
+) -> Result<()> {
+    let networks = &targets.networks;
+    let layers = networks.layers.iter().flat_map(|layer| [layer.places, layer.inputs, layer.outputs, layer.vectors]);
+    let layers: Vec<i64> = layers.map(|count| count as i64).collect();
+    writer.add("weights", &networks.weights)?;
+    // Four of each layer.
+    writer.add("layers", &Array2::from_shape_vec((networks.layers.len(), 4), layers).unwrap_or_default())?;
+    writer.add("value", &networks.value.mapv(|value| value as i64))?;
+    let number =
+        |part: &NetworkSplit| NetworkSplit::ALL.iter().position(|other| other == part).unwrap_or_default() as i64;
+    let split: Array1<i64> = networks.split.iter().flatten().map(number).collect();
+    writer.add("split", &split)?;
+    if let Some(answers) = &networks.answers {
+        writer.add("answers", answers)?;
+    }
+    for row in &answer.attacks {
+        let inferred: Array1<i64> = row.inferred.iter().map(|&value| value as i64).collect();
+        writer.add(&format!("inferred_{}", row.attack), &inferred)?;
+    }
+    writer.add("property_shares", &Array1::from(plan.shares.clone()))?;
+    writer.add("point_index", &targets.point_index)?;
+    writer.add("point_label", &targets.point_label)?;
+    writer.add("accuracy", &targets.accuracy)?;
+    writer.add("seed", &arr0(plan.seed))
+}

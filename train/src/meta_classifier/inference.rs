@@ -1,0 +1,157 @@
+//! What meta-classifiers infer from the weights of networks.
+
+use super::dropout::Dropout;
+use super::flat::{FlatClassifier, check as check_flat};
+use super::learning::{Examples, inferred, learn};
+use super::plan::{MetaClassifier, MetaClassifierPlan};
+use super::set::SetClassifier;
+use super::standard::standardized;
+use crate::device::TrainingDevice;
+use crate::ensemble::Ensemble;
+use crate::guard::guarded;
+use crate::progress::TrainingProgress;
+use crate::seed::{Purpose, stream};
+use crate::training_images::{Example, TrainingImages, one_hot};
+use leakbound::error::{Error, Result};
+use leakbound::property::{LayerWeights, NetworkSplit, PropertyAttack};
+use leakbound::record::RecordedNetworks;
+use rayon::prelude::*;
+use tch::{Device, Tensor};
+
+/// What one meta-classifier inferred, and how it learned.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WeightInference {
+    /// Which it is.
+    pub attack: PropertyAttack,
+    /// The value of each network that was attacked, in the order of the networks.
+    pub values: Vec<usize>,
+    /// Epochs until it stopped.
+    pub epochs: usize,
+    /// Its accuracy on the networks that it learned from.
+    pub training_accuracy: f64,
+    /// That on the networks for validation, at which its best epoch was chosen.
+    pub validation_accuracy: f64,
+}
+
+/// Trains meta-classifiers on the networks for training and infers the property values of those for test.
+///
+/// Weights are standardized first: each kernel and each vector of a layer has mean 0 and variance 1 over the networks for
+/// training. Meta-classifiers learn side by side on a CPU, each on one thread; progress counts their epochs.
+///
+/// # Errors
+/// [`Error::Domain`] for a plan out of range, [`Error::Length`] for another number of parts than networks or for layers
+/// that do not fit the weights, [`Error::Rejected`] for a network that does not suit the meta-classifier, without
+/// networks in every part, and if training diverges; [`Error::Unavailable`] if libtorch fails.
+///
+/// # References
+/// Ihrig (2021), thesis, sections 4.4.2 and 5.3.2; Ganju, Wang, Yang, Gunter and Borisov (2018), "Property inference
+/// attacks on fully connected neural networks using permutation invariant representations".
+pub fn infer_by_weights(
+    networks: &RecordedNetworks,
+    split: &[NetworkSplit],
+    plan: &MetaClassifierPlan,
+    device: TrainingDevice,
+    progress: &TrainingProgress<'_>,
+) -> Result<Vec<WeightInference>> {
+    plan.check()?;
+    check(networks, split, plan)?;
+    let rows = NetworkSplit::ALL.map(|part| (0..split.len()).filter(|&row| split[row] == part).collect::<Vec<_>>());
+    let inputs = guarded("weights", || Ok(inputs(networks, &rows[0], device.tensors())))?;
+    let task = Task { networks, rows: &rows, plan, device: device.tensors(), progress };
+    // Tensors may go to another thread but not be seen by two.
+    let work: Vec<_> = plan.classifiers.iter().map(|&classifier| (classifier, inputs.share())).collect();
+    let infer = |(classifier, inputs): (MetaClassifier, TrainingImages)| {
+        guarded("meta-classifier", || task.infer(classifier, &inputs))
+    };
+    if device.is_cuda() { work.into_iter().map(infer).collect() } else { work.into_par_iter().map(infer).collect() }
+}
+
+/// Standardized weights, and the values as classes.
+fn inputs(networks: &RecordedNetworks, training: &[usize], device: Device) -> TrainingImages {
+    let (count, parameters) = networks.weights.dim();
+    let rows: Vec<i64> = training.iter().map(|&row| row as i64).collect();
+    let weights: std::borrow::Cow<'_, [f32]> = match networks.weights.as_slice() {
+        Some(weights) => weights.into(),
+        None => networks.weights.iter().copied().collect::<Vec<_>>().into(),
+    };
+    let weights = Tensor::from_slice(&weights).view([count as i64, parameters as i64]).to_device(device);
+    let values: Vec<u8> = networks.value.iter().map(|&value| value as u8).collect();
+    TrainingImages {
+        inputs: standardized(&weights, &networks.layers, &Tensor::from_slice(&rows).to_device(device)),
+        targets: one_hot(&values, networks.values, device),
+    }
+}
+
+struct Task<'a> {
+    networks: &'a RecordedNetworks,
+    /// Networks for training, validation and test.
+    rows: &'a [Vec<usize>; 3],
+    plan: &'a MetaClassifierPlan,
+    device: Device,
+    progress: &'a TrainingProgress<'a>,
+}
+
+impl Task<'_> {
+    fn infer(&self, classifier: MetaClassifier, inputs: &TrainingImages) -> Result<WeightInference> {
+        let attack = classifier.attack();
+        let [training, validation, test] = self.rows;
+        let examples = |rows: &[usize]| rows.iter().map(|&row| Example::labeled(row as u32)).collect();
+        let examples = Examples { training: examples(training), validation: examples(validation) };
+        let mut network = self.build(classifier);
+        let order = stream(self.plan.seed, Purpose::MetaOrder, classifier.number(), 0);
+        let epochs = learn(&mut *network, inputs, &examples, self.plan, order, self.progress)?;
+        let accuracy = |rows: &[usize]| {
+            let values = inferred(&*network, inputs, rows);
+            let right = values.iter().zip(rows).filter(|&(&value, &row)| value == self.networks.value[row]).count();
+            right as f64 / rows.len() as f64
+        };
+        Ok(WeightInference {
+            attack,
+            values: inferred(&*network, inputs, test),
+            epochs,
+            training_accuracy: accuracy(training),
+            validation_accuracy: accuracy(validation),
+        })
+    }
+
+    fn build(&self, classifier: MetaClassifier) -> Box<dyn Ensemble> {
+        let of = |purpose| stream(self.plan.seed, purpose, classifier.number(), 0);
+        let dropout = Dropout { probability: self.plan.dropout, stream: of(Purpose::Dropout) };
+        let (weights, values) = (of(Purpose::MetaWeights), self.networks.values);
+        match classifier {
+            MetaClassifier::Flat(plan) => {
+                let sizes = (self.networks.weights.ncols(), values);
+                Box::new(FlatClassifier::new(plan, sizes, weights, dropout, self.device))
+            }
+            MetaClassifier::Set(plan) => {
+                let shape = (self.networks.layers.as_slice(), values);
+                Box::new(SetClassifier::new(plan, shape, weights, dropout, self.device))
+            }
+        }
+    }
+}
+
+fn check(networks: &RecordedNetworks, split: &[NetworkSplit], plan: &MetaClassifierPlan) -> Result<()> {
+    let (count, parameters) = networks.weights.dim();
+    let length = |quantity, found, expected| Err(Error::Length { quantity, found, expected });
+    LayerWeights::check(&networks.layers)?;
+    let expected: usize = networks.layers.iter().map(|layer| layer.parameters()).sum();
+    if parameters != expected {
+        return length("weights of a network", parameters, format!("{expected}, those of its layers"));
+    }
+    if split.len() != count || networks.value.len() != count {
+        return length("networks", split.len().min(networks.value.len()), format!("{count}, as of the weights"));
+    }
+    if !(2..=256).contains(&networks.values) || networks.value.iter().any(|&value| value >= networks.values) {
+        let value = networks.values as f64;
+        return Err(Error::Domain { quantity: "property values", value, domain: "{2, ..., 256}, counted from 0" });
+    }
+    if NetworkSplit::ALL.into_iter().any(|part| !split.contains(&part)) {
+        let reason = "networks for training, validation and test are needed".into();
+        return Err(Error::Rejected { operation: "meta-classifier", reason });
+    }
+    plan.classifiers.iter().try_for_each(|classifier| match classifier {
+        MetaClassifier::Flat(plan) => check_flat(*plan, parameters),
+        MetaClassifier::Set(_) => Ok(()),
+    })
+}

@@ -1,0 +1,75 @@
+//! How a meta-classifier learns from networks.
+
+use super::plan::MetaClassifierPlan;
+use crate::early_stopping::{BestParameters, EarlyStopping};
+use crate::ensemble::{Ensemble, check_parameters};
+use crate::optimizer::{Optimizer, OptimizerState};
+use crate::progress::{TrainingProgress, report};
+use crate::train::Passes;
+use crate::training_images::{Example, TrainingImages};
+use leakbound::error::Result;
+use rand_chacha::ChaCha8Rng;
+use tch::Tensor;
+
+/// Networks that are answered about at once.
+const AT_ONCE: i64 = 64;
+
+/// The networks that a meta-classifier learns from, and those that say where it stops.
+pub(super) struct Examples {
+    pub training: Vec<Example>,
+    pub validation: Vec<Example>,
+}
+
+/// Trains one meta-classifier, and says how many epochs it took. Progress counts epochs.
+///
+/// # Errors
+/// [`Error::Rejected`](leakbound::Error::Rejected) if training diverges,
+/// [`Error::Interrupted`](leakbound::Error::Interrupted).
+pub(super) fn learn(
+    classifier: &mut dyn Ensemble,
+    networks: &TrainingImages,
+    examples: &Examples,
+    plan: &MetaClassifierPlan,
+    stream: ChaCha8Rng,
+    progress: &TrainingProgress<'_>,
+) -> Result<usize> {
+    let mut passes = Passes::new(&examples.training, stream);
+    let all = examples.training.len() + examples.validation.len();
+    let stopping = EarlyStopping { validation: examples.validation.len() as f64 / all as f64, patience: plan.patience };
+    let mut best = BestParameters::new(classifier, stopping, vec![examples.validation.clone()]);
+    let mut state = OptimizerState::new(Optimizer::ADAM, classifier.parameters());
+    let steps = examples.training.len().div_ceil(plan.batch);
+    let shape = [1, plan.batch as i64, -1];
+    let mut epochs = 0;
+    for epoch in 0..plan.epochs {
+        let rate = plan.rate * plan.decay.powi((epoch / 2) as i32);
+        for _ in 0..steps {
+            let mut batch = Vec::with_capacity(plan.batch);
+            passes.extend(&mut batch, plan.batch);
+            let (inputs, targets) = networks.rows(&batch);
+            let mut gradients = classifier.gradients(&inputs.view(shape), &targets.view(shape));
+            state.step(classifier.parameters(), &mut gradients, rate);
+        }
+        check_parameters(classifier, "training of a meta-classifier")?;
+        epochs += 1;
+        report(progress, 1)?;
+        if best.all_are_done(classifier, networks) {
+            break;
+        }
+    }
+    best.restore(classifier);
+    Ok(epochs)
+}
+
+/// The value that a meta-classifier infers for each of these rows.
+pub(super) fn inferred(classifier: &dyn Ensemble, networks: &TrainingImages, rows: &[usize]) -> Vec<usize> {
+    let rows: Vec<i64> = rows.iter().map(|&row| row as i64).collect();
+    let rows = Tensor::from_slice(&rows).to_device(networks.inputs.device());
+    let of_part = |part: &Tensor| {
+        let inputs = networks.inputs.index_select(0, part).unsqueeze(0);
+        let values: Vec<i64> =
+            classifier.logits(&inputs).argmax(-1, false).flatten(0, -1).try_into().unwrap_or_default();
+        values.into_iter().map(|value| value as usize)
+    };
+    rows.split(AT_ONCE, 0).iter().flat_map(of_part).collect()
+}

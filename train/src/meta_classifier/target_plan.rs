@@ -1,0 +1,66 @@
+//! Which networks are trained to be told apart.
+
+use crate::network::NetworkPlan;
+use crate::train::TrainingPlan;
+use leakbound::error::{Error, Result};
+use serde::Serialize;
+
+/// Networks trained on images that have a property, equally many for each value that it may have.
+///
+/// The property: of the images of one class, only a share is there.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TargetPlan {
+    /// The class.
+    pub class: u8,
+    /// Shares of its images, each in (0, 1]: the values of the property.
+    pub shares: Vec<f64>,
+    /// Networks for each value.
+    pub networks: usize,
+    /// Images of each network, drawn by itself.
+    pub images: usize,
+    /// Public points: test images that every network answers at.
+    pub points: usize,
+    /// The network of all.
+    pub network: NetworkPlan,
+    /// Training of each.
+    pub training: TrainingPlan,
+    /// Seed of everything random.
+    pub seed: u64,
+}
+
+impl TargetPlan {
+    /// Networks that are trained.
+    #[must_use]
+    pub fn all_networks(&self) -> u64 {
+        self.shares.len() as u64 * self.networks as u64
+    }
+
+    pub(super) fn check(&self) -> Result<()> {
+        self.network.check()?;
+        let counts = [
+            ("public points", self.points),
+            ("images of a network", self.images),
+            ("epochs", self.training.epochs),
+            ("images in a step", self.training.batch),
+        ];
+        if let Some((quantity, _)) = counts.into_iter().find(|(_, count)| *count == 0) {
+            return Err(Error::Domain { quantity, value: 0.0, domain: "[1, inf)" });
+        }
+        if let Some(&value) = self.shares.iter().find(|share| !(**share > 0.0 && **share <= 1.0)) {
+            return Err(Error::Domain { quantity: "share of a class", value, domain: "(0, 1]" });
+        }
+        if !(2..=256).contains(&self.shares.len()) {
+            let value = self.shares.len() as f64;
+            return Err(Error::Domain { quantity: "property values", value, domain: "{2, ..., 256}" });
+        }
+        if self.networks < 3 {
+            let value = self.networks as f64;
+            return Err(Error::Domain {
+                quantity: "networks of a value, for training, validation and test",
+                value,
+                domain: "[3, inf)",
+            });
+        }
+        Ok(())
+    }
+}
