@@ -56,11 +56,11 @@ pub mod torch;
 mod torch_dpsgd;
 mod torch_label_dp;
 #[cfg(feature = "torch")]
+mod torch_meta_classifier;
+#[cfg(feature = "torch")]
 mod torch_pate_fm;
 #[cfg(feature = "torch")]
 mod torch_prompt_pate;
-#[cfg(feature = "torch")]
-mod torch_meta_classifier;
 #[cfg(feature = "torch")]
 mod torch_property;
 #[cfg(feature = "torch")]

@@ -18,9 +18,9 @@ mod training;
 
 pub use dpsgd::DpsgdOptions;
 pub use label_dp::LabelDpOptions;
+pub use meta_classifier::{MetaClassifierOptions, RecordedMetaClassifierOptions, WeightAttackOptions};
 pub use pate_fm::PateFmOptions;
 pub use prompt_pate::PromptPateOptions;
-pub use meta_classifier::{MetaClassifierOptions, RecordedMetaClassifierOptions, WeightAttackOptions};
 pub use property::TorchPropertyOptions;
 pub use shadow::ShadowOptions;
 pub use student::StudentOptions;
@@ -66,6 +66,7 @@ pub enum TorchCommand {
     )]
     PateFm(Box<PateFmOptions>),
     /// Train a transformer that learns in context, and record the votes of prompts with and without what an adversary adds
+    #[command(
         name = "prompt-pate",
         after_help = "Each prompt is a teacher of PromptPATE with private examples. nat-advq and pois-advq choose the \
                       query too: each row of votes_prime is a case of its own, and --n-queries repeats the worst. The \
@@ -75,6 +76,7 @@ pub enum TorchCommand {
                       --noise gaussian:20 --n-queries 200\n  leakbound torch prompt-pate --data fashion-mnist \
                       --recording same.npz --adversary all-same --checkpoint transformer.checkpoint --resume\n  leakbound \
                       audit votes same.npz --model prompt-pate --noise gaussian:20"
+    )]
     PromptPate(Box<PromptPateOptions>),
     /// Train networks on images with and without a property, and infer it from their weights by meta-classifiers
     #[command(after_help = "The networks that are attacked share no training image with the others. The published \
