@@ -1,6 +1,5 @@
 //! Images, and the networks that are trained on them.
 
-use super::canary::Canaries;
 use super::plan::LabelDpPlan;
 use crate::answers::numbers;
 use crate::context::TrainingContext;
@@ -8,6 +7,7 @@ use crate::ensemble::{Ensemble, logits_of_all, logits_of_each};
 use crate::groups::Trainer;
 use crate::guard::guarded;
 use crate::loss::Loss;
+use crate::mislabeled::MislabeledImages;
 use crate::training_images::{Example, TrainingImages};
 use leakbound::error::Result;
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,10 @@ pub(super) struct LastAnswers {
 /// Everything that networks of all stages are trained with.
 pub(super) struct Lab<'a> {
     pub plan: &'a LabelDpPlan,
-    pub canaries: &'a [Canaries],
+    /// Canaries of each model.
+    pub canaries: &'a [MislabeledImages],
+    /// Labels of all training images as each model is to learn them, those of its canaries wrong.
+    pub labels: Vec<Vec<u8>>,
     pub classes: usize,
     trainer: Trainer<'a>,
     /// Training images, and test images behind them.
@@ -37,7 +40,7 @@ pub(super) struct Lab<'a> {
 }
 
 impl<'a> Lab<'a> {
-    pub fn new(context: &TrainingContext<'a>, plan: &'a LabelDpPlan, canaries: &'a [Canaries]) -> Result<Self> {
+    pub fn new(context: &TrainingContext<'a>, plan: &'a LabelDpPlan, canaries: &'a [MislabeledImages]) -> Result<Self> {
         let &TrainingContext { train, test, device, .. } = context;
         let classes = context.classes();
         let images = guarded("images", || {
@@ -47,6 +50,7 @@ impl<'a> Lab<'a> {
         Ok(Self {
             plan,
             canaries,
+            labels: canaries.iter().map(|canaries| canaries.among(&train.labels.to_vec())).collect(),
             classes,
             trainer: context.trainer(plan.network, &plan.training, plan.seed),
             images,
@@ -128,10 +132,10 @@ impl<'a> Lab<'a> {
 /// Logits \[canary, class\] of each network for its own canaries, flat.
 fn logits_of_canaries(
     networks: &dyn Ensemble,
-    canaries: &[Canaries],
+    canaries: &[MislabeledImages],
     images: &Tensor,
 ) -> std::result::Result<Vec<Vec<f32>>, TchError> {
-    let rows: Vec<i64> = canaries.iter().flat_map(|model| model.images.iter().map(|&image| image as i64)).collect();
+    let rows: Vec<i64> = canaries.iter().flat_map(|model| model.images.iter().map(|&image| image.into())).collect();
     let rows = Tensor::from_slice(&rows).to_device(images.device());
     let own = images.index_select(0, &rows).view([networks.networks(), rows.size()[0] / networks.networks(), -1]);
     logits_of_each(networks, &own).flatten(1, -1).try_into()

@@ -1,6 +1,5 @@
 //! Training on private labels, with wrong labels as canaries.
 
-mod canary;
 mod lab;
 mod mechanism;
 mod plan;
@@ -13,7 +12,7 @@ pub use plan::LabelDpPlan;
 
 use super::context::TrainingContext;
 use crate::loss::{CrossEntropy, Loss};
-use canary::Canaries;
+use crate::mislabeled::MislabeledImages;
 use lab::{Lab, LastAnswers};
 use leakbound::error::Result;
 use ndarray::{Array1, Array2, Array3};
@@ -59,8 +58,9 @@ pub struct LabelDpModels {
 pub fn train_label_dp(context: &TrainingContext<'_>, plan: &LabelDpPlan) -> Result<LabelDpModels> {
     plan.check(context)?;
     let classes = context.classes();
-    let draw = |model: usize| Canaries::draw(context.train, classes, plan.canaries, (plan.seed, model as u64));
-    let canaries: Vec<Canaries> = (0..plan.models).map(draw).collect();
+    let truth = context.train.labels.to_vec();
+    let draw = |model: usize| MislabeledImages::draw(&truth, classes, plan.canaries, (plan.seed, model as u64));
+    let canaries: Vec<MislabeledImages> = (0..plan.models).map(draw).collect();
     let lab = Lab::new(context, plan, &canaries)?;
     let (answers, accuracies) = match &plan.mechanism {
         LabelMechanism::NotPrivate => {
@@ -81,7 +81,7 @@ pub fn train_label_dp(context: &TrainingContext<'_>, plan: &LabelDpPlan) -> Resu
     if answers.iter().flat_map(|answers| &answers.canaries).any(|logit| !logit.is_finite()) {
         return Err(rejected("logits are not finite: training diverged; take a smaller learning rate".into()));
     }
-    let of_canaries = |value: &dyn Fn(&Canaries, usize) -> i64| {
+    let of_canaries = |value: &dyn Fn(&MislabeledImages, usize) -> i64| {
         Array2::from_shape_fn((plan.models, plan.canaries), |(model, canary)| value(&canaries[model], canary))
     };
     Ok(LabelDpModels {
@@ -90,7 +90,7 @@ pub fn train_label_dp(context: &TrainingContext<'_>, plan: &LabelDpPlan) -> Resu
         }),
         labels_true: of_canaries(&|canaries, canary| canaries.truth[canary].into()),
         labels_trained: of_canaries(&|canaries, canary| canaries.wrong[canary].into()),
-        canary_index: of_canaries(&|canaries, canary| canaries.images[canary] as i64).mapv(|image| image as i32),
+        canary_index: of_canaries(&|canaries, canary| canaries.images[canary].into()).mapv(|image| image as i32),
         test_accuracy: answers.iter().map(|answers| answers.test_accuracy).collect(),
         private_label_accuracy: accuracies.into(),
     })
@@ -103,8 +103,8 @@ fn at_once(
     private: impl Fn(u64, &[u8]) -> Result<PrivateLabels>,
 ) -> Result<(Vec<LastAnswers>, Vec<f64>)> {
     let (mut targets, mut accuracies) = (Vec::new(), Vec::new());
-    for (model, canaries) in lab.canaries.iter().enumerate() {
-        let labels = private(model as u64, &canaries.labels)?;
+    for (model, labels) in lab.labels.iter().enumerate() {
+        let labels = private(model as u64, labels)?;
         targets.extend(labels.targets);
         accuracies.push(labels.accuracy);
     }

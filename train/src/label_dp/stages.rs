@@ -31,8 +31,10 @@ struct Stages {
 pub(super) fn in_stages(lab: &Lab<'_>, epsilon: Epsilon, shares: &[f64]) -> Result<(Vec<LastAnswers>, Vec<f64>)> {
     let (seed, classes) = (lab.plan.seed, lab.classes);
     let ends = ends(shares, lab.all_of(0).len())?;
+    // Not of `lab` itself, whose tensors cannot be seen by two threads.
+    let labels = &lab.labels;
     let of_images = |model: usize, images: &[u32]| -> Vec<u8> {
-        images.iter().map(|&image| lab.canaries[model].labels[image as usize]).collect()
+        images.iter().map(|&image| labels[model][image as usize]).collect()
     };
     let first = |model: usize| {
         let mut order = lab.all_of(model);
@@ -51,9 +53,9 @@ pub(super) fn in_stages(lab: &Lab<'_>, epsilon: Epsilon, shares: &[f64]) -> Resu
             randomized_with_priors(&of_images(model, images), &priors, epsilon, draws)
         };
         let (tables, targets) = lessons(lab, &models);
-        let labels = lab.ask_all(stage as u64 - 1, &tables, &targets, &next)?;
-        for (model, labels) in models.iter_mut().zip(labels) {
-            model.given.extend(labels);
+        let given = lab.ask_all(stage as u64 - 1, &tables, &targets, &next)?;
+        for (model, given) in models.iter_mut().zip(given) {
+            model.given.extend(given);
         }
     }
     let right = |(model, stages): (usize, &Stages)| {

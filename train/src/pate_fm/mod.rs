@@ -1,6 +1,6 @@
 //! PATE-FM: a student of teachers that vote with noise, all trained by FixMatch, with wrong labels as canaries.
 
-mod canaries;
+mod dealt;
 mod goal;
 mod lab;
 mod labels;
@@ -12,8 +12,9 @@ pub use models::{PateFmModels, PateFmRun};
 pub use plan::{PateFmPlan, VotesPlan, VotingPlan};
 
 use super::context::TrainingContext;
+use super::mislabeled::MislabeledImages;
 use super::seed::{Purpose, stream};
-use canaries::{Canaries, parts, queries};
+use dealt::{parts, queries};
 use lab::{Answers, Lab, Lesson, Phase};
 use labels::{GivenLabels, give_labels};
 use leakbound::error::{Error, Result};
@@ -98,7 +99,7 @@ fn reject_no_labels(given: &[GivenLabels]) -> Result<()> {
 
 /// What is drawn for a run.
 struct Draws {
-    canaries: Canaries,
+    canaries: MislabeledImages,
     /// The class of each training image, and the label that its teacher has.
     truth: Vec<u8>,
     trained: Vec<u8>,
@@ -113,7 +114,7 @@ struct Draws {
 impl Draws {
     fn new(context: &TrainingContext<'_>, plan: &PateFmPlan, run: u64) -> Self {
         let (seed, truth) = (plan.seed, context.train.labels.to_vec());
-        let canaries = Canaries::draw(&truth, context.classes(), plan.canaries, (seed, run));
+        let canaries = MislabeledImages::draw(&truth, context.classes(), plan.canaries, (seed, run));
         Self {
             trained: canaries.among(&truth),
             canaries,
