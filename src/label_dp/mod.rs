@@ -1,6 +1,7 @@
 //! Labels that a model memorized: mechanisms of label privacy, and audits by deliberately wrong labels.
 
 mod antipodes;
+mod family;
 mod memorization;
 mod posterior;
 mod prior_response;
@@ -9,6 +10,7 @@ mod soft_labels;
 mod valid;
 
 pub use antipodes::{AntipodesInterval, antipodes_interval};
+pub use family::LabelFamily;
 pub use memorization::LabelCanaries;
 pub use posterior::{agibi_log_likelihood, agibi_posterior, alibi_log_likelihood, alibi_posterior};
 pub use prior_response::PriorResponse;

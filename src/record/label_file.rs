@@ -43,7 +43,7 @@ pub fn read_label_canaries(path: impl AsRef<Path>, memory: MemoryBudget) -> Resu
     Ok((canaries, source.finish_unchanged(path)?))
 }
 
-fn from_arrays(arrays: &mut ArrayFile) -> Result<LabelCanaries> {
+pub(super) fn from_arrays(arrays: &mut ArrayFile) -> Result<LabelCanaries> {
     let name = match (arrays.has("probabilities"), arrays.has("logits")) {
         (true, false) => "probabilities",
         (false, true) => "logits",

@@ -19,6 +19,7 @@ mod exact;
 mod failure;
 mod figure;
 mod fit;
+mod label_comparison;
 mod label_dp;
 mod meaning;
 mod mechanism;

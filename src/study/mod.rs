@@ -14,6 +14,7 @@ mod confusion;
 mod counts;
 pub(crate) mod evidence;
 mod exact;
+mod label_comparison;
 mod label_dp;
 mod mechanism;
 mod membership;
@@ -48,6 +49,10 @@ pub use counts::{CountedQuery, CountsAnswer, CountsStudy, DeltaRow, TradeOffPoin
 pub use exact::{
     AccountantRow, DivergenceRow, ExactAnswer, ExactStudy, HockeyStickRow, OutcomeRow, ProfileEpsilonRow, Searched,
     TestPowerRow,
+};
+pub use label_comparison::{
+    BandedAccuracy, LabelComparisonAnswer, LabelComparisonStudy, LabelFinding, LabelFindingRow, LabelMechanismRow,
+    StudiedLabels,
 };
 pub use label_dp::{LabelAnswer, LabelBoundRow, LabelStudy};
 pub use mechanism::{

@@ -3,8 +3,10 @@
 use super::{Parsed, delta, epsilon, failure_probability, number};
 use clap::{Args, Subcommand};
 use leakbound::quantity::{Delta, Epsilon, FailureProbability};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
+use std::fmt;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 /// Audits of label privacy.
 #[derive(Debug, Subcommand)]
@@ -17,6 +19,59 @@ pub enum LabelDpCommand {
                       canaries.npz --threshold 0.9 --delta 0"
     )]
     Memorization(MemorizationOptions),
+    /// Mechanisms of label privacy side by side: accuracy, claimed epsilon, and what memorized labels show
+    #[command(
+        after_help = "Recordings: npz files of `torch label-dp` and `torch pate-fm`, or with the same arrays: those of \
+                      `label-dp memorization`, `test_accuracy` [model], `epsilon` and `delta`.\n\nMechanisms: not-private, \
+                      alibi, agibi, randomized-response, lp-2st, pate-fm; of another name no finding is \
+                      published.\n\nExample:\n  leakbound label-dp compare alibi=alibi.npz lp-2st=stages.npz"
+    )]
+    Compare(LabelCompareOptions),
+}
+
+/// Options of `leakbound label-dp compare`.
+#[derive(Debug, Args, Serialize)]
+pub struct LabelCompareOptions {
+    /// Recordings with their mechanisms; a mechanism may come several times
+    #[arg(value_name = "MECHANISM=FILE.npz", required = true)]
+    pub recordings: Vec<NamedRecording>,
+    /// Failure probability of each bound, and of each band of accuracies
+    #[arg(long, value_name = "P", value_parser = failure_probability, default_value = "0.05", allow_hyphen_values = true)]
+    pub failure_probability: FailureProbability,
+}
+
+/// A file, and which mechanism it is a recording of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedRecording {
+    /// The mechanism.
+    pub mechanism: String,
+    /// The file.
+    pub file: PathBuf,
+}
+
+impl FromStr for NamedRecording {
+    type Err = String;
+
+    fn from_str(text: &str) -> Parsed<Self> {
+        match text.split_once('=') {
+            Some((mechanism, file)) if !mechanism.is_empty() && !file.is_empty() => {
+                Ok(Self { mechanism: mechanism.into(), file: file.into() })
+            }
+            _ => Err("expected MECHANISM=FILE.npz, such as alibi=canaries.npz".into()),
+        }
+    }
+}
+
+impl fmt::Display for NamedRecording {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}={}", self.mechanism, self.file.display())
+    }
+}
+
+impl Serialize for NamedRecording {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
 }
 
 /// Options of `leakbound label-dp memorization`.

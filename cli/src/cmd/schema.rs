@@ -6,9 +6,9 @@ use clap::{Args, CommandFactory};
 use leakbound::report::{Answered, MetaClassifierDocument, RecordingDocument, StudentDocument};
 use leakbound::study::{
     AccountAnswer, BenchAnswer, CalibrateAnswer, CountsAnswer, DefensesAnswer, ExactAnswer, LabelAnswer,
-    MechanismAnswer, MembershipAnswer, MetaClassifierAnswer, PropertyAnswer, RerunAnswer, ScoreCheckAnswer,
-    ScoresAnswer, SelfCheckAnswer, SimulateAnswer, StreamAnswer, StudentMembershipAnswer, SuiteAnswer, VerifyAnswer,
-    VotesAnswer,
+    LabelComparisonAnswer, MechanismAnswer, MembershipAnswer, MetaClassifierAnswer, PropertyAnswer, RerunAnswer,
+    ScoreCheckAnswer, ScoresAnswer, SelfCheckAnswer, SimulateAnswer, StreamAnswer, StudentMembershipAnswer,
+    SuiteAnswer, VerifyAnswer, VotesAnswer,
 };
 use leakbound::{Error, Result};
 use schemars::generate::SchemaSettings;
@@ -22,7 +22,7 @@ use std::collections::BTreeSet;
 type Make = fn() -> Schema;
 
 /// What each command prints; others print no document.
-const DOCUMENTS: [(&str, Make); 38] = [
+const DOCUMENTS: [(&str, Make); 39] = [
     ("exact", answer::<ExactAnswer>),
     ("audit counts", answer::<CountsAnswer>),
     ("audit confusion", answer::<CountsAnswer>),
@@ -33,6 +33,7 @@ const DOCUMENTS: [(&str, Make); 38] = [
     ("account", answer::<AccountAnswer>),
     ("calibrate", answer::<CalibrateAnswer>),
     ("label-dp memorization", answer::<LabelAnswer>),
+    ("label-dp compare", answer::<LabelComparisonAnswer>),
     ("membership lira", answer::<MembershipAnswer>),
     ("membership label-only", answer::<MembershipAnswer>),
     ("membership threshold", answer::<MembershipAnswer>),

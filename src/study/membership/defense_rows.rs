@@ -99,7 +99,7 @@ pub struct AccuracySpread {
 }
 
 impl AccuracySpread {
-    pub(super) fn of(accuracy: &[f64]) -> Option<Self> {
+    pub(in crate::study) fn of(accuracy: &[f64]) -> Option<Self> {
         let models = accuracy.len();
         let mean = accuracy.iter().sum::<f64>() / models as f64;
         let squares: f64 = accuracy.iter().map(|accuracy| (accuracy - mean).powi(2)).sum();

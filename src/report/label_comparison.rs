@@ -1,0 +1,166 @@
+//! How the answer of `leakbound label-dp compare` reads.
+
+use super::document::Render;
+use super::figure::{Axis, Drawing, Row, RowSeries, Rows, SeriesKind};
+use super::meaning;
+use super::records::Records;
+use super::section::{Form, Section, Table};
+use crate::study::{
+    BandedAccuracy, Decision, LabelComparisonAnswer, LabelFinding, LabelFindingRow, LabelMechanismRow, Number, percent,
+    short,
+};
+
+/// What was published, in few words.
+const fn statement(finding: LabelFinding) -> &'static str {
+    match finding {
+        LabelFinding::AlibiBeforeStages => "ALIBI is more accurate than LP-2ST at the same ε",
+        LabelFinding::StagesBeforeResponse => "LP-2ST is more accurate than randomized response at the same ε",
+        LabelFinding::AlibiShowsMore => "ALIBI shows more of its labels than PATE-FM of the same accuracy",
+        LabelFinding::UnlabeledImagesHelp => "unlabeled images help PATE-FM, by 5 %",
+    }
+}
+
+const fn decided(decision: Decision) -> &'static str {
+    match decision {
+        Decision::Agrees => "AGREES",
+        Decision::Differs => "DIFFERS",
+        Decision::Undecided => "UNDECIDED",
+    }
+}
+
+fn accuracy(accuracy: &BandedAccuracy) -> String {
+    let mean = percent(accuracy.mean);
+    match accuracy.band {
+        None => mean,
+        Some(band) => {
+            let [lower, upper] = band.map(percent);
+            format!("{mean} [{}, {}]", lower.trim_end_matches(" %"), upper.trim_end_matches(" %"))
+        }
+    }
+}
+
+fn interval([lower, upper]: [Number; 2]) -> String {
+    format!("{} to {}", short(lower.0), short(upper.0))
+}
+
+fn band(finding: LabelFinding, name: &str, ends: [Number; 2]) -> String {
+    match finding {
+        LabelFinding::AlibiShowsMore => format!("{name}: {}", interval(ends)),
+        _ if ends.iter().any(|end| end.0.is_infinite()) => format!("{name}: one model"),
+        _ => format!("{name}: {} to {}", percent(ends[0].0), percent(ends[1].0)),
+    }
+}
+
+impl LabelComparisonAnswer {
+    /// Accuracy against both: rows by accuracy, with the ε that is claimed and what labels show.
+    fn figure(&self) -> Drawing {
+        let series = [
+            ("ε claimed", SeriesKind::Reference),
+            ("bound that holds", SeriesKind::Measured),
+            ("published interval (heuristic)", SeriesKind::Measured),
+        ];
+        let row = |row: &LabelMechanismRow| {
+            let finite = |value: f64| value.is_finite().then_some(value);
+            let ends = row.published.map(|end| end.0);
+            Row {
+                label: row.name.clone(),
+                values: vec![finite(row.epsilon.0), Some(row.epsilon_lower.0), finite(0.5 * (ends[0] + ends[1]))],
+                bands: vec![None, None, ends[1].is_finite().then_some(ends)],
+                note: percent(row.accuracy.mean),
+            }
+        };
+        let mut rows: Vec<&LabelMechanismRow> = self.mechanisms.iter().collect();
+        rows.sort_by(|a, b| b.accuracy.mean.total_cmp(&a.accuracy.mean));
+        let figure = Rows {
+            title: "ε claimed and ε shown, by accuracy".into(),
+            description: "A row for each recording, the most accurate first, with its accuracy at the end.".into(),
+            x: Axis::linear("ε of label privacy"),
+            series: series.map(|(name, kind)| RowSeries { name: name.into(), kind }).to_vec(),
+            bar: None,
+            rows: rows.into_iter().map(row).collect(),
+            sorted_by: None,
+        };
+        figure.draw()
+    }
+}
+
+impl Render for LabelComparisonAnswer {
+    fn title(&self, _: &str) -> String {
+        let count = |decision| self.findings.iter().filter(|row| row.decision == decision).count();
+        format!(
+            "{} recordings of label privacy; published findings: {} agree, {} differ, {} undecided",
+            self.mechanisms.len(),
+            count(Decision::Agrees),
+            count(Decision::Differs),
+            count(Decision::Undecided)
+        )
+    }
+
+    fn sections(&self, _: Form) -> Vec<Section> {
+        let table = Table::of(&self.mechanisms)
+            .words("recording", |row| &row.name)
+            .words("mechanism", |row| row.family.name())
+            .exact("models", |row| row.accuracy.models)
+            .exact("accuracy", |row| accuracy(&row.accuracy))
+            .exact("its labels alone", |row| row.supervised.as_ref().map_or_else(String::new, accuracy))
+            .number("ε claimed", 4, |row| row.epsilon.0)
+            .short("δ", |row| row.delta)
+            .exact("canaries", |row| row.canaries)
+            .number("ε at least", 4, |row| row.epsilon_lower.0)
+            .exact("published interval", |row| interval(row.published));
+        let mut sections = vec![Section::new("Accuracy, ε claimed and ε shown").heading("").table(table)];
+        if !self.findings.is_empty() {
+            let findings = Table::of(&self.findings)
+                .words("published finding", |row: &&LabelFindingRow| statement(row.finding))
+                .words("to be larger", |row| band(row.finding, &row.larger, row.larger_band))
+                .words("than", |row| band(row.finding, &row.smaller, row.smaller_band))
+                .words("bands", |row| decided(row.decision));
+            sections.push(Section::new("Published findings, decided by the bands").table(findings));
+        }
+        sections
+    }
+
+    fn figures(&self) -> Vec<Drawing> {
+        vec![self.figure()]
+    }
+
+    fn meaning(&self) -> Vec<String> {
+        let failure = self.failure_probability;
+        vec![
+            format!(
+                "\"ε at least\" holds for each recording but with probability {} ({}); of several recordings each has this \
+                 probability. It is about the threshold that a random half of the canaries chose.",
+                short(failure),
+                meaning::one_in(failure)
+            ),
+            "The published interval is a heuristic. The ε that is claimed is that of one model; about each canary it holds \
+             for all models together, since each has canaries of its own."
+                .into(),
+            format!(
+                "A band of accuracies is Student's t interval of the mean at failure probability {}, over models that \
+                 differ in noise, canaries and initial weights and share the images. A finding AGREES where bands are \
+                 apart in the published order, DIFFERS where they are apart in the other order. PATE-FM and ALIBI are \
+                 compared where their mean accuracies differ by 2 % at most.",
+                short(failure)
+            ),
+        ]
+    }
+
+    fn records(&self) -> Records<'_> {
+        Records::of(&self.mechanisms)
+            .column("recording", |row| &row.name)
+            .column("mechanism", |row| row.family.name())
+            .column("models", |row| row.accuracy.models)
+            .column("accuracy", |row| row.accuracy.mean)
+            .column("accuracy_lower", |row| row.accuracy.band.map(|band| band[0]))
+            .column("accuracy_upper", |row| row.accuracy.band.map(|band| band[1]))
+            .column("supervised_accuracy", |row| row.supervised.map(|supervised| supervised.mean))
+            .column("epsilon", |row| row.epsilon)
+            .column("delta", |row| row.delta)
+            .column("canaries", |row| row.canaries)
+            .column("epsilon_lower", |row| row.epsilon_lower)
+            .column("published_lower", |row| row.published[0])
+            .column("published_upper", |row| row.published[1])
+            .into()
+    }
+}

@@ -1,0 +1,372 @@
+//! Mechanisms of label privacy side by side: accuracy, what is claimed, and what memorized labels show.
+
+use super::membership::{AccuracySpread, Decision};
+use super::number::{Number, short};
+use super::progress::{Meter, Progress};
+use super::{Answer, Claim, Study, Warning};
+use crate::error::{Error, Result};
+use crate::label_dp::{AntipodesInterval, LabelFamily, LabelThreshold, audit_labels};
+use crate::quantity::{Delta, Epsilon, FailureProbability};
+use crate::record::LabelRecording;
+use serde::Serialize;
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+/// Accuracies this close are the same utility.
+const SAME_UTILITY: f64 = 0.02;
+/// By how much FixMatch is to be better than its labels alone.
+const GAIN: f64 = 0.05;
+
+/// How accurate are models with private labels, what is claimed about them, and what do labels that they memorized show?
+///
+/// # References
+/// Malek Esmaeili et al. (2021), "Antipodes of label differential privacy: PATE and ALIBI", sections 6 and 7, tables 1 and
+/// 2; Ghazi et al. (2021), "Deep learning with label differential privacy", section 5.
+#[derive(Debug, Clone)]
+pub struct LabelComparisonStudy {
+    /// At least one recording, under different names.
+    pub recordings: Vec<StudiedLabels>,
+    /// The failure probability of each bound, and of each band of accuracies.
+    pub failure_probability: FailureProbability,
+    /// The seed of the random splits.
+    pub seed: u64,
+}
+
+/// A recording of one mechanism at one ε.
+#[derive(Debug, Clone)]
+pub struct StudiedLabels {
+    /// Its name.
+    pub name: String,
+    /// The mechanism.
+    pub family: LabelFamily,
+    /// What was recorded.
+    pub recording: LabelRecording,
+}
+
+/// The mean accuracy of models, with a band for that of others trained in the same way.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct BandedAccuracy {
+    /// Models.
+    pub models: usize,
+    /// Mean.
+    pub mean: f64,
+    /// Student's t interval of the mean over models, as if their accuracies were normal; absent for one model.
+    pub band: Option<[f64; 2]>,
+}
+
+/// One line of table 1.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LabelMechanismRow {
+    /// The name.
+    pub name: String,
+    /// The mechanism.
+    pub family: LabelFamily,
+    /// Accuracy on test images.
+    pub accuracy: BandedAccuracy,
+    /// That of networks with the same labels and no other images.
+    pub supervised: Option<BandedAccuracy>,
+    /// The ε that is claimed.
+    pub epsilon: Number,
+    /// Its δ.
+    pub delta: f64,
+    /// Canaries.
+    pub canaries: u64,
+    /// The lower bound of ε at this δ that holds.
+    pub epsilon_lower: Number,
+    /// The interval of ε as published, a heuristic.
+    pub published: [Number; 2],
+}
+
+/// What was published.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum LabelFinding {
+    /// ALIBI is more accurate than LP-2ST at the same ε (Malek Esmaeili et al., table 2).
+    AlibiBeforeStages,
+    /// LP-2ST is more accurate than randomized response at the same ε (Ghazi et al., table 1).
+    StagesBeforeResponse,
+    /// ALIBI shows more of its labels than PATE-FM of the same accuracy (Malek Esmaeili et al., table 1).
+    AlibiShowsMore,
+    /// A student of PATE-FM is more accurate than a network with its labels alone, here by 5 % of the images.
+    UnlabeledImagesHelp,
+}
+
+/// A finding held against two recordings.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LabelFindingRow {
+    /// The finding.
+    pub finding: LabelFinding,
+    /// What is to be larger.
+    pub larger: String,
+    /// Its band.
+    pub larger_band: [Number; 2],
+    /// What is to be smaller.
+    pub smaller: String,
+    /// Its band.
+    pub smaller_band: [Number; 2],
+    /// What the bands say.
+    pub decision: Decision,
+}
+
+/// The answer of a [`LabelComparisonStudy`].
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LabelComparisonAnswer {
+    /// A row for each recording.
+    pub mechanisms: Vec<LabelMechanismRow>,
+    /// Published findings that the recordings can speak of.
+    pub findings: Vec<LabelFindingRow>,
+    /// The claims of the recordings.
+    pub claims: Vec<Claim>,
+    /// The failure probability of each bound and band.
+    pub failure_probability: f64,
+    /// The seed of the splits.
+    #[serde(skip)]
+    pub seed: u64,
+    /// What a reader must know.
+    #[serde(skip)]
+    pub warnings: Vec<Warning>,
+}
+
+impl Answer for LabelComparisonAnswer {
+    const SCHEMA: &'static str = "leakbound.label-dp-compare/1";
+
+    fn claims(&self) -> &[Claim] {
+        &self.claims
+    }
+
+    fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
+    fn seed(&self) -> Option<u64> {
+        Some(self.seed)
+    }
+}
+
+impl Study for LabelComparisonStudy {
+    type Answer = LabelComparisonAnswer;
+
+    /// # Errors
+    /// [`Error::Length`] without a recording; those of [`audit_labels`] and [`AntipodesInterval::of_canaries`].
+    fn run(&self, progress: &Progress<'_>) -> Result<LabelComparisonAnswer> {
+        if self.recordings.is_empty() {
+            return Err(Error::Length { quantity: "recordings", found: 0, expected: "at least 1".into() });
+        }
+        let meter = Meter::new(progress, self.recordings.len() as u64, "recordings");
+        let (mut mechanisms, mut claims) = (Vec::new(), Vec::new());
+        for studied in &self.recordings {
+            let row = self.row(studied)?;
+            claims.extend(self.claim(studied, &row));
+            mechanisms.push(row);
+            meter.add(1)?;
+        }
+        let mut warnings = vec![Warning {
+            code: "antipodes-heuristic",
+            message: "the published intervals take the best of seven thresholds on the same canaries and a normal \
+                      distribution"
+                .into(),
+            hint: "what is certain is the column of the bound".into(),
+        }];
+        if mechanisms.iter().any(|row| row.accuracy.models == 1) {
+            warnings.push(Warning {
+                code: "one-model",
+                message: "a recording with one model says nothing of how its accuracy varies".into(),
+                hint: "train several with --models, or --runs of pate-fm".into(),
+            });
+        }
+        Ok(LabelComparisonAnswer {
+            findings: findings(&mechanisms),
+            mechanisms,
+            claims,
+            failure_probability: self.failure_probability.get(),
+            seed: self.seed,
+            warnings,
+        })
+    }
+}
+
+impl LabelComparisonStudy {
+    fn row(&self, studied: &StudiedLabels) -> Result<LabelMechanismRow> {
+        let StudiedLabels { name, family, recording } = studied;
+        let canaries = &recording.canaries;
+        let audit =
+            audit_labels(canaries, LabelThreshold::Split, recording.delta, self.failure_probability, self.seed)?;
+        let published = AntipodesInterval::of_canaries(canaries)?;
+        let banded = |accuracies: &[f64]| BandedAccuracy::of(accuracies, self.failure_probability);
+        let accuracy = banded(&recording.test_accuracy).ok_or(Error::Length {
+            quantity: "test accuracies",
+            found: 0,
+            expected: "at least 1".into(),
+        })?;
+        Ok(LabelMechanismRow {
+            name: name.clone(),
+            family: *family,
+            accuracy,
+            supervised: banded(&recording.supervised_accuracy),
+            epsilon: Number(recording.epsilon.get()),
+            delta: recording.delta.get(),
+            canaries: canaries.len() as u64,
+            epsilon_lower: Number(audit.epsilon.value),
+            published: [published.lower, published.upper].map(Number),
+        })
+    }
+
+    /// What is claimed for one model holds of all models together about each canary.
+    fn claim(&self, studied: &StudiedLabels, row: &LabelMechanismRow) -> Option<Claim> {
+        let (epsilon, delta): (Epsilon, Delta) = (studied.recording.epsilon, studied.recording.delta);
+        (epsilon != Epsilon::INFINITE).then(|| Claim {
+            claim: format!("ε ≤ {} at δ = {}", short(epsilon.get()), short(delta.get())),
+            lower: row.epsilon_lower,
+            query: row.name.clone(),
+            refuted: row.epsilon_lower.0 > epsilon.get(),
+            failure_probability: self.failure_probability.get(),
+        })
+    }
+}
+
+impl BandedAccuracy {
+    /// Mean and Student's t interval; nothing without a model.
+    fn of(accuracies: &[f64], failure: FailureProbability) -> Option<Self> {
+        let AccuracySpread { models, mean, deviation } = AccuracySpread::of(accuracies)?;
+        let half = (models > 1).then(|| {
+            let quantile =
+                StudentsT::new(0.0, 1.0, models as f64 - 1.0).map(|t| t.inverse_cdf(1.0 - failure.get() / 2.0));
+            quantile.map_or(f64::INFINITY, |quantile| quantile * deviation / (models as f64).sqrt())
+        });
+        Some(Self { models, mean, band: half.map(|half| [mean - half, mean + half]) })
+    }
+
+    /// The band; of one model everything.
+    fn band(&self) -> [f64; 2] {
+        self.band.unwrap_or([f64::NEG_INFINITY, f64::INFINITY])
+    }
+
+    fn is_near(&self, other: &Self) -> bool {
+        (self.mean - other.mean).abs() <= SAME_UTILITY
+    }
+}
+
+/// All findings that these recordings can speak of.
+fn findings(rows: &[LabelMechanismRow]) -> Vec<LabelFindingRow> {
+    let of = |family: LabelFamily| rows.iter().filter(move |row| row.family == family);
+    let mut all = Vec::new();
+    let at_one_epsilon = |larger: LabelFamily, smaller: LabelFamily| {
+        let pairs = of(larger).flat_map(move |first| of(smaller).map(move |second| (first, second)));
+        pairs.filter(|(first, second)| first.epsilon.0 == second.epsilon.0)
+    };
+    let accuracy = |finding, (larger, smaller): (&LabelMechanismRow, &LabelMechanismRow)| {
+        finding_row(
+            finding,
+            (larger.name.clone(), larger.accuracy.band()),
+            (smaller.name.clone(), smaller.accuracy.band()),
+        )
+    };
+    for pair in at_one_epsilon(LabelFamily::Alibi, LabelFamily::Lp2st) {
+        all.push(accuracy(LabelFinding::AlibiBeforeStages, pair));
+    }
+    for pair in at_one_epsilon(LabelFamily::Lp2st, LabelFamily::RandomizedResponse) {
+        all.push(accuracy(LabelFinding::StagesBeforeResponse, pair));
+    }
+    for student in of(LabelFamily::PateFm) {
+        for alibi in of(LabelFamily::Alibi).filter(|alibi| alibi.accuracy.is_near(&student.accuracy)) {
+            let memorized = |row: &LabelMechanismRow| (row.name.clone(), row.published.map(|end| end.0));
+            all.push(finding_row(LabelFinding::AlibiShowsMore, memorized(alibi), memorized(student)));
+        }
+        if let Some(supervised) = student.supervised {
+            let raised = supervised.band().map(|end| end + GAIN);
+            let alone = (format!("{} with its labels alone, and 5 %", student.name), raised);
+            let student = (student.name.clone(), student.accuracy.band());
+            all.push(finding_row(LabelFinding::UnlabeledImagesHelp, student, alone));
+        }
+    }
+    all
+}
+
+fn finding_row(
+    finding: LabelFinding,
+    (larger, larger_band): (String, [f64; 2]),
+    (smaller, smaller_band): (String, [f64; 2]),
+) -> LabelFindingRow {
+    let decision = if larger_band[0] > smaller_band[1] {
+        Decision::Agrees
+    } else if larger_band[1] < smaller_band[0] {
+        Decision::Differs
+    } else {
+        Decision::Undecided
+    };
+    let [larger_band, smaller_band] = [larger_band, smaller_band].map(|band| band.map(Number));
+    LabelFindingRow { finding, larger, larger_band, smaller, smaller_band, decision }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::label_dp::LabelCanaries;
+    use crate::study::unwatched;
+    use ndarray::Array2;
+
+    /// Models that know a share of 200 wrong labels.
+    fn studied(name: &str, known: f64, accuracy: &[f64], epsilon: f64) -> StudiedLabels {
+        let sure = (200.0 * known) as usize;
+        let probabilities = Array2::from_shape_fn((200, 3), |(canary, class)| match (canary < sure, class) {
+            (true, 1) | (false, 2) => 0.9,
+            _ => 0.05,
+        });
+        let family = LabelFamily::of_name(name);
+        StudiedLabels {
+            name: format!("{name} {epsilon}"),
+            family,
+            recording: LabelRecording {
+                canaries: LabelCanaries::new(probabilities, vec![0; 200], vec![1; 200]).unwrap(),
+                test_accuracy: accuracy.to_vec(),
+                supervised_accuracy: if family == LabelFamily::PateFm { vec![0.6, 0.61] } else { Vec::new() },
+                epsilon: Epsilon::new(epsilon).unwrap(),
+                delta: Delta::new(0.0).unwrap(),
+            },
+        }
+    }
+
+    fn run(recordings: Vec<StudiedLabels>) -> LabelComparisonAnswer {
+        let failure_probability = FailureProbability::new(0.05).unwrap();
+        LabelComparisonStudy { recordings, failure_probability, seed: 1 }.run(&unwatched).unwrap()
+    }
+
+    #[test]
+    fn findings_are_decided_by_bands() {
+        let answer = run(vec![
+            studied("alibi", 1.0, &[0.8, 0.81, 0.8], 2.0),
+            studied("lp-2st", 0.9, &[0.7, 0.71, 0.7], 2.0),
+            studied("randomized-response", 0.9, &[0.7, 0.72, 0.69], 2.0),
+            studied("pate-fm", 0.5, &[0.8, 0.81], 5.0),
+        ]);
+        let decided: Vec<_> = answer.findings.iter().map(|row| (row.finding, row.decision)).collect();
+        assert_eq!(
+            decided,
+            [
+                (LabelFinding::AlibiBeforeStages, Decision::Agrees),
+                (LabelFinding::StagesBeforeResponse, Decision::Undecided),
+                (LabelFinding::AlibiShowsMore, Decision::Agrees),
+                (LabelFinding::UnlabeledImagesHelp, Decision::Agrees),
+            ]
+        );
+        // Who knows all of 100 labels refutes ε = 2: ln(c/(1-c)) with c = 0.05^(1/100).
+        assert!((answer.mechanisms[0].epsilon_lower.0 - 3.49).abs() < 0.01 && answer.claims[0].refuted);
+        assert!(!answer.claims[3].refuted && answer.claims.len() == 4);
+    }
+
+    /// Of two models the t quantile has one degree of freedom: tan(π (1 - f)/2) = 12.7062.
+    #[test]
+    fn bands_are_those_of_student() {
+        let banded = BandedAccuracy::of(&[0.7, 0.9], FailureProbability::new(0.05).unwrap()).unwrap();
+        let [lower, upper] = banded.band.unwrap();
+        assert!((lower - (0.8 - 1.27062)).abs() < 1e-5 && (upper - (0.8 + 1.27062)).abs() < 1e-5, "{lower} {upper}");
+        let one =
+            run(vec![studied("alibi", 1.0, &[0.9], f64::INFINITY), studied("lp-2st", 0.9, &[0.1], f64::INFINITY)]);
+        assert_eq!(one.findings[0].decision, Decision::Undecided);
+        assert!(one.claims.is_empty() && one.warnings.iter().any(|warning| warning.code == "one-model"));
+    }
+}
