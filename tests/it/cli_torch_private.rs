@@ -44,6 +44,7 @@ fn private_models_are_attacked() {
 fn memorized_labels_are_bounded() {
     let folder = tempfile::tempdir().unwrap();
     let recording = folder.path().join("canaries.npz");
+    let of = |mechanism: &str| folder.path().join(format!("{mechanism}.npz"));
     for (mechanism, delta) in [("alibi", "0"), ("agibi", "1e-5"), ("randomized-response", "0"), ("lp-2st", "0")] {
         let recipe = format!("label-dp --mechanism {mechanism} --epsilon 6 --canaries 150 --models 2 --epochs 6");
         let text = recorded_twice(&recipe, &recording);
@@ -54,7 +55,21 @@ fn memorized_labels_are_bounded() {
             recording.display()
         ));
         assert_eq!(status, 0, "{stdout} {stderr}");
+        std::fs::rename(&recording, of(mechanism)).unwrap();
     }
+    let named: Vec<String> = ["alibi", "randomized-response", "lp-2st"]
+        .iter()
+        .map(|name| format!("{name}={}", of(name).display()))
+        .collect();
+    let (status, stdout, stderr) = leakbound(&format!("label-dp compare {} --quiet", named.join(" ")));
+    assert_eq!(status, 0, "{stderr}");
+    assert!(stdout.contains("ALIBI is more accurate than LP-2ST at the same ε"), "{stdout}");
+    assert!(stdout.contains("LP-2ST is more accurate than randomized response at the same ε"), "{stdout}");
+    let (status, _, stderr) = leakbound("label-dp compare alibi");
+    assert!(status == 2 && stderr.contains("expected MECHANISM=FILE.npz"), "{stderr}");
+    let votes = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/data/fashion_sample.npz");
+    let (status, _, stderr) = leakbound(&format!("label-dp compare mine={votes} --quiet"));
+    assert!(status == 1 && stderr.lines().count() == 1 && stderr.contains("`probabilities` and `logits`"), "{stderr}");
     for (options, message) in [
         ("--epsilon 0", "epsilon = 0 is not in (0, inf)"),
         ("", "--epsilon: required by this mechanism; `--mechanism not-private` has none"),
