@@ -7,7 +7,7 @@ use super::records::Records;
 use super::section::{Form, Section, Table};
 use crate::study::{
     BandedAccuracy, Decision, LabelComparisonAnswer, LabelFinding, LabelFindingRow, LabelMechanismRow, Number, percent,
-    short,
+    short, significant,
 };
 
 /// What was published, in few words.
@@ -40,7 +40,7 @@ fn accuracy(accuracy: &BandedAccuracy) -> String {
 }
 
 fn interval([lower, upper]: [Number; 2]) -> String {
-    format!("{} to {}", short(lower.0), short(upper.0))
+    format!("{} to {}", significant(lower.0, 4), significant(upper.0, 4))
 }
 
 fn band(finding: LabelFinding, name: &str, ends: [Number; 2]) -> String {

@@ -219,9 +219,9 @@ impl LabelComparisonStudy {
     fn claim(&self, studied: &StudiedLabels, row: &LabelMechanismRow) -> Option<Claim> {
         let (epsilon, delta): (Epsilon, Delta) = (studied.recording.epsilon, studied.recording.delta);
         (epsilon != Epsilon::INFINITE).then(|| Claim {
-            claim: format!("ε ≤ {} at δ = {}", short(epsilon.get()), short(delta.get())),
+            claim: format!("ε ≤ {} at δ = {} ({})", short(epsilon.get()), short(delta.get()), row.family),
             lower: row.epsilon_lower,
-            query: row.name.clone(),
+            query: String::new(),
             refuted: row.epsilon_lower.0 > epsilon.get(),
             failure_probability: self.failure_probability.get(),
         })
@@ -250,13 +250,21 @@ impl BandedAccuracy {
     }
 }
 
+impl LabelMechanismRow {
+    /// Whether the same ε is claimed: that of a scale may differ in its last digits.
+    fn has_epsilon_of(&self, other: &Self) -> bool {
+        let [first, second] = [self, other].map(|row| row.epsilon.0);
+        first == second || (first / second - 1.0).abs() < 1e-9
+    }
+}
+
 /// All findings that these recordings can speak of.
 fn findings(rows: &[LabelMechanismRow]) -> Vec<LabelFindingRow> {
     let of = |family: LabelFamily| rows.iter().filter(move |row| row.family == family);
     let mut all = Vec::new();
     let at_one_epsilon = |larger: LabelFamily, smaller: LabelFamily| {
         let pairs = of(larger).flat_map(move |first| of(smaller).map(move |second| (first, second)));
-        pairs.filter(|(first, second)| first.epsilon.0 == second.epsilon.0)
+        pairs.filter(|(first, second)| first.has_epsilon_of(second))
     };
     let accuracy = |finding, (larger, smaller): (&LabelMechanismRow, &LabelMechanismRow)| {
         finding_row(
@@ -318,7 +326,7 @@ mod tests {
         });
         let family = LabelFamily::of_name(name);
         StudiedLabels {
-            name: format!("{name} {epsilon}"),
+            name: format!("{name} {epsilon:.1}"),
             family,
             recording: LabelRecording {
                 canaries: LabelCanaries::new(probabilities, vec![0; 200], vec![1; 200]).unwrap(),
@@ -338,7 +346,7 @@ mod tests {
     #[test]
     fn findings_are_decided_by_bands() {
         let answer = run(vec![
-            studied("alibi", 1.0, &[0.8, 0.81, 0.8], 2.0),
+            studied("alibi", 1.0, &[0.8, 0.81, 0.8], 2.0f64.next_down()),
             studied("lp-2st", 0.9, &[0.7, 0.71, 0.7], 2.0),
             studied("randomized-response", 0.9, &[0.7, 0.72, 0.69], 2.0),
             studied("pate-fm", 0.5, &[0.8, 0.81], 5.0),
