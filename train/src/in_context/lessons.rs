@@ -159,7 +159,7 @@ mod tests {
             let rows = batch.rows(Device::Cpu);
             let [instructions, images, names, queries] =
                 [&rows.instructions, &rows.example_images, &rows.example_labels, &rows.query_images].map(numbers);
-            for prompt in 0..batch.prompts {
+            for (prompt, &instruction) in instructions.iter().enumerate() {
                 prompts += 1;
                 let examples = prompt * batch.examples..(prompt + 1) * batch.examples;
                 let mut said: HashMap<u8, i64> = HashMap::new();
@@ -167,9 +167,9 @@ mod tests {
                     assert_eq!(*said.entry(labels[image as usize]).or_insert(name), name);
                 }
                 let asked = prompt * batch.queries..(prompt + 1) * batch.queries;
-                if instructions[prompt] < CLASSES as i64 {
+                if instruction < CLASSES as i64 {
                     instructed += 1;
-                    assert!(answers[asked].iter().all(|&answer| answer == instructions[prompt]));
+                    assert!(answers[asked].iter().all(|&answer| answer == instruction));
                     continue;
                 }
                 renamed += usize::from(said.iter().any(|(&class, &name)| i64::from(class) != name));
