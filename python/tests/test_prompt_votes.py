@@ -95,6 +95,10 @@ def test_what_is_saved_is_audited(tmp_path):
     direct = leakbound.audit_votes(found, **call)
     saved = leakbound.audit_votes(file, **call)
     assert [query.exact[0].forward for query in direct.queries] == [query.exact[0].forward for query in saved.queries]
+    # Each query has a neighbor of its own.
+    assert direct.to_dict()["composed"] is None
+    assert saved.to_dict()["composed"] is None
+    assert leakbound.audit_votes(votes("all-same"), **call).to_dict()["composed"] is not None
     # The worst query again and again.
     worst = found.audit("gaussian:2", samples=1e4, orders=2)
     assert worst.to_dict()["options"]["n_queries"] == 6

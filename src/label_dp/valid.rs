@@ -35,7 +35,7 @@ pub struct LabelAudit {
     pub epsilon: LowerBound,
 }
 
-/// Lower bound of the ε of (ε, δ)-label privacy from one model trained on canaries with wrong labels.
+/// Lower bound of the ε of (ε, δ)-label privacy of one training, from models trained on canaries with wrong labels.
 ///
 /// One alternative y''_i is drawn for each canary, uniformly among the classes other than y_i and y'_i, as a function
 /// of the seed and not of the model. The attack guesses the label of higher confidence among y'_i and y''_i where
@@ -51,6 +51,11 @@ pub struct LabelAudit {
 /// right with probability at most e^ε/(1 + e^ε), whatever was right before: the right guesses among r are dominated by
 /// a binomial variable. Guesses on one model need not be independent, which is where the published interval needs a
 /// heuristic. r depends on the model only, as the theorem asks.
+///
+/// Canaries may be those of several models, if each model has drawn canaries of its own and was trained by itself: all
+/// models together are one mechanism, in which the coin of a canary reaches one model only. Changing it changes the
+/// distribution of that model as (ε, δ)-label privacy of one training allows, and no other, so that the theorem holds
+/// for the m canaries of all models with the ε and δ of one.
 ///
 /// # Errors
 /// [`Error::Domain`] for a threshold outside \[0, 1\]; [`Error::Rejected`] for a split of 1 canary; as

@@ -21,8 +21,8 @@ pub struct AucEstimate {
 /// With V_i the share of non-members below member i and W_j the share of members above non-member j (equal scores by
 /// half), both of mean A, the variance is Var(V)/m + Var(W)/n, with divisors m - 1 and n - 1. The interval is
 /// A ± Φ⁻¹(1 - f/2) √variance: asymptotic, for samples drawn independently and for the model at hand. Of another model
-/// that is trained in the same way it says nothing. Where the classes do not overlap at all, the variance is 0 and the
-/// interval a point, which is no guarantee.
+/// that is trained in the same way it says nothing. Where the variance is 0, since no scores overlap or all are equal,
+/// min(m, n) disjoint pairs agree in their order: with u = (f/2)^(1/min(m, n)) the interval is [A u, 1 - (1 - A) u].
 ///
 /// # Errors
 /// [`Error::Length`] for fewer than two scores of a class, [`Error::Domain`] for NaN.
@@ -54,14 +54,55 @@ pub fn auc_interval(members: &[f64], others: &[f64], failure: FailureProbability
     let above: Vec<f64> = shares_below(others, members).into_iter().map(|share| 1.0 - share).collect();
     let (auc, of_members) = moments(&below);
     let variance = of_members / members.len() as f64 + moments(&above).1 / others.len() as f64;
+    let mut interval = around(auc, variance, failure);
+    if variance == 0.0 {
+        let pairs = members.len().min(others.len());
+        let agreement = (failure.get() / 2.0).powf(1.0 / pairs as f64);
+        (interval.lower, interval.upper) = (auc * agreement, 1.0 - (1.0 - auc) * agreement);
+    }
+    Ok(AucEstimate { auc, variance, interval })
+}
+
+/// The mean of areas that were measured on different samples, with its interval: variances add, over the square of their
+/// number. Where the variance is 0 it is the mean of their own intervals, which must hold together.
+///
+/// # Errors
+/// [`Error::Length`] without areas.
+///
+/// # Example
+/// ```
+/// # use leakbound::membership::{auc_interval, mean_auc};
+/// # use leakbound::quantity::FailureProbability;
+/// let failure = FailureProbability::new(0.05)?;
+/// let one = auc_interval(&[0.0, 4.0, 6.0, 7.0], &[1.0, 2.0, 3.0, 5.0], failure)?;
+/// let mean = mean_auc(&[one, one], failure)?;
+/// assert_eq!((mean.auc, mean.variance), (one.auc, one.variance / 2.0));
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+pub fn mean_auc(areas: &[AucEstimate], failure: FailureProbability) -> Result<AucEstimate> {
+    if areas.is_empty() {
+        return Err(Error::Length { quantity: "areas", found: 0, expected: "at least 1".into() });
+    }
+    let count = areas.len() as f64;
+    let auc = areas.iter().map(|area| area.auc).sum::<f64>() / count;
+    let variance = areas.iter().map(|area| area.variance).sum::<f64>() / count / count;
+    let mut interval = around(auc, variance, failure);
+    if variance == 0.0 {
+        let mean = |end: &dyn Fn(&AucEstimate) -> f64| areas.iter().map(end).sum::<f64>() / count;
+        (interval.lower, interval.upper) = (mean(&|area| area.interval.lower), mean(&|area| area.interval.upper));
+    }
+    Ok(AucEstimate { auc, variance, interval })
+}
+
+/// A ± Φ⁻¹(1 - f/2) √variance within [0, 1].
+fn around(auc: f64, variance: f64, failure: FailureProbability) -> Interval {
     let width = -ndtri(failure.get() / 2.0) * variance.sqrt();
-    let interval = Interval {
+    Interval {
         lower: (auc - width).max(0.0),
         upper: (auc + width).min(1.0),
         failure_probability: failure,
         validity: Validity::Asymptotic,
-    };
-    Ok(AucEstimate { auc, variance, interval })
+    }
 }
 
 /// For each score the share of the others below it, equal ones by half.
@@ -115,5 +156,13 @@ mod tests {
         assert!(auc_interval(&[1.0, f64::NAN], &[0.0, 1.0], failure).is_err());
         let same = auc_interval(&[1.0, 1.0], &[1.0, 1.0], failure).unwrap();
         assert_eq!((same.auc, same.variance), (0.5, 0.0));
+        // u = 0.05^(1/2).
+        assert!((same.interval.lower - 0.5 * 0.05f64.sqrt()).abs() < 1e-15);
+        let apart = auc_interval(&[2.0, 3.0, 4.0], &[0.0, 1.0], failure).unwrap();
+        assert_eq!((apart.auc, apart.interval.upper), (1.0, 1.0));
+        assert!((apart.interval.lower - 0.05f64.sqrt()).abs() < 1e-15);
+        let mean = mean_auc(&[apart, apart], failure).unwrap();
+        assert_eq!(mean.interval, apart.interval);
+        assert!(mean_auc(&[], failure).is_err());
     }
 }

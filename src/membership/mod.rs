@@ -27,7 +27,7 @@ mod victim_bootstrap;
 pub use answers::right_answers;
 pub use attack_scores::AttackScores;
 pub use attacker::trained_attacker;
-pub use auc_interval::{AucEstimate, auc_interval};
+pub use auc_interval::{AucEstimate, auc_interval, mean_auc};
 pub use canary::{CanaryAccuracy, CanaryIndependence, Dilution, canary_accuracy, canary_independence, dilution};
 pub use canary_kind::CanaryKind;
 pub use defense::{DefenseAttack, DefenseFamily};

@@ -6,7 +6,7 @@ use super::vote_arrays::{histogram, histogram_bytes, labels, rows};
 use crate::counts::MAX_COUNT;
 use crate::error::Result;
 use crate::histogram::{MAX_CLASSES, VoteHistogram};
-use ndarray::Array2;
+use ndarray::{Array1, Array2};
 use serde::Serialize;
 
 /// Votes of PromptPATE teachers for every query.
@@ -25,6 +25,8 @@ pub struct PromptPateQuery {
     pub position: usize,
     /// Its true class, where the file says it.
     pub label: Option<usize>,
+    /// Which neighbor its second histogram is of: queries with the same number share one.
+    pub neighbor: u64,
     /// Votes per class under the dataset.
     pub histogram: VoteHistogram,
     /// Votes per class under its neighbor.
@@ -60,6 +62,7 @@ pub(super) fn read(arrays: &mut ArrayFile) -> Result<PromptPateVotes> {
             return Err(error.into());
         }
     }
+    let neighbors = neighbors(arrays, queries, names[1])?;
     let queries = first.outer_iter().zip(second.outer_iter()).enumerate().map(|(position, (votes, changed))| {
         let (teachers, teachers_changed) = (votes.sum(), changed.sum());
         if teachers.abs_diff(teachers_changed) > 1 {
@@ -73,11 +76,22 @@ pub(super) fn read(arrays: &mut ArrayFile) -> Result<PromptPateVotes> {
         Ok(PromptPateQuery {
             position,
             label: labels.as_ref().map(|labels| usize::from(labels[position])),
+            neighbor: neighbors.as_ref().map_or(0, |neighbors| neighbors[position]),
             histogram: VoteHistogram::new(votes.to_vec())?,
             histogram_neighbor: VoteHistogram::new(changed.to_vec())?,
         })
     });
     Ok(PromptPateVotes { classes, queries: queries.collect::<Result<_>>()? })
+}
+
+/// The neighbor of each query, where the file says it; all queries have the same one otherwise.
+fn neighbors(arrays: &mut ArrayFile, queries: usize, like: &str) -> Result<Option<Array1<u64>>> {
+    if !arrays.has("neighbor") {
+        return Ok(None);
+    }
+    let neighbors: Array1<u64> = arrays.whole_numbers("neighbor")?;
+    rows(arrays, "neighbor", neighbors.len(), queries, format!("{} as in `{like}`", several(queries, "row")))?;
+    Ok(Some(neighbors))
 }
 
 /// Histograms of both worlds over the classes that occur in either or in the labels.
@@ -120,7 +134,7 @@ fn read_histogram(arrays: &mut ArrayFile, name: &str) -> Result<Array2<u64>> {
 mod tests {
     use super::*;
     use crate::record::votes_from_bytes;
-    use ndarray::{Array, Array1, array};
+    use ndarray::{Array, array};
     use ndarray_npy::{NpzWriter, WritableElement};
     use std::io::Cursor;
 
@@ -162,6 +176,22 @@ mod tests {
         assert_eq!((voted.classes, voted.queries[0].label), (4, Some(3)));
         let error = read_labeled(HISTOGRAMS, array![[1u16, 1]], array![[2, 0]], labels).unwrap_err();
         assert_eq!(error.to_string(), "v.npz: array `query_label`, index [0]: found `3`, expected a class from 0 to 1");
+    }
+
+    #[test]
+    fn queries_may_have_neighbors_of_their_own() {
+        let read = |neighbors: &[i32]| {
+            let mut writer = NpzWriter::new_compressed(Cursor::new(Vec::new()));
+            writer.add_array("votes", &array![[0u8, 1], [1, 1]]).unwrap();
+            writer.add_array("votes_prime", &array![[1u8, 1], [1, 0]]).unwrap();
+            writer.add_array("neighbor", &Array1::from(neighbors.to_vec())).unwrap();
+            votes_from_bytes("v.npz", writer.finish().unwrap().into_inner())?.prompt_pate()
+        };
+        let neighbors: Vec<u64> = read(&[4, 9]).unwrap().queries.iter().map(|query| query.neighbor).collect();
+        assert_eq!(neighbors, [4, 9]);
+        let message = |neighbors: &[i32]| read(neighbors).unwrap_err().to_string();
+        assert_eq!(message(&[0]), "v.npz: array `neighbor`: found 1 row, expected 2 rows as in `votes_prime`");
+        assert!(message(&[0, -1]).contains("array `neighbor`, index [1]: found `-1`"), "{}", message(&[0, -1]));
     }
 
     #[test]

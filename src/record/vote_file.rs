@@ -125,7 +125,8 @@ impl VoteFile {
     ///
     /// Arrays, of any integer dtype: `votes` and `votes_prime` of shape (query, teacher) holding classes counted from
     /// 0, or `histogram` and `histogram_prime` of shape (query, class) holding votes; optionally `query_label` of shape
-    /// (query).
+    /// (query), and `neighbor` of shape (query), the number of the neighboring dataset that a row of the second array is
+    /// of, where an adversary has another one for each query. Without it all rows are of one neighbor.
     ///
     /// # Errors
     /// As [`ArrayFile::array`]; also [`Error::Input`](crate::Error::Input) when both forms or neither are there,

@@ -128,8 +128,8 @@ impl Render for LabelComparisonAnswer {
         let failure = self.failure_probability;
         vec![
             format!(
-                "\"ε at least\" holds for each recording but with probability {} ({}); of several recordings each has this \
-                 probability. It is about the threshold that a random half of the canaries chose.",
+                "All bounds \"ε at least\" hold together but with probability {} ({}). Each is about the threshold that a \
+                 random half of its canaries chose.",
                 short(failure),
                 meaning::one_in(failure)
             ),

@@ -25,7 +25,7 @@ const GAIN: f64 = 0.05;
 pub struct LabelComparisonStudy {
     /// At least one recording, under different names.
     pub recordings: Vec<StudiedLabels>,
-    /// The failure probability of each bound, and of each band of accuracies.
+    /// The failure probability of all bounds together, and of each band of accuracies.
     pub failure_probability: FailureProbability,
     /// The seed of the random splits.
     pub seed: u64,
@@ -50,7 +50,8 @@ pub struct BandedAccuracy {
     pub models: usize,
     /// Mean.
     pub mean: f64,
-    /// Student's t interval of the mean over models, as if their accuracies were normal; absent for one model.
+    /// Student's t interval of the mean over models within \[0, 1\], as if their accuracies were normal; absent for one
+    /// model.
     pub band: Option<[f64; 2]>,
 }
 
@@ -121,7 +122,7 @@ pub struct LabelComparisonAnswer {
     pub findings: Vec<LabelFindingRow>,
     /// The claims of the recordings.
     pub claims: Vec<Claim>,
-    /// The failure probability of each bound and band.
+    /// The failure probability of all bounds together, and of each band.
     pub failure_probability: f64,
     /// The seed of the splits.
     #[serde(skip)]
@@ -193,8 +194,7 @@ impl LabelComparisonStudy {
     fn row(&self, studied: &StudiedLabels) -> Result<LabelMechanismRow> {
         let StudiedLabels { name, family, recording } = studied;
         let canaries = &recording.canaries;
-        let audit =
-            audit_labels(canaries, LabelThreshold::Split, recording.delta, self.failure_probability, self.seed)?;
+        let audit = audit_labels(canaries, LabelThreshold::Split, recording.delta, self.share(), self.seed)?;
         let published = AntipodesInterval::of_canaries(canaries)?;
         let banded = |accuracies: &[f64]| BandedAccuracy::of(accuracies, self.failure_probability);
         let accuracy = banded(&recording.test_accuracy).ok_or(Error::Length {
@@ -215,6 +215,11 @@ impl LabelComparisonStudy {
         })
     }
 
+    /// What each bound may spend, so that all hold together.
+    fn share(&self) -> FailureProbability {
+        self.failure_probability.split(self.recordings.len())
+    }
+
     /// What is claimed for one model holds of all models together about each canary.
     fn claim(&self, studied: &StudiedLabels, row: &LabelMechanismRow) -> Option<Claim> {
         let (epsilon, delta): (Epsilon, Delta) = (studied.recording.epsilon, studied.recording.delta);
@@ -223,7 +228,7 @@ impl LabelComparisonStudy {
             lower: row.epsilon_lower,
             query: String::new(),
             refuted: row.epsilon_lower.0 > epsilon.get(),
-            failure_probability: self.failure_probability.get(),
+            failure_probability: self.share().get(),
         })
     }
 }
@@ -237,7 +242,7 @@ impl BandedAccuracy {
                 StudentsT::new(0.0, 1.0, models as f64 - 1.0).map(|t| t.inverse_cdf(1.0 - failure.get() / 2.0));
             quantile.map_or(f64::INFINITY, |quantile| quantile * deviation / (models as f64).sqrt())
         });
-        Some(Self { models, mean, band: half.map(|half| [mean - half, mean + half]) })
+        Some(Self { models, mean, band: half.map(|half| [(mean - half).max(0.0), (mean + half).min(1.0)]) })
     }
 
     /// The band; of one model everything.
@@ -361,17 +366,22 @@ mod tests {
                 (LabelFinding::UnlabeledImagesHelp, Decision::Agrees),
             ]
         );
-        // Who knows all of 100 labels refutes ε = 2: ln(c/(1-c)) with c = 0.05^(1/100).
-        assert!((answer.mechanisms[0].epsilon_lower.0 - 3.49).abs() < 0.01 && answer.claims[0].refuted);
+        // Who knows all of 100 labels refutes ε = 2: ln(c/(1-c)) with c = f^(1/100), f a quarter of 0.05.
+        let c = 0.0125f64.powf(0.01);
+        assert!((answer.mechanisms[0].epsilon_lower.0 - (c / (1.0 - c)).ln()).abs() < 1e-6);
+        assert!(answer.claims[0].refuted && answer.claims[0].failure_probability == 0.0125);
         assert!(!answer.claims[3].refuted && answer.claims.len() == 4);
     }
 
     /// Of two models the t quantile has one degree of freedom: tan(π (1 - f)/2) = 12.7062.
     #[test]
     fn bands_are_those_of_student() {
-        let banded = BandedAccuracy::of(&[0.7, 0.9], FailureProbability::new(0.05).unwrap()).unwrap();
+        let banded = BandedAccuracy::of(&[0.79, 0.81], FailureProbability::new(0.05).unwrap()).unwrap();
         let [lower, upper] = banded.band.unwrap();
-        assert!((lower - (0.8 - 1.27062)).abs() < 1e-5 && (upper - (0.8 + 1.27062)).abs() < 1e-5, "{lower} {upper}");
+        assert!(
+            (lower - (0.8 - 0.127_062)).abs() < 1e-6 && (upper - (0.8 + 0.127_062)).abs() < 1e-6,
+            "{lower} {upper}"
+        );
         let one =
             run(vec![studied("alibi", 1.0, &[0.9], f64::INFINITY), studied("lp-2st", 0.9, &[0.1], f64::INFINITY)]);
         assert_eq!(one.findings[0].decision, Decision::Undecided);

@@ -6,8 +6,8 @@ use super::progress::{Meter, Progress};
 use super::{Answer, Study, Warning};
 use crate::error::{Error, Result};
 use crate::membership::{
-    AttackScores, AucEstimate, MembershipScore, MemoryLogits, MemoryScores, Victims, auc_interval, risk_score,
-    tpr_at_fpr, trained_attacker,
+    AttackScores, AucEstimate, MembershipScore, MemoryLogits, MemoryScores, Victims, auc_interval, mean_auc,
+    risk_score, tpr_at_fpr, trained_attacker,
 };
 use crate::quantity::{FailureProbability, Probability};
 use crate::record::RecordedStudents;
@@ -266,13 +266,10 @@ impl StudentMembershipStudy {
         // The attacker does not look at labels.
         let source = MemoryLogits::new(of, Array1::zeros(samples), quarters.members())?;
         let found = trained_attacker(&source, self.seed)?;
-        let quarters: Result<Vec<AucEstimate>> = (0..PARTS).map(|part| of_part(&found, part, failure)).collect();
-        let quarters = quarters?;
-        let auc = quarters.iter().map(|quarter| quarter.auc).sum::<f64>() / PARTS as f64;
-        // All intervals have the same factor before their deviation.
-        let wide = |quarter: &AucEstimate| (quarter.interval.upper - quarter.interval.lower) / 2.0;
-        let width = quarters.iter().map(|quarter| wide(quarter).powi(2)).sum::<f64>().sqrt() / PARTS as f64;
-        Ok(row(auc, (auc - width).max(0.0), (auc + width).min(1.0)))
+        let areas: Result<Vec<AucEstimate>> =
+            (0..PARTS).map(|part| of_part(&found, part, failure.split(PARTS))).collect();
+        let mean = mean_auc(&areas?, failure)?;
+        Ok(row(mean.auc, mean.interval.lower, mean.interval.upper))
     }
 
     /// Risk scores of the members, of each quarter by the counts of the others.

@@ -44,6 +44,13 @@ fn votes_of_prompts_are_audited_for_every_adversary() {
         ));
         assert_eq!(status, 0, "{adversary}: {stderr}");
         assert!(stdout.contains("\"schema\"") && stdout.contains("exact"), "{stdout}");
+        // What leaks under different neighbors does not add up.
+        let once = format!("audit votes {recording} --model prompt-pate --noise gaussian:4 --samples 1e4");
+        let (status, stdout, stderr) = leakbound(&format!("{once} --format json"));
+        assert_eq!((status, stdout.contains("\"composed\": null")), (0, is_warned), "{adversary}: {stderr}");
+        let (status, _, stderr) = leakbound(&format!("{once} --composition independent"));
+        assert_eq!(status == 0, !is_warned, "{adversary}: {stderr}");
+        assert!(!is_warned || stderr.contains("repeat the worst with --n-queries"), "{adversary}: {stderr}");
     }
     assert!(votes.iter().all(|of_one| of_one == votes[0]));
     // Without the checkpoint and on two threads.

@@ -132,6 +132,7 @@ fn voted(samples: u64, sampling: Sampling) -> VotesStudy {
     let queries = file.prompt_pate().unwrap().queries.into_iter().take(2).map(|query| ModeledQuery {
         position: query.position,
         label: query.label,
+        neighbor: query.neighbor,
         model: PromptPateModel::new(query.histogram, query.histogram_neighbor).unwrap().into(),
     });
     VotesStudy {

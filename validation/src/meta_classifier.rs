@@ -123,20 +123,27 @@ fn tables(report: &mut Report, answer: &MetaClassifierAnswer, inferences: &[Weig
         ));
     }
     report.line(format!("published: {:.2} % on 206 networks, without an interval", 100.0 * PUBLISHED));
-    let verdict = |agrees: bool| if agrees { "AGREES " } else { "DIFFERS" };
+    let verdict = |agrees: bool, differs: bool| match (agrees, differs) {
+        (true, _) => "AGREES   ",
+        (false, true) => "DIFFERS  ",
+        (false, false) => "UNDECIDED",
+    };
     if let Some(flat) = answer.attack(PropertyAttack::Flat) {
         let better = better_than_guessing(flat, answer.guessing);
-        report.line(format!("{}  the meta-classifier infers the property better than guessing", verdict(better)));
+        let not_better = flat.upper <= answer.guessing;
+        let words = "the meta-classifier infers the property better than guessing";
+        report.line(format!("{}  {words}", verdict(better, not_better)));
         let within = (flat.lower..=flat.upper).contains(&PUBLISHED);
-        report.line(format!("{}  the published accuracy lies in its interval", verdict(within)));
+        report.line(format!("{}  the published accuracy lies in its interval", verdict(within, !within)));
     }
     let pair =
         answer.pairs.iter().find(|pair| (pair.first, pair.second) == (PropertyAttack::Flat, PropertyAttack::Set));
     if let Some(pair) = pair {
-        let better = pair.only_second > pair.only_first && pair.p_value < FAILURE;
+        let [better, worse] = [pair.only_second > pair.only_first, pair.only_second < pair.only_first]
+            .map(|more| more && pair.p_value < FAILURE);
         report.line(format!(
             "{}  a set of units infers more than a vector (McNemar: {} to {}, p = {:.2e})",
-            verdict(better),
+            verdict(better, worse),
             pair.only_second,
             pair.only_first,
             pair.p_value

@@ -14,7 +14,8 @@ pub enum LabelDpCommand {
     /// Lower bound of the label-privacy epsilon from wrong labels that a model memorized
     #[command(
         after_help = "Files: npz with `probabilities` or `logits` [canary, class], `labels_true` and `labels_trained` \
-                      [canary], of several models with one more axis in front, or CSV with columns label_true,label_trained,p_0,p_1,...\n\nEvery canary was trained on \
+                      [canary], of several models with one more axis in front, or CSV with columns \
+                      label_true,label_trained,p_0,p_1,...\n\nEvery canary was trained on \
                       with a wrong label, drawn uniformly and by itself.\n\nExample:\n  leakbound label-dp memorization \
                       canaries.npz --threshold 0.9 --delta 0"
     )]
@@ -22,9 +23,9 @@ pub enum LabelDpCommand {
     /// Mechanisms of label privacy side by side: accuracy, claimed epsilon, and what memorized labels show
     #[command(
         after_help = "Recordings: npz files of `torch label-dp` and `torch pate-fm`, or with the same arrays: those of \
-                      `label-dp memorization`, `test_accuracy` [model], `epsilon` and `delta`.\n\nMechanisms: not-private, \
-                      alibi, agibi, randomized-response, lp-2st, pate-fm; of another name no finding is \
-                      published.\n\nExample:\n  leakbound label-dp compare alibi=alibi.npz lp-2st=stages.npz"
+                      `label-dp memorization`, `test_accuracy` [model], `epsilon` and `delta`.\n\nMechanisms with \
+                      published findings: alibi, randomized-response, lp-2st, pate-fm; others are compared without \
+                      findings.\n\nExample:\n  leakbound label-dp compare alibi=alibi.npz lp-2st=stages.npz"
     )]
     Compare(LabelCompareOptions),
 }
@@ -35,7 +36,7 @@ pub struct LabelCompareOptions {
     /// Recordings with their mechanisms; a mechanism may come several times
     #[arg(value_name = "MECHANISM=FILE.npz", required = true)]
     pub recordings: Vec<NamedRecording>,
-    /// Failure probability of each bound, and of each band of accuracies
+    /// Failure probability of all bounds together, and of each band of accuracies
     #[arg(long, value_name = "P", value_parser = failure_probability, default_value = "0.05", allow_hyphen_values = true)]
     pub failure_probability: FailureProbability,
 }

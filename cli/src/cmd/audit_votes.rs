@@ -7,10 +7,10 @@ use super::vote_recording;
 use crate::args::{Common, ModelName, VotesOptions};
 use crate::output::Output;
 use leakbound::Result;
-use leakbound::model::Adversary;
+use leakbound::model::{Adversary, Composition};
 use leakbound::quantity::Probability;
 use leakbound::report::one_line;
-use leakbound::study::{Sampling, Verdict, VotesStudy, short};
+use leakbound::study::{ModeledQuery, Sampling, Verdict, VotesStudy, short};
 
 pub fn run(common: &Common, options: &VotesOptions) -> Result<Verdict> {
     let inputs: Vec<_> = std::iter::once(&options.file).chain(&options.train).map(|path| path.as_path()).collect();
@@ -24,7 +24,7 @@ pub fn run(common: &Common, options: &VotesOptions) -> Result<Verdict> {
         rate: options.rate.map(Probability::new).transpose()?,
         sampling: options.sampling,
         samples: options.samples,
-        composition: options.composition.unwrap_or_else(|| queries[0].model.default_composition()),
+        composition: options.composition.unwrap_or_else(|| default_composition(&queries, options)),
         repeated: options.n_queries,
         whole: options.answer_queries,
         bounds: options.bound.bounds(),
@@ -33,6 +33,14 @@ pub fn run(common: &Common, options: &VotesOptions) -> Result<Verdict> {
         queries,
     };
     conclude(common, output, &study, Asked { options, inputs: recording.inputs, title, warnings: Vec::new() })
+}
+
+/// What the model guarantees; nothing where each query has a neighbor of its own.
+fn default_composition(queries: &[ModeledQuery], options: &VotesOptions) -> Composition {
+    if options.n_queries.is_none() && !ModeledQuery::share_a_neighbor(queries) {
+        return Composition::PerQuery;
+    }
+    queries[0].model.default_composition()
 }
 
 /// The options as they are used: those of Private-kNN have values only there.

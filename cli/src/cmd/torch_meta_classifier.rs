@@ -4,7 +4,7 @@ use super::recipe::{About, Recipe};
 use super::weight_attacks::{infer, judge};
 use crate::args::{Common, MetaClassifierOptions};
 use leakbound::Result;
-use leakbound::property::NetworkSplit;
+use leakbound::property::{NetworkSplit, PropertyAttack};
 use leakbound::record::ArrayWriter;
 use leakbound::report::{MetaClassifierDocument, TrainingFact};
 use leakbound::study::{MetaClassifierAnswer, Number};
@@ -30,8 +30,8 @@ pub fn run(common: &Common, options: &MetaClassifierOptions, device: TrainingDev
     ];
     facts.extend(inferences.iter().flat_map(|found| {
         let names = match found.attack {
-            leakbound::property::PropertyAttack::Set => ["set-epochs", "set-training-accuracy"],
-            _ => ["flat-epochs", "flat-training-accuracy"],
+            PropertyAttack::Set => ["set-epochs", "set-training-accuracy"],
+            PropertyAttack::Flat | PropertyAttack::Distance => ["flat-epochs", "flat-training-accuracy"],
         };
         [fact(names[0], found.epochs as f64), fact(names[1], found.training_accuracy)]
     }));

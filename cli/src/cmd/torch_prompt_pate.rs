@@ -46,7 +46,7 @@ fn neighbor_of_each_query() -> Warning {
         message: "the adversary chooses the query: each row of `votes_prime` is of another neighbor, and the leakage of \
                   the queries does not add up"
             .into(),
-        hint: "audit votes --n-queries N composes N answers to the query that leaks most, and --composition per-query none"
+        hint: "audit votes --n-queries N composes N answers to the query that leaks most; without it no answers are composed"
             .into(),
     }
 }
@@ -74,6 +74,7 @@ fn add(writer: &mut ArrayWriter, votes: &PromptVotes, seed: u64) -> Result<()> {
     writer.add("query_index", &votes.query_index)?;
     writer.add("example_index", &votes.example_index)?;
     writer.add("changed_teacher", &votes.changed_teacher)?;
+    writer.add("neighbor", &votes.neighbor)?;
     if let Some(ShownQueries { query, label }) = &votes.shown {
         writer.add("shown_query", query)?;
         writer.add("shown_label", label)?;

@@ -25,7 +25,7 @@ pub fn read(options: &VotesOptions, memory: MemoryBudget) -> Result<Recording> {
             let fit = |PateQuery { position, label, votes, votes_neighbor, .. }| {
                 let model =
                     PateModel::from_votes(k, &votes, &votes_neighbor)?.with_changed_teachers(options.changed)?;
-                Ok(ModeledQuery { position, label, model: model.into() })
+                Ok(ModeledQuery { position, label, neighbor: 0, model: model.into() })
             };
             of(votes.queries.into_iter().map(fit).collect(), words, &file)
         }
@@ -34,15 +34,17 @@ pub fn read(options: &VotesOptions, memory: MemoryBudget) -> Result<Recording> {
             let words =
                 format!("capc, {}, k = {} parties, {} classes", options.adversary, votes.parties, votes.classes);
             let fit = |CapcQuery { position, label, votes, votes_neighbor, .. }| {
-                Ok(ModeledQuery { position, label, model: CapcModel::from_votes(&votes, &votes_neighbor)?.into() })
+                let model = CapcModel::from_votes(&votes, &votes_neighbor)?.into();
+                Ok(ModeledQuery { position, label, neighbor: 0, model })
             };
             of(votes.queries.into_iter().map(fit).collect(), words, &file)
         }
         ModelName::PromptPate => {
             let votes = file.prompt_pate()?;
             let words = format!("prompt-pate, fixed votes, {} classes", votes.classes);
-            let fit = |PromptPateQuery { position, label, histogram, histogram_neighbor }| {
-                Ok(ModeledQuery { position, label, model: PromptPateModel::new(histogram, histogram_neighbor)?.into() })
+            let fit = |PromptPateQuery { position, label, neighbor, histogram, histogram_neighbor }| {
+                let model = PromptPateModel::new(histogram, histogram_neighbor)?.into();
+                Ok(ModeledQuery { position, label, neighbor, model })
             };
             of(votes.queries.into_iter().map(fit).collect(), words, &file)
         }

@@ -81,6 +81,7 @@ class Ensemble:
             "votes_prime": votes_prime,
             "query_label": np.array([label for _, label in self.queries], np.uint8),
             "changed_teacher": changed,
+            "neighbor": np.arange(shape[0], dtype=np.int32) * (adversary in ("nat-advq", "pois-advq")),
         }
         return arrays, (first, self.reader.unparsed - first)
 

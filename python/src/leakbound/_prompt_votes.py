@@ -27,7 +27,8 @@ class PromptVotes(Mapping[str, Array]):
     """Votes of prompts in both worlds: the arrays of a recording by name, which `audit_votes` reads.
 
     `votes` and `votes_prime` [query, teacher] and `query_label` [query] hold classes; `changed_teacher` [query] is the
-    teacher whose prompt is changed. `unparsed` counts answers without a label, under the dataset and its neighbor;
+    teacher whose prompt is changed, and `neighbor` [query] numbers the neighboring datasets, of which nat-advq and
+    pois-advq have one for each query. `unparsed` counts answers without a label, under the dataset and its neighbor;
     `asked` counts prompts that the model was asked, those of the cache left out.
     """
 

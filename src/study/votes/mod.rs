@@ -48,8 +48,19 @@ pub struct ModeledQuery {
     pub position: usize,
     /// Its true class, where recorded.
     pub label: Option<usize>,
+    /// Which neighboring dataset its second world is: queries with the same number share one.
+    pub neighbor: u64,
     /// The votes of both worlds.
     pub model: VoteModel,
+}
+
+impl ModeledQuery {
+    /// Whether all of these queries are about one pair of datasets. The leakage of others does not add up: no two
+    /// datasets differ by all of it.
+    #[must_use]
+    pub fn share_a_neighbor(queries: &[Self]) -> bool {
+        queries.windows(2).all(|pair| pair[0].neighbor == pair[1].neighbor)
+    }
 }
 
 /// What do the answers of an ensemble leak whose votes follow these models?
@@ -61,7 +72,7 @@ pub struct ModeledQuery {
 /// # use leakbound::study::{Bounds, ModeledQuery, Sampling, Study, VotesStudy, unwatched};
 /// let model = PromptPateModel::new(VoteHistogram::new(vec![9, 3])?, VoteHistogram::new(vec![8, 4])?)?;
 /// let study = VotesStudy {
-///     queries: vec![ModeledQuery { position: 0, label: None, model: model.into() }],
+///     queries: vec![ModeledQuery { position: 0, label: None, neighbor: 0, model: model.into() }],
 ///     noise: "gaussian:2".parse()?,
 ///     rate: None,
 ///     sampling: Sampling::MonteCarlo,
@@ -182,12 +193,19 @@ impl Study for VotesStudy {
     type Answer = VotesAnswer;
 
     /// # Errors
-    /// [`Error::Length`] for no query, those of the models and methods, and [`Error::Contradiction`] where figures
+    /// [`Error::Length`] for no query, [`Error::Rejected`] for a composition of one answer to each of several queries that
+    /// do not [share a neighbor](ModeledQuery::share_a_neighbor), those of the models and methods, and [`Error::Contradiction`] where figures
     /// exclude each other.
     fn run(&self, progress: &Progress<'_>) -> Result<VotesAnswer> {
         let Some(first) = self.queries.first() else {
             return Err(Error::Length { quantity: "queries", found: 0, expected: "at least 1".into() });
         };
+        let adds_up = self.composition == Composition::PerQuery || self.repeated.is_some();
+        if !adds_up && !ModeledQuery::share_a_neighbor(&self.queries) {
+            let reason = "each query has a neighboring dataset of its own, and their leakage does not add up: repeat the \
+                          worst with --n-queries, or take them one by one with --composition per-query";
+            return Err(Error::Rejected { operation: "composition", reason: reason.into() });
+        }
         let distribution = distribution_kind(&first.model);
         let audited = self.audit(progress)?;
         let targets: Vec<Target> =

@@ -64,10 +64,12 @@ pub fn train_prompt_pate(context: &TrainingContext<'_>, plan: &PromptPatePlan) -
     let rows = asked.answers(&changed_prompts, &changed_queries)?;
     let mut votes_prime = votes.clone();
     let mut changed_teacher = Array1::zeros(queries.len());
-    for (change, row) in changes.iter().zip(rows) {
+    let mut neighbor = Array1::zeros(queries.len());
+    for (number, (change, row)) in changes.iter().zip(rows).enumerate() {
         for (&query, vote) in change.queries.iter().zip(row) {
             votes_prime[[query, change.teacher]] = vote;
             changed_teacher[query] = change.teacher as i32;
+            neighbor[query] = number as i32;
         }
     }
     let example = |(teacher, shot): (usize, usize)| private[teacher * plan.shots + shot] as i32;
@@ -78,6 +80,7 @@ pub fn train_prompt_pate(context: &TrainingContext<'_>, plan: &PromptPatePlan) -
         query_index: queries.iter().map(|&query| query as i32).collect(),
         example_index: Array2::from_shape_fn((plan.teachers, plan.shots), example),
         changed_teacher,
+        neighbor,
         shown: plan.adversary.shows_a_query().then(|| shown(&changes, &queries)),
         accuracy,
     })

@@ -19,6 +19,8 @@ pub struct PromptVotes {
     pub example_index: Array2<i32>,
     /// The teacher that is changed for each query.
     pub changed_teacher: Array1<i32>,
+    /// \[query\]: the number of the neighboring dataset that its row of `votes_prime` is of: 0 for all, or one for each.
+    pub neighbor: Array1<i32>,
     /// The query that the changed prompt shows, of adversaries who show one.
     pub shown: Option<ShownQueries>,
     /// What the transformer has learned.
