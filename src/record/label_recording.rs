@@ -14,7 +14,7 @@ use std::path::Path;
 /// What a recording of models trained on private labels says.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LabelRecording {
-    /// The canaries of all models.
+    /// The canaries of all models, at least two.
     pub canaries: LabelCanaries,
     /// Share of test images that each model classifies rightly, at least one.
     pub test_accuracy: Vec<f64>,
@@ -36,6 +36,10 @@ pub struct LabelRecording {
 pub fn read_label_recording(path: impl AsRef<Path>, memory: MemoryBudget) -> Result<(LabelRecording, InputFile)> {
     let mut arrays = ArrayFile::open(path)?.within(memory);
     let canaries = from_arrays(&mut arrays)?;
+    if canaries.len() < 2 {
+        let error = arrays.at("labels_true", "1 canary", "at least 2 canaries");
+        return Err(hinted(error, "half of them choose the threshold of the attack, the others are bounded").into());
+    }
     let test_accuracy = shares(&mut arrays, "test_accuracy")?;
     let supervised = arrays.has("supervised_accuracy").then(|| shares(&mut arrays, "supervised_accuracy"));
     let (epsilon, delta) = (one(&mut arrays, "epsilon")?, one(&mut arrays, "delta")?);
@@ -68,5 +72,54 @@ fn one(arrays: &mut ArrayFile, name: &str) -> Result<f64> {
     match values.first() {
         Some(value) if values.len() == 1 => Ok(*value),
         _ => Err(arrays.at(name, format!("shape {:?}", values.shape()), "one number").into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::{Array, Array2, Array3, Dimension, arr0, array};
+    use ndarray_npy::NpzWriter;
+
+    /// A recording of two models with so many canaries each, of which one array is another one.
+    fn read<D: Dimension>(canaries: usize, name: &str, other: &Array<f64, D>) -> Result<LabelRecording> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("r.npz");
+        let mut writer = NpzWriter::new(std::fs::File::create(&path).unwrap());
+        writer.add_array("logits", &Array3::<f32>::zeros((1, canaries, 3))).unwrap();
+        writer.add_array("labels_true", &Array2::<i64>::zeros((1, canaries))).unwrap();
+        writer.add_array("labels_trained", &Array2::<i64>::ones((1, canaries))).unwrap();
+        for (usual, value) in [("test_accuracy", 0.5), ("epsilon", 2.0), ("delta", 0.0)] {
+            if usual != name {
+                writer.add_array(usual, &arr0(value)).unwrap();
+            }
+        }
+        writer.add_array(name, other).unwrap();
+        writer.finish().unwrap();
+        Ok(read_label_recording(&path, MemoryBudget::of_machine())?.0)
+    }
+
+    #[test]
+    fn accuracies_and_claims_are_read() {
+        let recording = read(4, "supervised_accuracy", &array![0.25, 0.75]).unwrap();
+        assert_eq!((recording.canaries.len(), recording.test_accuracy), (4, vec![0.5]));
+        assert_eq!((recording.supervised_accuracy, recording.epsilon.get()), (vec![0.25, 0.75], 2.0));
+        assert_eq!(read(4, "epsilon", &arr0(f64::INFINITY)).unwrap().epsilon, Epsilon::INFINITE);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let message = |canaries, name: &str, other: f64| {
+            let text = read(canaries, name, &array![other, other]).unwrap_err().to_string();
+            text.split_once("r.npz: ").map_or(text.clone(), |(_, text)| text.to_owned())
+        };
+        assert_eq!(message(4, "epsilon", 1.0), "array `epsilon`: found shape [2], expected one number");
+        let accuracy = "array `test_accuracy`, index [0]: found `1.5`, expected a share from 0 to 1";
+        assert_eq!(message(4, "test_accuracy", 1.5), accuracy);
+        assert!(
+            message(1, "test_accuracy", 0.5).starts_with("array `labels_true`: found 1 canary, expected at least 2")
+        );
+        let negative = read(4, "epsilon", &arr0(-1.0)).unwrap_err().to_string();
+        assert!(negative.contains("array `epsilon`: found -1, expected a number of at least 0"), "{negative}");
     }
 }
