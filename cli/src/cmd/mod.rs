@@ -52,8 +52,8 @@ pub mod suite;
 #[cfg(feature = "torch")]
 pub mod torch;
 #[cfg(feature = "torch")]
-#[cfg(feature = "torch")]
 mod torch_dpsgd;
+#[cfg(feature = "torch")]
 mod torch_label_dp;
 #[cfg(feature = "torch")]
 mod torch_meta_classifier;
