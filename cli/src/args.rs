@@ -16,7 +16,7 @@ mod votes;
 pub use account::{AccountOptions, LossCalculus};
 pub use calibrate::CalibrateOptions;
 pub use exact::ExactOptions;
-pub use label_dp::{LabelCompareOptions, LabelDpCommand, MemorizationOptions};
+pub use label_dp::{LabelCompareOptions, LabelDpCommand, LabelMechanismsOptions, MemorizationOptions};
 pub use mechanism::{FeatureOption, MechanismOptions};
 pub use membership::{
     AnswerOptions, AnswersName, CompareOptions, ComparedName, DefensesOptions, LevelName, LiraOptions, MeasureOptions,

@@ -67,6 +67,7 @@ fn run(cli: &Cli) -> Result<Verdict> {
         Command::Audit(AuditCommand::Mechanism(options)) => cmd::audit_mechanism::run(&cli.common, options),
         Command::Membership(command) => cmd::membership::run(&cli.common, command),
         Command::LabelDp(LabelDpCommand::Memorization(options)) => cmd::label_dp::run(&cli.common, options),
+        Command::LabelDp(LabelDpCommand::Mechanisms(options)) => cmd::label_mechanisms::run(&cli.common, options),
         Command::LabelDp(LabelDpCommand::Compare(options)) => cmd::label_dp::compare(&cli.common, options),
         Command::Property(PropertyCommand::Distance(options)) => cmd::property::run(&cli.common, options),
         #[cfg(feature = "torch")]

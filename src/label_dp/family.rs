@@ -26,7 +26,8 @@ pub enum LabelFamily {
 }
 
 impl LabelFamily {
-    const KNOWN: [Self; 6] =
+    /// All but [`LabelFamily::Other`].
+    pub const KNOWN: [Self; 6] =
         [Self::NotPrivate, Self::Alibi, Self::Agibi, Self::RandomizedResponse, Self::Lp2st, Self::PateFm];
 
     /// The family of this name; [`LabelFamily::Other`] for one that is not known.

@@ -119,11 +119,9 @@ pub fn releases_from_bytes(name: impl AsRef<Path>, bytes: &[u8]) -> Result<Relea
     }
     let text = &TomlText::of_bytes(file, bytes, "releases in TOML")?;
     let keys: Keys = toml::from_str(text.text).map_err(|error| {
-        let place = text.place(&error);
-        let message = error.message().lines().collect::<Vec<_>>().join(", ");
         let hint = "a release is a table [[release]] with `mechanism = \"gaussian:sigma=2\"`, and `times` if it is \
                     made more than once";
-        hinted(fault(file, place, message, "releases in TOML"), hint)
+        hinted(text.not_toml(&error, "releases in TOML"), hint)
     })?;
     if keys.release.is_empty() {
         return Err(fault(file, "whole file", "no release", "at least one table [[release]]").into());

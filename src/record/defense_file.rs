@@ -1,20 +1,17 @@
 //! Studies of defenses against membership inference, as a file.
 
-use super::fault::{fault, hinted, quoted, unreadable};
-use super::input_file::{Digested, InputFile, open};
+use super::fault::{fault, hinted, quoted};
+use super::input_file::InputFile;
+use super::study_options::{StudyOption, study_bytes, study_options};
 use super::toml_keys::Keys;
 use super::toml_text::TomlText;
 use crate::error::{Error, InputError, Result};
 use crate::membership::{CanaryKind, DefenseAttack, DefenseFamily, LiraVariance};
 use crate::quantity::{FailureProbability, Probability};
-use serde_json::{Map, Value};
-use std::io::Read;
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use toml::de::DeTable;
-
-/// The largest file.
-const MAX_BYTES: u64 = 1 << 20;
 
 /// What defenses are to be compared, and how.
 ///
@@ -65,17 +62,6 @@ pub struct DefenseFile {
     pub shadow: Vec<StudyOption>,
     /// At least one defense, in the order of the file.
     pub entries: Vec<DefenseEntry>,
-}
-
-/// An option of training, as it is written.
-#[derive(Debug, Clone, PartialEq)]
-pub struct StudyOption {
-    /// Its name, with hyphens.
-    pub name: String,
-    /// Its value.
-    pub value: Value,
-    /// Its line, counted from 1.
-    pub line: usize,
 }
 
 /// One defense of a study.
@@ -131,14 +117,7 @@ impl DefenseFile {
     /// The options that a defense is trained with: its own and the shared ones.
     #[must_use]
     pub fn options<'a>(&'a self, own: &'a [StudyOption]) -> Vec<&'a StudyOption> {
-        let shared = self.shadow.iter().filter(|shared| own.iter().all(|own| own.name != shared.name));
-        shared.chain(own).collect()
-    }
-
-    /// The same as an object.
-    #[must_use]
-    pub fn map(options: &[&StudyOption]) -> Map<String, Value> {
-        options.iter().map(|option| (option.name.clone(), option.value.clone())).collect()
+        StudyOption::of_both(&self.shadow, own)
     }
 
     /// What is wrong at a line of the file.
@@ -154,28 +133,26 @@ impl DefenseFile {
 /// [`Error::Io`] when the file cannot be read; otherwise [`Error::Input`], one line that names file, line, what was
 /// found and what was expected. Options of training are checked by who trains.
 pub fn read_defense_study(path: impl AsRef<Path>) -> Result<DefenseFile> {
-    let file = path.as_ref();
-    let (mut digested, mut bytes) = (Digested::new(open(file)?), Vec::new());
-    (&mut digested).take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|source| unreadable(file, source))?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(fault(file, "whole file", "more than 1 MiB", "a study in at most 1 MiB of TOML").into());
-    }
-    let input = digested.finish_unchanged(file)?;
-    read(input, file, &bytes)
+    let (input, bytes) = study_bytes(path.as_ref())?;
+    read(input, path.as_ref(), &bytes)
 }
 
+const KIND: &str = "a study of defenses in TOML";
 const KEYS: [&str; 8] =
     ["seed", "fprs", "variance", "failure-probability", "resamples", "shadow", "defense", "recording"];
 const RECORDING_KEYS: [&str; 5] = ["name", "attack", "defense", "original", "canaries"];
 /// What the study itself decides of each training.
 const DECIDED: [&str; 5] = ["recording", "checkpoint", "resume", "seed", "inclusion"];
+/// Beside that, kinds of canaries belong to a defense.
+const SHARED_DECIDED: [&str; 6] = ["recording", "checkpoint", "resume", "seed", "inclusion", "canaries"];
 
 fn read(input: InputFile, file: &Path, bytes: &[u8]) -> Result<DefenseFile> {
-    let text = TomlText::of_bytes(file, bytes, "a study of defenses in TOML")?;
-    let table = DeTable::parse(text.text).map_err(|error| not_toml(&text, &error))?;
+    let text = TomlText::of_bytes(file, bytes, KIND)?;
+    let table = DeTable::parse(text.text).map_err(|error| text.not_toml(&error, KIND))?;
     let keys = Keys::of(&text, table.get_ref());
     keys.check(&KEYS)?;
-    let shadow = keys.table("shadow")?.map_or_else(|| Ok(Vec::new()), |shadow| options(&shadow, &[]))?;
+    let shadow =
+        keys.table("shadow")?.map_or_else(|| Ok(Vec::new()), |shadow| study_options(&shadow, &[], &SHARED_DECIDED))?;
     let mut entries = Vec::new();
     for (line, defense) in keys.list("defense")? {
         entries.push(trained(line, &defense, &shadow)?);
@@ -237,7 +214,7 @@ fn variance(text: &str) -> Result<LiraVariance> {
 
 fn trained(line: usize, keys: &Keys<'_>, shadow: &[StudyOption]) -> Result<DefenseEntry> {
     let own = ["name", "attack", "canaries", "tune"];
-    let options = options(keys, &own)?;
+    let options = study_options(keys, &own, &DECIDED)?;
     let tuning = keys.value("tune").map(|(line, value)| tuning(keys, line, &value, &options)).transpose()?;
     let of_defense = |name: &str| options.iter().chain(shadow).find(|option| option.name == name);
     let family = match of_defense("defense").map(|option| &option.value) {
@@ -357,23 +334,6 @@ fn recorded(line: usize, keys: &Keys<'_>, file: &Path) -> Result<DefenseEntry> {
     })
 }
 
-fn not_toml(text: &TomlText<'_>, error: &toml::de::Error) -> InputError {
-    let message = error.message().lines().collect::<Vec<_>>().join(", ");
-    fault(text.file, text.place(error), message, "a study of defenses in TOML")
-}
-
-/// All keys but these, as options of training.
-fn options(keys: &Keys<'_>, own: &[&str]) -> Result<Vec<StudyOption>> {
-    let option = |(name, line, value): (&str, usize, Value)| {
-        if DECIDED.contains(&name) || own.is_empty() && name == "canaries" {
-            let found = format!("the option {}", quoted(name));
-            return Err(keys.line_fault(line, found, "options that the study leaves open").into());
-        }
-        Ok(StudyOption { name: name.to_owned(), value, line })
-    };
-    keys.each().filter(|(name, ..)| !own.contains(name)).map(option).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -400,7 +360,7 @@ mod tests {
         assert_eq!(attacks, ["lira", "lira", "lira", "encoder-lira", "label-only"]);
         let DefenseSource::Trained { canaries, options, .. } = &study.entries[2].source else { panic!("trained") };
         assert_eq!(canaries, &[CanaryKind::Duplicated, CanaryKind::Mislabeled]);
-        let options = DefenseFile::map(&study.options(options));
+        let options = StudyOption::map(&study.options(options));
         assert_eq!(options["models"], 8);
         assert_eq!((&options["side-by-side"], &options["split-models"]), (&2.into(), &5.into()));
         let DefenseSource::Recorded(files) = &study.entries[1].source else { panic!("recorded") };

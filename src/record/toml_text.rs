@@ -35,6 +35,12 @@ impl<'a> TomlText<'a> {
         error.span().map_or_else(|| "whole file".into(), |span| format!("line {}", self.line(span.start)))
     }
 
+    /// The rejection of a file that is no TOML; `what` stands for what it should hold.
+    pub(super) fn not_toml(&self, error: &toml::de::Error, what: &str) -> InputError {
+        let message = error.message().lines().collect::<Vec<_>>().join(", ");
+        fault(self.file, self.place(error), message, what)
+    }
+
     /// Something wrong with the value of a key.
     pub(super) fn fault(
         &self,

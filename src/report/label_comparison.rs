@@ -1,10 +1,11 @@
 //! How the answer of `leakbound label-dp compare` reads.
 
 use super::document::Render;
-use super::figure::{Axis, Drawing, Row, RowSeries, Rows, SeriesKind};
+use super::figure::{Axis, Curves, Drawing, Row, RowSeries, Rows, Series, SeriesKind};
 use super::meaning;
 use super::records::Records;
 use super::section::{Form, Section, Table};
+use crate::label_dp::LabelFamily;
 use crate::study::{
     BandedAccuracy, Decision, LabelComparisonAnswer, LabelFinding, LabelFindingRow, LabelMechanismRow, Number, percent,
     short, significant,
@@ -56,8 +57,8 @@ impl LabelComparisonAnswer {
     fn figure(&self) -> Drawing {
         let series = [
             ("ε claimed", SeriesKind::Reference),
-            ("bound that holds", SeriesKind::Measured),
-            ("published interval (heuristic)", SeriesKind::Measured),
+            ("bound that holds", SeriesKind::Lower),
+            ("published interval", SeriesKind::Heuristic),
         ];
         let row = |row: &LabelMechanismRow| {
             let finite = |value: f64| value.is_finite().then_some(value);
@@ -81,6 +82,35 @@ impl LabelComparisonAnswer {
             sorted_by: None,
         };
         figure.draw()
+    }
+
+    /// Accuracy against the ε that is claimed, a curve for each mechanism that was recorded at several; a finite ε only.
+    fn accuracy_figure(&self) -> Option<Drawing> {
+        let mut families: Vec<LabelFamily> = Vec::new();
+        for row in &self.mechanisms {
+            if !families.contains(&row.family) {
+                families.push(row.family);
+            }
+        }
+        let series = |family: LabelFamily| {
+            let mut rows: Vec<&LabelMechanismRow> =
+                self.mechanisms.iter().filter(|row| row.family == family && row.epsilon.0.is_finite()).collect();
+            rows.sort_by(|a, b| a.epsilon.0.total_cmp(&b.epsilon.0));
+            let points: Vec<[f64; 2]> = rows.iter().map(|row| [row.epsilon.0, row.accuracy.mean]).collect();
+            let band = rows.iter().filter_map(|row| row.accuracy.band.map(|[low, high]| [row.epsilon.0, low, high]));
+            let several = points.first().is_some_and(|first| points.iter().any(|point| point[0] != first[0]));
+            several.then(|| Series::new(family.name(), SeriesKind::Measured, points.clone()).with_band(band.collect()))
+        };
+        let series: Vec<Series> = families.into_iter().filter_map(series).collect();
+        let figure = Curves {
+            title: "Accuracy by the ε that is claimed".into(),
+            description: "A curve for each mechanism that was recorded at several ε, with the band of its accuracies."
+                .into(),
+            x: Axis::log("ε of label privacy that is claimed"),
+            y: Axis::linear("accuracy on test images"),
+            series,
+        };
+        (!figure.series.is_empty()).then(|| figure.draw())
     }
 }
 
@@ -121,7 +151,7 @@ impl Render for LabelComparisonAnswer {
     }
 
     fn figures(&self) -> Vec<Drawing> {
-        vec![self.figure()]
+        [Some(self.figure()), self.accuracy_figure()].into_iter().flatten().collect()
     }
 
     fn meaning(&self) -> Vec<String> {

@@ -9,6 +9,7 @@ mod checkpoints;
 mod cli_account;
 mod cli_calibrate;
 mod cli_errors;
+mod cli_label_mechanisms;
 mod cli_membership;
 mod cli_membership_compare;
 mod cli_membership_defenses;

@@ -47,7 +47,19 @@ pub(super) fn dense(inputs: &Tensor, weights: &Tensor, biases: &Tensor) -> Tenso
 /// is never the largest.
 pub(super) fn max_pool_3(images: &Tensor) -> Tensor {
     let padding: Vec<i64> = images.size()[2..].iter().map(|length| length % 2).collect();
-    images.max_pool2d([3, 3], [2, 2], padding.as_slice(), [1, 1], true)
+    let largest = |images: &Tensor| images.max_pool2d([3, 3], [2, 2], padding.as_slice(), [1, 1], true);
+    let side_by_side = images.size()[1] >= MANY_CHANNELS && !images.device().is_cuda();
+    if side_by_side { largest(&channels_last(images)).contiguous() } else { largest(images) }
+}
+
+/// So many channels are faster pooled side by side.
+const MANY_CHANNELS: i64 = 16;
+
+/// The same images, stored with the channels of a pixel side by side: a CPU then compares many channels at once. Of 80
+/// images of 16 channels and 28 x 28 pixels, the largest took a quarter of the time and with its gradient half of it; of
+/// 6 channels it took longer.
+fn channels_last(images: &Tensor) -> Tensor {
+    images.permute([0, 2, 3, 1]).contiguous().permute([0, 3, 1, 2])
 }
 
 /// Means 0 and variances 1 of M·C channels, before the first batch.
@@ -121,6 +133,20 @@ mod tests {
         // Even: windows 0-2, 2-4, 4-5. Odd: windows 0-1, 1-3, 3-4. Padding by 0 would win over these values.
         assert_eq!(values(&max_pool_3(&row(&[-9.0, -8.0, -7.0, -6.0, -5.0, -4.0]))), [-7.0, -5.0, -4.0]);
         assert_eq!(values(&max_pool_3(&row(&[-1.0, -8.0, -7.0, -6.0, -5.0]))), [-1.0, -6.0, -5.0]);
+    }
+
+    /// Values and gradients, ties included.
+    #[test]
+    fn many_channels_are_pooled_as_few_are() {
+        let images = (Tensor::linspace(0.0, 900.0, 3 * 20 * 9 * 8, (Kind::Float, Device::Cpu)).sin() * 4.0).round();
+        let images = images.view([3, 20, 9, 8]).set_requires_grad(true);
+        let of = |pool: &dyn Fn() -> Tensor| {
+            let largest = pool();
+            let gradients = Tensor::run_backward(&[&(&largest * &largest).sum(Kind::Float)], &[&images], false, false);
+            [largest, gradients[0].copy()]
+        };
+        let apart = of(&|| Tensor::cat(&images.chunk(2, 1).iter().map(max_pool_3).collect::<Vec<_>>(), 1));
+        assert_eq!(of(&|| max_pool_3(&images)), apart);
     }
 
     #[test]

@@ -28,6 +28,31 @@ pub enum LabelDpCommand {
                       findings.\n\nExample:\n  leakbound label-dp compare alibi=alibi.npz lp-2st=stages.npz"
     )]
     Compare(LabelCompareOptions),
+    /// Train mechanisms of label privacy at several epsilons where recordings are missing, and compare them
+    #[command(
+        after_help = "A study (TOML):\n  seed = 1\n  [label-dp]                    # options of `torch label-dp`\n  data \
+                      = \"fashion-mnist\"\n  models = 4\n  [pate-fm]                     # options of `torch \
+                      pate-fm`\n  data = \"fashion-mnist\"\n  [[mechanism]]\n  name = \"alibi\"                \
+                      # recordings alibi-1.npz, alibi-2.npz\n  mechanism = \"alibi\"\n  vary = { epsilon = [1, 2] \
+                      }\n  [[mechanism]]\n  name = \"pate\"\n  mechanism = \"pate-fm\"\n  teachers = 100\n  \
+                      [[recording]]                 # recorded elsewhere\n  name = \"theirs\"\n  mechanism = \
+                      \"alibi\"\n  file = \"theirs.npz\"\n\nPaths are relative to the folder of the file. A run that \
+                      was interrupted goes on when it is repeated. Without the feature `torch` all recordings must be \
+                      there.\n\nExample:\n  leakbound label-dp mechanisms study.toml --report mechanisms.html"
+    )]
+    Mechanisms(LabelMechanismsOptions),
+}
+
+/// Options of `leakbound label-dp mechanisms`.
+#[derive(Debug, Args, Serialize)]
+pub struct LabelMechanismsOptions {
+    /// The study (TOML)
+    #[arg(value_name = "STUDY.toml")]
+    pub file: PathBuf,
+    /// Folder of the recordings; those that are missing are trained and kept there [default: STUDY-recordings beside the
+    /// study]
+    #[arg(long, value_name = "DIR", alias = "out")]
+    pub recordings: Option<PathBuf>,
 }
 
 /// Options of `leakbound label-dp compare`.

@@ -3,7 +3,7 @@
 use super::conclude::{Asked, publish, watched};
 use super::defense_training::complete;
 use super::defense_tuning::tuned;
-use super::planned_recording::Planned;
+use super::planned_recording::{Planned, beside};
 use super::recorded_plan::{RecordedPlan, untrained_views};
 use super::shadow_answers;
 use crate::args::{Common, DefensesOptions, RecordingOptions};
@@ -68,13 +68,6 @@ pub fn run(common: &Common, options: &DefensesOptions) -> Result<Verdict> {
         inputs.extend(recorded.recording.inputs()?);
     }
     publish(common, output, answer, Asked { options, inputs, title: String::new(), warnings })
-}
-
-/// The folder of recordings beside a study: `fashion-recordings` for `fashion.toml`.
-fn beside(file: &Path) -> PathBuf {
-    let mut name = file.file_stem().unwrap_or_default().to_owned();
-    name.push("-recordings");
-    file.with_file_name(name)
 }
 
 /// All recordings of the study's own defenses: the original samples first, then the canaries.

@@ -22,6 +22,9 @@ pub mod exact;
 pub mod generate;
 mod interruptible;
 pub mod label_dp;
+pub mod label_mechanisms;
+#[cfg(feature = "torch")]
+mod label_training;
 pub mod membership;
 pub mod merge;
 #[cfg(feature = "torch")]
@@ -29,6 +32,8 @@ pub mod meta_classifier;
 mod modeled;
 #[cfg(not(feature = "torch"))]
 mod no_defense_training;
+#[cfg(not(feature = "torch"))]
+mod no_label_training;
 #[cfg(not(feature = "torch"))]
 pub mod no_torch;
 mod output_sets;
@@ -48,6 +53,8 @@ mod shadow_figures;
 pub mod simulate;
 mod stream_state;
 mod student_membership;
+#[cfg(feature = "torch")]
+mod study_training;
 pub mod suite;
 #[cfg(feature = "torch")]
 pub mod torch;
@@ -76,5 +83,7 @@ mod weight_attacks;
 
 #[cfg(not(feature = "torch"))]
 use no_defense_training as defense_training;
+#[cfg(not(feature = "torch"))]
+use no_label_training as label_training;
 #[cfg(not(feature = "torch"))]
 pub use no_torch as torch;

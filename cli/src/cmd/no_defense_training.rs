@@ -1,22 +1,17 @@
 //! Studies of defenses in a program that was built without libtorch: all recordings must be there.
 
-use super::planned_recording::Planned;
+use super::planned_recording::{Planned, cannot_train};
 use super::recorded_plan::RecordedPlan;
 use crate::args::Common;
+use leakbound::Result;
 use leakbound::record::DefenseFile;
-use leakbound::{Error, Result};
 use serde_json::{Map, Value};
 
 /// Nothing is trained. Recordings that are there must have been trained with the seed and the sizes of the study; what
 /// else their plan says cannot be compared without the code that trains.
 pub fn complete(common: &Common, study: &DefenseFile, planned: &[Planned<'_>], seed: u64) -> Result<()> {
     if let Some(planned) = planned.iter().find(|planned| !planned.path.exists()) {
-        let reason = format!(
-            "{} is missing, and this program was built without the feature `torch`; in a clone, `cargo xtask libtorch && \
-             cargo build --release --features torch` makes one that trains it",
-            planned.path.display()
-        );
-        return Err(Error::Unavailable { operation: "training", reason });
+        return Err(cannot_train(&planned.path));
     }
     let mut first: Option<(&Planned<'_>, RecordedPlan)> = None;
     for planned in planned {

@@ -1,8 +1,8 @@
-//! A recording that a study of defenses needs.
+//! Recordings that a study needs.
 
 use leakbound::membership::CanaryKind;
-use leakbound::record::{DefenseEntry, StudyOption};
-use std::path::PathBuf;
+use leakbound::record::{DefenseEntry, LabelEntry, StudyOption};
+use std::path::{Path, PathBuf};
 
 /// A recording that the study trains where it is missing.
 pub struct Planned<'a> {
@@ -14,4 +14,32 @@ pub struct Planned<'a> {
     pub options: Vec<StudyOption>,
     /// Where the recording lies, or will.
     pub path: PathBuf,
+}
+
+/// The recording of a mechanism of label privacy, which the study trains where it is missing.
+pub struct PlannedLabels<'a> {
+    /// The mechanism.
+    pub entry: &'a LabelEntry,
+    /// The options of the training.
+    pub options: &'a [StudyOption],
+    /// Where the recording lies, or will.
+    pub path: PathBuf,
+}
+
+/// The folder of recordings beside a study: `fashion-recordings` for `fashion.toml`.
+pub fn beside(file: &Path) -> PathBuf {
+    let mut name = file.file_stem().unwrap_or_default().to_owned();
+    name.push("-recordings");
+    file.with_file_name(name)
+}
+
+/// What to say of a recording that is missing in a program that cannot train it.
+#[cfg(not(feature = "torch"))]
+pub fn cannot_train(path: &Path) -> leakbound::Error {
+    let reason = format!(
+        "{} is missing, and this program was built without the feature `torch`; in a clone, `cargo xtask libtorch && \
+         cargo build --release --features torch` makes one that trains it",
+        path.display()
+    );
+    leakbound::Error::Unavailable { operation: "training", reason }
 }

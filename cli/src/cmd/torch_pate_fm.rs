@@ -1,20 +1,33 @@
 //! `leakbound torch pate-fm`: answers of a student of noisy votes about its canaries.
 
 use super::recipe::{About, Recipe};
+use super::recorded_plan::RecordedPlan;
 use crate::args::{Common, PateFmOptions};
+use crate::output::Output;
 use leakbound::Result;
 use leakbound::error::Error;
 use leakbound::quantity::Epsilon;
 use leakbound::record::ArrayWriter;
-use leakbound::report::TrainingFact;
+use leakbound::report::{RecordingDocument, TrainingFact};
 use leakbound::study::{Number, Warning, significant};
 use leakbound_train::{PateFmModels, PateFmPlan, PateFmRun, TrainingDevice, train_pate_fm};
 use ndarray::{Array, ArrayD, Axis, Dimension, arr0};
 
 pub fn run(common: &Common, options: &PateFmOptions, device: TrainingDevice) -> Result<()> {
+    let (output, document) = record(common, options, device)?;
+    output.write(&document)
+}
+
+/// Trains teachers and students and writes the recording; the document about it, and where it goes.
+pub fn record(common: &Common, options: &PateFmOptions, device: TrainingDevice) -> Result<(Output, RecordingDocument)> {
     let plan = options.plan(common.seed)?;
     let claim = plan.voting.claimed_epsilon();
     let recipe = Recipe::open(common, &options.data, device, &options.checkpoint.files())?;
+    let recorded = RecordedPlan {
+        images: recipe.digests(),
+        others: Vec::new(),
+        plan: serde_json::to_value(&plan).unwrap_or_default(),
+    };
     let checkpoint = recipe.checkpoint(&options.checkpoint, "pate-fm", &plan.votes())?;
     let networks = plan.networks();
     let models = recipe.train(&format!("{networks} networks"), (networks, "networks"), |progress| {
@@ -37,8 +50,10 @@ pub fn run(common: &Common, options: &PateFmOptions, device: TrainingDevice) -> 
         warnings: warnings(&models, &plan),
         figures: Vec::new(),
     };
-    let (output, document) = recipe.record(about, |writer| add(writer, &models, (&plan, claim)))?;
-    output.write(&document)
+    recipe.record(about, |writer| {
+        add(writer, &models, (&plan, claim))?;
+        writer.add("plan", &recorded.array()?)
+    })
 }
 
 /// Means over the runs, but for what they have in common.
