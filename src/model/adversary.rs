@@ -33,6 +33,22 @@ pub enum Adversary {
 impl Adversary {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::NatAdvq, Self::PoisAdvq, Self::PoisNatq];
+
+    /// Whether the query is the point that the neighboring dataset has more. Recorded queries are then about different
+    /// neighboring datasets, and the adversary repeats one of them: what several leak does not add up.
+    #[must_use]
+    pub const fn chooses_query(self) -> bool {
+        match self {
+            Self::NatAdvq | Self::PoisAdvq => true,
+            Self::PoisNatq => false,
+        }
+    }
+
+    /// The number of the neighboring dataset that the recorded query at this position is about.
+    #[must_use]
+    pub const fn neighbor(self, position: usize) -> u64 {
+        if self.chooses_query() { position as u64 } else { 0 }
+    }
 }
 
 impl fmt::Display for Adversary {

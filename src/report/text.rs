@@ -64,7 +64,7 @@ fn claim(claim: &Claim) -> String {
         text += &format!(", query {}", claim.query);
     }
     if claim.failure_probability > 0.0 {
-        text += &format!(", wrong with probability at most {}", short(claim.failure_probability));
+        text += &format!(", wrong with probability at most {}", significant(claim.failure_probability, 3));
     }
     text + ")"
 }

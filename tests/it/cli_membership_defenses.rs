@@ -334,7 +334,7 @@ mod with_libtorch {
             ),
             (
                 "[[defense]]\nname = 'a'\nleft-out = 3\n",
-                "s.toml: line 5: found defense: --left-out is an option of selena",
+                "s.toml: line 7: found defense: --left-out is an option of selena",
             ),
             ("[[defense]]\nname = 'a'\ncanaries = 'out-of-distribution'\n", "s.toml: line 7, canaries: found out-of-"),
         ] {

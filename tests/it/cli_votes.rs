@@ -143,6 +143,23 @@ fn repeated_answers_of_the_same_teachers_are_capped() {
 
 const KNN: &str = "validation/data/fashion_knn.npz";
 
+/// Queries that an adversary chooses are each about another neighbor: fresh answers to them do not add up, and those to
+/// one of them do.
+#[test]
+fn leakage_under_different_neighbors_does_not_add_up() {
+    for model in [format!("{FASHION} --model pate"), format!("{KNN} --model private-knn")] {
+        let arguments =
+            format!("audit votes {model} --noise gaussian:40 --orders 2 --samples 1e3 --sampling exact-distribution");
+        let independent = format!("{arguments} --composition independent");
+        let line = Desk::root().rejected(2, &format!("{independent} --adversary pois-advq"));
+        assert!(line.starts_with("composition: each query has a neighboring dataset of its own"), "{line}");
+        for more in ["--adversary pois-natq", "--adversary nat-advq --n-queries 10"] {
+            let document = Desk::root().json(&format!("{independent} {more}"));
+            assert_eq!(document["composed"]["composition"], "independent", "{model} {more}");
+        }
+    }
+}
+
 /// Values of one order in a list of rows of JSON.
 fn at<'a>(value: &'a Value, order: f64, name: Option<&str>) -> &'a Value {
     let fits = |row: &&Value| row["order"] == order && name.is_none_or(|name| row["name"] == name);
@@ -187,7 +204,9 @@ fn private_knn_with_every_recorded_adversary() {
         ));
         assert_eq!((&document["options"]["k"], &document["options"]["rate"]), (&200.into(), &0.2.into()));
         assert_eq!(document["added_point"]["search"].as_str(), point);
-        assert_eq!(document["composed"]["composition"], "independent");
+        // Only a point that stays the same leaks more with every query.
+        let composition = point.map(|_| "independent");
+        assert_eq!(document["composed"]["composition"].as_str(), composition, "{adversary}");
         assert!(codes(&document).contains(&"independent-labels"));
         for query in rows(&document["queries"]) {
             let exact = at(&query["exact"], 2.0, None)["forward"].as_f64().unwrap();

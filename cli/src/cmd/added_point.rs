@@ -67,7 +67,8 @@ pub fn read(mut file: VoteFile, options: &VotesOptions, memory: MemoryBudget) ->
                 label,
             )?;
             let model = model.with_points(options.changed)?;
-            Ok(ModeledQuery { position: query.position, label: query.label, neighbor: 0, model: model.into() })
+            let neighbor = options.adversary.neighbor(query.position);
+            Ok(ModeledQuery { position: query.position, label: query.label, neighbor, model: model.into() })
         })
         .collect::<Result<Vec<_>>>()?;
     let points = if options.changed == 1 { String::new() } else { format!(" x {}", options.changed) };

@@ -35,12 +35,11 @@ pub fn run(common: &Common, options: &VotesOptions) -> Result<Verdict> {
     conclude(common, output, &study, Asked { options, inputs: recording.inputs, title, warnings: Vec::new() })
 }
 
-/// What the model guarantees; nothing where each query has a neighbor of its own.
+/// What the model guarantees; of independent answers nothing where each query has a neighbor of its own.
 fn default_composition(queries: &[ModeledQuery], options: &VotesOptions) -> Composition {
-    if options.n_queries.is_none() && !ModeledQuery::share_a_neighbor(queries) {
-        return Composition::PerQuery;
-    }
-    queries[0].model.default_composition()
+    let usual = queries[0].model.default_composition();
+    let is_sum = usual.divergences_add() && options.n_queries.is_none();
+    if is_sum && !ModeledQuery::share_a_neighbor(queries) { Composition::PerQuery } else { usual }
 }
 
 /// The options as they are used: those of Private-kNN have values only there.

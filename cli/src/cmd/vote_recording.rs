@@ -25,7 +25,8 @@ pub fn read(options: &VotesOptions, memory: MemoryBudget) -> Result<Recording> {
             let fit = |PateQuery { position, label, votes, votes_neighbor, .. }| {
                 let model =
                     PateModel::from_votes(k, &votes, &votes_neighbor)?.with_changed_teachers(options.changed)?;
-                Ok(ModeledQuery { position, label, neighbor: 0, model: model.into() })
+                let neighbor = options.adversary.neighbor(position);
+                Ok(ModeledQuery { position, label, neighbor, model: model.into() })
             };
             of(votes.queries.into_iter().map(fit).collect(), words, &file)
         }
@@ -35,7 +36,8 @@ pub fn read(options: &VotesOptions, memory: MemoryBudget) -> Result<Recording> {
                 format!("capc, {}, k = {} parties, {} classes", options.adversary, votes.parties, votes.classes);
             let fit = |CapcQuery { position, label, votes, votes_neighbor, .. }| {
                 let model = CapcModel::from_votes(&votes, &votes_neighbor)?.into();
-                Ok(ModeledQuery { position, label, neighbor: 0, model })
+                let neighbor = options.adversary.neighbor(position);
+                Ok(ModeledQuery { position, label, neighbor, model })
             };
             of(votes.queries.into_iter().map(fit).collect(), words, &file)
         }

@@ -193,15 +193,15 @@ impl Study for VotesStudy {
     type Answer = VotesAnswer;
 
     /// # Errors
-    /// [`Error::Length`] for no query, [`Error::Rejected`] for a composition of one answer to each of several queries that
-    /// do not [share a neighbor](ModeledQuery::share_a_neighbor), those of the models and methods, and [`Error::Contradiction`] where figures
-    /// exclude each other.
+    /// [`Error::Length`] for no query, [`Error::Rejected`] for independent answers to several queries that do not [share a
+    /// neighbor](ModeledQuery::share_a_neighbor), those of the models and methods, and [`Error::Contradiction`] where
+    /// figures exclude each other.
     fn run(&self, progress: &Progress<'_>) -> Result<VotesAnswer> {
         let Some(first) = self.queries.first() else {
             return Err(Error::Length { quantity: "queries", found: 0, expected: "at least 1".into() });
         };
-        let adds_up = self.composition == Composition::PerQuery || self.repeated.is_some();
-        if !adds_up && !ModeledQuery::share_a_neighbor(&self.queries) {
+        let is_sum = self.composition.divergences_add() && self.repeated.is_none();
+        if is_sum && !ModeledQuery::share_a_neighbor(&self.queries) {
             let reason = "each query has a neighboring dataset of its own, and their leakage does not add up: repeat the \
                           worst with --n-queries, or take them one by one with --composition per-query";
             return Err(Error::Rejected { operation: "composition", reason: reason.into() });
