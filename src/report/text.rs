@@ -3,7 +3,7 @@
 use super::content::Content;
 use super::fit::RULE;
 use super::section::{Body, Section, Table};
-use crate::study::{Claim, Warning, short, significant};
+use crate::study::{Claim, Warning, significant};
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, LineStyle};
 use unicode_width::UnicodeWidthStr;

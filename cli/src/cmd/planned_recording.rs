@@ -17,6 +17,7 @@ pub struct Planned<'a> {
 }
 
 /// The recording of a mechanism of label privacy, which the study trains where it is missing.
+#[cfg_attr(not(feature = "torch"), expect(dead_code, reason = "read where models are trained"))]
 pub struct PlannedLabels<'a> {
     /// The mechanism.
     pub entry: &'a LabelEntry,
