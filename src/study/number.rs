@@ -79,6 +79,17 @@ pub fn short(value: f64) -> String {
     if value != 0.0 && !(1e-3..1e5).contains(&size) { format!("{value:e}") } else { value.to_string() }
 }
 
+/// The same with at most three significant digits, for what was computed: a divided failure probability.
+///
+/// ```
+/// # use leakbound::study::brief;
+/// assert_eq!([0.05, 0.05 / 13.0, 0.0].map(brief), ["0.05", "0.00385", "0"]);
+/// ```
+#[must_use]
+pub fn brief(value: f64) -> String {
+    short(format!("{value:.2e}").parse().unwrap_or(value))
+}
+
 /// A share in percent with up to three significant digits.
 ///
 /// ```

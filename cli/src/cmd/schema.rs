@@ -34,6 +34,7 @@ const DOCUMENTS: [(&str, Make); 39] = [
     ("calibrate", answer::<CalibrateAnswer>),
     ("label-dp memorization", answer::<LabelAnswer>),
     ("label-dp compare", answer::<LabelComparisonAnswer>),
+    ("label-dp mechanisms", answer::<LabelComparisonAnswer>),
     ("membership lira", answer::<MembershipAnswer>),
     ("membership label-only", answer::<MembershipAnswer>),
     ("membership threshold", answer::<MembershipAnswer>),
