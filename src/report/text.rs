@@ -3,7 +3,7 @@
 use super::content::Content;
 use super::fit::RULE;
 use super::section::{Body, Section, Table};
-use crate::study::{Claim, Warning, brief, significant};
+use crate::study::{Claim, Warning, rounded_up, significant};
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, LineStyle};
 use unicode_width::UnicodeWidthStr;
@@ -64,7 +64,7 @@ fn claim(claim: &Claim) -> String {
         text += &format!(", query {}", claim.query);
     }
     if claim.failure_probability > 0.0 {
-        text += &format!(", wrong with probability at most {}", brief(claim.failure_probability));
+        text += &format!(", wrong with probability at most {}", rounded_up(claim.failure_probability));
     }
     text + ")"
 }

@@ -68,7 +68,7 @@ pub use merge::MergeStudy;
 pub use meta_classifier::{
     InferredValues, MetaClassifierAnswer, MetaClassifierStudy, PairedAttackRow, PropertyAttackRow, TargetAnswers,
 };
-pub use number::{Number, brief, percent, short, significant};
+pub use number::{Number, percent, rounded_up, short, significant};
 pub use progress::{Progress, Step, unwatched};
 pub use property::{PropertyAnswer, PropertyDistanceRow, PropertyStudy};
 pub use rerun::{Difference, RerunAnswer};

@@ -79,15 +79,22 @@ pub fn short(value: f64) -> String {
     if value != 0.0 && !(1e-3..1e5).contains(&size) { format!("{value:e}") } else { value.to_string() }
 }
 
-/// The same with at most three significant digits, for what was computed: a divided failure probability.
+/// A number above 0 with at most three significant digits, rounded up: a computed failure probability must not look
+/// smaller than it is.
 ///
 /// ```
-/// # use leakbound::study::brief;
-/// assert_eq!([0.05, 0.05 / 13.0, 0.0].map(brief), ["0.05", "0.00385", "0"]);
+/// # use leakbound::study::rounded_up;
+/// assert_eq!([0.05, 0.05 / 13.0, 0.05 / 15.0].map(rounded_up), ["0.05", "0.00385", "0.00334"]);
 /// ```
 #[must_use]
-pub fn brief(value: f64) -> String {
-    short(format!("{value:.2e}").parse().unwrap_or(value))
+pub fn rounded_up(value: f64) -> String {
+    let scientific = format!("{value:.2e}");
+    let nearest: f64 = scientific.parse().unwrap_or(value);
+    let next = |(digits, power): (&str, &str)| -> Option<f64> {
+        let (digits, power): (f64, i32) = (digits.parse().ok()?, power.parse().ok()?);
+        format!("{:.0}e{}", 100.0 * digits + 1.0, power - 2).parse().ok()
+    };
+    short(if nearest < value { scientific.split_once('e').and_then(next).unwrap_or(value) } else { nearest })
 }
 
 /// A share in percent with up to three significant digits.

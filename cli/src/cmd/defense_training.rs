@@ -1,7 +1,7 @@
 //! Training of the shadow models that a study of defenses has no recordings of.
 
 use super::planned_recording::Planned;
-use super::recorded_plan::RecordedPlan;
+use super::recorded_plan::{PlannedFile, complete_recordings};
 use super::study_training::{self, Wanted};
 use super::{torch, torch_shadow};
 use crate::args::{Cli, Command, Common, ShadowOptions, TorchCommand};
@@ -9,7 +9,6 @@ use crate::options::Schema;
 use leakbound::record::{DefenseFile, StudyOption};
 use leakbound::{Error, Result};
 use leakbound_train::ShadowPlan;
-use std::path::Path;
 
 /// A recording with the options that it is trained with.
 struct Work<'a> {
@@ -25,30 +24,22 @@ pub fn complete(common: &Common, study: &DefenseFile, planned: &[Planned<'_>], s
     let mut schema = Schema::new();
     let works = planned.iter().map(|planned| work(common, study, planned, &mut schema, seed));
     let works = works.collect::<Result<Vec<Work<'_>>>>()?;
-    let mut first: Option<(&Path, RecordedPlan)> = None;
-    let (there, missing): (Vec<_>, Vec<_>) = works.iter().partition(|work| work.planned.path.exists());
-    for work in there.iter().chain(&missing) {
-        let path = work.planned.path.as_path();
-        if !path.exists() {
-            train(work, path)?;
-        }
-        let recorded = RecordedPlan::of_file(path, common.memory())?;
-        recorded.check(path, &serde_json::to_value(&work.plan).unwrap_or_default())?;
-        match &first {
-            Some((other, images)) => recorded.check_images(path, (other, images))?,
-            None => first = Some((path, recorded)),
-        }
-    }
-    Ok(())
+    let files: Vec<PlannedFile<'_>> = works.iter().map(Work::file).collect();
+    complete_recordings(common.memory(), &files, &mut |work| works[work].train())
 }
 
-/// Trains the models of one recording.
-fn train(work: &Work<'_>, path: &Path) -> Result<()> {
-    let Work { common, options, .. } = work;
-    study_training::train(common, path, Some(&options.checkpoint), || {
-        let device = torch::open(options.data.device.device)?;
-        torch_shadow::record(common, options, device).map(|_| ())
-    })
+impl Work<'_> {
+    fn file(&self) -> PlannedFile<'_> {
+        PlannedFile { path: &self.planned.path, plan: serde_json::to_value(&self.plan).unwrap_or_default() }
+    }
+
+    fn train(&self) -> Result<()> {
+        let Self { planned, common, options, .. } = self;
+        study_training::train(common, &planned.path, Some(&options.checkpoint), || {
+            let device = torch::open(options.data.device.device)?;
+            torch_shadow::record(common, options, device).map(|_| ())
+        })
+    }
 }
 
 /// The options of `leakbound torch shadow` for one recording.

@@ -1,13 +1,13 @@
 //! Training of the models that a study of label privacy has no recordings of.
 
 use super::planned_recording::PlannedLabels;
-use super::recorded_plan::RecordedPlan;
+use super::recorded_plan::{PlannedFile, complete_recordings};
 use super::study_training::{self, Wanted};
 use super::{torch, torch_label_dp, torch_pate_fm};
 use crate::args::{Cli, Command, Common, LabelDpOptions, PateFmOptions, TorchCommand};
 use crate::options::Schema;
 use leakbound::label_dp::LabelFamily;
-use leakbound::record::{InputFile, LabelStudyFile};
+use leakbound::record::{InputFile, LabelStudyFile, read_label_recording};
 use leakbound::{Error, Result};
 use serde::Serialize;
 use serde_json::Value;
@@ -32,24 +32,16 @@ pub fn complete(common: &Common, study: &LabelStudyFile, planned: &[PlannedLabel
     let mut schema = Schema::new();
     let works = planned.iter().map(|planned| work(common, study, planned, &mut schema, seed));
     let works = works.collect::<Result<Vec<Work<'_>>>>()?;
-    let mut first: Option<(&Path, RecordedPlan)> = None;
-    let (there, missing): (Vec<_>, Vec<_>) = works.iter().partition(|work| work.planned.path.exists());
-    for work in there.iter().chain(&missing) {
-        let path = work.planned.path.as_path();
-        if !path.exists() {
-            work.train()?;
-        }
-        let recorded = RecordedPlan::of_file(path, common.memory())?;
-        recorded.check(path, &work.plan)?;
-        match &first {
-            Some((other, images)) => recorded.check_images(path, (other, images))?,
-            None => first = Some((path, recorded)),
-        }
-    }
+    let files: Vec<PlannedFile<'_>> = works.iter().map(Work::file).collect();
+    complete_recordings(common.memory(), &files, &mut |work| works[work].train())?;
     works.iter().filter_map(Work::votes).try_for_each(study_training::remove)
 }
 
 impl Work<'_> {
+    fn file(&self) -> PlannedFile<'_> {
+        PlannedFile { path: &self.planned.path, plan: self.plan.clone() }
+    }
+
     fn train(&self) -> Result<()> {
         let (common, path) = (&self.common, self.planned.path.as_path());
         match &self.recipe {
@@ -60,7 +52,9 @@ impl Work<'_> {
             Recipe::PateFm(options) => study_training::train(common, path, None, || {
                 torch_pate_fm::record(common, options, torch::open(options.data.device.device)?).map(|_| ())
             }),
-        }
+        }?;
+        // What cannot be compared is known before the next training.
+        read_label_recording(path, common.memory()).map(|_| ())
     }
 
     /// The checkpoint that other recordings may share.

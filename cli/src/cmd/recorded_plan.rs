@@ -88,6 +88,36 @@ impl RecordedPlan {
     }
 }
 
+/// A recording that a study needs: its place, and the plan that it is to be of.
+pub struct PlannedFile<'a> {
+    pub path: &'a Path,
+    pub plan: Value,
+}
+
+/// Makes the recordings that are missing, one after the other; `make` gets their places in the list. Those that are
+/// there come first, and all must be of their plans and of the same images.
+pub fn complete_recordings(
+    memory: MemoryBudget,
+    files: &[PlannedFile<'_>],
+    make: &mut dyn FnMut(usize) -> Result<()>,
+) -> Result<()> {
+    let mut first: Option<(&Path, RecordedPlan)> = None;
+    let (there, missing): (Vec<usize>, Vec<usize>) = (0..files.len()).partition(|&file| files[file].path.exists());
+    for file in there.into_iter().chain(missing) {
+        let PlannedFile { path, plan } = &files[file];
+        if !path.exists() {
+            make(file)?;
+        }
+        let recorded = RecordedPlan::of_file(path, memory)?;
+        recorded.check(path, plan)?;
+        match &first {
+            Some((other, images)) => recorded.check_images(path, (other, images))?,
+            None => first = Some((path, recorded)),
+        }
+    }
+    Ok(())
+}
+
 /// What a reader must know of models that [have untrained views](RecordedPlan::has_untrained_views).
 pub fn untrained_views(who: &str) -> Warning {
     Warning {

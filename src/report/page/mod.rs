@@ -5,7 +5,7 @@ use super::envelope::Envelope;
 use super::figure::{Drawing, shortened, visible};
 use super::meaning::one_in;
 use super::section::{Body, Column, Section, Table};
-use crate::study::{Claim, Warning, brief, short, significant};
+use crate::study::{Claim, Warning, rounded_up, short, significant};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde_json::Value;
 
@@ -180,7 +180,7 @@ fn claims(claims: &[Claim]) -> Markup {
                             }
                             @if !claim.query.is_empty() { " (query " (shortened(&claim.query, LONG_CELL)) ")" }
                             @if claim.failure_probability > 0.0 {
-                                ", unless an event of probability " (brief(claim.failure_probability))
+                                ", unless an event of probability " (rounded_up(claim.failure_probability))
                                 " (" (one_in(claim.failure_probability)) ") happened"
                             }
                             "."
