@@ -18,7 +18,7 @@ pub struct RecordedStudents {
     pub test_logits: Array3<f32>,
     /// \[image\].
     pub test_label: Vec<usize>,
-    /// Privacy budget of each student.
+    /// Privacy budget ε of each student, in (0, inf].
     pub budget: Array1<f64>,
     /// Logits \[model, image, class\] on the same private and test images of models that were trained on the private
     /// images without privacy, if they are recorded.
@@ -50,8 +50,9 @@ fn read(arrays: &mut ArrayFile) -> Result<RecordedStudents> {
         let expected = format!("{students} students, as in `private_logits`");
         return Err(arrays.at("budget", format!("{} students", budget.len()), expected).into());
     }
-    let wrong = |budget: f64| !(budget > 0.0 && budget.is_finite());
-    if let Some(error) = arrays.first_fault("budget", &budget, wrong, "a finite number above 0") {
+    if let Some(error) =
+        arrays.first_fault("budget", &budget, |budget: f64| budget.is_nan() || budget <= 0.0, "a number above 0")
+    {
         return Err(error.into());
     }
     let names = ["baseline_private_logits", "baseline_test_logits"];
@@ -137,7 +138,7 @@ mod tests {
 
     #[test]
     fn shapes_labels_and_budgets_are_checked() {
-        let (labels, budget) = (array![0u8, 1, 2, 0, 1, 2, 0, 1], array![1.0, 2.0]);
+        let (labels, budget) = (array![0u8, 1, 2, 0, 1, 2, 0, 1], array![1.0, f64::INFINITY]);
         let good = of((2, 9, 3), &labels, &budget, Some((1, 9, 3))).unwrap();
         assert_eq!((good.test_label, good.baseline.unwrap()[0].dim()), (vec![0, 1, 2, 0, 1, 2, 0, 1], (1, 9, 3)));
         let wrong = |private, labels: &Array1<u8>, budget: &Array1<f64>, baseline| {

@@ -15,7 +15,7 @@ pub struct StudentRow {
     /// The run, counted from 0.
     pub run: usize,
     /// The budget.
-    pub budget: f64,
+    pub budget: Number,
     /// Its δ.
     pub delta: f64,
     /// ε of what was spent.
@@ -58,7 +58,7 @@ impl StudentDocument {
         let percent = |share: f64| format!("{:.2} %", 100.0 * share);
         Table::of(one.chain(means))
             .words("run", |line| line.0.clone())
-            .short("budget", |line| line.1[0].budget)
+            .short("budget", |line| line.1[0].budget.0)
             .number("ε spent", 4, |line| mean(&line.1, |row| row.epsilon.0))
             .exact("queries", |line| count(&line.1, |row| row.queries))
             .exact("labels", |line| count(&line.1, |row| row.labels))
@@ -120,7 +120,7 @@ mod tests {
         };
         let student = |run: usize, labels| StudentRow {
             run,
-            budget: 2.0,
+            budget: Number(2.0),
             delta: 1e-5,
             epsilon: Number(1.5),
             order: 8.0,

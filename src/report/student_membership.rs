@@ -9,8 +9,8 @@ use crate::study::{
     significant,
 };
 
-fn name(budget: Option<f64>) -> String {
-    budget.map_or_else(|| "none".into(), short)
+fn name(budget: Option<Number>) -> String {
+    budget.map_or_else(|| "none".into(), |budget| short(budget.0))
 }
 
 const fn words(finding: StudentFinding) -> &'static str {
@@ -110,10 +110,10 @@ impl StudentMembershipAnswer {
             .into()
     }
 
-    /// AUC against the budget: Figures 6.3 to 6.5 of the thesis.
+    /// AUC against finite budgets: Figures 6.3 to 6.5 of the thesis.
     fn auc(&self) -> Option<Drawing> {
-        let private: Vec<(f64, &BudgetMembershipRow)> =
-            self.budgets.iter().filter_map(|row| Some((row.budget?, row))).collect();
+        let budgets = self.budgets.iter().filter_map(|row| Some((row.budget?.0, row)));
+        let private: Vec<(f64, &BudgetMembershipRow)> = budgets.filter(|(budget, _)| budget.is_finite()).collect();
         let (first, last) = (private.first()?.0, private.last()?.0);
         let points = |value: fn(&BudgetMembershipRow) -> f64| private.iter().map(|(x, row)| [*x, value(row)]).collect();
         let band = private.iter().map(|(x, row)| [*x, row.lower, row.upper]).collect();
@@ -150,7 +150,7 @@ impl StudentMembershipAnswer {
             let last = student.risk_quantiles.len().max(2) - 1;
             let points = student.risk_quantiles.iter().enumerate().map(|(k, &risk)| [risk, k as f64 / last as f64]);
             let name =
-                student.budget.map_or_else(|| "without privacy".into(), |budget| format!("ε = {}", short(budget)));
+                student.budget.map_or_else(|| "without privacy".into(), |budget| format!("ε = {}", short(budget.0)));
             Series::new(name, SeriesKind::Measured, points.collect())
         };
         let figure = Curves {

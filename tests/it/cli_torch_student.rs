@@ -14,7 +14,7 @@ fn recorded_students_are_accounted_and_attacked() {
         let (status, stdout, stderr) = leakbound(&format!(
             "torch student --data {IMAGES} --recording {recording} --device cpu --teachers 10 --hidden 16 --epochs 6 \
              --threshold 6 --threshold-noise gaussian:3 --noise gaussian:1.5 --budgets 20,50 --student-batch 16 \
-             --private 100 --runs 2 --seed 3 --threads {threads} --quiet --format json"
+             --private 100 --baselines 1 --runs 2 --seed 3 --threads {threads} --quiet --format json"
         ));
         assert_eq!(status, 0, "{stderr}");
         stdout
@@ -55,8 +55,9 @@ fn recorded_students_are_accounted_and_attacked() {
     assert_eq!(status, 0, "{stderr}");
     let attacked: serde_json::Value = serde_json::from_str(&stdout).unwrap();
     let budgets: Vec<_> = attacked["budgets"].as_array().unwrap().iter().map(|row| row["budget"].clone()).collect();
-    assert_eq!(budgets, [20.0, 50.0]);
-    assert_eq!(codes(&attacked), ["given-the-models", "no-baseline"]);
+    // The baseline is last and has no budget.
+    assert_eq!(serde_json::json!(budgets), serde_json::json!([20.0, 50.0, null]));
+    assert_eq!(codes(&attacked), ["given-the-models"]);
     let (status, _, stderr) = leakbound(&format!("membership students {IMAGES}"));
     assert!(status == 1 && stderr.contains("expected the array `private_logits`"), "{stderr}");
 }

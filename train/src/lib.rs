@@ -77,6 +77,6 @@ pub use prompt_pate::{PromptAdversary, PromptPatePlan, PromptVotes, ShownQueries
 pub use property::{EnsembleImages, PropertyModels, PropertyPlan, train_for_property};
 pub use shadow::{FurtherAnswers, Inclusion, NeighborAnswers, ShadowAnswers, ShadowPlan, Views, train_shadow_models};
 pub use shown::Shown;
-pub use student::{LabelCosts, LabelingPlan, StudentPlan, StudentRun, Students, train_student};
+pub use student::{Baselines, LabelCosts, LabelingPlan, StudentPlan, StudentRun, Students, train_student};
 pub use teachers::{TeacherPlan, TeacherVotes, train_teachers};
 pub use train::TrainingPlan;

@@ -132,6 +132,7 @@ fn plan() -> Result<StudentPlan> {
         private: 1,
         student_network: network,
         student_training: training(50, 128, Schedule::Exponential { rate: 1e-3, factor: 0.95, parts: 50 }),
+        baselines: 0,
         runs: RUNS,
         seed: 0,
     })

@@ -22,6 +22,11 @@ pub fn run(common: &Common, options: &StudentOptions, device: TrainingDevice) ->
     let rows = rows(&students, &plan);
     let teacher_accuracy =
         students.runs.iter().map(|run| run.teacher_accuracy).sum::<f64>() / students.runs.len() as f64;
+    let mut facts = vec![TrainingFact { name: "mean-teacher-accuracy", value: Number(teacher_accuracy) }];
+    facts.extend(students.baselines.as_ref().map(|baselines| {
+        let mean = baselines.accuracies.iter().sum::<f64>() / baselines.accuracies.len() as f64;
+        TrainingFact { name: "mean-baseline-accuracy", value: Number(mean) }
+    }));
     let about = About {
         schema: "leakbound.torch-student/1",
         options,
@@ -35,7 +40,7 @@ pub fn run(common: &Common, options: &StudentOptions, device: TrainingDevice) ->
             students.query_index.len()
         ),
         networks,
-        facts: vec![TrainingFact { name: "mean-teacher-accuracy", value: Number(teacher_accuracy) }],
+        facts,
         warnings: warnings(&plan, &rows),
         figures: Vec::new(),
     };
@@ -52,7 +57,7 @@ fn rows(students: &Students, plan: &StudentPlan) -> Vec<StudentRow> {
         {
             rows.push(StudentRow {
                 run,
-                budget: budget.epsilon().get(),
+                budget: Number(budget.epsilon().get()),
                 delta: budget.delta().get(),
                 epsilon: Number(labeling.epsilon.get()),
                 order: labeling.order.get(),
@@ -95,6 +100,11 @@ fn add(writer: &mut ArrayWriter, students: &Students, plan: &StudentPlan) -> Res
     writer.add("private_index", &students.private_index)?;
     writer.add("private_label", &students.private_label)?;
     writer.add("private_logits", &students.private_logits)?;
+    if let Some(baselines) = &students.baselines {
+        writer.add("baseline_private_logits", &baselines.private_logits)?;
+        writer.add("baseline_test_logits", &baselines.test_logits)?;
+        writer.add("baseline_accuracy", &Array1::from(baselines.accuracies.clone()))?;
+    }
     writer.add("seed", &arr0(plan.seed))
 }
 
@@ -131,7 +141,7 @@ fn warnings(plan: &StudentPlan, rows: &[StudentRow]) -> Vec<Warning> {
                 "the {} queries of run {} ran out before the budget of {}: {} was spent",
                 row.queries,
                 row.run,
-                row.budget,
+                significant(row.budget.0, 4),
                 significant(row.epsilon.0, 4)
             ),
             hint: "make more images public".into(),

@@ -2,7 +2,7 @@
 
 use super::plan::StudentPlan;
 use crate::context::TrainingContext;
-use crate::ensemble::logits_of_all;
+use crate::ensemble::{Ensemble, logits_of_all};
 use crate::groups::Trainer;
 use crate::guard::guarded;
 use crate::teachers::split::Phase;
@@ -11,10 +11,13 @@ use leakbound::error::{Error, Result};
 use leakbound::record::ImageSet;
 use ndarray::{Array2, Axis};
 use rayon::prelude::*;
-use tch::Tensor;
+use std::ops::Range;
+use tch::{TchError, Tensor};
 
 /// Trainings of students, beside the phases of the teachers: the run is added.
 const STUDENTS: u64 = 1 << 32;
+/// Training of networks without privacy.
+const BASELINES: u64 = 1 << 33;
 
 /// Which images of the two halves of a data set are what.
 pub(super) struct Parts {
@@ -102,17 +105,38 @@ impl<'a> Lab<'a> {
             let targets = guarded("labels", || Ok(one_hot(&labels, classes, students.device.tensors())))?;
             let images = TrainingImages { inputs, targets };
             let phase = STUDENTS + pupil.run;
-            let logits = students.train_and_ask(phase, &images, &[table], &asked, &|networks, _, images| {
-                Ok(vec![Vec::<f32>::try_from(logits_of_all(networks, images).flatten(0, -1))?])
-            })?;
-            let logits = logits.into_iter().flatten().collect::<Vec<_>>();
-            let shape = (logits.len() / classes, classes);
-            Array2::from_shape_vec(shape, logits)
-                .map_err(|error| Error::Unavailable { operation: "answers", reason: error.to_string() })
+            let logits = students.train_and_ask(phase, &images, &[table], &asked, &each_network)?;
+            by_image(logits.into_iter().flatten().collect(), classes)
         };
         if students.device.is_cuda() {
             return pupils.into_iter().map(student).collect();
         }
         pupils.into_par_iter().map(student).collect()
     }
+
+    /// Logits of each network without privacy on all images that are queried on, \[image, class\]: trained as a student,
+    /// but on all training images and with their own labels.
+    pub fn baselines(&self, networks: usize) -> Result<Vec<Array2<f32>>> {
+        let all: Vec<Example> = (0..self.train.inputs.size()[0] as u32).map(Example::labeled).collect();
+        let tables = vec![all; networks];
+        let logits = self.students.train_and_ask(BASELINES, &self.train, &tables, &self.asked, &each_network)?;
+        logits.into_iter().map(|logits| by_image(logits, self.classes())).collect()
+    }
+}
+
+/// All logits of each network of a group.
+fn each_network(
+    networks: &mut dyn Ensemble,
+    group: Range<usize>,
+    images: &Tensor,
+) -> std::result::Result<Vec<Vec<f32>>, TchError> {
+    let logits = logits_of_all(networks, images);
+    (0..group.len())
+        .map(|network| Vec::try_from(logits.select(0, network as i64).flatten(0, -1).contiguous()))
+        .collect()
+}
+
+fn by_image(logits: Vec<f32>, classes: usize) -> Result<Array2<f32>> {
+    Array2::from_shape_vec((logits.len() / classes, classes), logits)
+        .map_err(|error| Error::Unavailable { operation: "answers", reason: error.to_string() })
 }

@@ -8,7 +8,7 @@ mod students;
 
 pub use labeling::{LabelCosts, LabelingPlan};
 pub use plan::StudentPlan;
-pub use students::{StudentRun, Students};
+pub use students::{Baselines, StudentRun, Students};
 
 use super::context::TrainingContext;
 use super::seed::{Purpose, stream};
@@ -32,7 +32,8 @@ use std::ops::Range;
 /// class: a share is public, the others measure the accuracy of teachers and students. Public images are queried on in
 /// random order, each once. What is answered is the labeled public part, on which a student is trained with the given
 /// labels and nothing else; the rest of the public images stays unlabeled. Within a run, a smaller budget has the first
-/// labels of a larger one, with the same noise.
+/// labels of a larger one, with the same noise. Baselines learn the private images themselves, all of them and without
+/// privacy.
 ///
 /// Each ε is for one student alone. The students of one run cost together what the largest budget does; runs share
 /// their private images, so that their costs add up. Noise that is a function of a seed can be taken off by anyone who
@@ -68,13 +69,14 @@ pub fn train_student(context: &TrainingContext<'_>, plan: &StudentPlan) -> Resul
     let labels_of_students = labeled.of_students();
     let pupils: Vec<Pupil<'_>> =
         labels_of_students.iter().map(|(run, labels)| Pupil { run: *run as u64, labels }).collect();
-    let logits = lab.students(&pupils)?;
-    let views: Vec<_> = logits.iter().map(|logits| logits.view()).collect();
-    let stacked = ndarray::stack(Axis(0), &views)
-        .map_err(|error| Error::Unavailable { operation: "answers", reason: error.to_string() })?;
+    let stacked = stacked(&lab.students(&pupils)?)?;
     let ends = [parts.public.len(), parts.public.len() + parts.held_out.len()];
     let part = |images: Range<usize>| stacked.slice_axis(Axis(1), images.into()).to_owned();
     let test_logits = part(ends[0]..ends[1]);
+    let baselines = match plan.baselines {
+        0 => None,
+        networks => Some(of_baselines(&lab.baselines(networks)?, ends, &test_label)?),
+    };
     let indices = |images: &[u32]| images.iter().map(|&image| image as i32).collect::<Array1<i32>>();
     Ok(Students {
         runs: labeled.runs(&votes, &test_logits, &test_label),
@@ -99,7 +101,24 @@ pub fn train_student(context: &TrainingContext<'_>, plan: &StudentPlan) -> Resul
         query_label,
         test_label,
         test_logits,
+        baselines,
     })
+}
+
+/// Logits \[network, image, class\].
+fn stacked(logits: &[Array2<f32>]) -> Result<Array3<f32>> {
+    let views: Vec<_> = logits.iter().map(|logits| logits.view()).collect();
+    ndarray::stack(Axis(0), &views)
+        .map_err(|error| Error::Unavailable { operation: "answers", reason: error.to_string() })
+}
+
+/// What baselines answered, of public images to the first end, of images that measure to the second, of private ones
+/// behind.
+fn of_baselines(logits: &[Array2<f32>], ends: [usize; 2], test_label: &Array1<u8>) -> Result<Baselines> {
+    let all = stacked(logits)?;
+    let part = |images: Range<usize>| all.slice_axis(Axis(1), images.into()).to_owned();
+    let (test_logits, private_logits) = (part(ends[0]..ends[1]), part(ends[1]..all.len_of(Axis(1))));
+    Ok(Baselines { accuracies: accuracies(&test_logits, test_label), private_logits, test_logits })
 }
 
 /// The public images as the teachers of each run labeled them.
@@ -162,10 +181,7 @@ impl Labeled {
     /// What each run's teachers and students are worth on the images that measure, which are behind the public ones.
     fn runs(&self, votes: &[Vec<u8>], test_logits: &Array3<f32>, test_label: &Array1<u8>) -> Vec<StudentRun> {
         let (runs, public) = (self.campaigns.len(), votes.first().map_or(0, Vec::len) - test_label.len());
-        let accuracies: Vec<f64> = test_logits
-            .outer_iter()
-            .map(|logits| accuracy(logits.rows().into_iter().map(argmax), test_label))
-            .collect();
+        let accuracies = accuracies(test_logits, test_label);
         self.campaigns
             .iter()
             .zip(votes.chunks(votes.len() / runs))
@@ -205,6 +221,11 @@ fn labels(set: &ImageSet, images: &[u32]) -> Array1<u8> {
 /// The class of the largest logit, the first of equals.
 fn argmax(logits: ArrayView1<'_, f32>) -> u8 {
     (1..logits.len()).fold(0, |best, class| if logits[class] > logits[best] { class } else { best }) as u8
+}
+
+/// Accuracy of each network, for logits \[network, image, class\].
+fn accuracies(logits: &Array3<f32>, labels: &Array1<u8>) -> Vec<f64> {
+    logits.outer_iter().map(|logits| accuracy(logits.rows().into_iter().map(argmax), labels)).collect()
 }
 
 fn accuracy(answers: impl Iterator<Item = u8>, labels: &Array1<u8>) -> f64 {

@@ -30,6 +30,9 @@ pub struct StudentPlan {
     pub student_network: NetworkPlan,
     /// Training of each student.
     pub student_training: TrainingPlan,
+    /// Baselines without privacy: networks like the students, with their training, that learn all training images with
+    /// their own labels. There may be none.
+    pub baselines: usize,
     /// Runs: other partitions, initial weights, orders of the queries and noise each time.
     pub runs: usize,
     /// Seed of everything random.
@@ -37,10 +40,11 @@ pub struct StudentPlan {
 }
 
 impl StudentPlan {
-    /// All networks trained: the teachers of each run, and a student for each budget.
+    /// All networks trained: the teachers of each run, a student for each budget, and the baselines.
     #[must_use]
     pub fn networks(&self) -> u64 {
-        (self.runs as u64).saturating_mul((self.teachers + self.labeling.budgets.len()) as u64)
+        let each = (self.teachers as u64).saturating_add(self.labeling.budgets.len() as u64);
+        (self.runs as u64).saturating_mul(each).saturating_add(self.baselines as u64)
     }
 
     /// Images of each teacher, if all can be done as it was asked.
@@ -69,11 +73,12 @@ impl StudentPlan {
             return Err(Error::Length { quantity: "shape of test images", found, expected });
         }
         check_tables("students", self.networks(), each.max(test.len()))?;
+        check_tables("baselines", self.baselines as u64, train.len())?;
         self.network.check()?;
         self.training.check(each)?;
         self.student_network.check()?;
         // A student with too few labels for early stopping is rejected when it is trained.
-        self.student_training.check(usize::MAX)?;
+        self.student_training.check(if self.baselines > 0 { train.len() } else { usize::MAX })?;
         Ok(each)
     }
 }

@@ -50,4 +50,17 @@ pub struct Students {
     pub private_label: Array1<u8>,
     /// Logits on them, \[student, image, class\].
     pub private_logits: Array3<f32>,
+    /// What baselines without privacy answered, if there are any.
+    pub baselines: Option<Baselines>,
+}
+
+/// Networks that were trained on the private images themselves.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Baselines {
+    /// Logits on the private images, \[network, image, class\].
+    pub private_logits: Array3<f32>,
+    /// Logits on the test images that measure, \[network, image, class\].
+    pub test_logits: Array3<f32>,
+    /// Share of the latter of which each network predicts the class.
+    pub accuracies: Vec<f64>,
 }

@@ -43,6 +43,7 @@ fn plan() -> StudentPlan {
             Optimizer::ADAM,
             Schedule::Exponential { rate: 2e-3, factor: 0.95, parts: 50 },
         ),
+        baselines: 0,
         runs: 2,
         seed: 1,
     }
@@ -91,11 +92,20 @@ fn students_learn_from_labels_within_their_budgets() {
     let mut images: Vec<u32> = students.pate_images.index_axis(Axis(0), 1).iter().copied().collect();
     images.sort_unstable();
     assert_eq!(images, (0..2000).collect::<Vec<u32>>());
-    // Another budget beside it changes no student.
-    let mut alone = plan.clone();
+    assert_eq!(students.baselines, None);
+    // Another budget or a baseline beside it changes no student.
+    let mut alone = StudentPlan { baselines: 2, ..plan.clone() };
     alone.labeling.budgets = budgets(&[30.0]);
     let alone = train_on_sample(&alone).unwrap();
     assert_eq!(alone.logits.index_axis(Axis(0), 1), students.logits.index_axis(Axis(0), 2));
+    // Baselines know the private images, and each is another network.
+    let baselines = alone.baselines.unwrap();
+    let known = accuracies(&baselines.private_logits, &alone.private_label);
+    println!("baselines: {known:?} of private images, {:?} of others", baselines.accuracies);
+    assert_eq!((baselines.private_logits.dim(), baselines.accuracies.len()), ((2, 300, 10), 2));
+    assert!(known.iter().zip(&baselines.accuracies).all(|(private, other)| private - other > 0.05));
+    assert_ne!(known[0], known[1]);
+    assert_eq!(alone.runs[0].student_accuracies.len(), 1);
 }
 
 /// What other commands read from the recording is what was trained.
@@ -160,6 +170,7 @@ fn what_cannot_be_trained_is_rejected() {
         rejected(&|plan| plan.public = f64::NAN),
         rejected(&|plan| plan.private = 2001),
         rejected(&|plan| plan.student_training.batch = 0),
+        rejected(&|plan| plan.baselines = 300_000),
         rejected(&|plan| {
             let order = vec![Order::new(2.0).unwrap()];
             let (epsilon, delta) = (Epsilon::new(1.0).unwrap(), Delta::new(1e-5).unwrap());
@@ -177,6 +188,7 @@ fn what_cannot_be_trained_is_rejected() {
     share of public images = NaN is not in (0, 1)
     students: 2001 private images of 2000 training images
     images in a step = 0 is not in [1, inf)
+    baselines: 300000 networks of 2000 images at once need more than 4 GiB for tables
     students: budgets on different orders
     students: run 0 gave no label within a budget of 0.01 (0 queries); raise the budget or lower the threshold
     ");

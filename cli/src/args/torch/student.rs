@@ -3,7 +3,7 @@
 use super::super::{Orders, Parsed, delta, epsilon, number, orders};
 use super::network::{NetworkName, NetworkOptions};
 use super::training::{CheckpointOptions, TrainingOptions, factor};
-use super::{DataOptions, count, rate};
+use super::{DataOptions, any_count, count, rate};
 use clap::{Args, ValueEnum};
 use leakbound::accountant::PrivacyBudget;
 use leakbound::distribution::{Noise, ThresholdForm, ThresholdTest};
@@ -92,6 +92,9 @@ pub struct StudentOptions {
     /// Randomly drawn training images that students are queried on [default: 2000, or all if there are fewer]
     #[arg(long, value_name = "N", value_parser = count, allow_hyphen_values = true)]
     pub private: Option<usize>,
+    /// Networks without privacy, trained like students but on all private images and their own labels
+    #[arg(long, value_name = "N", default_value = "0", value_parser = any_count, allow_hyphen_values = true)]
+    pub baselines: usize,
     /// Independent runs, with new partitions, weights, query orders and noise
     #[arg(long, value_name = "N", default_value = "1", value_parser = count, allow_hyphen_values = true)]
     pub runs: usize,
@@ -145,6 +148,7 @@ impl StudentOptions {
                     parts: self.student_epochs,
                 },
             ),
+            baselines: self.baselines,
             runs: self.runs,
             seed,
         })

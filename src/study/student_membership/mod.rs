@@ -1,10 +1,18 @@
 //! What students of teachers show about the membership of the teachers' images.
 
-use super::membership::Decision;
+mod answer;
+mod quarters;
+mod summary;
+
+pub use answer::{
+    AttackedStudentRow, AucRow, BudgetMembershipRow, ClassAucRow, StudentFinding, StudentFindingRow,
+    StudentMembershipAnswer,
+};
+
 use super::number::Number;
 use super::progress::{Meter, Progress};
-use super::{Answer, Study, Warning};
-use crate::error::{Error, Result};
+use super::{Study, Warning};
+use crate::error::Result;
 use crate::membership::{
     AttackScores, AucEstimate, MembershipScore, MemoryLogits, MemoryScores, Victims, auc_interval, mean_auc,
     risk_score, tpr_at_fpr, trained_attacker,
@@ -12,27 +20,22 @@ use crate::membership::{
 use crate::quantity::{FailureProbability, Probability};
 use crate::record::RecordedStudents;
 use crate::roc::Roc;
-use ndarray::{Array1, Array2, Array3, Array4, ArrayView2, Axis};
-use rand::SeedableRng;
-use rand::seq::SliceRandom;
-use rand_chacha::ChaCha8Rng;
-use serde::Serialize;
+use ndarray::{Array1, Array3, Array4, ArrayView2, Axis};
+use quarters::{PARTS, Quarters};
+use summary::{budgets, findings};
 
-/// What is as good as nothing: an AUC this far from 0.5, and one that rises by as much.
-const MARGIN: f64 = 0.05;
 /// A risk score this near to ½ says nothing.
 const NEAR: f64 = 0.05;
-/// Parts of the samples.
-const PARTS: usize = 4;
 /// Points of the distribution of risk scores.
 const QUANTILES: usize = 100;
 
 /// Do students answer otherwise on the private images of their teachers than on images that nobody was trained on?
 ///
 /// Every student is attacked by itself: a threshold on the loss, whose area under the ROC needs no choice of a threshold;
-/// a trained attacker; and the privacy-risk score. The samples are dealt to four random quarters: the attacker learns on two
-/// of them and is measured on the others, and the other way round; a risk score is read from the other three. All AUC intervals hold together, asymptotically, for other
-/// images and the students at hand; how much students differ from run to run, several runs show.
+/// a trained attacker; and the privacy-risk score. The samples are dealt to four random quarters: the attacker learns on
+/// two of them and is measured on the others, and the other way round; a risk score is read from the other three. All AUC
+/// intervals hold together, asymptotically, for other images and the students at hand; how much students differ from run
+/// to run, several runs show.
 ///
 /// # References
 /// Ihrig (2021), thesis, sections 5.2 and 6.2; Song and Mittal (2021), "Systematic evaluation of privacy risks of machine
@@ -49,134 +52,6 @@ pub struct StudentMembershipStudy {
     pub failure_probability: FailureProbability,
     /// The seed of quarters and of the trained attacker.
     pub seed: u64,
-}
-
-/// An area under a ROC with its interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct AucRow {
-    /// The area.
-    pub auc: f64,
-    /// Lower end (asymptotic, given the model).
-    pub lower: f64,
-    /// Upper end.
-    pub upper: f64,
-}
-
-/// The AUC of the samples of one class.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ClassAucRow {
-    /// The class.
-    pub class: usize,
-    /// The AUC of the threshold attack; absent with fewer than two members or others.
-    pub auc: Option<f64>,
-}
-
-/// One student, or one model without privacy.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct AttackedStudentRow {
-    /// Its privacy budget; absent of a model without privacy.
-    pub budget: Option<f64>,
-    /// Threshold on the loss.
-    pub threshold: AucRow,
-    /// Share of the members that the threshold finds at most at the false-positive rate.
-    pub tpr: f64,
-    /// Lower end of its interval.
-    pub tpr_lower: f64,
-    /// Upper end.
-    pub tpr_upper: f64,
-    /// Trained attacker.
-    pub attacker: AucRow,
-    /// Share of the members whose risk score is within 0.05 of ½.
-    pub risk_near_half: f64,
-    /// Largest risk score of a member.
-    pub risk_largest: f64,
-    /// Risk scores of the members at 0, 1, ..., 100 % of them.
-    pub risk_quantiles: Vec<f64>,
-    /// The threshold attack class by class.
-    pub classes: Vec<ClassAucRow>,
-}
-
-/// All students of one budget.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct BudgetMembershipRow {
-    /// The budget; absent of models without privacy.
-    pub budget: Option<f64>,
-    /// Students.
-    pub students: usize,
-    /// Mean AUC of the threshold attack.
-    pub auc: f64,
-    /// Mean of the lower ends.
-    pub lower: f64,
-    /// Mean of the upper ends.
-    pub upper: f64,
-    /// Smallest AUC of a student.
-    pub smallest: f64,
-    /// Largest AUC of a student.
-    pub largest: f64,
-    /// Mean AUC of the trained attacker.
-    pub attacker: f64,
-    /// Mean TPR of the threshold attack.
-    pub tpr: f64,
-    /// Mean share of members whose risk score is within 0.05 of ½.
-    pub risk_near_half: f64,
-    /// Largest risk score of a member of any student.
-    pub risk_largest: f64,
-}
-
-/// What was published about students.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum StudentFinding {
-    /// The AUC of both attacks is near 0.5 for all budgets: within 0.05.
-    NearGuessing,
-    /// The AUC does not rise noticeably with the budget: by 0.05, from the smallest to the largest.
-    NoRise,
-}
-
-/// A published finding and what the intervals say.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct StudentFindingRow {
-    /// The finding.
-    pub finding: StudentFinding,
-    /// Whether it holds here.
-    pub decision: Decision,
-}
-
-/// The answer of a [`StudentMembershipStudy`].
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct StudentMembershipAnswer {
-    /// Private images, members all.
-    pub members: usize,
-    /// Test images.
-    pub non_members: usize,
-    /// False-positive rate.
-    pub fpr: f64,
-    /// Failure probability of all AUC intervals together, and of all TPR intervals together.
-    pub failure_probability: Number,
-    /// A row for each budget, rising; models without privacy last.
-    pub budgets: Vec<BudgetMembershipRow>,
-    /// Published findings.
-    pub findings: Vec<StudentFindingRow>,
-    /// Student by student; models without privacy last.
-    pub students: Vec<AttackedStudentRow>,
-    /// What a reader must know.
-    #[serde(skip)]
-    pub warnings: Vec<Warning>,
-}
-
-impl Answer for StudentMembershipAnswer {
-    const SCHEMA: &'static str = "leakbound.membership-students/1";
-
-    fn warnings(&self) -> &[Warning] {
-        &self.warnings
-    }
 }
 
 impl Study for StudentMembershipStudy {
@@ -238,7 +113,7 @@ impl StudentMembershipStudy {
         risks.sort_unstable_by(f64::total_cmp);
         let near = risks.iter().filter(|risk| (**risk - 0.5).abs() <= NEAR).count();
         Ok(AttackedStudentRow {
-            budget,
+            budget: budget.map(Number),
             threshold: row(threshold.auc, threshold.interval.lower, threshold.interval.upper),
             tpr: at.tpr_estimate(),
             tpr_lower: at.tpr.lower,
@@ -298,45 +173,6 @@ fn of_part(found: &AttackScores, part: usize, failure: FailureProbability) -> Re
     auc_interval(&of(true), &of(false), failure)
 }
 
-/// Four random quarters of members and of others, of the same sizes.
-struct Quarters {
-    /// The images of members and of others in random order.
-    order: [Vec<usize>; 2],
-    /// Members and others of a quarter.
-    sizes: [usize; 2],
-}
-
-impl Quarters {
-    fn new(images: [usize; 2], seed: u64) -> Result<Self> {
-        let sizes = images.map(|images| images / PARTS);
-        if let Some(&found) = images.iter().find(|&&images| images < 2 * PARTS) {
-            return Err(Error::Length { quantity: "images of a kind", found, expected: "at least 8".into() });
-        }
-        let mut stream = ChaCha8Rng::seed_from_u64(seed);
-        let order = images.map(|images| {
-            let mut order: Vec<usize> = (0..images).collect();
-            order.shuffle(&mut stream);
-            order
-        });
-        Ok(Self { order, sizes })
-    }
-
-    const fn samples(&self) -> usize {
-        self.sizes[0] + self.sizes[1]
-    }
-
-    /// Kind and number of a sample of a quarter: members first.
-    fn image(&self, part: usize, sample: usize) -> (usize, usize) {
-        let kind = usize::from(sample >= self.sizes[0]);
-        let place = sample - kind * self.sizes[0];
-        (kind, self.order[kind][part * self.sizes[kind] + place])
-    }
-
-    fn members(&self) -> Array2<bool> {
-        Array2::from_shape_fn((PARTS, self.samples()), |(_, sample)| sample < self.sizes[0])
-    }
-}
-
 /// Scores of members and of others, high meaning member.
 fn scores(score: MembershipScore, logits: [ArrayView2<'_, f32>; 2], labels: [&Vec<usize>; 2]) -> Result<[Vec<f64>; 2]> {
     let of = |kind: usize| -> Result<Vec<f64>> {
@@ -360,61 +196,6 @@ fn classes(
     (0..classes).map(|class| ClassAucRow { class, auc: auc(class) }).collect()
 }
 
-fn budgets(students: &[AttackedStudentRow]) -> Vec<BudgetMembershipRow> {
-    let mut known: Vec<f64> = students.iter().filter_map(|student| student.budget).collect();
-    known.sort_unstable_by(f64::total_cmp);
-    known.dedup();
-    let of = known.into_iter().map(Some).chain([None]);
-    of.filter_map(|budget| {
-        let rows: Vec<_> = students.iter().filter(|student| student.budget == budget).collect();
-        let mean = |value: &dyn Fn(&AttackedStudentRow) -> f64| {
-            rows.iter().map(|row| value(row)).sum::<f64>() / rows.len() as f64
-        };
-        let aucs = || rows.iter().map(|row| row.threshold.auc);
-        (!rows.is_empty()).then(|| BudgetMembershipRow {
-            budget,
-            students: rows.len(),
-            auc: mean(&|row| row.threshold.auc),
-            lower: mean(&|row| row.threshold.lower),
-            upper: mean(&|row| row.threshold.upper),
-            smallest: aucs().fold(1.0, f64::min),
-            largest: aucs().fold(0.0, f64::max),
-            attacker: mean(&|row| row.attacker.auc),
-            tpr: mean(&|row| row.tpr),
-            risk_near_half: mean(&|row| row.risk_near_half),
-            risk_largest: rows.iter().map(|row| row.risk_largest).fold(0.0, f64::max),
-        })
-    })
-    .collect()
-}
-
-/// What the intervals of the students say about the published findings.
-fn findings(students: &[AttackedStudentRow]) -> Vec<StudentFindingRow> {
-    let private: Vec<_> = students.iter().filter(|student| student.budget.is_some()).collect();
-    let all = || private.iter().flat_map(|student| [student.threshold, student.attacker]);
-    let near = if all().all(|row| row.lower >= 0.5 - MARGIN && row.upper <= 0.5 + MARGIN) {
-        Decision::Agrees
-    } else if all().any(|row| row.lower > 0.5 + MARGIN || row.upper < 0.5 - MARGIN) {
-        Decision::Differs
-    } else {
-        Decision::Undecided
-    };
-    let mut findings = vec![StudentFindingRow { finding: StudentFinding::NearGuessing, decision: near }];
-    let rows = budgets(students);
-    let mut of_budgets = rows.iter().filter(|row| row.budget.is_some());
-    if let (Some(first), Some(last)) = (of_budgets.next(), of_budgets.next_back()) {
-        let decision = if last.upper - first.lower < MARGIN {
-            Decision::Agrees
-        } else if last.lower - first.upper > MARGIN {
-            Decision::Differs
-        } else {
-            Decision::Undecided
-        };
-        findings.push(StudentFindingRow { finding: StudentFinding::NoRise, decision });
-    }
-    findings
-}
-
 fn warnings(recorded: &RecordedStudents) -> Vec<Warning> {
     let mut warnings = vec![Warning {
         code: "given-the-models",
@@ -425,7 +206,9 @@ fn warnings(recorded: &RecordedStudents) -> Vec<Warning> {
         warnings.push(Warning {
             code: "no-baseline",
             message: "there is no model without privacy to hold the students against".into(),
-            hint: "add its logits on the same images as baseline_private_logits and baseline_test_logits".into(),
+            hint: "train one (torch student --baselines 1), or add its logits on the same images as \
+                   baseline_private_logits and baseline_test_logits"
+                .into(),
         });
     }
     warnings
@@ -434,8 +217,9 @@ fn warnings(recorded: &RecordedStudents) -> Vec<Warning> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::study::unwatched;
-    use rand::RngExt;
+    use crate::study::{Decision, unwatched};
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
     use rand_distr::StandardNormal;
 
     /// Logits \[model, image, class\] of four classes: standard normal, and at the label a margin of its own for each model.
@@ -475,7 +259,7 @@ mod tests {
         println!("{:?} {:?}", silent.budgets, silent.findings);
         assert_eq!(decisions(&silent), [Decision::Agrees, Decision::Agrees]);
         let shape: Vec<_> = silent.budgets.iter().map(|row| (row.budget, row.students)).collect();
-        assert_eq!(shape, [(Some(1.0), 2), (Some(5.0), 1), (None, 1)]);
+        assert_eq!(shape, [(Some(Number(1.0)), 2), (Some(Number(5.0)), 1), (None, 1)]);
         let without = &silent.students[3];
         assert!(without.threshold.lower > 0.7 && without.attacker.lower > 0.7 && without.risk_largest > 0.75);
         assert!(silent.students.iter().take(3).all(|row| row.risk_near_half > 0.5 && row.classes.len() == 4));
@@ -483,6 +267,10 @@ mod tests {
         let rising = study(&[1.0, 2.0], vec![1.0, 10.0]).run(&unwatched).unwrap();
         assert_eq!(decisions(&rising), [Decision::Differs, Decision::Differs]);
         assert_eq!(rising.students, study(&[1.0, 2.0], vec![1.0, 10.0]).run(&unwatched).unwrap().students);
+        // A budget without end is a budget, and the largest.
+        let endless = study(&[2.0, 1.0], vec![f64::INFINITY, 1.0]).run(&unwatched).unwrap();
+        assert_eq!(endless.budgets[1].budget, Some(Number(f64::INFINITY)));
+        assert_eq!(decisions(&endless), [Decision::Differs, Decision::Differs]);
     }
 
     #[test]
