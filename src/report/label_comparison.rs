@@ -7,8 +7,8 @@ use super::records::Records;
 use super::section::{Form, Section, Table};
 use crate::label_dp::LabelFamily;
 use crate::study::{
-    BandedAccuracy, Decision, LabelComparisonAnswer, LabelFinding, LabelFindingRow, LabelMechanismRow, Number, percent,
-    short, significant,
+    BandedAccuracy, BandedGain, Decision, LabelComparisonAnswer, LabelFinding, LabelFindingRow, LabelMechanismRow,
+    Number, percent, short, significant,
 };
 
 /// What was published, in few words.
@@ -17,7 +17,7 @@ const fn statement(finding: LabelFinding) -> &'static str {
         LabelFinding::AlibiBeforeStages => "ALIBI is more accurate than LP-2ST at the same ε",
         LabelFinding::StagesBeforeResponse => "LP-2ST is more accurate than randomized response at the same ε",
         LabelFinding::AlibiShowsMore => "ALIBI shows more of its labels than PATE-FM of the same accuracy",
-        LabelFinding::UnlabeledImagesHelp => "unlabeled images help PATE-FM, by 5 %",
+        LabelFinding::UnlabeledImagesHelp => "unlabeled images help PATE-FM, by 5 percentage points",
     }
 }
 
@@ -40,6 +40,18 @@ fn accuracy(accuracy: &BandedAccuracy) -> String {
     }
 }
 
+/// In percentage points.
+fn gain(gain: &BandedGain) -> String {
+    let points = |share: f64| format!("{:+.1}", 100.0 * share);
+    match gain.band {
+        None => points(gain.mean),
+        Some(band) => {
+            let [lower, upper] = band.map(points);
+            format!("{} [{lower}, {upper}]", points(gain.mean))
+        }
+    }
+}
+
 fn interval([lower, upper]: [Number; 2]) -> String {
     format!("{} to {}", significant(lower.0, 4), significant(upper.0, 4))
 }
@@ -47,6 +59,10 @@ fn interval([lower, upper]: [Number; 2]) -> String {
 fn band(finding: LabelFinding, name: &str, ends: [Number; 2]) -> String {
     match finding {
         LabelFinding::AlibiShowsMore => format!("{name}: {}", interval(ends)),
+        LabelFinding::UnlabeledImagesHelp if ends[0] == ends[1] => format!("{name}: {:+.1}", 100.0 * ends[0].0),
+        LabelFinding::UnlabeledImagesHelp if ends[0].0.is_finite() => {
+            format!("{name}: {:+.1} to {:+.1}", 100.0 * ends[0].0, 100.0 * ends[1].0)
+        }
         _ if ends.iter().any(|end| end.0.is_infinite()) => format!("{name}: one model"),
         _ => format!("{name}: {} to {}", percent(ends[0].0), percent(ends[1].0)),
     }
@@ -133,6 +149,7 @@ impl Render for LabelComparisonAnswer {
             .exact("models", |row| row.accuracy.models)
             .exact("accuracy", |row| accuracy(&row.accuracy))
             .exact("its labels alone", |row| row.supervised.as_ref().map_or_else(String::new, accuracy))
+            .exact("gain", |row| row.gain.as_ref().map_or_else(String::new, gain))
             .number("ε claimed", 4, |row| row.epsilon.0)
             .short("δ", |row| row.delta)
             .exact("canaries", |row| row.canaries)
@@ -169,8 +186,9 @@ impl Render for LabelComparisonAnswer {
             format!(
                 "A band of accuracies is Student's t interval of the mean at failure probability {}, over models that \
                  differ in noise, canaries and initial weights and share the images. A finding AGREES where bands are \
-                 apart in the published order, DIFFERS where they are apart in the other order. PATE-FM and ALIBI are \
-                 compared where their mean accuracies differ by 2 % at most.",
+                 apart in the published order, DIFFERS where they are apart in the other order. A gain is that of each \
+                 student over the network with its labels alone, in percentage points, with the same kind of band. \
+                 PATE-FM and ALIBI are compared where their mean accuracies differ by 2 % at most.",
                 short(failure)
             ),
         ]
@@ -185,6 +203,9 @@ impl Render for LabelComparisonAnswer {
             .column("accuracy_lower", |row| row.accuracy.band.map(|band| band[0]))
             .column("accuracy_upper", |row| row.accuracy.band.map(|band| band[1]))
             .column("supervised_accuracy", |row| row.supervised.map(|supervised| supervised.mean))
+            .column("gain", |row| row.gain.map(|gain| gain.mean))
+            .column("gain_lower", |row| row.gain.and_then(|gain| gain.band).map(|band| band[0]))
+            .column("gain_upper", |row| row.gain.and_then(|gain| gain.band).map(|band| band[1]))
             .column("epsilon", |row| row.epsilon)
             .column("delta", |row| row.delta)
             .column("canaries", |row| row.canaries)

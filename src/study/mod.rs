@@ -51,8 +51,8 @@ pub use exact::{
     TestPowerRow,
 };
 pub use label_comparison::{
-    BandedAccuracy, LabelComparisonAnswer, LabelComparisonStudy, LabelFinding, LabelFindingRow, LabelMechanismRow,
-    StudiedLabels,
+    BandedAccuracy, BandedGain, LabelComparisonAnswer, LabelComparisonStudy, LabelFinding, LabelFindingRow,
+    LabelMechanismRow, StudiedLabels,
 };
 pub use label_dp::{LabelAnswer, LabelBoundRow, LabelStudy};
 pub use mechanism::{
