@@ -102,7 +102,7 @@ pub struct StudentFindingRow {
     pub decision: Decision,
 }
 
-/// The answer of a [`StudentMembershipStudy`].
+/// The answer of a [`StudentMembershipStudy`](super::StudentMembershipStudy).
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StudentMembershipAnswer {

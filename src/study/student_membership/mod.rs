@@ -58,8 +58,9 @@ impl Study for StudentMembershipStudy {
     type Answer = StudentMembershipAnswer;
 
     /// # Errors
-    /// [`Error::Domain`] for a number of bins outside {2, ..., 10000}, [`Error::Length`] for fewer than eight images of a
-    /// kind, [`Error::Interrupted`].
+    /// [`Error::Domain`](crate::Error::Domain) for a number of bins outside {2, ..., 10000},
+    /// [`Error::Length`](crate::Error::Length) for fewer than eight images of a kind,
+    /// [`Error::Interrupted`](crate::Error::Interrupted).
     fn run(&self, progress: &Progress<'_>) -> Result<StudentMembershipAnswer> {
         let recorded = &self.students;
         let of_student = |index: usize| {
