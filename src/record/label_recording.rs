@@ -28,7 +28,7 @@ pub struct LabelRecording {
 
 /// Reads a recording of `leakbound torch label-dp` or `torch pate-fm`, or one's own with the same arrays: those of
 /// [`read_label_canaries`](crate::record::read_label_canaries) as npz, `test_accuracy` \[model\] or one number,
-/// `epsilon` and `delta`, one number each, and `supervised_accuracy` like `test_accuracy` where there is one.
+/// `epsilon` and `delta`, one number each, and `supervised_accuracy`, as long as `test_accuracy`, where there is one.
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io) when the file cannot be read, [`Error::Input`](crate::Error::Input) with array and
@@ -41,7 +41,16 @@ pub fn read_label_recording(path: impl AsRef<Path>, memory: MemoryBudget) -> Res
         return Err(hinted(error, "half of them choose the threshold of the attack, the others are bounded").into());
     }
     let test_accuracy = shares(&mut arrays, "test_accuracy")?;
-    let supervised = arrays.has("supervised_accuracy").then(|| shares(&mut arrays, "supervised_accuracy"));
+    let supervised_accuracy = match arrays.has("supervised_accuracy") {
+        true => shares(&mut arrays, "supervised_accuracy")?,
+        false => Vec::new(),
+    };
+    if !supervised_accuracy.is_empty() && supervised_accuracy.len() != test_accuracy.len() {
+        let (found, expected) = (supervised_accuracy.len(), test_accuracy.len());
+        let expected = format!("{expected}, as in `test_accuracy`");
+        let error = arrays.at("supervised_accuracy", format!("{found} models"), expected);
+        return Err(hinted(error, "the network in each place has the labels of the model there").into());
+    }
     let (epsilon, delta) = (one(&mut arrays, "epsilon")?, one(&mut arrays, "delta")?);
     let wrong = |name: &str, value: f64, expected: &str| {
         let error = arrays.at(name, value.to_string(), expected);
@@ -50,7 +59,7 @@ pub fn read_label_recording(path: impl AsRef<Path>, memory: MemoryBudget) -> Res
     let recording = LabelRecording {
         canaries,
         test_accuracy,
-        supervised_accuracy: supervised.transpose()?.unwrap_or_default(),
+        supervised_accuracy,
         epsilon: Epsilon::new(epsilon).map_err(|_| wrong("epsilon", epsilon, "a number of at least 0"))?,
         delta: Delta::new(delta).map_err(|_| wrong("delta", delta, "a number from 0 to 1"))?,
     };
@@ -81,7 +90,7 @@ mod tests {
     use ndarray::{Array, Array2, Array3, Dimension, arr0, array};
     use ndarray_npy::NpzWriter;
 
-    /// A recording of two models with so many canaries each, of which one array is another one.
+    /// A recording of one model with so many canaries each, of which one array is another one.
     fn read<D: Dimension>(canaries: usize, name: &str, other: &Array<f64, D>) -> Result<LabelRecording> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("r.npz");
@@ -101,9 +110,9 @@ mod tests {
 
     #[test]
     fn accuracies_and_claims_are_read() {
-        let recording = read(4, "supervised_accuracy", &array![0.25, 0.75]).unwrap();
+        let recording = read(4, "supervised_accuracy", &array![0.25]).unwrap();
         assert_eq!((recording.canaries.len(), recording.test_accuracy), (4, vec![0.5]));
-        assert_eq!((recording.supervised_accuracy, recording.epsilon.get()), (vec![0.25, 0.75], 2.0));
+        assert_eq!((recording.supervised_accuracy, recording.epsilon.get()), (vec![0.25], 2.0));
         assert_eq!(read(4, "epsilon", &arr0(f64::INFINITY)).unwrap().epsilon, Epsilon::INFINITE);
     }
 
@@ -119,6 +128,8 @@ mod tests {
         assert!(
             message(1, "test_accuracy", 0.5).starts_with("array `labels_true`: found 1 canary, expected at least 2")
         );
+        let two = "array `supervised_accuracy`: found 2 models, expected 1, as in `test_accuracy`";
+        assert!(message(4, "supervised_accuracy", 0.5).starts_with(two));
         let negative = read(4, "epsilon", &arr0(-1.0)).unwrap_err().to_string();
         assert!(negative.contains("array `epsilon`: found -1, expected a number of at least 0"), "{negative}");
     }

@@ -165,7 +165,8 @@ impl Study for LabelComparisonStudy {
     type Answer = LabelComparisonAnswer;
 
     /// # Errors
-    /// [`Error::Length`] without a recording; those of [`audit_labels`] and [`AntipodesInterval::of_canaries`].
+    /// [`Error::Length`] without a recording, and for a number of supervised accuracies that is neither 0 nor that of
+    /// models; those of [`audit_labels`] and [`AntipodesInterval::of_canaries`].
     fn run(&self, progress: &Progress<'_>) -> Result<LabelComparisonAnswer> {
         if self.recordings.is_empty() {
             return Err(Error::Length { quantity: "recordings", found: 0, expected: "at least 1".into() });
@@ -216,16 +217,18 @@ impl LabelComparisonStudy {
             expected: "at least 1".into(),
         })?;
         let alone = &recording.supervised_accuracy;
+        if !alone.is_empty() && alone.len() != accuracy.models {
+            let expected = format!("one for each of {} models, or none", accuracy.models);
+            return Err(Error::Length { quantity: "supervised accuracies", found: alone.len(), expected });
+        }
         let pairs = recording.test_accuracy.iter().zip(alone);
         let differences: Vec<f64> = pairs.map(|(student, supervised)| student - supervised).collect();
-        // Of as many networks each student has its own.
-        let paired = alone.len() == recording.test_accuracy.len();
         Ok(LabelMechanismRow {
             name: name.clone(),
             family: *family,
             accuracy,
             supervised: banded(alone),
-            gain: BandedGain::of(&differences, self.failure_probability).filter(|_| paired),
+            gain: BandedGain::of(&differences, self.failure_probability),
             epsilon: Number(recording.epsilon.get()),
             delta: recording.delta.get(),
             canaries: canaries.len() as u64,
@@ -326,7 +329,7 @@ fn findings(rows: &[LabelMechanismRow]) -> Vec<LabelFindingRow> {
             // One model says nothing.
             let band = gain.band.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
             let gained = (format!("gain of {}", student.name), band);
-            all.push(finding_row(LabelFinding::UnlabeledImagesHelp, gained, ("the gain stated".into(), [GAIN; 2])));
+            all.push(finding_row(LabelFinding::UnlabeledImagesHelp, gained, ("margin".into(), [GAIN; 2])));
         }
     }
     all
@@ -424,8 +427,13 @@ mod tests {
         let smaller = run(vec![studied("pate-fm", 0.5, &[0.72, 0.731], 5.0)]);
         assert_eq!(smaller.findings[0].decision, Decision::Differs);
         // Without a partner for each there are no pairs.
-        let unpaired = run(vec![studied("pate-fm", 0.5, &[0.8, 0.81, 0.8], 5.0)]);
-        assert!(unpaired.mechanisms[0].gain.is_none() && unpaired.findings.is_empty());
+        let recordings = vec![studied("pate-fm", 0.5, &[0.8, 0.81, 0.8], 5.0)];
+        let failure_probability = FailureProbability::new(0.05).unwrap();
+        let unpaired = LabelComparisonStudy { recordings, failure_probability, seed: 1 }.run(&unwatched);
+        assert_eq!(
+            unpaired.unwrap_err().to_string(),
+            "supervised accuracies has length 2; expected one for each of 3 models, or none"
+        );
         let one =
             run(vec![studied("alibi", 1.0, &[0.9], f64::INFINITY), studied("lp-2st", 0.9, &[0.1], f64::INFINITY)]);
         assert_eq!(one.findings[0].decision, Decision::Undecided);

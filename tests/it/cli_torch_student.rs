@@ -58,6 +58,24 @@ fn recorded_students_are_accounted_and_attacked() {
     // The baseline is last and has no budget.
     assert_eq!(serde_json::json!(budgets), serde_json::json!([20.0, 50.0, null]));
     assert_eq!(codes(&attacked), ["given-the-models"]);
+    // Without a budget every query is made.
+    let endless = place("endless.npz");
+    let (status, stdout, stderr) = leakbound(&format!(
+        "torch student --data {IMAGES} --recording {endless} --device cpu --teachers 10 --hidden 16 --epochs 6 \
+         --threshold 6 --threshold-noise gaussian:3 --noise gaussian:1.5 --budgets 20,inf --student-batch 16 --private \
+         100 --quiet --format json"
+    ));
+    assert_eq!(status, 0, "{stderr}");
+    let document: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!(
+        (&document["students"][1]["budget"], &document["options"]["budgets"][1]),
+        (&"inf".into(), &"inf".into())
+    );
+    assert_eq!(document["students"][1]["queries"], 401);
+    assert_eq!(codes(&document), ["data-dependent-costs"]);
+    let (status, stdout, stderr) = leakbound(&format!("membership students {endless}"));
+    assert_eq!(status, 0, "{stderr}");
+    assert!(stdout.lines().any(|line| line.trim_start().starts_with("inf ")), "{stdout}");
     let (status, _, stderr) = leakbound(&format!("membership students {IMAGES}"));
     assert!(status == 1 && stderr.contains("expected the array `private_logits`"), "{stderr}");
 }

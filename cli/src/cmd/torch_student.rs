@@ -5,7 +5,7 @@ use crate::args::{Common, StudentOptions};
 use leakbound::Result;
 use leakbound::record::ArrayWriter;
 use leakbound::report::{StudentDocument, StudentRow, TrainingFact};
-use leakbound::study::{Number, Warning, significant};
+use leakbound::study::{Number, Warning, short, significant};
 use leakbound_train::{LabelCosts, StudentPlan, Students, TrainingDevice, train_student};
 use ndarray::{Array1, arr0};
 
@@ -134,14 +134,14 @@ fn warnings(plan: &StudentPlan, rows: &[StudentRow]) -> Vec<Warning> {
             hint: "several runs are for measuring; release students of one".into(),
         });
     }
-    if let Some(row) = rows.iter().find(|row| !row.exhausted) {
+    if let Some(row) = rows.iter().find(|row| !row.exhausted && row.budget.0.is_finite()) {
         warnings.push(Warning {
             code: "budget-left",
             message: format!(
                 "the {} queries of run {} ran out before the budget of {}: {} was spent",
                 row.queries,
                 row.run,
-                significant(row.budget.0, 4),
+                short(row.budget.0),
                 significant(row.epsilon.0, 4)
             ),
             hint: "make more images public".into(),

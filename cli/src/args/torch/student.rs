@@ -1,6 +1,6 @@
 //! Options of `leakbound torch student`.
 
-use super::super::{Orders, Parsed, delta, epsilon, number, orders};
+use super::super::{Orders, Parsed, delta, number, orders};
 use super::network::{NetworkName, NetworkOptions};
 use super::training::{CheckpointOptions, TrainingOptions, factor};
 use super::{DataOptions, any_count, count, rate};
@@ -9,9 +9,10 @@ use leakbound::accountant::PrivacyBudget;
 use leakbound::distribution::{Noise, ThresholdForm, ThresholdTest};
 use leakbound::divergence::{Conversion, order_grid};
 use leakbound::quantity::{Delta, Epsilon, NoiseScale};
+use leakbound::study::Number;
 use leakbound::{Error, Result};
 use leakbound_train::{LabelCosts, LabelingPlan, Optimizer, Schedule, StudentPlan, TrainingPlan};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// Options of `leakbound torch student`.
 #[derive(Debug, Clone, Args, Serialize)]
@@ -41,8 +42,9 @@ pub struct StudentOptions {
     /// Fraction of the test images of each class that is public; the rest measures accuracy
     #[arg(long, value_name = "P", default_value = "0.8", value_parser = public, allow_hyphen_values = true)]
     pub public: f64,
-    /// Privacy budgets: for each E, label queries until epsilon would exceed E and train a student
-    #[arg(long, value_name = "E,...", value_delimiter = ',', value_parser = epsilon, default_value = "1,2,3,5", allow_hyphen_values = true)]
+    /// Privacy budgets: for each E, label queries until epsilon would exceed E and train a student; inf labels all
+    #[arg(long, value_name = "E,...", value_delimiter = ',', value_parser = budget, default_value = "1,2,3,5", allow_hyphen_values = true)]
+    #[serde(serialize_with = "serialize_budgets")]
     pub budgets: Vec<Epsilon>,
     /// Delta of the budgets
     #[arg(long, value_name = "D", value_parser = delta, default_value = "1e-5", allow_hyphen_values = true)]
@@ -92,7 +94,7 @@ pub struct StudentOptions {
     /// Randomly drawn training images that students are queried on [default: 2000, or all if there are fewer]
     #[arg(long, value_name = "N", value_parser = count, allow_hyphen_values = true)]
     pub private: Option<usize>,
-    /// Networks without privacy, trained like students but on all private images and their own labels
+    /// Networks without privacy to compare with: trained like students, but on all private images with their true labels
     #[arg(long, value_name = "N", default_value = "0", value_parser = any_count, allow_hyphen_values = true)]
     pub baselines: usize,
     /// Independent runs, with new partitions, weights, query orders and noise
@@ -168,6 +170,15 @@ pub(super) fn scale(operation: &'static str, noise: Noise) -> Result<NoiseScale>
 pub(super) fn threshold(text: &str) -> Parsed<f64> {
     let value = number(text)?;
     if value.is_finite() { Ok(value) } else { Err(format!("threshold = {value} is not in (-inf, inf)")) }
+}
+
+/// JSON has no infinity.
+fn serialize_budgets<S: Serializer>(budgets: &[Epsilon], serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    serializer.collect_seq(budgets.iter().map(|budget| Number(budget.get())))
+}
+
+fn budget(text: &str) -> Parsed<Epsilon> {
+    Epsilon::new(number(text)?).map_err(|_| format!("budget = {text} is not in (0, inf]"))
 }
 
 fn public(text: &str) -> Parsed<f64> {
