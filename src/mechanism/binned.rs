@@ -174,9 +174,11 @@ impl RealOutput for Mixture {
     }
 
     fn ln_density(&self, x: f64) -> f64 {
-        // 1 + rate (e^{x·mean - mean²/2} - 1), in two forms: neither overflows.
+        // 1 + rate (e^{x·mean - mean²/2} - 1), in three forms: none overflows, and none is 0 for a rate of 1.
         let exponent = self.mean * (x - 0.5 * self.mean);
-        let ratio = if exponent < 0.0 {
+        let ratio = if exponent < -1.0 && self.rate > 0.5 {
+            log_sum_exp([(-self.rate).ln_1p(), self.rate.ln() + exponent].into_iter())
+        } else if exponent < 0.0 {
             (self.rate * libm::expm1(exponent)).ln_1p()
         } else {
             exponent + (self.rate + (1.0 - self.rate) * libm::exp(-exponent)).ln()

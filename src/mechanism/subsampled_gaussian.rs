@@ -217,7 +217,7 @@ impl SubsampledGaussian {
 mod tests {
     use super::*;
     use crate::bound::Direction;
-    use crate::divergence::{PrivacyLoss, compose_losses};
+    use crate::divergence::{PrivacyLoss, compose_enclosed, compose_losses, gdp_epsilon};
     use crate::quantity::Delta;
 
     fn pair(sigma: f64, rate: f64, order: Order) -> crate::distribution::OutputPair {
@@ -227,6 +227,24 @@ mod tests {
         });
         let [data, neighbor] = [0, 1].map(|count| VoteHistogram::new(vec![count]).unwrap());
         mechanism.output_pair(&data, &neighbor, Bins::at(Some(order))).unwrap()
+    }
+
+    /// A subsample of everything is no subsample, also far from both means, where 1 + (e^x - 1) is 0 in doubles.
+    #[test]
+    fn all_records_are_the_gaussian_mechanism() {
+        let [without, with] = [0, 1].map(|count| VoteHistogram::new(vec![count]).unwrap());
+        let delta = Delta::new(1e-5).unwrap();
+        for rate in [1.0, 1.0 - 1e-15, 0.999_999] {
+            let mechanism =
+                SubsampledGaussian { sigma: NoiseScale::new(1.0).unwrap(), rate: Probability::new(rate).unwrap() };
+            for losses in mechanism.enclosed_losses(&without, &with, 2_000).unwrap() {
+                let found = compose_enclosed(&[(&losses, 4)], delta, 1e-3).unwrap().epsilon(delta);
+                let truth = gdp_epsilon(2.0, delta).unwrap().get();
+                println!("{rate}: {found:?} {truth}");
+                assert!(found.lower <= truth && found.upper < 1.002 * truth);
+                assert!(rate < 1.0 || found.upper >= truth);
+            }
+        }
     }
 
     /// Never above the theorem, and close to it.
