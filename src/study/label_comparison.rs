@@ -1,7 +1,7 @@
 //! Mechanisms of label privacy side by side: accuracy, what is claimed, and what memorized labels show.
 
 use super::membership::{AccuracySpread, Decision};
-use super::number::{Number, short};
+use super::number::{Number, short, significant};
 use super::progress::{Meter, Progress};
 use super::{Answer, Claim, Study, Warning};
 use crate::error::{Error, Result};
@@ -246,7 +246,8 @@ impl LabelComparisonStudy {
     fn claim(&self, studied: &StudiedLabels, row: &LabelMechanismRow) -> Option<Claim> {
         let (epsilon, delta): (Epsilon, Delta) = (studied.recording.epsilon, studied.recording.delta);
         (epsilon != Epsilon::INFINITE).then(|| Claim {
-            claim: format!("ε ≤ {} at δ = {} ({})", short(epsilon.get()), short(delta.get()), row.family),
+            // Computed from the noise, and shown as in the table.
+            claim: format!("ε ≤ {} at δ = {} ({})", significant(epsilon.get(), 4), short(delta.get()), row.family),
             lower: row.epsilon_lower,
             query: String::new(),
             refuted: row.epsilon_lower.0 > epsilon.get(),
