@@ -26,7 +26,7 @@ const POINTS: usize = 100;
 /// Failure probability of all intervals together, and of each claim.
 const FAILURE: f64 = 0.05;
 
-/// A quarter of an hour on two cores.
+/// Six minutes on two cores.
 #[must_use]
 pub fn report() -> Report {
     let mut report = Report::new(format!(

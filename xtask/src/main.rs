@@ -20,7 +20,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 /// Experiments that train networks.
-const TRAINED: [&str; 2] = ["prompt-pate", "ihr-row"];
+const TRAINED: [&str; 3] = ["prompt-pate", "ihr-row", "meta-classifier"];
 
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
@@ -42,7 +42,7 @@ usage: cargo xtask COMMAND
   wheel                             build the wheel of the Python package into target/wheels
   spelling                          American spelling of all tracked files; installs codespell in target/spelling first
   validate [ARGUMENT...]            redo the published tables and figures, in release mode; `verify-others`
-                                    and `libraries` install Python packages in target first, `prompt-pate`
+                                    and `libraries` install Python packages in target first, `prompt-pate`,
                                     and `ihr-row` unpack libtorch
   validate mutants [OPTION...]      which changes of the statistical rooms no unit test notices; installs
                                     cargo-mutants in target/tools first";

@@ -8,8 +8,10 @@ mod lockfile;
 
 use crate::command::{self, Outcome};
 use std::io::{BufRead, BufReader};
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What `cargo fuzz` would pass, less the sanitizer. Warnings are errors as in the rest of the gate.
 const RUSTFLAGS: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
@@ -93,10 +95,29 @@ pub fn run(options: &Options) -> Outcome {
     lockfile::share()?;
     build(names, &host)?;
     match options.length {
-        Length::Smoke => chosen.iter().try_for_each(Target::smoke),
+        Length::Smoke => smoke(&chosen),
         Length::Seconds(seconds) => chosen.iter().try_for_each(|target| target.run(seconds)),
         Length::Hours(hours) => campaign::run(&chosen, hours),
     }
+}
+
+/// As many targets at a time as there are processors: a fuzzer has one thread.
+fn smoke(targets: &[Target]) -> Outcome {
+    let next = AtomicUsize::new(0);
+    let worker = || -> Outcome {
+        while let Some(target) = targets.get(next.fetch_add(1, Ordering::Relaxed)) {
+            target.smoke()?;
+        }
+        Ok(())
+    };
+    let workers = std::thread::available_parallelism().map_or(1, NonZero::get);
+    std::thread::scope(|scope| {
+        let handles: Vec<_> = (0..workers).map(|_| scope.spawn(worker)).collect();
+        let outcomes =
+            handles.into_iter().map(|handle| handle.join().unwrap_or_else(|_| Err("a fuzzer's thread failed".into())));
+        // All are awaited before the first failure is told.
+        outcomes.collect::<Vec<_>>().into_iter().collect()
+    })
 }
 
 /// Names of the files in fuzz/fuzz_targets.
