@@ -2,6 +2,7 @@
 
 mod account;
 mod calibrate;
+mod canaries;
 mod exact;
 mod label_dp;
 mod mechanism;
@@ -15,6 +16,7 @@ mod votes;
 
 pub use account::{AccountOptions, LossCalculus};
 pub use calibrate::CalibrateOptions;
+pub use canaries::{CanariesCommand, CanaryAuditOptions, CanaryPlanOptions};
 pub use exact::ExactOptions;
 pub use label_dp::{LabelCompareOptions, LabelDpCommand, LabelMechanismsOptions, MemorizationOptions};
 pub use mechanism::{FeatureOption, MechanismOptions};
@@ -180,6 +182,9 @@ pub enum Command {
                             their theorems for all votes."
     )]
     Calibrate(Box<CalibrateOptions>),
+    /// Audits of one training run: planned before it, concluded after it
+    #[command(subcommand)]
+    Canaries(CanariesCommand),
     /// Audits of label privacy
     #[command(subcommand)]
     LabelDp(LabelDpCommand),

@@ -66,6 +66,7 @@ fn run(cli: &Cli) -> Result<Verdict> {
         Command::Audit(AuditCommand::Stream(options)) => cmd::audit_stream::run(&cli.common, options),
         Command::Audit(AuditCommand::Mechanism(options)) => cmd::audit_mechanism::run(&cli.common, options),
         Command::Membership(command) => cmd::membership::run(&cli.common, command),
+        Command::Canaries(command) => cmd::canaries::run(&cli.common, command),
         Command::LabelDp(LabelDpCommand::Memorization(options)) => cmd::label_dp::run(&cli.common, options),
         Command::LabelDp(LabelDpCommand::Mechanisms(options)) => cmd::label_mechanisms::run(&cli.common, options),
         Command::LabelDp(LabelDpCommand::Compare(options)) => cmd::label_dp::compare(&cli.common, options),

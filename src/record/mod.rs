@@ -10,6 +10,7 @@ mod array_writer;
 mod atomic_file;
 mod audit_journal;
 mod budget;
+mod canary_plan;
 mod capc_votes;
 mod checkpoint;
 mod composition;
@@ -81,6 +82,10 @@ pub use atomic_file::{AtomicFile, remove_leftovers, write_atomically};
 pub use audit_journal::AuditJournal;
 pub use budget::MemoryBudget;
 pub use budget::free_memory;
+pub use canary_plan::{
+    CanaryPlan, RecordedCanaryPlan, RecordedClaim, RecordedGuesses, TrainingClaim, canary_plan_from_text,
+    read_canary_plan,
+};
 pub use capc_votes::{CapcQuery, CapcVotes};
 pub use checkpoint::Checkpoint;
 pub use composition::{Composition, Release, ReleaseBundle, ReleaseList, ReleasePart};
@@ -106,7 +111,7 @@ pub use pate_votes::{PateQuery, PateVotes};
 pub use prompt_votes::{PromptPateQuery, PromptPateVotes};
 pub use property_file::{PropertyAnswers, read_property_answers};
 pub use scenario::{Scenario, ScenarioQuery, read_scenario, scenario_from_bytes};
-pub use score_file::{read_score_arrays, read_scores};
+pub use score_file::{read_planned_scores, read_score_arrays, read_scores};
 pub use shadow_extras::{ShadowExtras, read_shadow_extras};
 pub use shadow_file::{read_shadow_arrays, read_shadow_models, shadow_models_from_bytes};
 pub use shadow_recording::{ConfidenceFile, EmbeddingFile, LogitFile, ScoreFile, ShadowArrays, ShadowRecording};

@@ -78,6 +78,77 @@ pub fn read_score_arrays(
     Ok((CanaryScores::new(first, second)?, [first_input, second_input]))
 }
 
+/// Reads one score for each of `canaries` canaries of a plan, in the order of its coins: a numpy array of one axis where
+/// the name ends in `.npy`, otherwise CSV with the columns `canary` (counted from 0) and `score`, in any order of rows.
+///
+/// # Errors
+/// [`Error::Io`](crate::Error::Io) when the file cannot be read, [`Error::Input`](crate::Error::Input) for anything but
+/// such a file, for an unknown canary, and for one that has no score or two.
+pub fn read_planned_scores(
+    path: impl AsRef<Path>,
+    canaries: u64,
+    memory: MemoryBudget,
+) -> Result<(Vec<f64>, InputFile)> {
+    let path = path.as_ref();
+    let mut room = Room::new(memory);
+    if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy")) {
+        let (scores, input) = array(path, &mut room)?;
+        if scores.len() as u64 != canaries {
+            let found = format!("shape [{}]", scores.len());
+            let error = fault(path, "array", found, format!("{canaries} scores, one for each canary of the plan"));
+            return Err(hinted(error, "also for canaries that were left out, in the order of the coins").into());
+        }
+        return Ok((scores, input));
+    }
+    let mut source = Digested::new(open(path)?);
+    let Text::Csv(mut reader) = sniff(path, &mut source, "scores of planned canaries")? else {
+        let error = fault(path, "whole file", "JSON", "scores of planned canaries as CSV or .npy");
+        return Err(hinted(error, "write a table with the columns canary,score").into());
+    };
+    let scores = planned_from_csv(path, &mut reader, canaries, &mut room)?;
+    drop(reader);
+    Ok((scores, source.finish_unchanged(path)?))
+}
+
+fn planned_from_csv(file: &Path, reader: impl BufRead, canaries: u64, room: &mut Room) -> Result<Vec<f64>> {
+    let mut lines = Lines::new(file, reader);
+    let header: Header<'_> = lines.header("the columns `canary` and `score`")?;
+    let columns = [Some(header.require("canary")?), Some(header.require("score")?)];
+    let at = |found: String, expected: String| fault(file, "whole file", found, expected);
+    let mut scores: Vec<f64> = room.vector(canaries, at)?;
+    // A score that is NaN is rejected: the mark of a canary without one.
+    scores.resize(canaries as usize, f64::NAN);
+    let mut rows = 0u64;
+    while let Some(line) = lines.next()? {
+        let [canary, score] = line.fields(&header, columns)?;
+        let index = canary.trim().parse().ok().filter(|&index: &u64| index < canaries);
+        let Some(index) = index else {
+            let expected = format!("a canary of the plan, from 0 to {}", canaries - 1);
+            return Err(line.at("canary").fault(quoted(&canary), expected).into());
+        };
+        let value = score.trim().parse().ok().filter(|value: &f64| !value.is_nan());
+        let Some(value) = value else { return Err(line.at("score").fault(quoted(&score), SCORE).into()) };
+        let place = &mut scores[index as usize];
+        if !place.is_nan() {
+            return Err(line.at("canary").fault(format!("canary {index} again"), "each canary once").into());
+        }
+        *place = value;
+        rows += 1;
+    }
+    if rows == 0 {
+        return Err(header.alone().into());
+    }
+    if let Some(missing) = scores.iter().position(|score| score.is_nan()) {
+        let others = match canaries - rows {
+            1 => String::new(),
+            missing => format!(" and of {} more", missing - 1),
+        };
+        let error = at(format!("no score of canary {missing}{others}"), format!("scores of all {canaries} canaries"));
+        return Err(hinted(error, "also of canaries that were left out").into());
+    }
+    Ok(scores)
+}
+
 fn array(path: &Path, room: &mut Room) -> Result<(Vec<f64>, InputFile)> {
     let whole = |found: &str| fault(path, "whole file", found, "a numpy array (.npy) of scores");
     let mut source = Digested::new(open(path)?);
@@ -188,6 +259,40 @@ mod tests {
             s.csv: line 1: found columns `score;member`, expected the column `score`; hint: separate the columns by commas
             s.csv: line 1: found columns `score`, `in`, expected the column `member`
             s.csv: line 2: found 1 field, expected 2 as in the header
+            "
+        );
+    }
+
+    #[test]
+    fn tables_of_planned_scores() {
+        let read = |text: &str| {
+            let room = &mut Room::new(MemoryBudget::of_machine());
+            let read = planned_from_csv(Path::new("s.csv"), text.as_bytes(), 3, room);
+            read.map_or_else(|error| error.to_string(), |scores| format!("{scores:?}"))
+        };
+        insta::assert_snapshot!(
+            [
+                read("score,canary\n1,2\n-inf,0\n2.5,1\n"),
+                read("canary,score\n0,1\n3,1\n"),
+                read("canary,score\n0,1\n-1,1\n"),
+                read("canary,score\n0,1\n0,2\n"),
+                read("canary,score\n0,nan\n"),
+                read("canary,score\n1,1\n"),
+                read("canary,score\n1,1\n0,1\n"),
+                read("canary,score\n"),
+                read("canary,member\n1,1\n"),
+            ]
+            .join("\n"),
+            @r"
+            [-inf, 2.5, 1.0]
+            s.csv: line 3, column canary: found `3`, expected a canary of the plan, from 0 to 2
+            s.csv: line 3, column canary: found `-1`, expected a canary of the plan, from 0 to 2
+            s.csv: line 3, column canary: found canary 0 again, expected each canary once
+            s.csv: line 2, column score: found `nan`, expected a number or inf
+            s.csv: whole file: found no score of canary 0 and of 1 more, expected scores of all 3 canaries; hint: also of canaries that were left out
+            s.csv: whole file: found no score of canary 2, expected scores of all 3 canaries; hint: also of canaries that were left out
+            s.csv: line 1: found a header without rows, expected at least 1 row
+            s.csv: line 1: found columns `canary`, `member`, expected the column `score`
             "
         );
     }

@@ -8,6 +8,7 @@ mod account;
 mod bench;
 mod bounds;
 mod calibrate;
+mod canary_plan;
 mod claim;
 pub(crate) mod composed;
 mod confusion;
@@ -42,6 +43,10 @@ pub use account::{
 pub use bench::{BenchAnswer, BenchRow, BenchStudy, BenchWork};
 pub use bounds::{Bounds, Methods};
 pub use calibrate::{AttackRow, CalibrateAnswer, CalibrateStudy, Goal, ProfileKind};
+pub use canary_plan::{
+    CanaryAuditAnswer, CanaryAuditStudy, CanaryPlanAnswer, CanaryPlanStudy, ForecastRange, ForecastRanges,
+    PlannedGuesses,
+};
 pub use claim::{Claim, Claims};
 pub use composed::{ComposedCurve, ComposedEpsilon, ComposedSection, CurveKind, Meaning};
 pub use confusion::{ConfusionAnswer, ConfusionStudy};

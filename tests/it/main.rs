@@ -8,6 +8,7 @@ mod audit_stream;
 mod checkpoints;
 mod cli_account;
 mod cli_calibrate;
+mod cli_canaries;
 mod cli_errors;
 mod cli_label_mechanisms;
 mod cli_membership;
@@ -24,6 +25,7 @@ mod cli_torch_contrastive;
 mod cli_torch_pate_fm;
 #[cfg(feature = "torch")]
 mod cli_torch_private;
+#[cfg(feature = "torch")]
 mod cli_torch_prompt_pate;
 #[cfg(feature = "torch")]
 mod cli_torch_student;

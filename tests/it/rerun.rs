@@ -14,6 +14,10 @@ fn inputs() -> Desk {
     }
     let scores = (0..60).map(|canary| format!("{},{}\n", (canary * 37 % 60) as f64 / 20.0, canary % 2));
     desk.file("scores.csv", "score,member\n".to_owned() + &scores.collect::<String>());
+    let plan = "canaries plan --canaries 60 --mechanism subsampled-gaussian:sigma=1,rate=0.1 --repetitions 5 --seed 4";
+    desk.stdout(&format!("{plan} --format json --output plan.json"));
+    let scores = (0..60).map(|canary| format!("{canary},{}\n", canary * 37 % 60));
+    desk.file("canaries.csv", "canary,score\n".to_owned() + &scores.collect::<String>());
     let outputs = (0..300).map(|index| format!("{},{}\n", ["s", "s_prime"][index % 2], index * 7 % 5));
     desk.file("outputs.csv", "world,output\n".to_owned() + &outputs.collect::<String>());
     desk.arrays("labels.npz", |writer| {
@@ -34,7 +38,7 @@ fn inputs() -> Desk {
 }
 
 /// Every command that computes from files, with options of every form.
-const COMMANDS: [&str; 31] = [
+const COMMANDS: [&str; 33] = [
     "exact --histogram 14,12,10 --neighbor 13,13,10 --noise gaussian:2 --orders 2,10 --claim-rdp 2:0.5 --claim-rdp 10:3",
     "exact --histogram 14,12,10 --worst-neighbor moved --noise laplace:2 --threshold 10 --threshold-noise gaussian:3 \
      --threshold-form per-class --epsilons 0.1,1",
@@ -64,6 +68,8 @@ const COMMANDS: [&str; 31] = [
     "membership risk fashion_lira_original.npz --bins 5 --resamples 0 --victims 0",
     "membership attacker fashion_lira_original.npz --resamples 0 --seed 2",
     "membership compare fashion_lira_original.npz --attacks threshold,entropy --resamples 0 --failure-per query",
+    "canaries plan --canaries 60 --claim-epsilon 1 --repetitions 5 --seed 4",
+    "canaries audit plan.json canaries.csv --repetitions 5",
     "label-dp memorization labels.npz --threshold 0.4 --claim-epsilon 9",
     "property distance answers.npz --permutations 50",
     "self-check audit counts counts.csv --orders 2 --repetitions 4",
@@ -93,7 +99,7 @@ fn every_answer_is_repeated_from_its_own_document() {
         commands.insert(document["command"].as_str().unwrap().to_owned());
     }
     // Options of all commands but those that train, measure time or repeat.
-    assert_eq!(commands.len(), 22, "{commands:?}");
+    assert_eq!(commands.len(), 24, "{commands:?}");
 }
 
 #[test]

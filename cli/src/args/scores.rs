@@ -141,11 +141,14 @@ fn threshold(text: &str) -> Parsed<f64> {
     if value.is_nan() { Err(format!("threshold = {value} is not in [-inf, inf]")) } else { Ok(value) }
 }
 
-fn guesses(text: &str) -> Parsed<OneRunGuesses> {
+pub(super) fn guesses(text: &str) -> Parsed<OneRunGuesses> {
     let (members, others) = text.split_once(',').ok_or_else(|| format!("`{text}` is not K+,K- such as 100,50"))?;
     Ok(OneRunGuesses { members: count(members)?, others: count(others)? })
 }
 
-fn serialize_guesses<S: serde::Serializer>(guesses: &Option<OneRunGuesses>, serializer: S) -> Result<S::Ok, S::Error> {
+pub(super) fn serialize_guesses<S: serde::Serializer>(
+    guesses: &Option<OneRunGuesses>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     guesses.map(|guesses| [guesses.members, guesses.others]).serialize(serializer)
 }

@@ -12,6 +12,7 @@ pub mod audit_votes;
 pub mod bench;
 mod binned;
 pub mod calibrate;
+pub mod canaries;
 mod checkpointing;
 mod conclude;
 #[cfg(feature = "torch")]

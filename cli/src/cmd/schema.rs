@@ -5,10 +5,10 @@ use crate::output::print;
 use clap::{Args, CommandFactory};
 use leakbound::report::{Answered, MetaClassifierDocument, RecordingDocument, StudentDocument};
 use leakbound::study::{
-    AccountAnswer, BenchAnswer, CalibrateAnswer, CountsAnswer, DefensesAnswer, ExactAnswer, LabelAnswer,
-    LabelComparisonAnswer, MechanismAnswer, MembershipAnswer, MetaClassifierAnswer, PropertyAnswer, RerunAnswer,
-    ScoreCheckAnswer, ScoresAnswer, SelfCheckAnswer, SimulateAnswer, StreamAnswer, StudentMembershipAnswer,
-    SuiteAnswer, VerifyAnswer, VotesAnswer,
+    AccountAnswer, BenchAnswer, CalibrateAnswer, CanaryAuditAnswer, CanaryPlanAnswer, CountsAnswer, DefensesAnswer,
+    ExactAnswer, LabelAnswer, LabelComparisonAnswer, MechanismAnswer, MembershipAnswer, MetaClassifierAnswer,
+    PropertyAnswer, RerunAnswer, ScoreCheckAnswer, ScoresAnswer, SelfCheckAnswer, SimulateAnswer, StreamAnswer,
+    StudentMembershipAnswer, SuiteAnswer, VerifyAnswer, VotesAnswer,
 };
 use leakbound::{Error, Result};
 use schemars::generate::SchemaSettings;
@@ -22,7 +22,7 @@ use std::collections::BTreeSet;
 type Make = fn() -> Schema;
 
 /// What each command prints; others print no document.
-const DOCUMENTS: [(&str, Make); 40] = [
+const DOCUMENTS: [(&str, Make); 42] = [
     ("exact", answer::<ExactAnswer>),
     ("audit counts", answer::<CountsAnswer>),
     ("audit confusion", answer::<CountsAnswer>),
@@ -32,6 +32,8 @@ const DOCUMENTS: [(&str, Make); 40] = [
     ("audit mechanism", answer::<MechanismAnswer>),
     ("account", answer::<AccountAnswer>),
     ("calibrate", answer::<CalibrateAnswer>),
+    ("canaries plan", answer::<CanaryPlanAnswer>),
+    ("canaries audit", answer::<CanaryAuditAnswer>),
     ("label-dp memorization", answer::<LabelAnswer>),
     ("label-dp compare", answer::<LabelComparisonAnswer>),
     ("label-dp mechanisms", answer::<LabelComparisonAnswer>),

@@ -3,8 +3,11 @@
 mod error_rates;
 mod exposure;
 mod one_run;
+mod one_run_forecast;
 mod one_run_gdp;
 mod one_run_guesses;
+mod one_run_plan;
+mod score_model;
 mod scores;
 mod selection;
 mod uniform;
@@ -12,7 +15,12 @@ mod uniform;
 pub use error_rates::{epsilon_of_error_rates, membership_advantage};
 pub use exposure::exposure;
 pub use one_run::{one_run_epsilon, one_run_p_value};
+pub use one_run_forecast::{
+    ClaimedBounds, ForecastBound, MostShown, OneRunForecast, best_declared_guesses, forecast_one_run, most_shown,
+};
 pub use one_run_gdp::one_run_mu;
 pub use one_run_guesses::{GuessSelection, OneRunAudit, OneRunGuesses, audit_one_run, one_run_guesses};
+pub use one_run_plan::OneRunPlan;
+pub use score_model::CanaryScoreModel;
 pub use scores::CanaryScores;
 pub use selection::{FalseClaims, ScoreEvidence, ThresholdSelection, audit_scores, best_threshold_false_claims};

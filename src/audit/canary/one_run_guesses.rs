@@ -21,6 +21,21 @@ pub struct OneRunGuesses {
     pub others: u64,
 }
 
+impl OneRunGuesses {
+    /// Rejects no guess at all and more guesses than canaries.
+    pub(super) fn check(self, canaries: u64) -> Result<()> {
+        let total = self.members.checked_add(self.others);
+        if total.is_some_and(|total| (1..=canaries).contains(&total)) {
+            return Ok(());
+        }
+        let reason = format!(
+            "{} + {} guesses about {canaries} canaries; expected 1 to {canaries} guesses",
+            self.members, self.others
+        );
+        Err(Error::Rejected { operation: "one-run audit", reason })
+    }
+}
+
 /// Where the numbers of guesses come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GuessSelection {
@@ -64,7 +79,7 @@ pub struct OneRunAudit {
 
 /// All canaries in falling order of score, each with the side of its coin. Equal scores stand in random order: any rule
 /// that knew the coins would turn ties into right guesses.
-fn ranked(scores: &CanaryScores, stream: &mut ChaCha8Rng) -> Vec<bool> {
+pub(super) fn ranked(scores: &CanaryScores, stream: &mut ChaCha8Rng) -> Vec<bool> {
     let members = scores.members().iter().map(|&score| (score, true));
     let mut all: Vec<(f64, bool)> = members.chain(scores.others().iter().map(|&score| (score, false))).collect();
     all.shuffle(stream);
@@ -73,24 +88,16 @@ fn ranked(scores: &CanaryScores, stream: &mut ChaCha8Rng) -> Vec<bool> {
 }
 
 /// Right guesses, from the members among the first k canaries for each k.
-fn right(members_above: &[u64], guesses: OneRunGuesses) -> Result<BinomialCounts> {
+pub(super) fn right(members_above: &[u64], guesses: OneRunGuesses) -> Result<BinomialCounts> {
     let canaries = members_above.len() as u64 - 1;
-    let total = guesses.members.checked_add(guesses.others).filter(|total| (1..=canaries).contains(total));
-    let Some(total) = total else {
-        return Err(Error::Rejected {
-            operation: "one-run audit",
-            reason: format!(
-                "{} + {} guesses about {canaries} canaries; expected 1 to {canaries} guesses",
-                guesses.members, guesses.others
-            ),
-        });
-    };
+    guesses.check(canaries)?;
+    let total = guesses.members + guesses.others;
     let first_other = canaries - guesses.others;
     let members_below = members_above[canaries as usize] - members_above[first_other as usize];
     BinomialCounts::new(members_above[guesses.members as usize] + guesses.others - members_below, total)
 }
 
-fn cumulated(ranked: &[bool]) -> Vec<u64> {
+pub(super) fn cumulated(ranked: &[bool]) -> Vec<u64> {
     let mut sums = Vec::with_capacity(ranked.len() + 1);
     sums.push(0);
     let mut sum = 0;
@@ -120,7 +127,7 @@ pub fn one_run_guesses(scores: &CanaryScores, guesses: OneRunGuesses, seed: u64)
 
 /// Numbers of guesses that are looked at, a function of the number of canaries alone: k+ = ⌈m/2^j⌉, k- as many or none,
 /// and the same exchanged.
-fn list(canaries: u64) -> Vec<OneRunGuesses> {
+pub(super) fn list(canaries: u64) -> Vec<OneRunGuesses> {
     let mut sizes = Vec::new();
     let mut size = canaries;
     while size > 1 {

@@ -6,6 +6,7 @@ mod composed;
 mod dominating;
 mod gathered;
 mod lattice;
+mod quantiles;
 mod spectrum;
 mod tail;
 #[cfg(test)]
@@ -13,6 +14,7 @@ mod tests;
 
 pub use cells::{EnclosedLoss, LossCell};
 pub use composed::{Bracket, ComposedLoss, compose_enclosed, compose_losses};
+pub use quantiles::LossQuantiles;
 
 use super::{Pair, same_outcomes};
 use crate::distribution::OutcomeDistribution;

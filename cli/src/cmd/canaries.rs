@@ -1,0 +1,58 @@
+//! `leakbound canaries`: audits of one training run, before it and after it.
+
+use super::conclude::{Asked, conclude};
+use crate::args::{CanariesCommand, CanaryAuditOptions, CanaryPlanOptions, Common};
+use crate::output::Output;
+use leakbound::record::{read_canary_plan, read_planned_scores};
+use leakbound::report::one_line;
+use leakbound::study::{CanaryAuditStudy, CanaryPlanStudy, Verdict};
+use leakbound::{Error, Result};
+
+pub fn run(common: &Common, command: &CanariesCommand) -> Result<Verdict> {
+    match command {
+        CanariesCommand::Plan(options) => plan(common, options),
+        CanariesCommand::Audit(options) => audit(common, options),
+    }
+}
+
+fn plan(common: &Common, options: &CanaryPlanOptions) -> Result<Verdict> {
+    let output = Output::open(common, &[])?;
+    let study = CanaryPlanStudy {
+        canaries: options.canaries,
+        seed: if common.seed_given { common.seed } else { drawn_seed()? },
+        guesses: options.planned_guesses(),
+        delta: options.delta,
+        failure_probability: options.failure_probability,
+        claim: options.claim(),
+        repetitions: options.repetitions,
+    };
+    // The seed is as secret as the coins.
+    let title = format!("Plan for the audit of one training run with {} canaries", study.canaries);
+    conclude(common, output, &study, Asked { options, inputs: Vec::new(), title, warnings: Vec::new() })
+}
+
+fn audit(common: &Common, options: &CanaryAuditOptions) -> Result<Verdict> {
+    let output = Output::open(common, &[&options.plan, &options.scores])?;
+    let (plan, plan_input) = read_canary_plan(&options.plan)?;
+    let (mut scores, input) = read_planned_scores(&options.scores, plan.audit.canaries(), common.memory())?;
+    if options.flip {
+        scores.iter_mut().for_each(|score| *score = -*score);
+    }
+    let title = format!(
+        "Audit of one training run by {} canaries of the plan {}, {} scores meaning members",
+        scores.len(),
+        one_line(&options.plan.to_string_lossy()),
+        if options.flip { "low" } else { "high" }
+    );
+    let study = CanaryAuditStudy { plan, scores, repetitions: options.repetitions };
+    conclude(common, output, &study, Asked { options, inputs: vec![plan_input, input], title, warnings: Vec::new() })
+}
+
+/// A seed that nobody knows: coins that can be guessed prove nothing. As every seed, below 2^53, which JSON keeps.
+fn drawn_seed() -> Result<u64> {
+    let drawn = getrandom::u64().map_err(|error| Error::Unavailable {
+        operation: "coins of canaries",
+        reason: format!("the operating system has no random numbers ({error}); give --seed"),
+    })?;
+    Ok(drawn >> 11)
+}

@@ -1,0 +1,197 @@
+//! One-run audits as they are declared before training.
+
+use super::one_run_guesses::{GuessSelection, OneRunAudit, OneRunGuesses, audit_one_run, list};
+use super::scores::CanaryScores;
+use crate::error::{Error, Result};
+use crate::quantity::{Delta, FailureProbability};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+/// The numbers of canaries: with fewer all coins may fall on one side, with more simulated audits take hours.
+const CANARIES: std::ops::RangeInclusive<u64> = 32..=1_000_000;
+/// The stream of the coins; others of the same seed are independent of it.
+const COINS: u64 = 1;
+
+/// How a training run is audited: how many canaries there are, which of them it is trained on, and how their scores
+/// become a bound. All of it is fixed before training.
+///
+/// Each canary has a fair coin of its own, a function of the seed: with the coin up the run is trained on it. Whoever
+/// scores the canaries may know everything but the coins and the seed. One set of scores is audited: the better of two
+/// attacks, or of two directions, is a choice by the coins that is not paid for.
+///
+/// ```
+/// # use leakbound::audit::{GuessSelection, OneRunPlan};
+/// # use leakbound::quantity::{Delta, FailureProbability};
+/// let plan = OneRunPlan::new(1_000, 7, GuessSelection::PaidFor, Delta::new(1e-5)?, FailureProbability::new(0.05)?)?;
+/// // A model that shows every canary: its score is its coin.
+/// let scores: Vec<f64> = plan.coins().into_iter().map(|coin| f64::from(u8::from(coin))).collect();
+/// assert!(plan.audit(&scores)?.epsilon.value > 3.5);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+///
+/// # References
+/// Steinke, Nasr and Jagielski (2023), "Privacy auditing with one (1) training run", Algorithm 1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OneRunPlan {
+    canaries: u64,
+    seed: u64,
+    selection: GuessSelection,
+    delta: Delta,
+    failure: FailureProbability,
+}
+
+impl OneRunPlan {
+    /// A plan for so many canaries with the coins of this seed.
+    ///
+    /// # Errors
+    /// [`Error::Domain`] unless there are 32 to 10^6 canaries; [`Error::Rejected`] for numbers of guesses that are 0 or
+    /// above that of canaries, and for a naive selection, which no plan is needed for.
+    pub fn new(
+        canaries: u64,
+        seed: u64,
+        selection: GuessSelection,
+        delta: Delta,
+        failure: FailureProbability,
+    ) -> Result<Self> {
+        if !CANARIES.contains(&canaries) {
+            return Err(Error::Domain { quantity: "canaries", value: canaries as f64, domain: "[32, 10^6]" });
+        }
+        match selection {
+            GuessSelection::Declared(guesses) => guesses.check(canaries)?,
+            GuessSelection::Split | GuessSelection::PaidFor => {}
+            GuessSelection::Naive => {
+                let reason = "a plan with a naive selection of guesses would guarantee nothing".into();
+                return Err(Error::Rejected { operation: "plan of a one-run audit", reason });
+            }
+        }
+        Ok(Self { canaries, seed, selection, delta, failure })
+    }
+
+    /// m.
+    #[must_use]
+    pub const fn canaries(&self) -> u64 {
+        self.canaries
+    }
+
+    /// The seed of the coins, of ties and of splits.
+    #[must_use]
+    pub const fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// Where the numbers of guesses come from.
+    #[must_use]
+    pub const fn selection(&self) -> GuessSelection {
+        self.selection
+    }
+
+    /// δ of the bound.
+    #[must_use]
+    pub const fn delta(&self) -> Delta {
+        self.delta
+    }
+
+    /// The probability that a bound is wrong.
+    #[must_use]
+    pub const fn failure_probability(&self) -> FailureProbability {
+        self.failure
+    }
+
+    /// \[canary\]: whether the run is trained on it.
+    #[must_use]
+    pub fn coins(&self) -> Vec<bool> {
+        let mut stream = ChaCha8Rng::seed_from_u64(self.seed);
+        stream.set_stream(COINS);
+        (0..self.canaries).map(|_| stream.random()).collect()
+    }
+
+    /// The scores of members and of the others, from one score for each canary in the order of the coins.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for another number of scores, and where all coins fell on one side; [`Error::Domain`] for a
+    /// score that is NaN.
+    pub fn scores(&self, scores: &[f64]) -> Result<CanaryScores> {
+        if scores.len() as u64 != self.canaries {
+            let expected = format!("{}, one for each canary of the plan", self.canaries);
+            return Err(Error::Length { quantity: "scores of canaries", found: scores.len(), expected });
+        }
+        let mut sides = [Vec::new(), Vec::new()];
+        for (&score, coin) in scores.iter().zip(self.coins()) {
+            sides[usize::from(!coin)].push(score);
+        }
+        let [members, others] = sides;
+        CanaryScores::new(members, others)
+    }
+
+    /// What the scores prove ([`audit_one_run`]).
+    ///
+    /// # Errors
+    /// As [`scores`](Self::scores) and [`audit_one_run`].
+    pub fn audit(&self, scores: &[f64]) -> Result<OneRunAudit> {
+        audit_one_run(&self.scores(scores)?, self.selection, self.delta, self.failure, self.seed)
+    }
+
+    /// The numbers of guesses that may become the bound.
+    pub(super) fn candidates(&self) -> Vec<OneRunGuesses> {
+        match self.selection {
+            GuessSelection::Declared(guesses) => vec![guesses],
+            GuessSelection::Split => list(self.canaries / 2),
+            GuessSelection::PaidFor | GuessSelection::Naive => list(self.canaries),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(canaries: u64, seed: u64, selection: GuessSelection) -> Result<OneRunPlan> {
+        OneRunPlan::new(canaries, seed, selection, Delta::new(0.0).unwrap(), FailureProbability::new(0.05).unwrap())
+    }
+
+    /// 10,000 coins: heads within five standard errors of a half (false alarm: 6e-7), and so are pairs of neighbors
+    /// that agree.
+    #[test]
+    fn coins_are_fair_and_those_of_the_seed() {
+        let coins = plan(10_000, 3, GuessSelection::Split).unwrap().coins();
+        let heads = coins.iter().filter(|&&coin| coin).count() as f64;
+        let alike = coins.windows(2).filter(|pair| pair[0] == pair[1]).count() as f64;
+        println!("{heads} {alike}");
+        assert!((heads - 5000.0).abs() < 250.0 && (alike - 5000.0).abs() < 250.0);
+        assert_eq!(coins, plan(10_000, 3, GuessSelection::PaidFor).unwrap().coins());
+        assert_ne!(coins, plan(10_000, 4, GuessSelection::Split).unwrap().coins());
+        // A longer plan begins with the coins of a shorter one.
+        assert_eq!(coins[..100], plan(100, 3, GuessSelection::Split).unwrap().coins());
+    }
+
+    #[test]
+    fn scores_follow_the_coins() {
+        let plan = plan(40, 2, GuessSelection::PaidFor).unwrap();
+        let coins = plan.coins();
+        let scores = plan.scores(&(0..40).map(f64::from).collect::<Vec<_>>()).unwrap();
+        let of = |side| (0..40u8).rev().filter(|&i| coins[usize::from(i)] == side).map(f64::from).collect::<Vec<_>>();
+        assert_eq!((scores.members(), scores.others()), (&*of(true), &*of(false)));
+        let message = plan.scores(&[0.0; 4]).unwrap_err().to_string();
+        assert_eq!(message, "scores of canaries has length 4; expected 40, one for each canary of the plan");
+    }
+
+    #[test]
+    fn impossible_plans_are_rejected() {
+        let declared = |members, others| GuessSelection::Declared(OneRunGuesses { members, others });
+        let messages = [
+            plan(31, 0, GuessSelection::Split),
+            plan(1_000_001, 0, GuessSelection::Split),
+            plan(40, 0, declared(21, 20)),
+            plan(40, 0, declared(0, 0)),
+            plan(40, 0, GuessSelection::Naive),
+        ]
+        .map(|plan| plan.unwrap_err().to_string());
+        insta::assert_snapshot!(messages.join("\n"), @r"
+        canaries = 31 is not in [32, 10^6]
+        canaries = 1000001 is not in [32, 10^6]
+        one-run audit: 21 + 20 guesses about 40 canaries; expected 1 to 40 guesses
+        one-run audit: 0 + 0 guesses about 40 canaries; expected 1 to 40 guesses
+        plan of a one-run audit: a plan with a naive selection of guesses would guarantee nothing
+        ");
+    }
+}

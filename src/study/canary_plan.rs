@@ -1,0 +1,457 @@
+//! Audits of one training run: planned before it, and concluded after it.
+
+use super::claim::Claim;
+use super::number::{Number, short, significant};
+use super::progress::Progress;
+use super::scores::{ScoreAnswers, ScoresAnswer, ScoresStudy};
+use super::{Answer, Study, Warning};
+use crate::audit::{
+    CanaryScoreModel, ClaimedBounds, ForecastBound, GuessSelection, MostShown, OneRunPlan, best_declared_guesses,
+    forecast_one_run, most_shown,
+};
+use crate::divergence::{LossQuantiles, compose_enclosed, gdp_epsilon};
+use crate::error::{Error, Result};
+use crate::histogram::VoteHistogram;
+use crate::mechanism::{Mechanism, Relation};
+use crate::quantity::{Delta, Epsilon, FailureProbability};
+use crate::record::{CanaryPlan, RecordedCanaryPlan, TrainingClaim};
+use serde::Serialize;
+
+/// Cells of real outputs, and the width of the enclosure of a claimed ε.
+const CELLS: usize = 4_000;
+const WIDTH: f64 = 1e-3;
+/// So few canaries of a kind say next to nothing.
+const FEW: u64 = 50;
+
+/// Where the numbers of guesses of a plan come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlannedGuesses {
+    /// As in an audit of scores.
+    Selection(GuessSelection),
+    /// Those with the largest forecast among numbers that can refute the claim, which are then declared; only with a
+    /// claim.
+    BestForecast,
+}
+
+/// How is a training run to be audited, and what can the audit show?
+///
+/// ```
+/// # use leakbound::audit::GuessSelection;
+/// # use leakbound::quantity::{Delta, Epsilon, FailureProbability};
+/// # use leakbound::record::TrainingClaim;
+/// # use leakbound::study::{CanaryPlanStudy, PlannedGuesses, Study, unwatched};
+/// let study = CanaryPlanStudy {
+///     canaries: 500,
+///     seed: 7,
+///     guesses: PlannedGuesses::Selection(GuessSelection::PaidFor),
+///     delta: Delta::new(1e-5)?,
+///     failure_probability: FailureProbability::new(0.05)?,
+///     claim: Some(TrainingClaim::Epsilon(Epsilon::new(2.0)?)),
+///     repetitions: 20,
+/// };
+/// let answer = study.run(&unwatched)?;
+/// assert_eq!(answer.plan.coins.len(), 500);
+/// // Half of 500 canaries and a claim of 2: less than 2 can be expected.
+/// assert!(answer.forecast.unwrap().epsilon.median.0 < 2.0);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct CanaryPlanStudy {
+    /// Number of canaries.
+    pub canaries: u64,
+    /// The seed of the coins, ties and splits, and of the simulated audits.
+    pub seed: u64,
+    /// How many canaries are guessed at.
+    pub guesses: PlannedGuesses,
+    /// δ of the bound.
+    pub delta: Delta,
+    /// The probability that a bound is wrong.
+    pub failure_probability: FailureProbability,
+    /// What is claimed of the training.
+    pub claim: Option<TrainingClaim>,
+    /// Simulated audits behind the forecast.
+    pub repetitions: u64,
+}
+
+/// A bound as it comes out of simulated audits.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ForecastRange {
+    /// A twentieth of the audits find less.
+    pub low: Number,
+    /// Half of them find less.
+    pub median: Number,
+    /// A twentieth of them find more.
+    pub high: Number,
+}
+
+/// What audits find where each canary is shown as well as the claim allows.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ForecastRanges {
+    /// The bound of ε at the plan's δ.
+    pub epsilon: ForecastRange,
+    /// The bound of μ.
+    pub mu: ForecastRange,
+    /// Simulated audits.
+    pub repetitions: u64,
+}
+
+/// The answer of a [`CanaryPlanStudy`].
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CanaryPlanAnswer {
+    /// The plan, which the audit reads.
+    pub plan: RecordedCanaryPlan,
+    /// Canaries that the run is to be trained on.
+    pub members: u64,
+    /// ε at the plan's δ that the claim comes to.
+    pub claimed_epsilon: Option<Number>,
+    /// The largest bound of ε that this plan can give, whatever the training shows.
+    pub most_shown: Number,
+    /// What audits find where each canary is shown as well as the claim allows; absent without a claim.
+    pub forecast: Option<ForecastRanges>,
+    /// What a reader must know.
+    #[serde(skip)]
+    pub warnings: Vec<Warning>,
+}
+
+impl Answer for CanaryPlanAnswer {
+    const SCHEMA: &'static str = "leakbound.canary-plan/1";
+
+    fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
+    fn seed(&self) -> Option<u64> {
+        Some(self.plan.seed)
+    }
+}
+
+impl Study for CanaryPlanStudy {
+    type Answer = CanaryPlanAnswer;
+
+    /// # Errors
+    /// Those of [`OneRunPlan::new`]; [`Error::Rejected`] for a mechanism that is not about a record, and for guesses by
+    /// a forecast without a claim.
+    fn run(&self, _: &Progress<'_>) -> Result<CanaryPlanAnswer> {
+        let plan =
+            |selection| OneRunPlan::new(self.canaries, self.seed, selection, self.delta, self.failure_probability);
+        let model = self.claim.as_ref().map(|claim| score_model(claim, self.delta)).transpose()?;
+        let claimed = self.claim.as_ref().map(|claim| claimed_bounds(claim, self.delta)).transpose()?;
+        let audit = match self.guesses {
+            PlannedGuesses::Selection(selection) => plan(selection)?,
+            PlannedGuesses::BestForecast => {
+                let (Some(model), Some(claimed)) = (&model, claimed) else {
+                    let reason = "the best numbers of guesses are those of a claim, and none is given".into();
+                    return Err(Error::Rejected { operation: "plan of a one-run audit", reason });
+                };
+                let guesses = best_declared_guesses(&plan(GuessSelection::PaidFor)?, model, claimed, self.repetitions)?;
+                plan(GuessSelection::Declared(guesses))?
+            }
+        };
+        let plan = CanaryPlan { audit, claim: self.claim.clone() };
+        let most = most_shown(&audit)?;
+        let members = audit.coins().into_iter().filter(|&coin| coin).count() as u64;
+        Ok(CanaryPlanAnswer {
+            warnings: warnings(&audit, claimed, most, members),
+            plan: plan.recorded(),
+            members,
+            claimed_epsilon: claimed.map(|claimed| Number(claimed.epsilon.get())),
+            most_shown: Number(most.epsilon),
+            forecast: model.map(|model| forecast(&audit, &model, self.repetitions)).transpose()?,
+        })
+    }
+}
+
+fn warnings(plan: &OneRunPlan, claimed: Option<ClaimedBounds>, most: MostShown, members: u64) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    if let Some(claimed) = claimed.filter(|&claimed| !most.refutes(claimed)) {
+        warnings.push(Warning {
+            code: "claim-out-of-reach",
+            message: format!(
+                "this plan shows ε = {} at most, with every guess right: it cannot refute a claim of {}",
+                significant(most.epsilon, 4),
+                significant(claimed.epsilon.get(), 4)
+            ),
+            hint: "take other numbers of guesses, more canaries, or a smaller delta".into(),
+        });
+    }
+    let fewest = members.min(plan.canaries() - members);
+    if fewest < FEW {
+        warnings.push(Warning {
+            code: "few-canaries",
+            message: format!("the coins leave {fewest} canaries on one side"),
+            hint: "hundreds of canaries show something, thousands show more".into(),
+        });
+    }
+    warnings
+}
+
+fn forecast(plan: &OneRunPlan, model: &CanaryScoreModel, repetitions: u64) -> Result<ForecastRanges> {
+    let found = forecast_one_run(plan, model, repetitions)?;
+    let range = |bound: ForecastBound| {
+        let [low, median, high] = [bound.low, bound.median, bound.high].map(Number);
+        ForecastRange { low, median, high }
+    };
+    Ok(ForecastRanges { epsilon: range(found.epsilon), mu: range(found.mu), repetitions: found.repetitions })
+}
+
+/// The data without a record and with it.
+fn worlds() -> Result<[VoteHistogram; 2]> {
+    Ok([VoteHistogram::new(vec![0])?, VoteHistogram::new(vec![1])?])
+}
+
+fn check_relation(mechanism: &dyn Mechanism) -> Result<()> {
+    if mechanism.kind().relation == Relation::OneRecord {
+        return Ok(());
+    }
+    let reason = format!(
+        "{} is not about a record that is added or removed, as canaries are; subsampled-gaussian is",
+        mechanism.kind()
+    );
+    Err(Error::Rejected { operation: "claim of a training", reason })
+}
+
+/// Scores of canaries of which the claim allows no clearer ones.
+fn score_model(claim: &TrainingClaim, delta: Delta) -> Result<CanaryScoreModel> {
+    match claim {
+        TrainingClaim::Epsilon(epsilon) => Ok(CanaryScoreModel::Approximate { epsilon: *epsilon, delta }),
+        TrainingClaim::Mu(mu) => CanaryScoreModel::gaussian(*mu),
+        TrainingClaim::Mechanism { mechanism, times } => {
+            check_relation(&**mechanism)?;
+            if let Some(mu) = mechanism.gaussian_mu() {
+                return CanaryScoreModel::gaussian(mu * (*times as f64).sqrt());
+            }
+            let [without, with] = worlds()?;
+            let [forward, reverse] = mechanism.enclosed_losses(&without, &with, CELLS)?;
+            let losses = LossQuantiles::new([&reverse.at_most, &forward.at_most], *times)?;
+            Ok(CanaryScoreModel::Losses(losses))
+        }
+    }
+}
+
+/// ε at δ of a claim, rounded up, and its μ where it has one.
+fn claimed_bounds(claim: &TrainingClaim, delta: Delta) -> Result<ClaimedBounds> {
+    // Roots are found within 1e-13 of themselves.
+    let gaussian = |mu: f64| -> Result<ClaimedBounds> {
+        let mu = (mu * (1.0 + 1e-12)).min(f64::MAX);
+        Ok(ClaimedBounds { epsilon: gdp_epsilon(mu, delta)?, mu: Some(mu) })
+    };
+    claim.check()?;
+    match claim {
+        TrainingClaim::Epsilon(epsilon) => Ok(ClaimedBounds { epsilon: *epsilon, mu: None }),
+        TrainingClaim::Mu(mu) => gaussian(*mu),
+        TrainingClaim::Mechanism { mechanism, times } => {
+            check_relation(&**mechanism)?;
+            if let Some(mu) = mechanism.gaussian_mu() {
+                return gaussian(mu * (*times as f64).sqrt());
+            }
+            let [without, with] = worlds()?;
+            let mut largest = 0f64;
+            for losses in mechanism.enclosed_losses(&without, &with, CELLS)? {
+                largest = largest.max(compose_enclosed(&[(&losses, *times)], delta, WIDTH)?.epsilon(delta).upper);
+            }
+            Ok(ClaimedBounds { epsilon: Epsilon::new(largest)?, mu: None })
+        }
+    }
+}
+
+/// What do the scores of planned canaries prove of the run?
+#[derive(Debug, Clone)]
+pub struct CanaryAuditStudy {
+    /// The plan, made before training.
+    pub plan: CanaryPlan,
+    /// \[canary\]: high scores mean members.
+    pub scores: Vec<f64>,
+    /// Simulated audits behind the forecast.
+    pub repetitions: u64,
+}
+
+/// The answer of a [`CanaryAuditStudy`].
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CanaryAuditAnswer {
+    /// The SHA-256 of the plan.
+    pub plan_sha256: String,
+    /// ε at the plan's δ that the claim comes to.
+    pub claimed_epsilon: Option<Number>,
+    /// The largest bound of ε that the plan can give.
+    pub most_shown: Number,
+    /// What audits find where each canary is shown as well as the claim allows; absent without a claim.
+    pub forecast: Option<ForecastRanges>,
+    /// What the scores prove.
+    #[serde(flatten)]
+    pub audit: ScoresAnswer,
+    /// What a reader must know.
+    #[serde(skip)]
+    pub warnings: Vec<Warning>,
+}
+
+impl Answer for CanaryAuditAnswer {
+    const SCHEMA: &'static str = "leakbound.canary-audit/1";
+
+    fn claims(&self) -> &[Claim] {
+        &self.audit.claims
+    }
+
+    fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
+    fn seed(&self) -> Option<u64> {
+        None
+    }
+}
+
+impl Study for CanaryAuditStudy {
+    type Answer = CanaryAuditAnswer;
+
+    /// # Errors
+    /// [`Error::Length`] for another number of scores than of canaries; those of [`ScoresStudy`].
+    fn run(&self, progress: &Progress<'_>) -> Result<CanaryAuditAnswer> {
+        let plan = &self.plan.audit;
+        let delta = plan.delta();
+        let claim = self.plan.claim.as_ref();
+        let claimed = claim.map(|claim| claimed_bounds(claim, delta)).transpose()?;
+        let study = ScoresStudy {
+            scores: plan.scores(&self.scores)?,
+            answers: ScoreAnswers::OneRun(plan.selection()),
+            delta,
+            failure_probability: plan.failure_probability(),
+            epsilons: Vec::new(),
+            claim_epsilon: claimed.map(|claimed| claimed.epsilon),
+            claim_mu: match claim {
+                Some(TrainingClaim::Mu(mu)) => Some(*mu),
+                _ => claimed.and_then(|claimed| claimed.mu),
+            },
+            seed: plan.seed(),
+        };
+        let audit = study.run(progress)?;
+        let most = most_shown(plan)?;
+        let model = claim.map(|claim| score_model(claim, delta)).transpose()?;
+        let forecast = model.map(|model| forecast(plan, &model, self.repetitions)).transpose()?;
+        let mut warnings = warnings(plan, claimed, most, audit.members);
+        warnings.extend_from_slice(&audit.warnings);
+        let found = audit.epsilon.first().map_or(0.0, |row| row.lower.0);
+        if let Some(forecast) = forecast.filter(|forecast| found < forecast.epsilon.low.0) {
+            warnings.push(Warning {
+                code: "weak-attack",
+                message: format!(
+                    "ε of at least {} is less than audits of a training that leaks all that is claimed find by the best \
+                     attack ({} in the median)",
+                    short((1e3 * found).floor() / 1e3),
+                    significant(forecast.epsilon.median.0, 3)
+                ),
+                hint: "scores of the last model see little of a training; a small bound does not show privacy".into(),
+            });
+        }
+        Ok(CanaryAuditAnswer {
+            plan_sha256: self.plan.recorded().sha256,
+            claimed_epsilon: claimed.map(|claimed| Number(claimed.epsilon.get())),
+            most_shown: Number(most.epsilon),
+            forecast,
+            audit,
+            warnings,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::OneRunGuesses;
+    use crate::mechanism::parse;
+    use crate::study::unwatched;
+
+    fn study(claim: Option<TrainingClaim>, guesses: PlannedGuesses) -> CanaryPlanStudy {
+        CanaryPlanStudy {
+            canaries: 1_000,
+            seed: 3,
+            guesses,
+            delta: Delta::new(1e-5).unwrap(),
+            failure_probability: FailureProbability::new(0.05).unwrap(),
+            claim,
+            repetitions: 40,
+        }
+    }
+
+    fn mechanism(text: &str, times: u64) -> Option<TrainingClaim> {
+        Some(TrainingClaim::Mechanism { mechanism: parse(text).unwrap(), times })
+    }
+
+    /// Without sampling DP-SGD is one Gaussian mechanism, whichever way it is written.
+    #[test]
+    fn the_same_claim_has_the_same_forecast() {
+        let answers = [
+            Some(TrainingClaim::Mu(2.0)),
+            mechanism("gaussian:sigma=1", 4),
+            mechanism("subsampled-gaussian:sigma=1,rate=1", 4),
+        ]
+        .map(|claim| {
+            let guesses = GuessSelection::Declared(OneRunGuesses { members: 125, others: 125 });
+            study(claim, PlannedGuesses::Selection(guesses)).run(&unwatched).unwrap()
+        });
+        for answer in &answers {
+            let forecast = answer.forecast.unwrap().epsilon;
+            println!("{} {forecast:?} {:?}", answer.claimed_epsilon.unwrap().0, answer.plan.guesses);
+            let expected = gdp_epsilon(2.0, Delta::new(1e-5).unwrap()).unwrap().get();
+            let claimed = answer.claimed_epsilon.unwrap().0;
+            assert!(claimed >= expected && claimed < 1.002 * expected);
+            // Forecasts of 40 audits each, with other draws.
+            assert!((forecast.median.0 / answers[0].forecast.unwrap().epsilon.median.0 - 1.0).abs() < 0.15);
+            assert!(forecast.high.0 < claimed);
+        }
+    }
+
+    #[test]
+    fn sampled_steps_are_a_claim() {
+        let claim = mechanism("subsampled-gaussian:sigma=0.8,rate=0.01", 1_000);
+        let answer = study(claim, PlannedGuesses::BestForecast).run(&unwatched).unwrap();
+        let claimed = answer.claimed_epsilon.unwrap().0;
+        // As in the documentation of `compose_enclosed`.
+        assert!((3.139..3.147).contains(&claimed), "{claimed}");
+        let forecast = answer.forecast.unwrap().epsilon;
+        println!("{forecast:?}");
+        assert!(forecast.median.0 > 0.1 && forecast.high.0 < claimed);
+    }
+
+    #[test]
+    fn claims_out_of_reach_and_impossible_ones() {
+        let high = Some(TrainingClaim::Epsilon(Epsilon::new(8.0).unwrap()));
+        let answer = study(high, PlannedGuesses::Selection(GuessSelection::PaidFor)).run(&unwatched).unwrap();
+        assert_eq!(answer.warnings[0].code, "claim-out-of-reach");
+        let without = study(None, PlannedGuesses::Selection(GuessSelection::Split)).run(&unwatched).unwrap();
+        assert!(without.forecast.is_none() && without.claimed_epsilon.is_none() && without.warnings.is_empty());
+        assert_eq!(without.members + without.plan.coins.matches('0').count() as u64, 1_000);
+        let messages = [
+            study(None, PlannedGuesses::BestForecast),
+            study(mechanism("gnmax:sigma=2", 1), PlannedGuesses::BestForecast),
+        ]
+        .map(|study| study.run(&unwatched).unwrap_err().to_string());
+        insta::assert_snapshot!(messages.join("\n"), @r"
+        plan of a one-run audit: the best numbers of guesses are those of a claim, and none is given
+        claim of a training: gnmax is not about a record that is added or removed, as canaries are; subsampled-gaussian is
+        ");
+    }
+
+    /// A training that shows each canary with a margin refutes a small claim; one that shows none is said to be weakly
+    /// attacked.
+    #[test]
+    fn scores_of_a_plan_are_concluded() {
+        let claim = Some(TrainingClaim::Epsilon(Epsilon::new(1.0).unwrap()));
+        let planned = study(claim, PlannedGuesses::BestForecast).run(&unwatched).unwrap().plan;
+        let document = serde_json::json!({ "schema": CanaryPlanAnswer::SCHEMA, "plan": planned }).to_string();
+        let plan = crate::record::canary_plan_from_text("plan.json", &document).unwrap();
+        let coins = plan.audit.coins();
+        let conclude = |scores: Vec<f64>| {
+            CanaryAuditStudy { plan: plan.clone(), scores, repetitions: 40 }.run(&unwatched).unwrap()
+        };
+        let shown = conclude(coins.iter().map(|&coin| f64::from(u8::from(coin))).collect());
+        assert!(shown.claims()[0].refuted && shown.warnings.is_empty());
+        assert_eq!(shown.plan_sha256, planned.sha256);
+        let hidden = conclude(vec![0.0; 1_000]);
+        assert!(!hidden.claims()[0].refuted);
+        assert_eq!(hidden.warnings[0].code, "weak-attack");
+    }
+}

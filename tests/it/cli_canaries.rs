@@ -1,0 +1,106 @@
+//! Audits of one training run, planned and concluded by the command.
+
+use crate::arrays::npy;
+use crate::desk::Desk;
+use crate::json::number;
+use crate::report_pages::checked;
+use ndarray::Array1;
+use serde_json::Value;
+
+const PLAN: &str = "canaries plan --canaries 400 --mechanism subsampled-gaussian:sigma=1,rate=0.1 --times 20 \
+                    --repetitions 20 --seed 5";
+
+/// A folder with a plan in `plan.json`, and its coins.
+fn planned() -> (Desk, Vec<bool>) {
+    let desk = Desk::new();
+    desk.stdout(&format!("{PLAN} --format json --output plan.json"));
+    let plan: Value = serde_json::from_str(&desk.text("plan.json")).unwrap();
+    let coins = plan["plan"]["coins"].as_str().unwrap().bytes().map(|digit| digit == b'1').collect();
+    (desk, coins)
+}
+
+/// Scores that show every canary, but for every tenth.
+fn scores(coins: &[bool]) -> Vec<f64> {
+    let shown = |(index, &coin): (usize, &bool)| {
+        let side = if coin { 1.0 } else { -1.0 };
+        if index % 10 == 3 { -side } else { side * (1.0 + index as f64) }
+    };
+    coins.iter().enumerate().map(shown).collect()
+}
+
+#[test]
+fn a_plan_is_made_and_concluded() {
+    let (desk, coins) = planned();
+    let plan: Value = serde_json::from_str(&desk.text("plan.json")).unwrap();
+    assert_eq!((&plan["schema"], &plan["seed"]), (&"leakbound.canary-plan/1".into(), &5.into()));
+    assert_eq!(plan["members"], coins.iter().filter(|&&coin| coin).count());
+    let (claimed, forecast) = (number(&plan["claimed_epsilon"]), &plan["forecast"]["epsilon"]);
+    assert!(claimed > 1.0 && number(&forecast["high"]) < claimed, "{plan}");
+    assert!(plan["plan"]["guesses"]["declared"].is_array());
+    // The CSV form is for the training loop.
+    let table = desk.stdout(&format!("{PLAN} --format csv"));
+    let rows: Vec<&str> = table.lines().collect();
+    assert_eq!((rows[0], rows.len()), ("canary,member", 401));
+    assert!(rows[1..].iter().zip(&coins).all(|(row, &coin)| row.ends_with(if coin { ",1" } else { ",0" })));
+
+    // Both forms of scores, and scores of the opposite sign.
+    let scores = scores(&coins);
+    desk.file("scores.npy", npy(&Array1::from(scores.clone())));
+    desk.file("negated.npy", npy(&Array1::from(scores.iter().map(|score| -score).collect::<Vec<_>>())));
+    let rows = scores.iter().enumerate().rev().map(|(canary, score)| format!("{canary},{score}\n"));
+    desk.file("scores.csv", "canary,score\n".to_owned() + &rows.collect::<String>());
+    let [array, table, flipped] = ["scores.npy", "scores.csv", "negated.npy --flip"]
+        .map(|file| desk.answer(3, &format!("canaries audit plan.json {file} --repetitions 20")));
+    for key in ["epsilon", "mu", "one_run", "claims", "forecast", "plan_sha256"] {
+        assert_eq!((&array[key], &array[key]), (&table[key], &flipped[key]), "{key}");
+    }
+    assert_eq!(array["plan_sha256"], plan["plan"]["sha256"]);
+    assert_eq!(array["forecast"], plan["forecast"]);
+    assert_eq!(array["claims"][0]["refuted"], true);
+    assert!(number(&array["epsilon"][0]["lower"]) > claimed);
+    let page = desk.path("page.html");
+    desk.run(&format!("canaries audit plan.json scores.npy --repetitions 20 --report {}", page.display())).printed(3);
+    checked(&desk.text("page.html"), |page| {
+        assert!(page.descendants().any(|node| node.text().is_some_and(|text| text.contains("Forecast"))));
+    });
+}
+
+#[test]
+fn coins_without_a_seed_are_drawn_by_the_system() {
+    let desk = Desk::new();
+    let [one, other] = [0; 2].map(|_| desk.json("canaries plan --canaries 200")["plan"]["coins"].clone());
+    assert_ne!(one, other);
+}
+
+#[test]
+fn bad_plans_and_scores_are_one_line() {
+    let (desk, coins) = planned();
+    desk.file("short.npy", npy(&Array1::from(vec![1.0; 399])));
+    desk.file("unknown.csv", "canary,score\n0,1\n400,2\n");
+    desk.file("missing.csv", "canary,score\n0,1\n");
+    let mut changed: Value = serde_json::from_str(&desk.text("plan.json")).unwrap();
+    changed["plan"]["delta"] = 1e-6.into();
+    desk.file("changed.json", changed.to_string());
+    desk.file("scores.npy", npy(&Array1::from(scores(&coins))));
+    let fails = |status: i32, words: &str, expected: &str| {
+        let line = desk.rejected(status, words);
+        assert!(line.contains(expected), "{words}: {line}");
+    };
+    fails(1, "canaries audit plan.json short.npy", "found shape [399], expected 400 scores");
+    fails(1, "canaries audit plan.json unknown.csv", "line 3, column canary: found `400`");
+    fails(1, "canaries audit plan.json missing.csv", "found no score of canary 1 and of 398 more");
+    fails(1, "canaries audit changed.json scores.npy", "plan, sha256");
+    fails(1, "canaries audit scores.npy plan.json", "scores.npy");
+    fails(1, "canaries audit absent.json scores.npy", "absent.json");
+    fails(2, "canaries plan --canaries 100 --mechanism nothing:sigma=1", "`nothing` is none");
+    fails(2, "canaries plan --canaries 1e9", "canaries");
+    fails(2, "canaries plan --canaries 100 --claim-epsilon 1 --claim-mu 1", "cannot be used with");
+    fails(2, "canaries plan --canaries 100 --times 3", "--mechanism");
+    fails(1, "canaries plan --canaries 40 --guesses 21,20", "21 + 20 guesses about 40 canaries");
+    fails(1, "canaries plan --canaries 100 --guess-selection best", "none is given");
+    fails(
+        1,
+        "canaries plan --canaries 100 --mechanism gnmax:sigma=2",
+        "is not about a record that is added or removed",
+    );
+}
