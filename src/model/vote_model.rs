@@ -66,6 +66,24 @@ impl VoteModel {
         OutputPair::new(dataset, neighbor)
     }
 
+    /// Whether both can be queries to the same two datasets, as far as the models tell: what is added to the dataset of
+    /// Private-kNN, points and their label, is the same for all queries. Models of other mechanisms say nothing about
+    /// their datasets.
+    ///
+    /// ```
+    /// # use leakbound::model::{PrivateKnnModel, VoteModel};
+    /// let added = |label| PrivateKnnModel::new(200, &[0.7, 0.3], &[0.6, 0.4], 0.2, label).map(VoteModel::from);
+    /// assert!(added(0)?.may_share_datasets(&added(0)?) && !added(0)?.may_share_datasets(&added(1)?));
+    /// # Ok::<(), leakbound::Error>(())
+    /// ```
+    #[must_use]
+    pub fn may_share_datasets(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::PrivateKnn(a), Self::PrivateKnn(b)) => (a.label(), a.points()) == (b.label(), b.points()),
+            _ => true,
+        }
+    }
+
     /// How several queries to this model compose where nothing else is said: PromptPATE `independent`, since its
     /// histograms are deterministic and its noise fresh; Private-kNN `independent`, since it draws a subsample for
     /// every answer; PATE and CaPC `shared-teachers`, since they train their teachers once.

@@ -41,7 +41,7 @@ pub struct ScenarioQuery {
 /// |---|---|
 /// | `samples` | outputs per query and world, 1 to 2^53, such as `1e8`; the command line may overrule it |
 /// | `seed` | a whole number; the command line may overrule it |
-/// | `composition` | `independent`, `shared-teachers` or `per-query`, see [`Composition`] |
+/// | `composition` | `independent` (for queries to the same two datasets), `shared-teachers` or `per-query`, see [`Composition`] |
 /// | `[[query]]` | a table for each query, with `name` (its position if not given) and the keys below |
 ///
 /// These describe a query. They stand in its table, or at the top, where all queries share them and a file without
@@ -84,6 +84,18 @@ pub struct Scenario {
 }
 
 impl Scenario {
+    /// How the queries compose: as the file says, or as its models do where all of them do so
+    /// ([`VoteModel::default_composition`]); `per-query` otherwise, and where they cannot be about the same two
+    /// datasets.
+    #[must_use]
+    pub fn composition_or_default(&self) -> Composition {
+        let mut modes = self.queries.iter().map(|query| query.model.default_composition());
+        let common = modes.next().filter(|first| modes.all(|mode| mode == *first));
+        let together = self.queries.iter().all(|query| query.model.may_share_datasets(&self.queries[0].model));
+        let usual = common.filter(|mode| together || !mode.divergences_add()).unwrap_or(Composition::PerQuery);
+        self.composition.unwrap_or(usual)
+    }
+
     /// The identity of the scenario: SHA-256 of its queries with their names, models and noise, 64 hexadecimal digits.
     ///
     /// Comments, layout, spelling of numbers, samples and seed are no part of it.
@@ -152,7 +164,16 @@ pub fn scenario_from_bytes(name: impl AsRef<Path>, bytes: &[u8]) -> Result<Scena
         None => None,
         Some(name) => {
             let rejected = |error| text.explain(&name.span(), "composition", error);
-            Some(name.get_ref().parse().map_err(rejected)?)
+            let mode: Composition = name.get_ref().parse().map_err(rejected)?;
+            let apart = queries.iter().position(|query| !query.model.may_share_datasets(&queries[0].model));
+            if let (true, Some(apart)) = (mode.divergences_add(), apart) {
+                let [first, other] = [0, apart].map(|position| queries[position].query.as_deref().unwrap_or_default());
+                let found = format!("`{mode}` for {} and {}, which add other points", quoted(first), quoted(other));
+                let error = text.fault(&name.span(), "composition", found, "the same added points in all queries");
+                let hint = "leakage under different neighboring datasets does not add up: write \"per-query\"";
+                return Err(hinted(error, hint).into());
+            }
+            Some(mode)
         }
     };
     let samples = number(text, "samples", &keys.samples, 1..=MAX_COUNT, "a whole number from 1 to 2^53")?;

@@ -98,9 +98,28 @@ fn budgets_are_spent_and_never_exceeded() {
 
 #[test]
 fn scenarios_have_accountants_and_an_exact_sum() {
-    let document = json("account validation/scenarios/pate.toml --delta 1e-6");
+    let document = json("account validation/scenarios/prompt-pate.toml --delta 1e-6");
     assert!(epsilon(&document, "exact-sum") <= epsilon(&document, "gnmax-data-independent"));
     assert_eq!(curve(&document, "exact-sum")["meaning"], "exact-of-scenario");
+}
+
+/// Teachers that are trained once, and neighbors that differ from query to query: the worst answer, and no sum.
+#[test]
+fn costs_that_do_not_add_up_are_not_added() {
+    for (name, queries) in [("pate", 4), ("private-knn", 3)] {
+        let scenario = format!("account validation/scenarios/{name}.toml");
+        let document = json(&scenario);
+        let worst = |document: &Value| {
+            let curve = curve(document, "exact-largest-answer");
+            assert_eq!(curve["meaning"], "exact-of-one-answer");
+            number(&curve["epsilon"])
+        };
+        let alone: Vec<f64> = (0..queries).map(|query| worst(&json(&format!("{scenario} --queries {query}")))).collect();
+        let (found, largest) = (worst(&document), alone.iter().copied().fold(0.0, f64::max));
+        assert!(largest <= found && found < alone.iter().sum(), "{found} {alone:?}");
+        let line = Desk::root().rejected(2, &format!("{scenario} --composition pld"));
+        assert!(line.contains("composed only where answers are independent"), "{line}");
+    }
 }
 
 /// ε by privacy losses lies between its two ends: far below what holds for any votes, and for the two worlds of a

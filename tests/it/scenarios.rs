@@ -36,7 +36,8 @@ fn the_documented_scenarios_are_read() {
     assert_eq!(shape("pate.toml"), (samples, seed, shared, "94|388|210|94, three changed".into()));
     assert_eq!(shape("capc.toml"), (samples, seed, None, String::new()));
     assert_eq!(shape("prompt-pate.toml"), (samples, seed, independent, "0|1|2".into()));
-    assert_eq!(shape("private-knn.toml"), (samples, seed, independent, "query itself|rank 1050|five points".into()));
+    let apart = Some(Composition::PerQuery);
+    assert_eq!(shape("private-knn.toml"), (samples, seed, apart, "query itself|rank 1050|five points".into()));
 }
 
 #[test]
@@ -70,6 +71,21 @@ fn queries_share_keys_and_overrule_them() {
     assert_eq!((second.query.as_deref(), second.noise.scale()), (Some("b"), 1.0));
     let VoteModel::Pate(second) = &second.model else { panic!() };
     assert_eq!(second.teachers(), 10);
+}
+
+#[test]
+fn what_queries_of_other_points_leak_is_not_added() {
+    let two = |composition: &str, second: &str| {
+        format!("composition = '{composition}'\n{KNN}inclusion = 0.3\n[[query]]\n[[query]]\n{second}\n")
+    };
+    assert_eq!(read(&two("independent", "inclusion = 0.2")).composition, Some(Composition::Independent));
+    assert_eq!(read(&two("per-query", "points = 2")).composition, Some(Composition::PerQuery));
+    for other in ["points = 2", "label = 0"] {
+        let line = rejected(&two("independent", other));
+        let expected = "s.toml: line 1: composition: found `independent` for `0` and `1`, which add other points, \
+                        expected the same added points in all queries";
+        assert!(line.starts_with(expected), "{line}");
+    }
 }
 
 #[test]

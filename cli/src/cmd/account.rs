@@ -69,11 +69,12 @@ fn of_scenario(options: &AccountOptions) -> Result<(Answers, String, InputFile)>
         return Err(rejected("--budget", "only recorded votes (.npz) and releases have it"));
     }
     let scenario = read_scenario(&options.file)?;
+    let composition = scenario.composition_or_default();
     let queries: Vec<(usize, ScenarioQuery)> =
         choose(scenario.queries.into_iter().enumerate().collect(), options, |query| query.0)?;
     let queries: Vec<ScenarioQuery> = queries.into_iter().map(|query| query.1).collect();
-    let title = format!("Upper bounds of {} answers of a scenario", queries.len());
-    Ok((Answers::Scenario(queries), title, scenario.input))
+    let title = format!("Upper bounds of {} answers of a scenario, {composition}", queries.len());
+    Ok((Answers::Scenario { queries, composition }, title, scenario.input))
 }
 
 fn of_releases(options: &AccountOptions, is_event: bool) -> Result<(Answers, String, InputFile)> {

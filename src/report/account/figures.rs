@@ -7,7 +7,10 @@ const fn kind(meaning: CostMeaning) -> SeriesKind {
     match meaning {
         CostMeaning::DataIndependent | CostMeaning::AnyData | CostMeaning::DataDependent => SeriesKind::Upper,
         CostMeaning::Expected => SeriesKind::Heuristic,
-        CostMeaning::ExactGivenVotes | CostMeaning::ExactOfOneVoter | CostMeaning::ExactOfScenario => SeriesKind::Exact,
+        CostMeaning::ExactGivenVotes
+        | CostMeaning::ExactOfOneVoter
+        | CostMeaning::ExactOfScenario
+        | CostMeaning::ExactOfOneAnswer => SeriesKind::Exact,
     }
 }
 

@@ -196,8 +196,8 @@ pub fn one_voter(mechanism: NoisyArgmax, queries: &[RecordedQuery], requested: &
     }))
 }
 
-/// Costs of one answer per query of a scenario.
-pub fn scenario(queries: &[ScenarioQuery], requested: &[Order]) -> Result<Vec<NamedCurve>> {
+/// Costs of one answer per query of a scenario: the exact ones added up, or the largest of them.
+pub fn scenario(queries: &[ScenarioQuery], adds: bool, requested: &[Order]) -> Result<Vec<NamedCurve>> {
     let orders = all_orders(requested);
     let pairs: Vec<OutputPair> =
         queries.par_iter().map(|query| query.model.output_pair(query.noise)).collect::<Result<_>>()?;
@@ -213,15 +213,17 @@ pub fn scenario(queries: &[ScenarioQuery], requested: &[Order]) -> Result<Vec<Na
     let mut curves: Vec<NamedCurve> =
         composed.iter().filter_map(|theorem| NamedCurve::of_theorem(theorem, 1.0)).collect();
     // The neighbor is one dataset, so all answers have the same direction.
-    let sum = |order, direction| pairs.iter().map(|pair| pair.renyi(direction, order)).sum::<f64>();
-    let sums = orders.par_iter().map(|&order| sum(order, Direction::Forward).max(sum(order, Direction::Reverse)));
-    curves.push(NamedCurve {
-        name: "exact-sum",
-        meaning: CostMeaning::ExactOfScenario,
-        directions: Directions::Both,
-        validity: Validity::Exact,
-        curve: RdpCurve::new(orders.clone(), sums.collect())?,
-    });
+    let exact = |order, direction| {
+        let answers = pairs.iter().map(|pair| pair.renyi(direction, order));
+        if adds { answers.sum::<f64>() } else { answers.fold(0.0, f64::max) }
+    };
+    let values = orders.par_iter().map(|&order| exact(order, Direction::Forward).max(exact(order, Direction::Reverse)));
+    let (name, meaning) = match adds {
+        true => ("exact-sum", CostMeaning::ExactOfScenario),
+        false => ("exact-largest-answer", CostMeaning::ExactOfOneAnswer),
+    };
+    let curve = RdpCurve::new(orders.clone(), values.collect())?;
+    curves.push(NamedCurve { name, meaning, directions: Directions::Both, validity: Validity::Exact, curve });
     Ok(curves)
 }
 

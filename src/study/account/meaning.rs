@@ -41,8 +41,11 @@ pub enum CostMeaning {
     ExactGivenVotes,
     /// The largest sum of divergences over the answers when one teacher or party changes any of its votes.
     ExactOfOneVoter,
-    /// The divergence of the two worlds of a scenario, per answer; of the sequence only where answers are independent.
+    /// The divergence of the two worlds of a scenario, all answers together, which are independent.
     ExactOfScenario,
+    /// The largest divergence of an answer alone: what several answers leak together is not known of a scenario whose
+    /// answers depend on each other, or are of different neighboring datasets.
+    ExactOfOneAnswer,
 }
 
 impl CostMeaning {
@@ -56,14 +59,18 @@ impl CostMeaning {
             Self::Expected => "expected charge, no bound",
             Self::ExactGivenVotes => "these votes, any voter at each answer, exact per answer",
             Self::ExactOfOneVoter => "these votes, one voter at all answers, exact per answer",
-            Self::ExactOfScenario => "these two worlds, exact per answer",
+            Self::ExactOfScenario => "these two worlds, exact",
+            Self::ExactOfOneAnswer => "the worst answer alone, exact",
         }
     }
 
     /// Whether it is computed from output distributions.
     #[must_use]
     pub const fn is_exact(self) -> bool {
-        matches!(self, Self::ExactGivenVotes | Self::ExactOfOneVoter | Self::ExactOfScenario)
+        matches!(
+            self,
+            Self::ExactGivenVotes | Self::ExactOfOneVoter | Self::ExactOfScenario | Self::ExactOfOneAnswer
+        )
     }
 }
 

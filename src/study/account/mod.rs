@@ -25,6 +25,7 @@ use crate::accountant::WorstCases;
 use crate::divergence::Conversion;
 use crate::error::{Error, Result};
 use crate::mechanism::NoisyArgmax;
+use crate::model;
 use crate::quantity::{Delta, Order};
 use crate::record::{Composition, RecordedQuery, ScenarioQuery};
 use curves::NamedCurve;
@@ -78,7 +79,7 @@ impl Study for AccountStudy {
     fn run(&self, progress: &Progress<'_>) -> Result<AccountAnswer> {
         match &self.answers {
             Answers::Recorded { mechanism, queries } => self.recorded(*mechanism, queries, progress),
-            Answers::Scenario(queries) => self.scenario(queries),
+            Answers::Scenario { queries, composition } => self.scenario(queries, *composition),
             Answers::Releases(releases) => self.releases(releases, progress),
         }
     }
@@ -125,8 +126,21 @@ impl AccountStudy {
         Ok(AccountAnswer { losses, budgets, warnings, ..self.answer(&curves) })
     }
 
-    fn scenario(&self, queries: &[ScenarioQuery]) -> Result<AccountAnswer> {
-        let curves = curves::scenario(queries, &self.orders)?;
+    fn scenario(&self, queries: &[ScenarioQuery], composition: model::Composition) -> Result<AccountAnswer> {
+        let adds = composition.divergences_add();
+        if adds && !queries.iter().all(|query| query.model.may_share_datasets(&queries[0].model)) {
+            let reason = "queries that add different points have different neighboring datasets, and their costs do \
+                          not add up";
+            return Err(Error::Rejected { operation: "composition of a scenario", reason: reason.into() });
+        }
+        if self.privacy_losses && !adds && queries.len() > 1 {
+            let reason = format!(
+                "the queries of this scenario are {composition}, and privacy losses are composed only where answers are \
+                 independent under the same two datasets; choose one query, or leave the option out"
+            );
+            return Err(Error::Rejected { operation: "--composition pld", reason });
+        }
+        let curves = curves::scenario(queries, adds, &self.orders)?;
         curves::consistent(&curves)?;
         let losses = self.privacy_losses.then(|| losses::scenario(queries, &deltas(self.delta), self.delta));
         let losses = losses.transpose()?;

@@ -2,6 +2,7 @@
 
 use crate::divergence::Conversion;
 use crate::mechanism::NoisyArgmax;
+use crate::model;
 use crate::quantity::{Delta, Epsilon, Order};
 use crate::record::{Composition, RecordedQuery, ScenarioQuery};
 
@@ -17,7 +18,12 @@ pub enum Answers {
         queries: Vec<RecordedQuery>,
     },
     /// One answer to each query of a scenario. Costs are those between its two worlds.
-    Scenario(Vec<ScenarioQuery>),
+    Scenario {
+        /// The queries.
+        queries: Vec<ScenarioQuery>,
+        /// How they compose: exact costs are added up only where divergences add.
+        composition: model::Composition,
+    },
     /// Releases of any mechanisms. Costs hold for any data where the mechanisms are about a record or a voter, also
     /// where each release is chosen after the outputs before it; of those about votes they hold given the votes.
     Releases(Composition),
@@ -29,7 +35,7 @@ impl Answers {
     pub fn len(&self) -> usize {
         match self {
             Self::Recorded { queries, .. } => queries.len(),
-            Self::Scenario(queries) => queries.len(),
+            Self::Scenario { queries, .. } => queries.len(),
             Self::Releases(releases) => usize::try_from(releases.count()).unwrap_or(usize::MAX),
         }
     }
