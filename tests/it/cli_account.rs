@@ -114,7 +114,8 @@ fn costs_that_do_not_add_up_are_not_added() {
             assert_eq!(curve["meaning"], "exact-of-one-answer");
             number(&curve["epsilon"])
         };
-        let alone: Vec<f64> = (0..queries).map(|query| worst(&json(&format!("{scenario} --queries {query}")))).collect();
+        let alone: Vec<f64> =
+            (0..queries).map(|query| worst(&json(&format!("{scenario} --queries {query}")))).collect();
         let (found, largest) = (worst(&document), alone.iter().copied().fold(0.0, f64::max));
         assert!(largest <= found && found < alone.iter().sum(), "{found} {alone:?}");
         let line = Desk::root().rejected(2, &format!("{scenario} --composition pld"));

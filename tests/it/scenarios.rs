@@ -82,7 +82,7 @@ fn what_queries_of_other_points_leak_is_not_added() {
     assert_eq!(read(&two("per-query", "points = 2")).composition, Some(Composition::PerQuery));
     for other in ["points = 2", "label = 0"] {
         let line = rejected(&two("independent", other));
-        let expected = "s.toml: line 1: composition: found `independent` for `0` and `1`, which add other points, \
+        let expected = "s.toml: line 1, composition: found `independent` for `0` and `1`, which add other points, \
                         expected the same added points in all queries";
         assert!(line.starts_with(expected), "{line}");
     }

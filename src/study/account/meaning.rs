@@ -67,10 +67,7 @@ impl CostMeaning {
     /// Whether it is computed from output distributions.
     #[must_use]
     pub const fn is_exact(self) -> bool {
-        matches!(
-            self,
-            Self::ExactGivenVotes | Self::ExactOfOneVoter | Self::ExactOfScenario | Self::ExactOfOneAnswer
-        )
+        matches!(self, Self::ExactGivenVotes | Self::ExactOfOneVoter | Self::ExactOfScenario | Self::ExactOfOneAnswer)
     }
 }
 
