@@ -23,6 +23,9 @@ pub(crate) struct Search {
 
 /// Steps before a search fails: bisection alone needs 64 for any bracket of doubles that are not denormal.
 const MAX_STEPS: usize = 200;
+/// Steps of Newton's method before a search takes longer ones: where the slope is that of rounding, or a bound that the
+/// caller puts in its place, roots far away are out of reach for Newton's method.
+const PATIENT_STEPS: usize = 24;
 
 /// Finds a point where an increasing function is close enough to 0, with what was computed there.
 ///
@@ -41,7 +44,8 @@ pub(crate) fn increasing_root<T>(
     let mut x = search.start;
     let mut residual = f64::INFINITY;
     let mut reach = search.first_reach;
-    for _ in 0..MAX_STEPS {
+    let mut leap = search.first_reach;
+    for step in 0..MAX_STEPS {
         let (kept, value, slope) = evaluate(x);
         if close(value, slope) || high - low < search.narrowest * (1.0 + 1e-6 * x.abs()) {
             return Ok((x, kept));
@@ -52,9 +56,15 @@ pub(crate) fn increasing_root<T>(
         } else {
             low = x;
         }
-        let newton = x - (value / slope).clamp(-reach, reach);
+        let mut newton = x - (value / slope).clamp(-reach, reach);
         reach = (2.0 * reach).min(f64::MAX);
-        x = if newton > low && newton < high { newton } else { 0.5 * (low + high) };
+        let (bracketed, patient) = (low.is_finite() && high.is_finite(), step < PATIENT_STEPS);
+        if !patient && !bracketed {
+            newton = if value > 0.0 { newton.min(x - leap) } else { newton.max(x + leap) };
+            leap = (2.0 * leap).min(f64::MAX);
+        }
+        let bisect = !patient && bracketed && step % 2 == 0;
+        x = if newton > low && newton < high && !bisect { newton } else { 0.5 * (low + high) };
     }
     Err(Error::NoConvergence {
         quantity: search.quantity,
@@ -76,6 +86,19 @@ mod tests {
             let cubic = |x: f64| ((), (x - root).powi(3), 3.0 * (x - root).powi(2) + 1e-15);
             let (x, ()) = increasing_root(SEARCH, cubic, |value, _| value.abs() < 1e-18).unwrap();
             assert!((x - root).abs() < 1e-5, "{root} {x}");
+        }
+    }
+
+    /// A slope that is never below a bound has steps of a hundred at most.
+    #[test]
+    fn finds_roots_that_newtons_method_does_not_reach() {
+        for root in [3e5, -7e7] {
+            let logistic = |x: f64| {
+                let share = 1.0 / (1.0 + (root - x).exp());
+                ((), share - 0.5, (share * (1.0 - share)).max(1e-2))
+            };
+            let (x, ()) = increasing_root(SEARCH, logistic, |value, _| value.abs() < 0.1).unwrap();
+            assert!((x - root).abs() < 0.5, "{root} {x}");
         }
     }
 

@@ -146,3 +146,14 @@ fn marks_that_change_nothing_leave_the_distribution() {
         same(&second, "never included");
     }
 }
+
+/// A vote that is certain, with noise of thousandths of it: the tilt of the mark is where the tails of the noise are, at
+/// hundreds of thousands.
+#[test]
+fn hardly_any_noise_leaves_a_certain_vote() {
+    for sigma in [0.0015, 0.0015179460678956729, 0.002, 0.01] {
+        let noise = crate::distribution::Noise::Gaussian(crate::quantity::NoiseScale::new(sigma).unwrap());
+        let distribution = marked_argmax_distribution(1, &[1.0, 0.0], &[1.0, 0.0], noise).unwrap();
+        assert_eq!(distribution.p(), [1.0, 0.0], "{sigma}");
+    }
+}
