@@ -157,6 +157,21 @@ pub(super) struct Mixture {
     pub mean: f64,
 }
 
+impl Mixture {
+    /// ln of the density over that of N(0, 1).
+    pub(super) fn ln_ratio(&self, x: f64) -> f64 {
+        // 1 + rate (e^{x·mean - mean²/2} - 1), in three forms: none overflows, and none is 0 for a rate of 1.
+        let exponent = self.mean * (x - 0.5 * self.mean);
+        if exponent < -1.0 && self.rate > 0.5 {
+            log_sum_exp([(-self.rate).ln_1p(), self.rate.ln() + exponent].into_iter())
+        } else if exponent < 0.0 {
+            (self.rate * libm::expm1(exponent)).ln_1p()
+        } else {
+            exponent + (self.rate + (1.0 - self.rate) * libm::exp(-exponent)).ln()
+        }
+    }
+}
+
 impl RealOutput for Mixture {
     fn bins(&self, edges: &[f64]) -> Vec<LogIntegral> {
         let [without, with] = [0.0, self.mean].map(|mean| Normal::at(mean).bins(edges));
@@ -174,16 +189,7 @@ impl RealOutput for Mixture {
     }
 
     fn ln_density(&self, x: f64) -> f64 {
-        // 1 + rate (e^{x·mean - mean²/2} - 1), in three forms: none overflows, and none is 0 for a rate of 1.
-        let exponent = self.mean * (x - 0.5 * self.mean);
-        let ratio = if exponent < -1.0 && self.rate > 0.5 {
-            log_sum_exp([(-self.rate).ln_1p(), self.rate.ln() + exponent].into_iter())
-        } else if exponent < 0.0 {
-            (self.rate * libm::expm1(exponent)).ln_1p()
-        } else {
-            exponent + (self.rate + (1.0 - self.rate) * libm::exp(-exponent)).ln()
-        };
-        Normal::at(0.0).ln_density(x) + ratio
+        Normal::at(0.0).ln_density(x) + self.ln_ratio(x)
     }
 }
 

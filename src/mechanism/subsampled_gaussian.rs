@@ -77,6 +77,23 @@ impl SubsampledGaussian {
         Theorem::new(&OF_SUBSAMPLE, move |order, _| subsampled_gaussian_group_rdp(order, rate, sigma, SQRT_2, points))
     }
 
+    /// The log likelihood ratio of an output with the record and without it, ln(1 - q + q e^{(x - 1/2)/σ²}): the
+    /// statistic of the most powerful test. Of several releases it is the sum.
+    ///
+    /// ```
+    /// # use leakbound::mechanism::SubsampledGaussian;
+    /// # use leakbound::quantity::{NoiseScale, Probability};
+    /// let mechanism = SubsampledGaussian { sigma: NoiseScale::new(2.0)?, rate: Probability::new(0.01)? };
+    /// let ratio = 0.99 + 0.01 * ((3.0f64 - 0.5) / 4.0).exp();
+    /// assert!((mechanism.log_likelihood_ratio(3.0) - ratio.ln()).abs() < 1e-15);
+    /// # Ok::<(), leakbound::Error>(())
+    /// ```
+    #[must_use]
+    pub fn log_likelihood_ratio(&self, output: f64) -> f64 {
+        let sigma = self.sigma.get();
+        Mixture { rate: self.rate.get(), mean: sigma.recip() }.ln_ratio(output / sigma)
+    }
+
     fn binned(self, bins: Bins) -> Result<Binned> {
         let (shift, rate, order) = (self.sigma.get().recip(), self.rate.get(), bins.order.map_or(1.0, Order::get));
         resolvable(shift, order)?;

@@ -60,7 +60,7 @@ pub struct RecordedCanaryPlan {
     /// How many canaries are guessed at.
     pub guesses: RecordedGuesses,
     /// What is claimed of the training.
-    pub claim: Option<RecordedClaim>,
+    pub claim: Option<RecordedTrainingClaim>,
     /// SHA-256 of all other fields: one that is deposited before training shows that the plan is that old.
     pub sha256: String,
 }
@@ -82,7 +82,7 @@ pub enum RecordedGuesses {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum RecordedClaim {
+pub enum RecordedTrainingClaim {
     /// ε at the plan's δ.
     Epsilon(f64),
     /// μ of Gaussian differential privacy.
@@ -92,6 +92,12 @@ pub enum RecordedClaim {
 }
 
 impl CanaryPlan {
+    /// What identifies the plan, as a recording of its run has it.
+    #[must_use]
+    pub fn sha256_bytes(&self) -> [u8; 32] {
+        self.recorded().digest_bytes()
+    }
+
     /// The form of documents.
     #[must_use]
     pub fn recorded(&self) -> RecordedCanaryPlan {
@@ -103,9 +109,11 @@ impl CanaryPlan {
             GuessSelection::PaidFor => RecordedGuesses::PaidFor,
         };
         let claim = self.claim.as_ref().map(|claim| match claim {
-            TrainingClaim::Epsilon(epsilon) => RecordedClaim::Epsilon(epsilon.get()),
-            TrainingClaim::Mu(mu) => RecordedClaim::Mu(*mu),
-            TrainingClaim::Mechanism { mechanism, times } => RecordedClaim::Mechanism(mechanism.to_string(), *times),
+            TrainingClaim::Epsilon(epsilon) => RecordedTrainingClaim::Epsilon(epsilon.get()),
+            TrainingClaim::Mu(mu) => RecordedTrainingClaim::Mu(*mu),
+            TrainingClaim::Mechanism { mechanism, times } => {
+                RecordedTrainingClaim::Mechanism(mechanism.to_string(), *times)
+            }
         });
         let mut recorded = RecordedCanaryPlan {
             canaries: audit.canaries(),
@@ -129,10 +137,13 @@ fn digits(coins: &[bool]) -> String {
 impl RecordedCanaryPlan {
     /// SHA-256 of everything else.
     fn digest(&self) -> String {
+        hexadecimal(&self.digest_bytes())
+    }
+
+    fn digest_bytes(&self) -> [u8; 32] {
         let unsigned = Self { sha256: String::new(), ..self.clone() };
         // A structure of numbers and texts is always written.
-        let bytes = serde_json::to_vec(&unsigned).unwrap_or_default();
-        hexadecimal(&Sha256::digest(&bytes))
+        Sha256::digest(serde_json::to_vec(&unsigned).unwrap_or_default()).into()
     }
 
     /// The plan, if nobody changed it; the place and the reason otherwise.
@@ -147,8 +158,12 @@ impl RecordedCanaryPlan {
         let failure = failure.map_err(|error| ("plan, failure_probability", error))?;
         let audit = OneRunPlan::new(self.canaries, self.seed, selection, delta, failure);
         let audit = audit.map_err(|error| ("plan", error))?;
-        let claim =
-            self.claim.as_ref().map(RecordedClaim::claim).transpose().map_err(|error| ("plan, claim", error))?;
+        let claim = self
+            .claim
+            .as_ref()
+            .map(RecordedTrainingClaim::claim)
+            .transpose()
+            .map_err(|error| ("plan, claim", error))?;
         Ok(CanaryPlan { audit, claim })
     }
 }
@@ -174,7 +189,7 @@ impl TrainingClaim {
     }
 }
 
-impl RecordedClaim {
+impl RecordedTrainingClaim {
     fn claim(&self) -> Result<TrainingClaim> {
         let claim = match self {
             Self::Epsilon(epsilon) => TrainingClaim::Epsilon(Epsilon::new(*epsilon)?),
@@ -307,9 +322,9 @@ mod tests {
             signed(other(|plan| plan.coins = "1".repeat(40))),
             signed(other(|plan| plan.guesses = RecordedGuesses::Declared(30, 11))),
             signed(other(|plan| plan.delta = 2.0)),
-            signed(other(|plan| plan.claim = Some(RecordedClaim::Mechanism("nothing".into(), 1)))),
-            signed(other(|plan| plan.claim = Some(RecordedClaim::Mechanism("gaussian:sigma=1".into(), 0)))),
-            signed(other(|plan| plan.claim = Some(RecordedClaim::Mu(-1.0)))),
+            signed(other(|plan| plan.claim = Some(RecordedTrainingClaim::Mechanism("nothing".into(), 1)))),
+            signed(other(|plan| plan.claim = Some(RecordedTrainingClaim::Mechanism("gaussian:sigma=1".into(), 0)))),
+            signed(other(|plan| plan.claim = Some(RecordedTrainingClaim::Mu(-1.0)))),
             unknown,
             json!({ "schema": "leakbound.exact/1" }),
             json!({ "plan": 1 }),

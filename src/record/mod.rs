@@ -83,7 +83,7 @@ pub use audit_journal::AuditJournal;
 pub use budget::MemoryBudget;
 pub use budget::free_memory;
 pub use canary_plan::{
-    CanaryPlan, RecordedCanaryPlan, RecordedClaim, RecordedGuesses, TrainingClaim, canary_plan_from_text,
+    CanaryPlan, RecordedCanaryPlan, RecordedGuesses, RecordedTrainingClaim, TrainingClaim, canary_plan_from_text,
     read_canary_plan,
 };
 pub use capc_votes::{CapcQuery, CapcVotes};

@@ -1,13 +1,16 @@
 //! Scores of canaries: one CSV, or one numpy array for each side.
 
+use super::array_file::ArrayFile;
 use super::budget::{MemoryBudget, Room};
+use super::canary_plan::CanaryPlan;
 use super::fault::{fault, hinted, quoted, shortened, unreadable};
-use super::input_file::{Digested, InputFile, open};
+use super::input_file::{Digested, InputFile, hexadecimal, open};
 use super::lines::{Header, Lines};
 use super::npy_header::{HeaderProblem, NpyHeader};
 use super::text::{Text, sniff};
 use crate::audit::CanaryScores;
 use crate::error::{InputError, Result};
+use ndarray::Array1;
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::path::Path;
 
@@ -78,20 +81,28 @@ pub fn read_score_arrays(
     Ok((CanaryScores::new(first, second)?, [first_input, second_input]))
 }
 
-/// Reads one score for each of `canaries` canaries of a plan, in the order of its coins: a numpy array of one axis where
-/// the name ends in `.npy`, otherwise CSV with the columns `canary` (counted from 0) and `score`, in any order of rows.
+/// Reads one score for each canary of a plan, in the order of its coins: a numpy array of one axis where the name ends in
+/// `.npy`, the recording of a training for a plan (the arrays `scores` \[canary\] and `plan_sha256` \[32\]) where it ends
+/// in `.npz`, otherwise CSV with the columns `canary` (counted from 0) and `score`, in any order of rows.
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io) when the file cannot be read, [`Error::Input`](crate::Error::Input) for anything but
-/// such a file, for an unknown canary, and for one that has no score or two.
+/// such a file, for an unknown canary, for one that has no score or two, and for the recording of another plan.
 pub fn read_planned_scores(
     path: impl AsRef<Path>,
-    canaries: u64,
+    plan: &CanaryPlan,
     memory: MemoryBudget,
 ) -> Result<(Vec<f64>, InputFile)> {
     let path = path.as_ref();
+    let canaries = plan.audit.canaries();
     let mut room = Room::new(memory);
-    if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy")) {
+    let ends_in = |name: &str| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(name));
+    if ends_in("npz") {
+        let mut arrays = ArrayFile::open(path)?.within(memory);
+        let scores = recorded(&mut arrays, plan)?;
+        return Ok((scores, arrays.input().clone()));
+    }
+    if ends_in("npy") {
         let (scores, input) = array(path, &mut room)?;
         if scores.len() as u64 != canaries {
             let found = format!("shape [{}]", scores.len());
@@ -108,6 +119,26 @@ pub fn read_planned_scores(
     let scores = planned_from_csv(path, &mut reader, canaries, &mut room)?;
     drop(reader);
     Ok((scores, source.finish_unchanged(path)?))
+}
+
+/// The scores that a training for this plan recorded.
+fn recorded(arrays: &mut ArrayFile, plan: &CanaryPlan) -> Result<Vec<f64>> {
+    let canaries = plan.audit.canaries();
+    let digest: Array1<u8> = arrays.array("plan_sha256")?;
+    let (found, expected) = (hexadecimal(digest.as_slice().unwrap_or_default()), plan.recorded().sha256);
+    if found != expected {
+        let error = arrays.at("plan_sha256", quoted(&found), format!("{}, the plan's", quoted(&expected)));
+        return Err(hinted(error, "a plan is for one run: name the plan that the run was trained for").into());
+    }
+    let scores: Array1<f64> = arrays.numbers("scores")?;
+    if scores.len() as u64 != canaries {
+        let expected = format!("{canaries} scores, one for each canary of the plan");
+        return Err(arrays.at("scores", format!("{} scores", scores.len()), expected).into());
+    }
+    match arrays.first_fault("scores", &scores, f64::is_nan, SCORE) {
+        Some(error) => Err(error.into()),
+        None => Ok(scores.to_vec()),
+    }
 }
 
 fn planned_from_csv(file: &Path, reader: impl BufRead, canaries: u64, room: &mut Room) -> Result<Vec<f64>> {

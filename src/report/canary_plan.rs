@@ -4,7 +4,7 @@ use super::document::Render;
 use super::figure::Drawing;
 use super::records::Records;
 use super::section::{Columns, Form, Section, Table};
-use crate::record::{RecordedCanaryPlan, RecordedClaim, RecordedGuesses};
+use crate::record::{RecordedCanaryPlan, RecordedGuesses, RecordedTrainingClaim};
 use crate::study::{CanaryAuditAnswer, CanaryPlanAnswer, ForecastRange, ForecastRanges, short, significant};
 
 impl RecordedCanaryPlan {
@@ -20,9 +20,9 @@ impl RecordedCanaryPlan {
 
     fn claim_words(&self) -> Option<String> {
         Some(match self.claim.as_ref()? {
-            RecordedClaim::Epsilon(epsilon) => format!("ε ≤ {}", short(*epsilon)),
-            RecordedClaim::Mu(mu) => format!("μ ≤ {}", short(*mu)),
-            RecordedClaim::Mechanism(mechanism, times) => format!("{mechanism}, {times} times"),
+            RecordedTrainingClaim::Epsilon(epsilon) => format!("ε ≤ {}", short(*epsilon)),
+            RecordedTrainingClaim::Mu(mu) => format!("μ ≤ {}", short(*mu)),
+            RecordedTrainingClaim::Mechanism(mechanism, times) => format!("{mechanism}, {times} times"),
         })
     }
 }
@@ -60,7 +60,7 @@ impl Render for CanaryPlanAnswer {
         ];
         if let (Some(words), Some(epsilon)) = (plan.claim_words(), self.claimed_epsilon) {
             let comes_to = match plan.claim {
-                Some(RecordedClaim::Epsilon(_)) => format!("{words} at δ = {}", short(plan.delta)),
+                Some(RecordedTrainingClaim::Epsilon(_)) => format!("{words} at δ = {}", short(plan.delta)),
                 _ => format!("{words}: ε = {} at δ = {}", significant(epsilon.0, 4), short(plan.delta)),
             };
             facts.insert(0, fact("claim", comes_to));

@@ -306,10 +306,10 @@ impl ScoresStudy {
         let largest = |rows: &[ScoreBoundRow]| rows.iter().map(|row| row.lower.0).fold(0.0, f64::max);
         let claimed = [
             self.claim_epsilon.map(|epsilon| {
-                let words = format!("ε ≤ {} at δ = {}", short(epsilon.get()), short(self.delta.get()));
+                let words = format!("ε ≤ {} at δ = {}", claimed_words(epsilon.get()), short(self.delta.get()));
                 (words, epsilon.get(), largest(&answer.epsilon))
             }),
-            self.claim_mu.map(|mu| (format!("μ ≤ {}", short(mu)), mu, largest(&answer.mu))),
+            self.claim_mu.map(|mu| (format!("μ ≤ {}", claimed_words(mu)), mu, largest(&answer.mu))),
         ];
         let guaranteed = answer.epsilon.iter().all(|row| row.validity == Validity::FiniteSample);
         let claims: Vec<_> = claimed.into_iter().flatten().collect();
@@ -375,4 +375,10 @@ fn rates(evidence: &ScoreEvidence) -> Vec<RatePoint> {
         fpr_upper: Number(rectangle.inside_neighbor()[1].value),
     };
     evidence.points().iter().map(point).collect()
+}
+
+/// A number as it was written, or six digits of one that was computed.
+fn claimed_words(value: f64) -> String {
+    let exact = short(value);
+    if exact.len() > 10 { significant(value, 6) } else { exact }
 }

@@ -40,6 +40,46 @@ fn private_models_are_attacked() {
     }
 }
 
+/// A run that keeps its claim stands, one with a quarter of the noise is refuted, and a recording is for its own plan.
+#[test]
+fn one_run_is_audited_as_it_was_planned() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    for (name, seed) in [("plan.json", 5), ("other.json", 6)] {
+        let (status, _, stderr) = leakbound(&format!(
+            "canaries plan --canaries 600 --mechanism subsampled-gaussian:sigma=2.5,rate=0.1 --times 100 --repetitions 20 \
+             --seed {seed} --quiet --format json --output {}",
+            at(name)
+        ));
+        assert_eq!(status, 0, "{stderr}");
+    }
+    let recording = folder.path().join("run.npz");
+    let audit = |plan: &str| leakbound(&format!("canaries audit {} {} --repetitions 20", at(plan), at("run.npz")));
+    for (kind, noise, expected) in
+        [("dirac", "2.5", 0), ("signs", "2.5", 0), ("images", "2.5", 0), ("dirac", "0.6", 3), ("signs", "0.6", 3)]
+    {
+        let recipe = format!(
+            "dpsgd --canary-plan {} --canary-kind {kind} --images 800 --batch 80 --epochs 10 --noise-multiplier {noise}",
+            at("plan.json")
+        );
+        let text = recorded_twice(&recipe, &recording);
+        // The share of images in a step is less where canaries are images too.
+        assert_eq!(text.contains("another-claim"), kind == "images" || noise == "0.6", "{text}");
+        let (status, stdout, stderr) = audit("plan.json");
+        assert_eq!(status, expected, "{kind}, {noise}: {stdout} {stderr}");
+    }
+    let (status, _, stderr) = audit("other.json");
+    assert!(status == 1 && stderr.contains("array `plan_sha256`: found"), "{stderr}");
+    let (status, _, stderr) = leakbound(&format!(
+        "torch dpsgd --data {IMAGES} --recording {} --canary-plan {} --images 100 --hidden 1 --noise-multiplier 1 \
+         --batch 10 --epochs 1 --quiet",
+        at("small.npz"),
+        at("missing.json")
+    ));
+    assert!(status == 1 && stderr.contains("missing.json"), "{stderr}");
+    assert!(!folder.path().join("small.npz").exists());
+}
+
 #[test]
 fn memorized_labels_are_bounded() {
     let folder = tempfile::tempdir().unwrap();

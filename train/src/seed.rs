@@ -58,6 +58,8 @@ pub(super) enum Purpose {
     Dropout = 38,
     /// What recorded networks are for: training, validation or test.
     NetworkSplit = 39,
+    /// Which canaries that are gradients a step of DP-SGD takes.
+    CanarySample = 40,
 }
 
 /// The stream of one network for one purpose: the key of ChaCha8 is seed, purpose, instantiation and network as

@@ -25,7 +25,8 @@ pub enum CanariesCommand {
     /// Bound the leakage of a training run from the scores of its planned canaries
     #[command(
         after_help = "Example:\n  leakbound canaries audit plan.json scores.npy\n\nA numpy array (.npy) has one \
-                            score for each canary in the order of the coins, also for those that were left out. A CSV \
+                            score for each canary in the order of the coins, also for those that were left out. A \
+                            recording of `leakbound torch dpsgd --canary-plan` (.npz) has them too. A CSV \
                             file has the columns canary,score with canaries counted from 0. High scores mean members \
                             unless --flip is given. A plan is for one audit of one set of scores: the best of several is not covered by its failure probability.\n\nExit status 3 if the claim is refuted."
     )]
@@ -75,7 +76,7 @@ pub struct CanaryAuditOptions {
     /// The plan: the JSON form of `leakbound canaries plan`
     #[arg(value_name = "PLAN.json")]
     pub plan: PathBuf,
-    /// A score for each canary: .npy, or CSV with the columns canary,score
+    /// A score for each canary: .npy, .npz of a training, or CSV with the columns canary,score
     #[arg(value_name = "SCORES")]
     pub scores: PathBuf,
     /// Low scores mean members; decide before looking at the scores

@@ -34,7 +34,7 @@ fn plan(common: &Common, options: &CanaryPlanOptions) -> Result<Verdict> {
 fn audit(common: &Common, options: &CanaryAuditOptions) -> Result<Verdict> {
     let output = Output::open(common, &[&options.plan, &options.scores])?;
     let (plan, plan_input) = read_canary_plan(&options.plan)?;
-    let (mut scores, input) = read_planned_scores(&options.scores, plan.audit.canaries(), common.memory())?;
+    let (mut scores, input) = read_planned_scores(&options.scores, &plan, common.memory())?;
     if options.flip {
         scores.iter_mut().for_each(|score| *score = -*score);
     }

@@ -62,6 +62,11 @@ impl<'a> Recipe<'a> {
         Ok(others)
     }
 
+    /// One more file that was read.
+    pub fn read_also(&mut self, input: InputFile) {
+        self.inputs.push(input);
+    }
+
     /// SHA-256 of the files that were read, in their order.
     pub fn digests(&self) -> Vec<String> {
         self.inputs.iter().map(|input| input.sha256.clone()).collect()

@@ -4,13 +4,19 @@ use super::recipe::{About, Recipe};
 use crate::args::{Common, DpsgdOptions};
 use leakbound::Result;
 use leakbound::quantity::Delta;
-use leakbound::record::ArrayWriter;
+use leakbound::record::{ArrayWriter, CanaryPlan, TrainingClaim, read_canary_plan};
 use leakbound::report::TrainingFact;
 use leakbound::study::{Number, Warning, significant};
-use leakbound_train::{DpSgdBudget, PrivateModels, TrainingDevice, train_private_models};
-use ndarray::arr0;
+use leakbound_train::{
+    AuditedModel, DpSgdBudget, PrivateModels, TrainingDevice, train_audited_model, train_private_models,
+};
+use ndarray::{Array1, arr0};
+use std::path::Path;
 
 pub fn run(common: &Common, options: &DpsgdOptions, device: TrainingDevice) -> Result<()> {
+    if let Some(path) = &options.canary_plan {
+        return audited(common, options, device, path);
+    }
     let plan = options.plan(common.seed)?;
     let recipe = Recipe::open(common, &options.data, device, &options.checkpoint.files())?;
     let budget = plan.budget(recipe.train.len())?;
@@ -46,6 +52,78 @@ pub fn run(common: &Common, options: &DpsgdOptions, device: TrainingDevice) -> R
     let (output, document) =
         recipe.record(about, |writer| add(writer, &answers, (&budget, options.noise.delta), common.seed))?;
     output.write(&document)
+}
+
+/// One model for a planned audit.
+fn audited(common: &Common, options: &DpsgdOptions, device: TrainingDevice, path: &Path) -> Result<()> {
+    let plan = options.audited_plan(common.seed)?;
+    let mut recipe = Recipe::open(common, &options.data, device, &[path])?;
+    let (canaries, input) = read_canary_plan(path)?;
+    recipe.read_also(input);
+    let coins = canaries.audit.coins();
+    let budget = plan.budget(recipe.train.len(), coins.len())?;
+    let steps = budget.steps.steps;
+    let what = format!("a network for {steps} steps with epsilon {}", significant(budget.epsilon.get(), 4));
+    let model = recipe.train(&what, (steps, "steps"), |progress| {
+        train_audited_model(&recipe.context(progress, None), &plan, &coins)
+    })?;
+    let fact = |name, value| TrainingFact { name, value: Number(value) };
+    let about = About {
+        schema: "leakbound.torch-dpsgd/1",
+        options,
+        title: format!(
+            "A model trained by DP-SGD ({}), ({}, {})-differentially private, with {} planned canaries",
+            plan.network,
+            significant(budget.epsilon.get(), 4),
+            options.noise.delta,
+            coins.len()
+        ),
+        networks: 1,
+        facts: vec![
+            fact("mean-accuracy", model.test_accuracy.into()),
+            fact("epsilon", budget.epsilon.get()),
+            fact("delta", options.noise.delta.get()),
+            fact("noise-multiplier", budget.noise_multiplier.get()),
+            fact("sampling-rate", budget.steps.rate.get()),
+            fact("steps", steps as f64),
+        ],
+        warnings: hardly_private(&budget).into_iter().chain(another_claim(&canaries, &budget)).collect(),
+        figures: Vec::new(),
+    };
+    let (output, document) = recipe.record(about, |writer| add_scores(writer, &model, &canaries, common.seed))?;
+    output.write(&document)
+}
+
+/// What `canaries audit` reads, then what else there is to know.
+fn add_scores(writer: &mut ArrayWriter, model: &AuditedModel, plan: &CanaryPlan, seed: u64) -> Result<()> {
+    let budget = &model.budget;
+    writer.add("scores", &Array1::from(model.scores.clone()))?;
+    writer.add("plan_sha256", &Array1::from(plan.sha256_bytes().to_vec()))?;
+    writer.add("test_accuracy", &arr0(model.test_accuracy))?;
+    writer.add("epsilon", &arr0(budget.epsilon.get()))?;
+    writer.add("noise_multiplier", &arr0(budget.noise_multiplier.get()))?;
+    writer.add("sampling_rate", &arr0(budget.steps.rate.get()))?;
+    writer.add("steps", &arr0(budget.steps.steps))?;
+    writer.add("seed", &arr0(seed))
+}
+
+/// A plan that claims another mechanism than the one that was run.
+fn another_claim(plan: &CanaryPlan, budget: &DpSgdBudget) -> Option<Warning> {
+    let Some(TrainingClaim::Mechanism { mechanism, times }) = &plan.claim else { return None };
+    let (sigma, rate) = (budget.noise_multiplier.get(), budget.steps.rate.get());
+    let parameters = mechanism.parameters();
+    let same =
+        |name: &str, value: f64| parameters.number(name).is_ok_and(|claimed| (claimed / value - 1.0).abs() < 1e-9);
+    let is_run = same("sigma", sigma) && same("rate", rate) && *times == budget.steps.steps;
+    (!is_run).then(|| Warning {
+        code: "another-claim",
+        message: format!(
+            "the plan claims {mechanism} {times} times; the training is \
+             subsampled-gaussian:sigma={sigma},rate={rate} {} times",
+            budget.steps.steps
+        ),
+        hint: "a refutation is of the claim, not of this training".into(),
+    })
 }
 
 /// The arrays that `membership` reads, then what else there is to know.

@@ -106,6 +106,7 @@ impl Models<'_> {
             sample: random(Purpose::Sample),
             noise: random(Purpose::GradientNoise),
             views: random(Purpose::Augmentation),
+            canaries: None,
         };
         let views = |images: &Tensor, stream: &mut ChaCha8Rng| match self.views {
             Some(TrainingViews { count, augmentation }) => augmentation.views(images, count, trainer.shape, stream),

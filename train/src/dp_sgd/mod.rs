@@ -1,12 +1,15 @@
 //! Differentially private training by noisy gradients.
 
 mod accounting;
+mod audited;
+mod gradient_canaries;
 mod models;
 mod per_sample;
 mod plan;
 mod train;
 
 pub use accounting::DpSgdSteps;
+pub use audited::{AuditedModel, AuditedModelPlan, RunCanaries, train_audited_model};
 pub use models::{PrivateModels, PrivateModelsPlan, TrainingViews, train_private_models};
 pub use plan::{DpSgdBudget, DpSgdPlan, GradientNoise};
 pub(crate) use train::{PrivateLesson, TrainingStreams, train_privately};

@@ -213,6 +213,7 @@ fn trained_answers(
             sample: random(Purpose::Sample),
             noise: random(Purpose::GradientNoise),
             views: random(Purpose::Augmentation),
+            canaries: None,
         };
         let views = |images: &Tensor, stream: &mut ChaCha8Rng| match plan.views {
             Some(views) => views.augmentation.views(images, views.count, shape, stream),

@@ -1,5 +1,6 @@
 //! The loop of DP-SGD.
 
+use super::gradient_canaries::GradientCanaries;
 use super::per_sample::add_clipped;
 use super::plan::{DpSgdBudget, DpSgdPlan};
 use crate::ensemble::{Ensemble, check_parameters};
@@ -29,6 +30,8 @@ pub(crate) struct TrainingStreams {
     pub noise: ChaCha8Rng,
     /// Views of images.
     pub views: ChaCha8Rng,
+    /// Canaries that are gradients, and what the noisy gradients say of them.
+    pub canaries: Option<GradientCanaries>,
 }
 
 /// What one network learns privately.
@@ -74,8 +77,15 @@ pub(crate) fn train_privately(
             let (inputs, targets) = images.rows(part);
             add_clipped(&*network, &views(&inputs, &mut streams.views), &targets, plan.clipping_norm, &mut sums);
         }
+        // What the images contribute is known to whoever scores the canaries.
+        let known = streams.canaries.as_mut().map(|canaries| canaries.join(&mut sums, plan.clipping_norm));
         for sum in &mut sums {
             *sum += normal_like(sum, deviation, &mut streams.noise);
+        }
+        if let Some((canaries, known)) = streams.canaries.as_mut().zip(known) {
+            canaries.observe(&sums, &known, plan.clipping_norm)?;
+        }
+        for sum in &mut sums {
             *sum /= plan.batch as f64;
         }
         state.step(network.parameters(), &mut sums, plan.schedule.rate(step, steps));
@@ -158,6 +168,7 @@ mod tests {
             sample: stream(1, Purpose::Sample, 0, 0),
             noise: stream(1, Purpose::GradientNoise, 0, 0),
             views: stream(1, Purpose::Augmentation, 0, 0),
+            canaries: None,
         };
         let views = |images: &Tensor, _: &mut ChaCha8Rng| images.unsqueeze(1);
         let lesson = PrivateLesson { images: &images(), examples: &examples, views: &views, plan, budget: &budget };

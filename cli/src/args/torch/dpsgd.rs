@@ -4,10 +4,13 @@ use super::network::NetworkOptions;
 use super::noise::{NoiseOptions, share};
 use super::training::CheckpointOptions;
 use super::{DataOptions, any_count, count, rate};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use leakbound::Result;
-use leakbound_train::{Augmentation, DpSgdPlan, Optimizer, PrivateModelsPlan, Schedule, TrainingViews};
+use leakbound_train::{
+    AuditedModelPlan, Augmentation, DpSgdPlan, Optimizer, PrivateModelsPlan, RunCanaries, Schedule, TrainingViews,
+};
 use serde::Serialize;
+use std::path::PathBuf;
 
 /// Options of `leakbound torch dpsgd`.
 #[derive(Debug, Clone, Args, Serialize)]
@@ -26,6 +29,13 @@ pub struct DpsgdOptions {
     /// Training images of every model [default: all that are not canaries]
     #[arg(long, value_name = "N", value_parser = count, allow_hyphen_values = true)]
     pub images: Option<usize>,
+    /// Train one model for the audit that this plan of `leakbound canaries plan` declares: on the canaries whose coin is
+    /// up, with a score for each in the recording
+    #[arg(long, value_name = "PLAN.json", conflicts_with_all = ["models", "canaries", "checkpoint"])]
+    pub canary_plan: Option<PathBuf>,
+    /// What the canaries of a plan are
+    #[arg(long, value_enum, value_name = "KIND", default_value = "dirac", requires = "canary_plan")]
+    pub canary_kind: CanaryKindName,
     /// Canaries: training images with a wrong label, drawn at random
     #[arg(long, value_name = "N", default_value = "500", value_parser = count, allow_hyphen_values = true)]
     pub canaries: usize,
@@ -61,7 +71,33 @@ pub struct DpsgdOptions {
     pub shift: usize,
 }
 
+/// What the canaries of a plan are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CanaryKindName {
+    /// Gradients along one parameter each, scored by all noisy gradients
+    Dirac,
+    /// Gradients along blocks of parameters with random signs, scored likewise
+    Signs,
+    /// Training images with a wrong label, scored by the loss of the model
+    Images,
+}
+
 impl DpsgdOptions {
+    /// The library's plan of one model for an audit.
+    ///
+    /// # Errors
+    /// Those of [`NoiseOptions::noise`].
+    pub fn audited_plan(&self, seed: u64) -> Result<AuditedModelPlan> {
+        let PrivateModelsPlan { network, images, training, views, .. } = self.plan(seed)?;
+        let canaries = match self.canary_kind {
+            CanaryKindName::Dirac => RunCanaries::Dirac,
+            CanaryKindName::Signs => RunCanaries::Signs,
+            CanaryKindName::Images => RunCanaries::Images,
+        };
+        Ok(AuditedModelPlan { network, images, canaries, training, views, seed })
+    }
+
     /// The library's plan.
     ///
     /// # Errors

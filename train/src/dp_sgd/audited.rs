@@ -1,0 +1,274 @@
+//! One private network with the canaries of a planned audit.
+
+use super::gradient_canaries::GradientCanaries;
+use super::models::TrainingViews;
+use super::plan::{DpSgdBudget, DpSgdPlan};
+use super::train::{PrivateLesson, TrainingStreams, train_privately};
+use crate::answers::{accuracy, numbers};
+use crate::context::TrainingContext;
+use crate::ensemble::logits_of_all;
+use crate::guard::guarded;
+use crate::mislabeled::wrong_labels;
+use crate::network::NetworkPlan;
+use crate::seed::{Purpose, stream};
+use crate::training_images::{Example, TrainingImages, one_hot};
+use leakbound::error::{Error, Result};
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+use serde::Serialize;
+use tch::{Kind, Tensor};
+
+/// What the canaries of a run are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RunCanaries {
+    /// Training images with a wrong label, uniformly drawn, scored by the loss of the network.
+    Images,
+    /// Gradients along one parameter each, scored by what all noisy gradients say of them.
+    Dirac,
+    /// Gradients along blocks of parameters with random signs, scored likewise.
+    Signs,
+}
+
+/// One network trained privately with the canaries of a plan.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AuditedModelPlan {
+    /// The network.
+    pub network: NetworkPlan,
+    /// Images that it is trained on besides canaries; none for all that are none.
+    pub images: Option<usize>,
+    /// What the canaries are.
+    pub canaries: RunCanaries,
+    /// The training.
+    pub training: DpSgdPlan,
+    /// Views of each image of which the gradients are averaged before they are clipped; none for the image itself.
+    pub views: Option<TrainingViews>,
+    /// Seed of everything random but the coins.
+    pub seed: u64,
+}
+
+impl AuditedModelPlan {
+    /// Sampling rate, steps, noise and ε for so many training images and canaries, half of which are expected to take
+    /// part where they are images.
+    ///
+    /// # Errors
+    /// [`Error::Rejected`] if there are too few images, those of [`DpSgdPlan::budget`].
+    pub fn budget(&self, available: usize, canaries: usize) -> Result<DpSgdBudget> {
+        let fixed = self.fixed_images(available, canaries)?;
+        self.training.budget(fixed + self.image_canaries(canaries).div_ceil(2))
+    }
+
+    const fn image_canaries(&self, canaries: usize) -> usize {
+        match self.canaries {
+            RunCanaries::Images => canaries,
+            RunCanaries::Dirac | RunCanaries::Signs => 0,
+        }
+    }
+
+    fn fixed_images(&self, available: usize, canaries: usize) -> Result<usize> {
+        let taken = self.image_canaries(canaries);
+        let left = available.saturating_sub(taken);
+        let images = self.images.unwrap_or(left);
+        if images == 0 || images > left || taken > available {
+            let reason = format!("{images} images and {taken} canaries of {available} training images");
+            return Err(Error::Rejected { operation: "DP-SGD", reason });
+        }
+        Ok(images)
+    }
+}
+
+/// What a network that was trained for an audit shows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AuditedModel {
+    /// \[canary\]: high scores mean members.
+    pub scores: Vec<f64>,
+    /// Share of test images that the network classifies rightly.
+    pub test_accuracy: f32,
+    /// Sampling rate, steps, noise and ε.
+    pub budget: DpSgdBudget,
+}
+
+/// Trains a network by DP-SGD with the canaries whose coin is up, and scores all of them. Progress counts steps.
+///
+/// # Errors
+/// Those of [`AuditedModelPlan::budget`], [`Error::Length`] if training and test images differ in shape,
+/// [`Error::Rejected`] for a training that diverges and for more canaries than parameters, [`Error::Unavailable`] if
+/// libtorch fails.
+///
+/// # References
+/// Steinke, Nasr and Jagielski (2023), "Privacy auditing with one (1) training run", section 6; Nasr et al. (2023),
+/// "Tight auditing of differentially private machine learning", for Dirac canaries.
+pub fn train_audited_model(
+    context: &TrainingContext<'_>,
+    plan: &AuditedModelPlan,
+    coins: &[bool],
+) -> Result<AuditedModel> {
+    let &TrainingContext { train, test, device, progress, .. } = context;
+    let (shape, classes) = (train.shape(), context.classes());
+    plan.network.check()?;
+    plan.network.check_images(shape)?;
+    context.check_shapes()?;
+    if let Some(views) = plan.views {
+        if views.count == 0 {
+            return Err(Error::Domain { quantity: "views of an image", value: 0.0, domain: "[1, inf)" });
+        }
+        views.augmentation.check(shape)?;
+    }
+    if classes < 2 {
+        return Err(Error::Rejected { operation: "canaries", reason: "one class has no wrong label".into() });
+    }
+    let budget = plan.budget(train.len(), coins.len())?;
+    let fixed = plan.fixed_images(train.len(), coins.len())?;
+    let mut order: Vec<u32> = (0..train.len() as u32).collect();
+    order.shuffle(&mut stream(plan.seed, Purpose::Split, 0, 0));
+    let (chosen, others) = order.split_at(plan.image_canaries(coins.len()));
+    let truth: Vec<u8> = chosen.iter().map(|&image| train.labels[image as usize]).collect();
+    let wrong = wrong_labels(&truth, classes, &mut stream(plan.seed, Purpose::Canaries, 0, 0));
+    let members = chosen.iter().enumerate().filter(|&(canary, _)| coins[canary]);
+    // The wrong labels are behind those of all training images.
+    let members = members.map(|(canary, &image)| Example { image, target: (train.len() + canary) as u32 });
+    let examples: Vec<Example> = others[..fixed].iter().map(|&image| Example::labeled(image)).chain(members).collect();
+    guarded("training", || {
+        let tensors = device.tensors();
+        let images = TrainingImages::of(train, classes, tensors);
+        let targets = Tensor::cat(&[&images.targets, &one_hot(&wrong, classes, tensors)], 0);
+        let images = TrainingImages { targets, ..images };
+        let random = |purpose| stream(plan.seed, purpose, 0, 0);
+        let mut network = plan.network.build(&mut [random(Purpose::Weights)], shape, classes, tensors);
+        let parameters = network.parameters().iter().map(Tensor::numel).sum();
+        let gradients = |spread| GradientCanaries::new(coins, (parameters, tensors), spread, &budget, plan.seed);
+        let mut streams = TrainingStreams {
+            sample: random(Purpose::Sample),
+            noise: random(Purpose::GradientNoise),
+            views: random(Purpose::Augmentation),
+            canaries: match plan.canaries {
+                RunCanaries::Images => None,
+                RunCanaries::Dirac => Some(gradients(false)?),
+                RunCanaries::Signs => Some(gradients(true)?),
+            },
+        };
+        let views = |images: &Tensor, stream: &mut ChaCha8Rng| match plan.views {
+            Some(views) => views.augmentation.views(images, views.count, shape, stream),
+            None => images.unsqueeze(1),
+        };
+        let lesson = PrivateLesson {
+            images: &images,
+            examples: &examples,
+            views: &views,
+            plan: &plan.training,
+            budget: &budget,
+        };
+        let network = train_privately(network, &lesson, &mut streams, progress)?;
+        let test_inputs = TrainingImages::of(test, classes, tensors).inputs;
+        let test_accuracy = accuracy(&logits_of_all(&*network, &test_inputs), &test.labels.to_vec())? as f32;
+        let scores = match streams.canaries {
+            Some(canaries) => canaries.scores().to_vec(),
+            None => {
+                let rows: Vec<i64> = chosen.iter().map(|&image| image.into()).collect();
+                let inputs = images.inputs.index_select(0, &Tensor::from_slice(&rows).to_device(tensors));
+                let labels: Vec<i64> = wrong.iter().map(|&label| label.into()).collect();
+                let labels = Tensor::from_slice(&labels).to_device(tensors).unsqueeze(-1);
+                let logits = logits_of_all(&*network, &inputs).view([chosen.len() as i64, -1]);
+                let scores = logits.log_softmax(-1, Kind::Float).gather(1, &labels, false);
+                numbers(&scores)?.into_iter().map(f64::from).collect()
+            }
+        };
+        Ok(AuditedModel { scores, test_accuracy, budget })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dp_sgd::GradientNoise;
+    use crate::{DeviceChoice, Optimizer, Schedule, TrainingDevice};
+    use leakbound::audit::{GuessSelection, OneRunPlan};
+    use leakbound::quantity::{Delta, FailureProbability, NoiseScale};
+    use leakbound::record::{ImagePart, MemoryBudget, read_images};
+
+    fn plan(canaries: RunCanaries, noise: f64) -> AuditedModelPlan {
+        AuditedModelPlan {
+            network: NetworkPlan::Mlp { hidden: 16 },
+            images: Some(900),
+            canaries,
+            training: DpSgdPlan {
+                clipping_norm: 1.0,
+                noise: GradientNoise::Multiplier(NoiseScale::new(noise).unwrap()),
+                delta: Delta::new(1e-5).unwrap(),
+                batch: 100,
+                epochs: 4,
+                optimizer: Optimizer::Sgd { momentum: 0.0, weight_decay: 0.0, nesterov: false },
+                schedule: Schedule::Constant { rate: 0.4 },
+                average: None,
+            },
+            views: None,
+            seed: 1,
+        }
+    }
+
+    fn run(plan: &AuditedModelPlan, coins: &[bool]) -> Result<AuditedModel> {
+        let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/data/fashion_sample.npz");
+        let [train, test] = [ImagePart::Train, ImagePart::Test]
+            .map(|part| read_images(sample, part, MemoryBudget::of_machine()).unwrap().0);
+        let context = TrainingContext {
+            train: &train,
+            test: &test,
+            device: TrainingDevice::open(DeviceChoice::Cpu)?,
+            progress: &|_| std::ops::ControlFlow::Continue(()),
+            checkpoint: None,
+        };
+        train_audited_model(&context, plan, coins)
+    }
+
+    fn audit(canaries: u64) -> OneRunPlan {
+        let (delta, failure) = (Delta::new(1e-5).unwrap(), FailureProbability::new(0.05).unwrap());
+        OneRunPlan::new(canaries, 7, GuessSelection::PaidFor, delta, failure).unwrap()
+    }
+
+    /// With little noise gradients show every coin; the bound is never above ε, and two runs agree.
+    #[test]
+    fn gradients_are_seen_and_their_bound_holds() {
+        let audit = audit(400);
+        for kind in [RunCanaries::Dirac, RunCanaries::Signs] {
+            let plan = plan(kind, 0.5);
+            let found = run(&plan, &audit.coins()).unwrap();
+            let bound = audit.audit(&found.scores).unwrap().epsilon.value;
+            println!("{kind:?}: {bound} of {:?}, accuracy {}", found.budget, found.test_accuracy);
+            assert!(bound > 1.0 && bound <= found.budget.epsilon.get());
+            assert!(found.test_accuracy > 0.3);
+            assert_eq!(found, run(&plan, &audit.coins()).unwrap());
+        }
+    }
+
+    /// Images that a network without noise to speak of was trained on have smaller losses.
+    #[test]
+    fn images_are_scored_by_their_loss() {
+        let audit = audit(300);
+        let mut plan = plan(RunCanaries::Images, 1e-3);
+        plan.training.epochs = 40;
+        let found = run(&plan, &audit.coins()).unwrap();
+        let mean = |side: bool| {
+            let of: Vec<f64> = found
+                .scores
+                .iter()
+                .zip(audit.coins())
+                .filter(|(_, coin)| *coin == side)
+                .map(|(score, _)| *score)
+                .collect();
+            of.iter().sum::<f64>() / of.len() as f64
+        };
+        println!("{} {}", mean(true), mean(false));
+        assert!(mean(true) > mean(false) + 0.2);
+    }
+
+    #[test]
+    fn what_cannot_be_trained_is_rejected() {
+        let coins = vec![true; 2000];
+        let images = run(&plan(RunCanaries::Images, 1.0), &coins).unwrap_err().to_string();
+        assert_eq!(images, "DP-SGD: 900 images and 2000 canaries of 2000 training images");
+        let mut small = plan(RunCanaries::Dirac, 1.0);
+        small.network = NetworkPlan::Mlp { hidden: 1 };
+        let message = run(&small, &coins).unwrap_err().to_string();
+        assert_eq!(message, "gradients of canaries: 2000 canaries need as many parameters, and the network has 805");
+    }
+}
