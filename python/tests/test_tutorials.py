@@ -13,6 +13,7 @@ FIGURES = {
     "1_audit_votes.py": {"votes.png", "votes_account.png"},
     "2_lira.py": {"lira_roc.png", "lira_samples.png"},
     "3_check_my_accountant.py": {"accountant.png"},
+    "4_audit_one_run.py": {"one_run.png"},
 }
 
 

@@ -1,4 +1,4 @@
-"""Tutorial 1 of 3: audit recorded votes.
+"""Tutorial 1 of 4: audit recorded votes.
 
     python tutorials/1_audit_votes.py [FOLDER]
 

@@ -1,4 +1,4 @@
-"""Tutorial 2 of 3: LiRA from saved logits.
+"""Tutorial 2 of 4: LiRA from saved logits.
 
     python tutorials/2_lira.py [FOLDER]
 

@@ -1,4 +1,4 @@
-"""Tutorial 3 of 3: check my accountant.
+"""Tutorial 3 of 4: check my accountant.
 
     python tutorials/3_check_my_accountant.py [FOLDER]
 

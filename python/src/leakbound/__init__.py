@@ -9,7 +9,7 @@ from a file may take, such as `"4G"`. `progress` is `True` for a bar of tqdm, or
 done, the whole, and their unit. Ctrl-C interrupts within a second.
 """
 
-from leakbound import _documents, _functions, _results
+from leakbound import _documents, _functions, _results, canaries
 from leakbound._canaries import CanaryScores, Roc, TprAtFpr
 from leakbound._core import Error, InputError, UsageError, __version__
 from leakbound._documents import *
@@ -44,6 +44,7 @@ __all__ = [
     "UsageError",
     "__version__",
     "accountants",
+    "canaries",
     "clopper_pearson",
     "first_label",
     "prompt_votes",

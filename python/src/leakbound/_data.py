@@ -69,6 +69,22 @@ def canaries_of_one_run(given: Given) -> tuple[Files, Files]:
     return canaries(given)
 
 
+def planned_scores(given: Given) -> tuple[Files, Files]:
+    """The plan of a one-run audit, and the scores of its canaries."""
+    plan, scores = given.pop("plan"), given.pop("scores")
+    if isinstance(plan, Result):
+        plan = plan.to_json().encode()
+    elif _inputs.is_path(plan):
+        plan = _inputs.path("plan", plan)
+    else:
+        raise InputError(f"plan: found {type(plan).__name__}, expected a plan of plan_canaries or a path")
+    is_path = _inputs.is_path(scores)
+    return {
+        "plan": plan,
+        "scores": _inputs.path("scores", scores) if is_path else _inputs.scores("scores", scores),
+    }, {}
+
+
 def recording(given: Given) -> tuple[Files, Files]:
     """The recording alone."""
     return {"recording": _inputs.recording("recording", given.pop("recording"))}, {}

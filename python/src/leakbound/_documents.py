@@ -35,6 +35,8 @@ __all__ = [
     "Fault",
     "Filter",
     "Forecast",
+    "ForecastRange",
+    "ForecastRanges",
     "HockeyStick",
     "Input",
     "Level",
@@ -58,7 +60,10 @@ __all__ = [
     "RateAt",
     "RdpBound",
     "Recommendation",
+    "RecordedCanaryPlan",
     "RecordedClaim",
+    "RecordedGuesses",
+    "RecordedTrainingClaim",
     "RefutingEvent",
     "ResultWarning",
     "RocLimit",
@@ -248,6 +253,162 @@ class Attack(Row):
     """No attacker has a higher true-positive rate."""
 
 
+class Claim(Row):
+    """A claim and its verdict."""
+
+    __slots__ = ()
+
+    claim: str
+    """The claim in words, such as `ε ≤ 0.1 at δ = 1e-5`."""
+    lower: float
+    """The largest lower bound, or the exact value, of the claimed quantity."""
+    query: str
+    """Which query gave it."""
+    refuted: bool
+    """True when the claim cannot hold."""
+    failure_probability: float
+    """The probability that any refutation of this run is wrong; 0 for exact values."""
+
+
+class ScoreBound(Row):
+    """A lower bound from scores."""
+
+    __slots__ = ()
+
+    method: str
+    """The method, such as `clopper-pearson` or `one-run`."""
+    selection: str
+    """How the threshold, or the numbers of guesses, came about."""
+    direction: str | None
+    """`forward` for members over others; absent where both directions share the bound."""
+    delta: float | None
+    """δ of an ε."""
+    epsilon: float | None
+    """ε of a δ."""
+    threshold: float | None
+    """The threshold at which the bound is read; absent for guesses."""
+    lower: float
+    """The lower bound."""
+    failure_probability: float
+    """The probability that any row of the same selection is wrong."""
+    validity: str
+    """What is guaranteed."""
+
+
+class FalseClaims(Row):
+    """How often the chosen practice claims leakage of equal distributions."""
+
+    __slots__ = ()
+
+    claims: int
+    """Simulated audits of as many canaries with a bound above 0."""
+    repetitions: int
+    """All of them."""
+    rate: float
+    """The share."""
+
+
+class ForecastRange(Row):
+    """A bound as it comes out of simulated audits."""
+
+    __slots__ = ()
+
+    low: float
+    """A twentieth of the audits find less."""
+    median: float
+    """Half of them find less."""
+    high: float
+    """A twentieth of them find more."""
+
+
+class ForecastRanges(Row):
+    """What audits find where each canary is shown as well as the claim allows."""
+
+    __slots__ = ()
+
+    epsilon: ForecastRange
+    """The bound of ε at the plan's δ."""
+    mu: ForecastRange
+    """The bound of μ."""
+    repetitions: int
+    """Simulated audits."""
+
+
+class OneRun(Row):
+    """The guesses of one run."""
+
+    __slots__ = ()
+
+    selection: str
+    """How the numbers of guesses came about."""
+    canaries: int
+    """Canaries that the bound is about."""
+    guessed_members: int
+    """k+: canaries called members."""
+    guessed_non_members: int
+    """k-: canaries called non-members."""
+    right: int
+    """Right ones among them."""
+
+
+class Rate(Row):
+    """Counts and limits at one threshold."""
+
+    __slots__ = ()
+
+    threshold: float
+    """The threshold."""
+    true_positives: int
+    """Members at or above it."""
+    false_positives: int
+    """Others at or above it."""
+    tpr_lower: float
+    """Lower limit of the true positive rate."""
+    fpr_upper: float
+    """Upper limit of the false positive rate."""
+
+
+class RecordedTrainingClaim(Row):
+    """What is claimed of a training."""
+
+    __slots__ = ()
+
+    epsilon: float | None
+    mechanism: tuple[Any, Any] | None
+    mu: float | None
+
+
+class RecordedGuesses(Row):
+    """Numbers of guesses, or how they are chosen."""
+
+    __slots__ = ()
+
+    declared: tuple[Any, Any] | None
+
+
+class RecordedCanaryPlan(Row):
+    """A plan as it lies in a document."""
+
+    __slots__ = ()
+
+    canaries: int
+    """Number of canaries."""
+    seed: int
+    """The seed of the coins, of ties and of splits."""
+    coins: str
+    """A digit for each canary: 1 if the run is to be trained on it."""
+    delta: float
+    """δ of the bound of ε."""
+    failure_probability: float
+    """The probability that a bound is wrong."""
+    guesses: RecordedGuesses
+    """How many canaries are guessed at."""
+    claim: RecordedTrainingClaim | None
+    """What is claimed of the training."""
+    sha256: str
+    """SHA-256 of all other fields: one that is deposited before training shows that the plan is that old."""
+
+
 class RdpBound(Row):
     """One Rényi bound."""
 
@@ -267,23 +428,6 @@ class RdpBound(Row):
     """The probability that any bound of this method on this query is wrong."""
     validity: str
     """What the method guarantees."""
-
-
-class Claim(Row):
-    """A claim and its verdict."""
-
-    __slots__ = ()
-
-    claim: str
-    """The claim in words, such as `ε ≤ 0.1 at δ = 1e-5`."""
-    lower: float
-    """The largest lower bound, or the exact value, of the claimed quantity."""
-    query: str
-    """Which query gave it."""
-    refuted: bool
-    """True when the claim cannot hold."""
-    failure_probability: float
-    """The probability that any refutation of this run is wrong; 0 for exact values."""
 
 
 class ConvertedEpsilon(Row):
@@ -963,78 +1107,6 @@ class Distance(Row):
     """Whether it is the nearest."""
 
 
-class ScoreBound(Row):
-    """A lower bound from scores."""
-
-    __slots__ = ()
-
-    method: str
-    """The method, such as `clopper-pearson` or `one-run`."""
-    selection: str
-    """How the threshold, or the numbers of guesses, came about."""
-    direction: str | None
-    """`forward` for members over others; absent where both directions share the bound."""
-    delta: float | None
-    """δ of an ε."""
-    epsilon: float | None
-    """ε of a δ."""
-    threshold: float | None
-    """The threshold at which the bound is read; absent for guesses."""
-    lower: float
-    """The lower bound."""
-    failure_probability: float
-    """The probability that any row of the same selection is wrong."""
-    validity: str
-    """What is guaranteed."""
-
-
-class FalseClaims(Row):
-    """How often the chosen practice claims leakage of equal distributions."""
-
-    __slots__ = ()
-
-    claims: int
-    """Simulated audits of as many canaries with a bound above 0."""
-    repetitions: int
-    """All of them."""
-    rate: float
-    """The share."""
-
-
-class OneRun(Row):
-    """The guesses of one run."""
-
-    __slots__ = ()
-
-    selection: str
-    """How the numbers of guesses came about."""
-    canaries: int
-    """Canaries that the bound is about."""
-    guessed_members: int
-    """k+: canaries called members."""
-    guessed_non_members: int
-    """k-: canaries called non-members."""
-    right: int
-    """Right ones among them."""
-
-
-class Rate(Row):
-    """Counts and limits at one threshold."""
-
-    __slots__ = ()
-
-    threshold: float
-    """The threshold."""
-    true_positives: int
-    """Members at or above it."""
-    false_positives: int
-    """Others at or above it."""
-    tpr_lower: float
-    """Lower limit of the true positive rate."""
-    fpr_upper: float
-    """Upper limit of the false positive rate."""
-
-
 class Tightness(Row):
     """How close the bounds of one quantity come to it."""
 
@@ -1458,6 +1530,58 @@ class CalibrateDocument(Document):
     """What attackers achieve at most, in both directions."""
     advantage: float
     """The largest difference of true- and false-positive rate, at most."""
+
+
+class CanaryAuditDocument(Document):
+    """The document of `leakbound canaries audit`."""
+
+    __slots__ = ()
+
+    plan_sha256: str
+    """The SHA-256 of the plan."""
+    claimed_epsilon: float | None
+    """ε at the plan's δ that the claim comes to."""
+    most_shown: float
+    """The largest bound of ε that the plan can give."""
+    forecast: ForecastRanges | None
+    """What audits find where each canary is shown as well as the claim allows; absent without a claim."""
+    members: int
+    """Canaries that were trained on."""
+    non_members: int
+    """Canaries that were not."""
+    epsilon: Rows[ScoreBound]
+    """Bounds of ε at δ."""
+    mu: Rows[ScoreBound]
+    """Bounds of μ."""
+    epsilon_of_mu: Rows[ScoreBound]
+    """The ε at δ that the bound of μ implies for a claim of Gaussian differential privacy."""
+    delta: Rows[ScoreBound]
+    """Bounds of δ at ε."""
+    one_run: OneRun | None
+    """The guesses of a one-run audit."""
+    rates: Rows[Rate]
+    """Rates at the thresholds, with limits that hold at once."""
+    false_claims: FalseClaims | None
+    """What the naive practice claims of equal distributions."""
+    claims: Rows[Claim]
+    """Claims tested."""
+
+
+class CanaryPlanDocument(Document):
+    """The document of `leakbound canaries plan`."""
+
+    __slots__ = ()
+
+    plan: RecordedCanaryPlan
+    """The plan, which the audit reads."""
+    members: int
+    """Canaries that the run is to be trained on."""
+    claimed_epsilon: float | None
+    """ε at the plan's δ that the claim comes to."""
+    most_shown: float
+    """The largest bound of ε that this plan can give, whatever the training shows."""
+    forecast: ForecastRanges | None
+    """What audits find where each canary is shown as well as the claim allows; absent without a claim."""
 
 
 class CountsDocument(Document):

@@ -29,6 +29,8 @@ from leakbound._results import (
     Account,
     Bench,
     Calibration,
+    CanaryAudit,
+    CanaryPlan,
     CountsAudit,
     Exact,
     MechanismAudit,
@@ -48,6 +50,7 @@ from leakbound._special import mechanism_audited, self_checked, verified
 __all__ = [
     "account",
     "attacker",
+    "audit_canaries",
     "audit_confusion",
     "audit_counts",
     "audit_mechanism",
@@ -61,6 +64,7 @@ __all__ = [
     "lira",
     "memorization",
     "merge",
+    "plan_canaries",
     "property_distance",
     "risk",
     "rmia",
@@ -508,6 +512,87 @@ def audit_mechanism(
     (True, True)
     """
     return mechanism_audited(audit_mechanism, MechanismAudit, "audit mechanism", locals())
+
+
+def plan_canaries(
+    canaries: int,
+    *,
+    guesses: tuple[int, int] | str | None = None,
+    guess_selection: Literal["best", "split", "paid-for"] | None = None,
+    delta: float = 1e-5,
+    failure_probability: float = 0.05,
+    claim_epsilon: float | None = None,
+    claim_mu: float | None = None,
+    mechanism: str | None = None,
+    times: int = 1,
+    repetitions: int = 200,
+    seed: int | None = None,
+    threads: int | None = None,
+    max_memory: str | None = None,
+    progress: Progress = None,
+) -> CanaryPlan:
+    """Plans the audit of one training run, before it: a fair coin for each canary, the analysis, and what to expect of
+    it.
+
+    Train on the canaries whose coin is up (`plan.coins`), score all of them, and conclude with `plan.audit(scores)`.
+    Without `seed` the coins are drawn by the operating system. A plan is for one run and for one audit of one set of
+    scores.
+
+    Args:
+        canaries: Number of canaries, each in or out of the training set by its own coin.
+        guesses: Numbers of guesses: this many of the highest scores are called members, this many of the lowest
+            non-members.
+        guess_selection: How the numbers of guesses are chosen, if none are given: best with a claim, paid-for without.
+        delta: Delta of the bound and of `claim_epsilon`.
+        failure_probability: Failure probability: that any bound is wrong.
+        claim_epsilon: Claim: training is (E, delta)-differentially private.
+        claim_mu: Claim: training is M-GDP.
+        mechanism: Claim: training shows of a record no more than this mechanism, `times` over.
+        times: How often the mechanism is run: the steps of a training.
+        repetitions: Simulated audits behind the forecast.
+        seed: Seed of all random numbers; the same seed gives the same result on any number of threads.
+        threads: Number of threads [default: one per core].
+        max_memory: Memory limit for input read from files, such as 4G [default: half of the free memory].
+        progress: True for a bar of tqdm, or a function of what is done, the whole, and their unit.
+
+    >>> plan = leakbound.plan_canaries(1000, claim_mu=1, seed=7)
+    >>> plan.coins.shape, plan.members == plan.coins.sum()
+    ((1000,), True)
+    >>> 1 < plan.forecast.epsilon.median < plan.claimed_epsilon
+    True
+    """
+    return call(plan_canaries, CanaryPlan, "canaries plan", locals())
+
+
+def audit_canaries(
+    plan: CanaryPlan | Path,
+    scores: Path | ArrayLike,
+    *,
+    flip: bool = False,
+    repetitions: int = 200,
+    threads: int | None = None,
+    max_memory: str | None = None,
+    progress: Progress = None,
+) -> CanaryAudit:
+    """Bounds the leakage of a training run from the scores of its planned canaries.
+
+    High scores mean members unless `flip` is given; decide before looking at the scores.
+
+    Args:
+        plan: The plan, or the path of its JSON form.
+        scores: A score for each canary in the order of the coins, also for those that were left out; or a file.
+        flip: Low scores mean members; decide before looking at the scores.
+        repetitions: Simulated audits behind the forecast.
+        threads: Number of threads [default: one per core].
+        max_memory: Memory limit for input read from files, such as 4G [default: half of the free memory].
+        progress: True for a bar of tqdm, or a function of what is done, the whole, and their unit.
+
+    >>> plan = leakbound.plan_canaries(500, claim_epsilon=1, seed=3)
+    >>> audit = leakbound.audit_canaries(plan, plan.coins.astype(float))    # a model that shows every coin
+    >>> audit.refuted, audit.epsilon_lower > 1
+    (True, True)
+    """
+    return call(audit_canaries, CanaryAudit, "canaries audit", locals(), _data.planned_scores)
 
 
 def lira(

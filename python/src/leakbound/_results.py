@@ -6,9 +6,13 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from leakbound import _documents
-from leakbound._core import UsageError
+from leakbound._core import InputError, UsageError
 from leakbound._documents import Counterexample, EpsilonLower, Level, Query, RateAt
+from leakbound._inputs import Array, Path, is_path, path
 from leakbound._rdp import RdpCurve
 from leakbound._result import Result, refuted_claims
 from leakbound._rows import Rows
@@ -17,6 +21,8 @@ __all__ = [
     "Account",
     "Bench",
     "Calibration",
+    "CanaryAudit",
+    "CanaryPlan",
     "CountsAudit",
     "EpsilonBound",
     "Exact",
@@ -222,6 +228,88 @@ class MuBound(ScoresAudit):
             return super()._headline()
         row = max(self.mu, key=lambda row: row.lower)
         return f"μ ≥ {row.lower:.4g} ({row.method}, {row.validity}, failure probability {row.failure_probability:g})"
+
+
+class CanaryPlan(_documents.CanaryPlanDocument, Result):
+    """The audit of one training run as it is declared before training."""
+
+    # The scores that it was used for.
+    _used: tuple[bool, object] | None = None
+
+    @property
+    def coins(self) -> Array:
+        """True for the canaries that the run is to be trained on, [canary]."""
+        coins: Array = np.frombuffer(self.plan.coins.encode(), np.uint8) == ord("1")
+        return coins
+
+    @property
+    def sha256(self) -> str:
+        """Identifies the plan: deposit it before training, and compare it with `plan_sha256` of the audit."""
+        return self.plan.sha256
+
+    def save(self, file: Path) -> None:
+        """Writes the plan as JSON, which `leakbound canaries audit` reads; a file that is there is an error."""
+        try:
+            with open(path("file", file), "x", encoding="utf-8") as written:
+                written.write(self.to_json())
+        except OSError as error:
+            raise InputError(f"file: {error}; a plan is not replaced by another") from None
+
+    @classmethod
+    def load(cls, file: Path) -> CanaryPlan:
+        """Reads a plan that was saved or written by `leakbound canaries plan --format json`; its audit checks it."""
+        name = path("file", file)
+        try:
+            with open(name, encoding="utf-8") as saved:
+                text = saved.read()
+            document = json.loads(text)
+        except (OSError, ValueError) as error:
+            raise InputError(f"file: {name}: {error}") from None
+        if not isinstance(document, dict) or document.get("schema") != "leakbound.canary-plan/1":
+            raise InputError(f"file: {name}: found no plan of canaries, expected the schema leakbound.canary-plan/1")
+        return cls(text, False)
+
+    def audit(self, scores: Path | ArrayLike, *, flip: bool = False, repetitions: int = 200) -> CanaryAudit:
+        """`audit_canaries` of the scores: a score for each canary, trained on or not.
+
+        A plan is for one set of scores. Others are an error: the better of two audits is not covered by the failure
+        probability, and a second run needs coins of its own.
+        """
+        from leakbound._functions import audit_canaries
+
+        used = (flip, repr(scores) if is_path(scores) else np.asarray(scores).tobytes())
+        if self._used not in (None, used):
+            raise UsageError("plan: found a second set of scores, expected one; take a new plan for every run")
+        audit = audit_canaries(self, scores, flip=flip, repetitions=repetitions)
+        self._used = used
+        return audit
+
+    def _table(self) -> list[dict[str, Any]]:
+        return [{"canary": canary, "member": bool(coin)} for canary, coin in enumerate(self.coins)]
+
+    def _headline(self) -> str:
+        claim = "" if self.claimed_epsilon is None else f" for a claim of ε ≤ {self.claimed_epsilon:.4g}"
+        return f"{len(self.coins)} canaries, {self.members} of them to be trained on{claim}, {self.sha256[:8]}…"
+
+
+class CanaryAudit(_documents.CanaryAuditDocument, Result):
+    """Lower bounds of ε and μ of one training run. All lines share one failure probability."""
+
+    _main = "epsilon"
+
+    @property
+    def epsilon_lower(self) -> float:
+        """The lower bound of ε at the plan's δ."""
+        return best([row.lower for row in self.epsilon])
+
+    @property
+    def mu_lower(self) -> float:
+        """The lower bound of μ."""
+        return best([row.lower for row in self.mu])
+
+    def _headline(self) -> str:
+        claim = "" if self.claimed_epsilon is None else f", claimed ε ≤ {self.claimed_epsilon:.4g}"
+        return f"ε ≥ {self.epsilon_lower:.4g}{claim}"
 
 
 class MembershipResult(_documents.MembershipDocument, Result):
