@@ -14,6 +14,7 @@ mod python_api;
 mod readme;
 mod spelling;
 mod tools;
+mod training;
 mod venv;
 
 use std::process::ExitCode;
@@ -44,6 +45,8 @@ usage: cargo xtask COMMAND
   validate [ARGUMENT...]            redo the published tables and figures, in release mode; `verify-others`
                                     and `libraries` install Python packages in target first, `prompt-pate`,
                                     and `ihr-row` unpack libtorch
+  validate opacus [OPTION...]       audits of trainings by Opacus, some half an hour; installs it in
+                                    target/training first
   validate mutants [OPTION...]      which changes of the statistical rooms no unit test notices; installs
                                     cargo-mutants in target/tools first";
 
@@ -71,6 +74,7 @@ fn main() -> ExitCode {
         Some(("wheel", [])) => ("wheel", python::wheel()),
         Some(("spelling", [])) => ("spelling", spelling::run()),
         Some(("libtorch", [])) => ("libtorch", libtorch::run()),
+        Some(("validate", [name, rest @ ..])) if name == training::NAME => ("validate", training::run(rest)),
         Some(("validate", [name, rest @ ..])) if name == mutants::NAME => ("validate", mutants::run(rest)),
         Some(("validate", rest)) => ("validate", validate(rest)),
         Some(("help" | "--help" | "-h", _)) => {

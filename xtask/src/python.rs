@@ -13,10 +13,15 @@ const BUILDER: &str = "maturin>=1.7,<2";
 
 /// Builds the wheel of this machine.
 pub fn wheel() -> Outcome {
+    println!("{}", built_wheel()?.display());
+    Ok(())
+}
+
+/// Builds the wheel of this machine, and says where it is.
+pub fn built_wheel() -> Result<PathBuf, String> {
     environment()?;
     run_visibly(&mut build())?;
-    println!("{}", newest_wheel()?.display());
-    Ok(())
+    newest_wheel()
 }
 
 /// Installs the wheel with what its tests need, checks the types, and runs the tests and the tutorials.
