@@ -79,7 +79,8 @@ def train(watched, deviation, seed=0):
 watched = leakbound.canaries.GradientCanaries(plan, 7850, sample_rate=RATE, noise_multiplier=SIGMA, sampling_seed=1)
 accuracy = train(watched, SIGMA * CLIP)
 audit = plan.audit(watched.scores)
-print(f"accuracy {accuracy:.1%}, {watched!r}, noise multiplier in {watched.noise_interval()}")
+lower, upper = watched.noise_interval()
+print(f"accuracy {accuracy:.1%}, noise multiplier in [{lower:.3f}, {upper:.3f}], claimed {SIGMA}")
 print(audit)
 assert not audit.refuted
 
@@ -93,9 +94,10 @@ wrong_plan = leakbound.plan_canaries(1000, seed=2, **claim)
 wrong = leakbound.canaries.GradientCanaries(wrong_plan, 7850, sample_rate=RATE, noise_multiplier=SIGMA, sampling_seed=2)
 train(wrong, SIGMA)
 found = wrong_plan.audit(wrong.scores)
-print(f"noise multiplier in {wrong.noise_interval()}, claimed {SIGMA}")
+lower, upper = wrong.noise_interval()
+print(f"noise multiplier in [{lower:.3f}, {upper:.3f}], claimed {SIGMA}")
 print(found)
-assert found.refuted and wrong.noise_interval().upper < SIGMA
+assert found.refuted and upper < SIGMA
 
 # %% [markdown]
 # Scores of canaries that were in the training, and of the others.
