@@ -147,7 +147,7 @@ mod tests {
             let along = numbers(&found.along(&sums));
             let expected: Vec<f64> = coins.iter().map(|&coin| if coin { 0.5 } else { 0.0 }).collect();
             assert!(along.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-6), "{along:?}");
-            let squares: f64 = sums.iter().flat_map(|sum| numbers(sum)).map(|value| value * value).sum();
+            let squares: f64 = sums.iter().flat_map(numbers).map(|value| value * value).sum();
             let members = coins.iter().filter(|&&coin| coin).count();
             assert!((squares - 0.25 * members as f64).abs() < 1e-5);
         }
