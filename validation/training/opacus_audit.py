@@ -14,6 +14,10 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
+
+import leakbound
+
 EPSILONS, CANARIES = (1.0, 2.0, 4.0, 8.0), (1000, 5000)
 AUDITS = ("gradients", "mean of models", "last model")
 
@@ -69,12 +73,24 @@ def table(rows: list[dict], seeds: int) -> list[str]:
     return lines
 
 
+def simulated(row: dict, audits: int) -> int:
+    """Of so many audits of scores that say nothing, with the plan of a run, how many claim leakage."""
+    claim = {"mechanism": f"subsampled-gaussian:sigma={row['sigma']!r},rate={row['rate']!r}", "times": row["steps"]}
+    random, claims = np.random.default_rng(7), 0
+    guesses = leakbound.plan_canaries(row["canaries"], seed=0, **claim).plan.guesses.declared
+    for seed in range(audits):
+        plan = leakbound.plan_canaries(row["canaries"], seed=seed, guesses=tuple(guesses), repetitions=1, **claim)
+        claims += plan.audit(random.normal(size=row["canaries"]), repetitions=1).epsilon_lower > 0
+    return claims
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--data", type=pathlib.Path, required=True, help="folder of the files of Fashion-MNIST")
     parser.add_argument("--runs", type=pathlib.Path, required=True, help="lines of JSON, one for each run")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--null-runs", type=int, default=40)
+    parser.add_argument("--simulated", type=int, default=400)
     options = parser.parse_args()
     rows = [json.loads(line) for line in options.runs.read_text().splitlines()] if options.runs.exists() else []
     done = {key(row) for row in rows}
@@ -95,6 +111,13 @@ def main() -> None:
     for name in AUDITS:
         claims = sum(row["audits"][name]["epsilon"] > 0 for row in nulls)
         print(f"without canaries, {name}: {claims} of {len(nulls)} runs claim leakage")
+    for epsilon in EPSILONS:
+        row = next((row for row in rows if key(row)[:2] == (epsilon, 1000) and not row["null"]), None)
+        if row is not None:
+            claims = simulated(row, options.simulated)
+            print(
+                f"simulated without leakage, claim of {epsilon:g}: {claims} of {options.simulated} audits claim leakage"
+            )
     cost = [row["canary_seconds"] / row["seconds"] for row in rows if not row["null"]]
     if cost:
         print(f"time of gradient canaries: {100 * statistics.median(cost):.1f} % of the training, median")
