@@ -79,8 +79,8 @@ def simulated(row: dict, audits: int) -> int:
     random, claims = np.random.default_rng(7), 0
     guesses = leakbound.plan_canaries(row["canaries"], seed=0, **claim).plan.guesses.declared
     for seed in range(audits):
-        plan = leakbound.plan_canaries(row["canaries"], seed=seed, guesses=tuple(guesses), repetitions=1, **claim)
-        claims += plan.audit(random.normal(size=row["canaries"]), repetitions=1).epsilon_lower > 0
+        plan = leakbound.plan_canaries(row["canaries"], seed=seed, guesses=tuple(guesses))
+        claims += plan.audit(random.normal(size=row["canaries"])).epsilon_lower > 0
     return claims
 
 
