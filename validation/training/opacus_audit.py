@@ -73,6 +73,35 @@ def table(rows: list[dict], seeds: int) -> list[str]:
     return lines
 
 
+def figure(rows: list[dict], file: pathlib.Path) -> None:
+    """Bounds of single runs against the claim, beside the forecast of gradients."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    matplotlib.rcParams["svg.hashsalt"] = "leakbound"
+    from matplotlib import pyplot
+
+    drawn, both = pyplot.subplots(1, len(CANARIES), figsize=(10, 3.8), layout="constrained", sharey=True)
+    for axes, canaries in zip(both, CANARIES):
+        of = [row for row in rows if row["canaries"] == canaries and not row["null"]]
+        forecasts = sorted(
+            {(row["claimed"], *(row["forecast"][end] for end in ("low", "median", "high"))) for row in of}
+        )
+        claims = sorted({row["claimed"] for row in of})
+        at = [next(forecast for forecast in forecasts if forecast[0] == claim) for claim in claims]
+        axes.fill_between(claims, [one[1] for one in at], [one[3] for one in at], alpha=0.25, label="forecast, 90 %")
+        axes.plot(claims, claims, "k--", lw=0.8, label="claim")
+        for name, marker in zip(AUDITS, "ox+"):
+            points = [[row["claimed"] for row in of], [row["audits"][name]["epsilon"] for row in of]]
+            axes.plot(*points, marker, ms=5, label=name)
+        axes.set(xscale="log", xlabel="claimed ε at δ = 1e-5", title=f"{canaries:,} canaries", ylim=(-0.1, 3))
+        axes.set_xticks(claims, [f"{claim:.2g}" for claim in claims], minor=False)
+        axes.xaxis.set_minor_locator(matplotlib.ticker.NullLocator())
+    both[0].set_ylabel("ε at least, from one run")
+    both[0].legend(fontsize="small")
+    drawn.savefig(file, metadata={"Date": None})
+
+
 def simulated(row: dict, audits: int) -> int:
     """Of so many audits of scores that say nothing, with the plan of a run, how many claim leakage."""
     claim = {"mechanism": f"subsampled-gaussian:sigma={row['sigma']!r},rate={row['rate']!r}", "times": row["steps"]}
@@ -90,6 +119,7 @@ def main() -> None:
     parser.add_argument("--runs", type=pathlib.Path, required=True, help="lines of JSON, one for each run")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--null-runs", type=int, default=40)
+    parser.add_argument("--figure", type=pathlib.Path)
     parser.add_argument("--simulated", type=int, default=400)
     options = parser.parse_args()
     rows = [json.loads(line) for line in options.runs.read_text().splitlines()] if options.runs.exists() else []
@@ -107,6 +137,8 @@ def main() -> None:
             file.flush()
             rows.append(json.loads(line))
     print("\n".join(table(rows, options.seeds)))
+    if options.figure is not None:
+        figure(rows, options.figure)
     nulls = [row for row in rows if row["null"]]
     for name in AUDITS:
         claims = sum(row["audits"][name]["epsilon"] > 0 for row in nulls)
