@@ -112,7 +112,13 @@ def test_every_example():
             continue
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", leakbound.LeakboundWarning)
-            result = doctest.testmod(importlib.import_module(module.name), extraglobs={"leakbound": leakbound})
+            try:
+                imported = importlib.import_module(module.name)
+            except ModuleNotFoundError as missing:
+                # A hook for a package that need not be installed.
+                assert missing.name in ("jax", "torch") and module.name.startswith("leakbound.canaries.")
+                continue
+            result = doctest.testmod(imported, extraglobs={"leakbound": leakbound})
         assert result.failed == 0, module.name
         found += result.attempted
     assert found > 40

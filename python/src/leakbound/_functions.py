@@ -556,7 +556,7 @@ def plan_canaries(
         progress: True for a bar of tqdm, or a function of what is done, the whole, and their unit.
 
     >>> plan = leakbound.plan_canaries(1000, claim_mu=1, seed=7)
-    >>> plan.coins.shape, plan.members == plan.coins.sum()
+    >>> plan.coins.shape, plan.members == int(plan.coins.sum())
     ((1000,), True)
     >>> 1 < plan.forecast.epsilon.median < plan.claimed_epsilon
     True
