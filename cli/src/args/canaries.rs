@@ -20,7 +20,7 @@ pub enum CanariesCommand {
                             subsampled-gaussian:sigma=1,rate=0.01 --times 1000 --format json --output plan.json\n  \
                             leakbound canaries plan --canaries 5000 --claim-epsilon 4 --delta 1e-6\n\n`plan.coins` of \
                             the JSON form has a digit for each canary: train on those with a 1. The CSV form is \
-                            canary,member.\n\nWithout --seed the coins are drawn by the operating system. Keep the plan from whoever scores the canaries, and take a new one for every run.\n\nClaims are about a record that is added or removed, as canaries are.")]
+                            canary,member.\n\nWithout --seed the coins are drawn by the operating system. Keep the plan from anyone who scores the canaries, and take a new one for every run.\n\nClaims are about a record that is added or removed, as canaries are.")]
     Plan(CanaryPlanOptions),
     /// Bound the leakage of a training run from the scores of its planned canaries
     #[command(

@@ -27,7 +27,6 @@ pub fn run(common: &Common, options: &DpsgdOptions, device: TrainingDevice) -> R
     let answers = recipe.train(&what, (steps.saturating_mul(models), "steps"), |progress| {
         train_private_models(&recipe.context(progress, checkpoint.as_ref()), &plan)
     })?;
-    let fact = |name, value| TrainingFact { name, value: Number(value) };
     let about = About {
         schema: "leakbound.torch-dpsgd/1",
         options,
@@ -38,14 +37,10 @@ pub fn run(common: &Common, options: &DpsgdOptions, device: TrainingDevice) -> R
             options.noise.delta
         ),
         networks: models,
-        facts: vec![
-            fact("mean-accuracy", answers.test_accuracy.iter().map(|&a| f64::from(a)).sum::<f64>() / models as f64),
-            fact("epsilon", budget.epsilon.get()),
-            fact("delta", options.noise.delta.get()),
-            fact("noise-multiplier", budget.noise_multiplier.get()),
-            fact("sampling-rate", budget.steps.rate.get()),
-            fact("steps", steps as f64),
-        ],
+        facts: facts(
+            answers.test_accuracy.iter().map(|&a| f64::from(a)).sum::<f64>() / models as f64,
+            (&budget, options.noise.delta),
+        ),
         warnings: hardly_private(&budget).into_iter().collect(),
         figures: Vec::new(),
     };
@@ -67,7 +62,6 @@ fn audited(common: &Common, options: &DpsgdOptions, device: TrainingDevice, path
     let model = recipe.train(&what, (steps, "steps"), |progress| {
         train_audited_model(&recipe.context(progress, None), &plan, &coins)
     })?;
-    let fact = |name, value| TrainingFact { name, value: Number(value) };
     let about = About {
         schema: "leakbound.torch-dpsgd/1",
         options,
@@ -79,19 +73,26 @@ fn audited(common: &Common, options: &DpsgdOptions, device: TrainingDevice, path
             coins.len()
         ),
         networks: 1,
-        facts: vec![
-            fact("mean-accuracy", model.test_accuracy.into()),
-            fact("epsilon", budget.epsilon.get()),
-            fact("delta", options.noise.delta.get()),
-            fact("noise-multiplier", budget.noise_multiplier.get()),
-            fact("sampling-rate", budget.steps.rate.get()),
-            fact("steps", steps as f64),
-        ],
+        facts: facts(model.test_accuracy.into(), (&budget, options.noise.delta)),
         warnings: hardly_private(&budget).into_iter().chain(another_claim(&canaries, &budget)).collect(),
         figures: Vec::new(),
     };
     let (output, document) = recipe.record(about, |writer| add_scores(writer, &model, &canaries, common.seed))?;
     output.write(&document)
+}
+
+/// What is known of a training besides its arrays.
+fn facts(mean_accuracy: f64, (budget, delta): (&DpSgdBudget, Delta)) -> Vec<TrainingFact> {
+    let fact = |(name, value)| TrainingFact { name, value: Number(value) };
+    let named = [
+        ("mean-accuracy", mean_accuracy),
+        ("epsilon", budget.epsilon.get()),
+        ("delta", delta.get()),
+        ("noise-multiplier", budget.noise_multiplier.get()),
+        ("sampling-rate", budget.steps.rate.get()),
+        ("steps", budget.steps.steps as f64),
+    ];
+    named.into_iter().map(fact).collect()
 }
 
 /// What `canaries audit` reads, then what else there is to know.

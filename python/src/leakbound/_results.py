@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -249,11 +250,20 @@ class CanaryPlan(_documents.CanaryPlanDocument, Result):
 
     def save(self, file: Path) -> None:
         """Writes the plan as JSON, which `leakbound canaries audit` reads; a file that is there is an error."""
+        name = path("file", file)
         try:
-            with open(path("file", file), "x", encoding="utf-8") as written:
+            written = open(name, "x", encoding="utf-8")
+        except FileExistsError:
+            raise InputError(f"file: found {name}, expected a new file; a plan is not replaced by another") from None
+        except OSError as error:
+            raise InputError(f"file: {error}") from None
+        try:
+            with written:
                 written.write(self.to_json())
         except OSError as error:
-            raise InputError(f"file: {error}; a plan is not replaced by another") from None
+            # Half a plan is none.
+            os.unlink(name)
+            raise InputError(f"file: {name}: {error}") from None
 
     @classmethod
     def load(cls, file: Path) -> CanaryPlan:

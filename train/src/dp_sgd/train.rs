@@ -77,7 +77,7 @@ pub(crate) fn train_privately(
             let (inputs, targets) = images.rows(part);
             add_clipped(&*network, &views(&inputs, &mut streams.views), &targets, plan.clipping_norm, &mut sums);
         }
-        // What the images contribute is known to whoever scores the canaries.
+        // What the images contribute is known to anyone who scores the canaries.
         let known = streams.canaries.as_mut().map(|canaries| canaries.join(&mut sums, plan.clipping_norm));
         for sum in &mut sums {
             *sum += normal_like(sum, deviation, &mut streams.noise);
