@@ -76,6 +76,8 @@ pub enum RecordedGuesses {
     Split,
     /// The best of a fixed list that shares the failure probability.
     PaidFor,
+    /// All clear scores at once, the clearer ones more often: for ε alone.
+    Nested,
 }
 
 /// What is claimed of a training.
@@ -107,6 +109,7 @@ impl CanaryPlan {
             // No plan has a naive selection.
             GuessSelection::Split | GuessSelection::Naive => RecordedGuesses::Split,
             GuessSelection::PaidFor => RecordedGuesses::PaidFor,
+            GuessSelection::Nested => RecordedGuesses::Nested,
         };
         let claim = self.claim.as_ref().map(|claim| match claim {
             TrainingClaim::Epsilon(epsilon) => RecordedTrainingClaim::Epsilon(epsilon.get()),
@@ -152,6 +155,7 @@ impl RecordedCanaryPlan {
             RecordedGuesses::Declared(members, others) => GuessSelection::Declared(OneRunGuesses { members, others }),
             RecordedGuesses::Split => GuessSelection::Split,
             RecordedGuesses::PaidFor => GuessSelection::PaidFor,
+            RecordedGuesses::Nested => GuessSelection::Nested,
         };
         let delta = Delta::new(self.delta).map_err(|error| ("plan, delta", error))?;
         let failure = FailureProbability::new(self.failure_probability);
@@ -169,6 +173,16 @@ impl RecordedCanaryPlan {
 }
 
 impl TrainingClaim {
+    /// μ of a claim of Gaussian differential privacy, or of mechanisms that are Gaussian together.
+    #[must_use]
+    pub fn mu(&self) -> Option<f64> {
+        match self {
+            Self::Epsilon(_) => None,
+            Self::Mu(mu) => Some(*mu),
+            Self::Mechanism { mechanism, times } => Some(mechanism.gaussian_mu()? * (*times as f64).sqrt()),
+        }
+    }
+
     /// Rejects what is no claim.
     ///
     /// # Errors

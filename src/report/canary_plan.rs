@@ -1,7 +1,7 @@
 //! How plans of one-run audits read, and what is concluded from them.
 
 use super::document::Render;
-use super::figure::Drawing;
+use super::figure::{Axis, Drawing, Row, RowSeries, Rows, SeriesKind};
 use super::records::Records;
 use super::section::{Columns, Form, Section, Table};
 use crate::record::{RecordedCanaryPlan, RecordedGuesses, RecordedTrainingClaim};
@@ -15,6 +15,7 @@ impl RecordedCanaryPlan {
             ),
             RecordedGuesses::Split => "as many as are best on a random half, which is not bounded".into(),
             RecordedGuesses::PaidFor => "the best of a fixed list that shares the failure probability".into(),
+            RecordedGuesses::Nested => "all clear scores, the clearer ones more often; for ε alone".into(),
         }
     }
 
@@ -28,8 +29,9 @@ impl RecordedCanaryPlan {
 }
 
 fn forecast_table(forecast: Option<&ForecastRanges>) -> Columns<(&'static str, &ForecastRange)> {
-    let rows = forecast.map(|forecast| [("ε", &forecast.epsilon), ("μ", &forecast.mu)]);
-    Table::of(rows.into_iter().flatten())
+    let epsilon = forecast.map(|forecast| ("ε", &forecast.epsilon));
+    let mu = forecast.and_then(|forecast| Some(("μ", forecast.mu.as_ref()?)));
+    Table::of(epsilon.into_iter().chain(mu))
         .words("quantity", |row| row.0)
         .number("5 % of audits below", 4, |row| row.1.low.0)
         .number("half of them", 4, |row| row.1.median.0)
@@ -49,29 +51,108 @@ fn forecast_section(forecast: Option<&ForecastRanges>) -> Section {
     section.table(forecast_table(forecast)).notes(note)
 }
 
-impl Render for CanaryPlanAnswer {
-    fn sections(&self, _: Form) -> Vec<Section> {
-        let plan = &self.plan;
+/// A plan with what follows from it.
+struct Planned<'a> {
+    plan: &'a RecordedCanaryPlan,
+    members: u64,
+    claimed: Option<f64>,
+    most: f64,
+    forecast: Option<&'a ForecastRanges>,
+}
+
+impl Planned<'_> {
+    fn section(&self) -> Section {
+        let plan = self.plan;
         let fact = |name: &str, value: String| (name.to_owned(), value);
         let mut facts = vec![
             fact("canaries to train on", format!("{} of {}, by fair coins", self.members, plan.canaries)),
             fact("guesses", plan.guesses_words()),
-            fact("largest ε that can be shown", significant(self.most_shown.0, 4)),
+            fact("largest ε that can be shown", significant(self.most, 4)),
         ];
-        if let (Some(words), Some(epsilon)) = (plan.claim_words(), self.claimed_epsilon) {
+        if let (Some(words), Some(epsilon)) = (plan.claim_words(), self.claimed) {
             let comes_to = match plan.claim {
                 Some(RecordedTrainingClaim::Epsilon(_)) => format!("{words} at δ = {}", short(plan.delta)),
-                _ => format!("{words}: ε = {} at δ = {}", significant(epsilon.0, 4), short(plan.delta)),
+                _ => format!("{words}: ε = {} at δ = {}", significant(epsilon, 4), short(plan.delta)),
             };
             facts.insert(0, fact("claim", comes_to));
         }
         facts.push(fact("SHA-256 of the plan", plan.sha256.clone()));
+        Section::new("Plan").heading("").facts(facts)
+    }
+
+    /// What was found, what was to be expected, what is claimed and what can be shown, on one axis.
+    fn figure(&self, found: Option<f64>) -> Drawing {
+        let forecast = self.forecast.map(|forecast| forecast.epsilon);
+        let marks = [
+            ("this run, at least", SeriesKind::Lower, found, None),
+            (
+                "forecast of a perfect attack",
+                SeriesKind::Heuristic,
+                forecast.map(|range| range.median.0),
+                forecast.map(|range| [range.low.0, range.high.0]),
+            ),
+            ("claim", SeriesKind::Reference, self.claimed, None),
+            ("largest that can be shown", SeriesKind::Reference, Some(self.most), None),
+        ];
+        let marks: Vec<_> = marks.into_iter().filter(|(_, _, value, _)| value.is_some()).collect();
+        let only =
+            |index: usize, mark| (0..marks.len()).map(|other| if other == index { mark } else { None }).collect();
+        let rows = marks.iter().enumerate().map(|(index, &(name, _, value, band))| Row {
+            label: name.to_owned(),
+            values: only(index, value),
+            bands: (0..marks.len()).map(|other| band.filter(|_| other == index)).collect(),
+            note: value.map_or_else(String::new, |value| significant(value, 3)),
+        });
+        let rows = rows.collect();
+        let series = marks.iter().map(|&(name, kind, ..)| RowSeries { name: name.to_owned(), kind }).collect();
+        Rows {
+            title: format!("ε at δ = {}", short(self.plan.delta)),
+            description:
+                "Lower bounds of ε beside what is claimed. The line around the forecast holds nine tenths of the \
+                          audits of a training that leaks all that is claimed, by an attacker who sees all of it."
+                    .into(),
+            x: Axis::linear("ε"),
+            series,
+            bar: found.map(|_| 0),
+            rows,
+            sorted_by: None,
+        }
+        .draw()
+    }
+}
+
+impl CanaryPlanAnswer {
+    fn planned(&self) -> Planned<'_> {
+        Planned {
+            plan: &self.plan,
+            members: self.members,
+            claimed: self.claimed_epsilon.map(|epsilon| epsilon.0),
+            most: self.most_shown.0,
+            forecast: self.forecast.as_ref(),
+        }
+    }
+}
+
+impl CanaryAuditAnswer {
+    fn planned(&self) -> Planned<'_> {
+        Planned {
+            plan: &self.plan,
+            members: self.audit.members,
+            claimed: self.claimed_epsilon.map(|epsilon| epsilon.0),
+            most: self.most_shown.0,
+            forecast: self.forecast.as_ref(),
+        }
+    }
+}
+
+impl Render for CanaryPlanAnswer {
+    fn sections(&self, _: Form) -> Vec<Section> {
         let needed = "The audit reads the JSON form of the plan: --format json --output PLAN.json.";
-        vec![
-            Section::new("Plan").heading("").facts(facts),
-            forecast_section(self.forecast.as_ref()),
-            Section::default().notes([needed]),
-        ]
+        vec![self.planned().section(), forecast_section(self.forecast.as_ref()), Section::default().notes([needed])]
+    }
+
+    fn figures(&self) -> Vec<Drawing> {
+        vec![self.planned().figure(None)]
     }
 
     fn records(&self) -> Records<'_> {
@@ -86,14 +167,15 @@ impl Render for CanaryAuditAnswer {
     fn sections(&self, form: Form) -> Vec<Section> {
         let mut sections = self.audit.sections(form);
         sections.push(forecast_section(self.forecast.as_ref()));
-        let most = significant(self.most_shown.0, 4);
-        let plan = self.plan_sha256.get(..16).unwrap_or_default();
-        sections.push(Section::default().notes([format!("Plan {plan}…; the largest ε that it can show is {most}.")]));
+        sections.push(self.planned().section().heading("What was planned"));
         sections
     }
 
     fn figures(&self) -> Vec<Drawing> {
-        self.audit.figures()
+        let found = self.audit.epsilon.iter().map(|row| row.lower.0).fold(0.0, f64::max);
+        let mut figures = vec![self.planned().figure(Some(found))];
+        figures.extend(self.audit.figures());
+        figures
     }
 
     fn meaning(&self) -> Vec<String> {

@@ -1,7 +1,7 @@
 //! Audits of simulated scores of canaries, of the user's numbers of canaries.
 
 use super::check::{BoundTightness, CheckCase, CheckRuns, CheckedQuantity, MethodCheck};
-use crate::audit::{CanaryScores, GuessSelection, ThresholdSelection, audit_one_run, audit_scores};
+use crate::audit::{CanaryScores, GuessSelection, NestedTests, ThresholdSelection, audit_one_run, audit_scores};
 use crate::bound::{Direction, LowerBound, Validity};
 use crate::divergence::gdp_epsilon;
 use crate::error::{Error, Result};
@@ -24,9 +24,10 @@ const THRESHOLDS: [(&str, ThresholdSelection); 5] = [
 ];
 
 /// Selections of numbers of guesses.
-const GUESSES: [(&str, GuessSelection); 3] = [
+const GUESSES: [(&str, GuessSelection); 4] = [
     ("one-run split", GuessSelection::Split),
     ("one-run paid-for", GuessSelection::PaidFor),
+    ("one-run nested", GuessSelection::Nested),
     ("one-run naive", GuessSelection::Naive),
 ];
 
@@ -65,10 +66,11 @@ pub fn self_check_scores(
     }
     let mu = if case == CheckCase::Null { 0.0 } else { KNOWN_MU };
     let truth = Truth { mu, epsilon: gdp_epsilon(mu, delta)?.get() };
+    let nested = NestedTests::new(sizes.iter().map(|&size| size as u64).sum(), delta, failure)?;
     let one = |repetition: u64| -> Result<Vec<Found>> {
         let mut stream = ChaCha8Rng::seed_from_u64(runs.seed);
         stream.set_stream(2 * repetition + u64::from(case == CheckCase::Known));
-        let found = audit(sizes, mu, delta, failure, repetition, &mut stream)?;
+        let found = audit(sizes, mu, &nested, (delta, failure), repetition, &mut stream)?;
         done()?;
         Ok(found)
     };
@@ -86,17 +88,17 @@ struct Truth {
     epsilon: f64,
 }
 
-/// The bounds of one selection in one audit: ε forward and reverse, μ.
+/// The bounds of one selection in one audit: ε forward and reverse, μ if it has one.
 struct Found {
     epsilon: [LowerBound; 2],
-    mu: LowerBound,
+    mu: Option<LowerBound>,
 }
 
 fn audit(
     sizes: [usize; 2],
     mu: f64,
-    delta: Delta,
-    failure: FailureProbability,
+    nested: &NestedTests,
+    (delta, failure): (Delta, FailureProbability),
     seed: u64,
     stream: &mut ChaCha8Rng,
 ) -> Result<Vec<Found>> {
@@ -109,12 +111,15 @@ fn audit(
         let evidence = audit_scores(&scores, selection, delta, failure, seed)?;
         found.push(Found {
             epsilon: Direction::BOTH.map(|direction| evidence.epsilon(delta, direction)),
-            mu: evidence.gdp(),
+            mu: Some(evidence.gdp()),
         });
     }
     let coins = coins(sizes[0] + sizes[1], mu, stream)?;
     for (_, selection) in GUESSES {
-        let audit = audit_one_run(&coins, selection, delta, failure, seed)?;
+        let audit = match selection {
+            GuessSelection::Nested => nested.audit(&coins, seed)?,
+            selection => audit_one_run(&coins, selection, delta, failure, seed)?,
+        };
         found.push(Found { epsilon: [audit.epsilon; 2], mu: audit.mu });
     }
     Ok(found)
@@ -147,7 +152,7 @@ fn tally<'a>(
     let (mut wrong_in, mut repetitions, mut validity) = (Vec::new(), 0, Validity::FiniteSample);
     for found in audits {
         // NaN counts as wrong.
-        let mut above = !(found.mu.value <= truth.mu);
+        let mut above = found.mu.is_some_and(|mu| !(mu.value <= truth.mu));
         for (row, epsilon) in tightness.iter_mut().zip(found.epsilon) {
             let holds = epsilon.value <= truth.epsilon;
             row.mean_bound += epsilon.value;
@@ -156,7 +161,7 @@ fn tally<'a>(
         }
         wrong_in.extend(above.then_some(repetitions));
         repetitions += 1;
-        validity = found.mu.validity;
+        validity = found.epsilon[0].validity;
     }
     for row in &mut tightness {
         row.mean_bound /= repetitions as f64;

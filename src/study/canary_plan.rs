@@ -91,8 +91,8 @@ pub struct ForecastRange {
 pub struct ForecastRanges {
     /// The bound of ε at the plan's δ.
     pub epsilon: ForecastRange,
-    /// The bound of μ.
-    pub mu: ForecastRange,
+    /// The bound of μ, where the plan has one.
+    pub mu: Option<ForecastRange>,
     /// Simulated audits.
     pub repetitions: u64,
 }
@@ -194,7 +194,7 @@ fn forecast(plan: &OneRunPlan, model: &CanaryScoreModel, repetitions: u64) -> Re
         let [low, median, high] = [bound.low, bound.median, bound.high].map(Number);
         ForecastRange { low, median, high }
     };
-    Ok(ForecastRanges { epsilon: range(found.epsilon), mu: range(found.mu), repetitions: found.repetitions })
+    Ok(ForecastRanges { epsilon: range(found.epsilon), mu: found.mu.map(range), repetitions: found.repetitions })
 }
 
 /// The data without a record and with it.
@@ -220,8 +220,8 @@ fn score_model(claim: &TrainingClaim, delta: Delta) -> Result<CanaryScoreModel> 
         TrainingClaim::Mu(mu) => CanaryScoreModel::gaussian(*mu),
         TrainingClaim::Mechanism { mechanism, times } => {
             check_relation(&**mechanism)?;
-            if let Some(mu) = mechanism.gaussian_mu() {
-                return CanaryScoreModel::gaussian(mu * (*times as f64).sqrt());
+            if let Some(mu) = claim.mu() {
+                return CanaryScoreModel::gaussian(mu);
             }
             let [without, with] = worlds()?;
             let [forward, reverse] = mechanism.enclosed_losses(&without, &with, CELLS)?;
@@ -244,8 +244,8 @@ fn claimed_bounds(claim: &TrainingClaim, delta: Delta) -> Result<ClaimedBounds> 
         TrainingClaim::Mu(mu) => gaussian(*mu),
         TrainingClaim::Mechanism { mechanism, times } => {
             check_relation(&**mechanism)?;
-            if let Some(mu) = mechanism.gaussian_mu() {
-                return gaussian(mu * (*times as f64).sqrt());
+            if let Some(mu) = claim.mu() {
+                return gaussian(mu);
             }
             let [without, with] = worlds()?;
             let mut largest = 0f64;
@@ -272,6 +272,9 @@ pub struct CanaryAuditStudy {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CanaryAuditAnswer {
+    /// The plan, coins and all, for whoever renders the answer.
+    #[serde(skip)]
+    pub plan: RecordedCanaryPlan,
     /// The SHA-256 of the plan.
     pub plan_sha256: String,
     /// ε at the plan's δ that the claim comes to.
@@ -322,6 +325,8 @@ impl Study for CanaryAuditStudy {
             epsilons: Vec::new(),
             claim_epsilon: claimed.map(|claimed| claimed.epsilon),
             claim_mu: match claim {
+                // The ε that μ comes to is tested.
+                _ if plan.selection() == GuessSelection::Nested => None,
                 Some(TrainingClaim::Mu(mu)) => Some(*mu),
                 _ => claimed.and_then(|claimed| claimed.mu),
             },
@@ -346,8 +351,10 @@ impl Study for CanaryAuditStudy {
                 hint: "scores of the last model see little of a training; a small bound does not show privacy".into(),
             });
         }
+        let plan = self.plan.recorded();
         Ok(CanaryAuditAnswer {
-            plan_sha256: self.plan.recorded().sha256,
+            plan_sha256: plan.sha256.clone(),
+            plan,
             claimed_epsilon: claimed.map(|claimed| Number(claimed.epsilon.get())),
             most_shown: Number(most.epsilon),
             forecast,

@@ -274,13 +274,18 @@ impl ScoresStudy {
         let audit = audit_one_run(&self.scores, selection, self.delta, self.failure_probability, self.seed)?;
         let (name, delta) = (selection.name(), Some(self.delta.get()));
         answer.epsilon.push(ScoreBoundRow { delta, ..row(&audit.epsilon, name) });
-        answer.mu.push(row(&audit.mu, name));
-        let implied = LowerBound {
-            value: gdp_epsilon(audit.mu.value, self.delta)?.get() * (1.0 - 1e-9),
-            validity: Validity::Heuristic,
-            ..audit.mu
-        };
-        answer.epsilon_of_mu.push(ScoreBoundRow { delta, ..row(&implied, name) });
+        if let Some(mu) = audit.mu {
+            answer.mu.push(row(&mu, name));
+            let implied = LowerBound {
+                value: gdp_epsilon(mu.value, self.delta)?.get() * (1.0 - 1e-9),
+                validity: Validity::Heuristic,
+                ..mu
+            };
+            answer.epsilon_of_mu.push(ScoreBoundRow { delta, ..row(&implied, name) });
+        } else if self.claim_mu.is_some() {
+            let reason = "nested guesses say nothing of μ; choose another selection".into();
+            return Err(Error::Rejected { operation: "test of a claim", reason });
+        }
         answer.one_run = Some(OneRunRow {
             selection: name,
             canaries: audit.canaries,
@@ -295,7 +300,7 @@ impl ScoresStudy {
                     "the best numbers of guesses on the same coins: claims of leakage where there is none are more \
                           frequent than the failure probability"
                         .into(),
-                hint: "use --guess-selection split or paid-for, or declare --guesses before looking".into(),
+                hint: "use --guess-selection nested, split or paid-for, or declare --guesses before looking".into(),
             });
         }
         Ok(())

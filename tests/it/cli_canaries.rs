@@ -36,7 +36,8 @@ fn a_plan_is_made_and_concluded() {
     assert_eq!(plan["members"], coins.iter().filter(|&&coin| coin).count());
     let (claimed, forecast) = (number(&plan["claimed_epsilon"]), &plan["forecast"]["epsilon"]);
     assert!(claimed > 1.0 && number(&forecast["high"]) < claimed, "{plan}");
-    assert!(plan["plan"]["guesses"]["declared"].is_array());
+    assert_eq!(plan["plan"]["guesses"], "nested");
+    assert!(plan["forecast"]["mu"].is_null());
     // The CSV form is for the training loop.
     let table = desk.stdout(&format!("{PLAN} --format csv"));
     let rows: Vec<&str> = table.lines().collect();
@@ -65,6 +66,24 @@ fn a_plan_is_made_and_concluded() {
     });
 }
 
+/// A claim of μ needs a bound of μ, and nested guesses have none.
+#[test]
+fn a_claim_of_mu_is_planned_with_declared_guesses() {
+    let desk = Desk::new();
+    let plan = "canaries plan --canaries 400 --claim-mu 1 --repetitions 20 --seed 5 --format json --output";
+    desk.stdout(&format!("{plan} plan.json"));
+    let answer: Value = serde_json::from_str(&desk.text("plan.json")).unwrap();
+    assert!(answer["plan"]["guesses"]["declared"].is_array() && answer["forecast"]["mu"].is_object());
+    let coins = answer["plan"]["coins"].as_str().unwrap().bytes().map(|digit| f64::from(digit - b'0'));
+    desk.file("scores.npy", npy(&coins.collect::<Array1<f64>>()));
+    let answer = desk.answer(3, "canaries audit plan.json scores.npy --repetitions 20");
+    assert_eq!((answer["claims"].as_array().unwrap().len(), answer["mu"].as_array().unwrap().len()), (2, 1));
+    // Nested guesses test the ε that the claim comes to.
+    desk.stdout(&format!("{plan} nested.json --guess-selection nested"));
+    let answer = desk.answer(3, "canaries audit nested.json scores.npy --repetitions 20");
+    assert_eq!((answer["claims"].as_array().unwrap().len(), answer["mu"].as_array().unwrap().len()), (1, 0));
+}
+
 #[test]
 fn coins_without_a_seed_are_drawn_by_the_system() {
     let desk = Desk::new();
@@ -90,6 +109,8 @@ fn bad_plans_and_scores_are_one_line() {
     fails(1, "canaries audit plan.json unknown.csv", "line 3, column canary: found `400`");
     fails(1, "canaries audit plan.json missing.csv", "found no score of canary 1 and of 398 more");
     fails(1, "canaries audit changed.json scores.npy", "plan, sha256");
+    fails(2, "canaries audit plan.json scores.npy --plan-sha256 01234567", "it is not the plan that was deposited");
+    fails(2, "canaries audit plan.json scores.npy --plan-sha256 012345", "expected 8 to 64 hexadecimal digits");
     fails(1, "canaries audit scores.npy plan.json", "scores.npy");
     fails(1, "canaries audit absent.json scores.npy", "absent.json");
     fails(2, "canaries plan --canaries 100 --mechanism nothing:sigma=1", "`nothing` is none");

@@ -116,7 +116,7 @@ fn mu_by(scores: &CanaryScores, selection: ThresholdSelection, delta: Delta, see
 
 fn one_run_by(scores: &CanaryScores, selection: GuessSelection, delta: Delta, seed: u64) -> Result<[f64; 2]> {
     let audit = audit_one_run(scores, selection, delta, failure()?, seed)?;
-    Ok([audit.epsilon.value, audit.mu.value])
+    Ok([audit.epsilon.value, audit.mu.map_or(0.0, |mu| mu.value)])
 }
 
 /// Members among the first k canaries in falling order of score, for each k.
@@ -176,7 +176,7 @@ const SPLIT: By = By::Threshold(ThresholdSelection::Split);
 const MULTI_SPLIT: By = By::Threshold(ThresholdSelection::MultiSplit);
 const UNIFORM: By = By::Threshold(ThresholdSelection::Uniform);
 
-const PRACTICES: [Practice; 18] = [
+const PRACTICES: [Practice; 19] = [
     Practice::new("threshold declared (0.5)", Bounds::Epsilon, true, DECLARED),
     Practice::new("threshold from a split", Bounds::Epsilon, true, SPLIT),
     Practice::new("threshold from 21 splits", Bounds::Epsilon, true, MULTI_SPLIT),
@@ -190,6 +190,7 @@ const PRACTICES: [Practice; 18] = [
     Practice::new("one run, 50 + 50 declared", Bounds::Epsilon, true, By::OneRun(FEW)),
     Practice::new("one run, split", Bounds::Epsilon, true, By::OneRun(GuessSelection::Split)),
     Practice::new("one run, paid for", Bounds::Epsilon, true, By::OneRun(GuessSelection::PaidFor)),
+    Practice::new("one run, nested", Bounds::Epsilon, true, By::OneRun(GuessSelection::Nested)),
     Practice::new("one run, 250 + 250 declared", Bounds::Mu, true, By::OneRun(HALF)),
     Practice::new("one run, split", Bounds::Mu, true, By::OneRun(GuessSelection::Split)),
     Practice::new("one run, f/K over the hull", Bounds::Epsilon, false, By::Hull),

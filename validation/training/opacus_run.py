@@ -62,11 +62,13 @@ def main() -> None:
     inputs, labels = images(options.data, "train")
     order = np.random.default_rng(options.seed).permutation(len(inputs))
     first, rest = order[: options.canaries], order[options.canaries :]
+    start = time.perf_counter()
     chosen = canaries.mislabeled(inputs[first], labels[first], classes=10, seed=options.seed)
     if options.null:
         train = torch.as_tensor(inputs[rest]), torch.as_tensor(labels[rest])
     else:
         train = chosen.inserted(example_plan, torch.as_tensor(inputs[rest]), torch.as_tensor(labels[rest]))
+    example_seconds = time.perf_counter() - start
     data = torch.utils.data.TensorDataset(*train)
     model = torch.nn.Sequential(
         torch.nn.Linear(784, options.hidden), torch.nn.Tanh(), torch.nn.Linear(options.hidden, 10)
@@ -91,12 +93,15 @@ def main() -> None:
         if (step + 1) % (options.steps // 10) == 0:
             mean.add(pytorch.loss_scores(model, chosen))
     seconds = time.perf_counter() - start
+    start = time.perf_counter()
+    last = pytorch.loss_scores(model, chosen)
+    example_seconds += time.perf_counter() - start
     test_inputs, test_labels = images(options.data, "t10k")
     with torch.no_grad():
         accuracy = float((model(torch.as_tensor(test_inputs)).argmax(1).numpy() == test_labels).mean())
     scores = {
         "gradients": (gradient_plan, watched.scores),
-        "last model": (example_plan, pytorch.loss_scores(model, chosen)),
+        "last model": (example_plan, last),
         # A plan is for one set of scores; this one has the coins of the other, and is reported apart.
         "mean of models": (
             leakbound.plan_canaries(options.canaries, seed=2 * options.seed + 1, delta=delta, **claim),
@@ -115,6 +120,7 @@ def main() -> None:
         "accuracy": accuracy,
         "seconds": seconds,
         "canary_seconds": watched.seconds,
+        "example_seconds": example_seconds,
         "claimed": gradient_plan.claimed_epsilon,
         "forecast": gradient_plan.forecast.epsilon.to_dict(),
         "audits": {},

@@ -44,7 +44,7 @@ pub struct CanaryPlanOptions {
     #[arg(long, value_name = "K+,K-", value_parser = guesses, allow_hyphen_values = true)]
     #[serde(serialize_with = "super::scores::serialize_guesses")]
     pub guesses: Option<OneRunGuesses>,
-    /// How the numbers of guesses are chosen, if none are given: best with a claim, paid-for without
+    /// How the numbers of guesses are chosen, if none are given: nested, or best for a claim of μ or of Gaussian noise
     #[arg(long, value_enum, conflicts_with = "guesses")]
     pub guess_selection: Option<PlannedGuessName>,
     /// Delta of the bound and of --claim-epsilon
@@ -82,6 +82,9 @@ pub struct CanaryAuditOptions {
     /// Low scores mean members; decide before looking at the scores
     #[arg(long, visible_alias = "low-is-member")]
     pub flip: bool,
+    /// The SHA-256 of the plan as it was deposited before training, or its first 8 digits or more: any other plan is an error
+    #[arg(long, value_name = "HEX", value_parser = digest)]
+    pub plan_sha256: Option<String>,
     /// Simulated audits behind the forecast
     #[arg(long, value_name = "R", value_parser = repetitions, default_value = "200", allow_hyphen_values = true)]
     pub repetitions: u64,
@@ -97,6 +100,8 @@ pub enum PlannedGuessName {
     Split,
     /// The best of a fixed list that shares the failure probability
     PaidFor,
+    /// All clear scores at once, the clearer ones more often: for epsilon alone, and the largest bound of it
+    Nested,
 }
 
 /// A mechanism, as it was written.
@@ -123,20 +128,29 @@ impl CanaryPlanOptions {
 
     /// The guesses meant.
     pub fn planned_guesses(&self) -> PlannedGuesses {
-        let claimed = self.claim().is_some();
+        let claims_mu = self.claim().is_some_and(|claim| claim.mu().is_some());
         match (self.guesses, self.guess_selection) {
             (Some(guesses), _) => PlannedGuesses::Selection(GuessSelection::Declared(guesses)),
             (None, Some(PlannedGuessName::Best)) => PlannedGuesses::BestForecast,
             (None, Some(PlannedGuessName::Split)) => PlannedGuesses::Selection(GuessSelection::Split),
             (None, Some(PlannedGuessName::PaidFor)) => PlannedGuesses::Selection(GuessSelection::PaidFor),
-            (None, None) if claimed => PlannedGuesses::BestForecast,
-            (None, None) => PlannedGuesses::Selection(GuessSelection::PaidFor),
+            (None, None) if claims_mu => PlannedGuesses::BestForecast,
+            (None, None) | (None, Some(PlannedGuessName::Nested)) => PlannedGuesses::Selection(GuessSelection::Nested),
         }
     }
 }
 
 fn canaries(text: &str) -> Parsed<u64> {
     whole(text, 1_000_000, "10^6")
+}
+
+fn digest(text: &str) -> Parsed<String> {
+    let digits = text.to_ascii_lowercase();
+    if (8..=64).contains(&digits.len()) && digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+        Ok(digits)
+    } else {
+        Err("expected 8 to 64 hexadecimal digits".into())
+    }
 }
 
 fn repetitions(text: &str) -> Parsed<u64> {

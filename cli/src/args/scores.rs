@@ -105,7 +105,9 @@ pub enum GuessSelectionName {
     Split,
     /// The best of a fixed list that shares the failure probability
     PaidFor,
-    /// The best of that list, as other tools do: no guarantee
+    /// All clear scores at once, the clearer ones more often: for epsilon alone, and the largest bound of it
+    Nested,
+    /// The best of the fixed list, as other tools do: no guarantee
     Naive,
 }
 
@@ -127,6 +129,7 @@ impl ScoresOptions {
             (Some(guesses), _) => GuessSelection::Declared(guesses),
             (None, GuessSelectionName::Split) => GuessSelection::Split,
             (None, GuessSelectionName::PaidFor) => GuessSelection::PaidFor,
+            (None, GuessSelectionName::Nested) => GuessSelection::Nested,
             (None, GuessSelectionName::Naive) => GuessSelection::Naive,
         }
     }

@@ -34,6 +34,15 @@ fn plan(common: &Common, options: &CanaryPlanOptions) -> Result<Verdict> {
 fn audit(common: &Common, options: &CanaryAuditOptions) -> Result<Verdict> {
     let output = Output::open(common, &[&options.plan, &options.scores])?;
     let (plan, plan_input) = read_canary_plan(&options.plan)?;
+    if let Some(deposited) = &options.plan_sha256 {
+        let found = plan.recorded().sha256;
+        if !found.starts_with(deposited.as_str()) {
+            let path = one_line(&options.plan.to_string_lossy());
+            let reason =
+                format!("{path} has the SHA-256 {found}, expected {deposited}: it is not the plan that was deposited");
+            return Err(Error::Rejected { operation: "audit of a planned run", reason });
+        }
+    }
     let (mut scores, input) = read_planned_scores(&options.scores, &plan, common.memory())?;
     if options.flip {
         scores.iter_mut().for_each(|score| *score = -*score);

@@ -303,7 +303,7 @@ class CanaryPlan(_documents.CanaryPlanDocument, Result):
 
 
 class CanaryAudit(_documents.CanaryAuditDocument, Result):
-    """Lower bounds of ε and μ of one training run. All lines share one failure probability."""
+    """Lower bounds of ε, and of μ where the plan has one, of one training run. All lines share one failure probability."""
 
     _main = "epsilon"
 
@@ -314,7 +314,7 @@ class CanaryAudit(_documents.CanaryAuditDocument, Result):
 
     @property
     def mu_lower(self) -> float:
-        """The lower bound of μ."""
+        """The lower bound of μ; 0 where the plan has none."""
         return best([row.lower for row in self.mu])
 
     def _headline(self) -> str:

@@ -6,6 +6,7 @@ mod one_run;
 mod one_run_forecast;
 mod one_run_gdp;
 mod one_run_guesses;
+mod one_run_nested;
 mod one_run_plan;
 mod score_model;
 mod scores;
@@ -20,6 +21,7 @@ pub use one_run_forecast::{
 };
 pub use one_run_gdp::one_run_mu;
 pub use one_run_guesses::{GuessSelection, OneRunAudit, OneRunGuesses, audit_one_run, one_run_guesses};
+pub use one_run_nested::NestedTests;
 pub use one_run_plan::OneRunPlan;
 pub use score_model::CanaryScoreModel;
 pub use scores::CanaryScores;

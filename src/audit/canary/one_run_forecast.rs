@@ -3,6 +3,7 @@
 use super::one_run::one_run_epsilon;
 use super::one_run_gdp::{MOST_GUESSES, one_run_mu};
 use super::one_run_guesses::{GuessSelection, OneRunGuesses, audit_one_run, cumulated, list, ranked, right};
+use super::one_run_nested::NestedTests;
 use super::one_run_plan::OneRunPlan;
 use super::score_model::CanaryScoreModel;
 use super::scores::CanaryScores;
@@ -34,8 +35,8 @@ pub struct ForecastBound {
 pub struct OneRunForecast {
     /// The bound of ε at the plan's δ.
     pub epsilon: ForecastBound,
-    /// The bound of μ.
-    pub mu: ForecastBound,
+    /// The bound of μ, where the plan has one.
+    pub mu: Option<ForecastBound>,
     /// Simulated audits.
     pub repetitions: u64,
 }
@@ -67,13 +68,16 @@ impl ForecastBound {
 /// ```
 pub fn forecast_one_run(plan: &OneRunPlan, model: &CanaryScoreModel, repetitions: u64) -> Result<OneRunForecast> {
     let (delta, failure) = (plan.delta(), plan.failure_probability());
-    let audit = |scores: CanaryScores, repetition| {
-        let audit = audit_one_run(&scores, plan.selection(), delta, failure, repetition)?;
-        Ok([audit.epsilon.value, audit.mu.value])
+    // Made once for all audits.
+    let nested = NestedTests::new(plan.canaries(), delta, failure)?;
+    let audit = |scores: CanaryScores, repetition| match plan.selection() {
+        GuessSelection::Nested => nested.audit(&scores, repetition),
+        selection => audit_one_run(&scores, selection, delta, failure, repetition),
     };
-    let bounds = simulated(plan, model, FORECASTS, repetitions, audit)?;
-    let of = |quantity: usize| ForecastBound::of(bounds.iter().map(|bound| bound[quantity]).collect());
-    Ok(OneRunForecast { epsilon: of(0), mu: of(1), repetitions })
+    let audits = simulated(plan, model, FORECASTS, repetitions, audit)?;
+    let epsilon = ForecastBound::of(audits.iter().map(|audit| audit.epsilon.value).collect());
+    let mu: Option<Vec<f64>> = audits.iter().map(|audit| Some(audit.mu?.value)).collect();
+    Ok(OneRunForecast { epsilon, mu: mu.map(ForecastBound::of), repetitions })
 }
 
 /// The largest bounds that an audit can show: with every guess right.
@@ -117,10 +121,14 @@ impl MostShown {
 pub fn most_shown(plan: &OneRunPlan) -> Result<MostShown> {
     let half = plan.failure_probability().split(2);
     let candidates = plan.candidates();
+    if plan.selection() == GuessSelection::Nested {
+        let tests = NestedTests::new(plan.canaries(), plan.delta(), plan.failure_probability())?;
+        return Ok(MostShown { epsilon: tests.most(), mu: 0.0 });
+    }
     let (canaries, each) = match plan.selection() {
         GuessSelection::Split => (plan.canaries() - plan.canaries() / 2, half),
         GuessSelection::PaidFor => (plan.canaries(), half.split(candidates.len())),
-        GuessSelection::Declared(_) | GuessSelection::Naive => (plan.canaries(), half),
+        GuessSelection::Declared(_) | GuessSelection::Nested | GuessSelection::Naive => (plan.canaries(), half),
     };
     let mut most = MostShown { epsilon: 0.0, mu: 0.0 };
     for guesses in candidates {
@@ -296,7 +304,7 @@ mod tests {
     fn without_leakage_nothing_is_forecast() {
         let plan = plan(300, GuessSelection::PaidFor, 1e-5);
         let forecast = forecast_one_run(&plan, &CanaryScoreModel::gaussian(0.0).unwrap(), 40).unwrap();
-        assert_eq!([forecast.epsilon.median, forecast.mu.median], [0.0; 2]);
+        assert_eq!([forecast.epsilon.median, forecast.mu.unwrap().median], [0.0; 2]);
         assert!(forecast_one_run(&plan, &CanaryScoreModel::gaussian(0.0).unwrap(), 0).is_err());
     }
 }

@@ -58,7 +58,7 @@ impl OneRunPlan {
         }
         match selection {
             GuessSelection::Declared(guesses) => guesses.check(canaries)?,
-            GuessSelection::Split | GuessSelection::PaidFor => {}
+            GuessSelection::Split | GuessSelection::PaidFor | GuessSelection::Nested => {}
             GuessSelection::Naive => {
                 let reason = "a plan with a naive selection of guesses would guarantee nothing".into();
                 return Err(Error::Rejected { operation: "plan of a one-run audit", reason });
@@ -137,6 +137,8 @@ impl OneRunPlan {
             GuessSelection::Declared(guesses) => vec![guesses],
             GuessSelection::Split => list(self.canaries / 2),
             GuessSelection::PaidFor | GuessSelection::Naive => list(self.canaries),
+            // All of them are, at once.
+            GuessSelection::Nested => Vec::new(),
         }
     }
 }

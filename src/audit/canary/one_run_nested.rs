@@ -1,0 +1,543 @@
+//! ε from one training run by all clear scores at once: the clearer a score, the more its guess counts.
+
+use super::one_run_guesses::{OneRunAudit, OneRunGuesses, cumulated, ranked, right};
+use super::scores::CanaryScores;
+use crate::bound::{LowerBound, Validity};
+use crate::error::{Error, Result};
+use crate::quantity::{Delta, FailureProbability};
+use crate::special::{ndtr, ndtri};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use rustfft::FftPlanner;
+use rustfft::num_complex::Complex;
+use std::f64::consts::PI;
+use std::sync::OnceLock;
+
+/// L: how often a guess counts at most.
+const LEVELS: usize = 10;
+/// Values of ε that are tested: [`tested_epsilon`] of 0 to this.
+const TESTS: usize = 500;
+/// The first of them are this far apart, the others this factor.
+const STEP: f64 = 0.005;
+const EVEN_STEPS: usize = 100;
+const FACTOR: f64 = 1.01;
+/// No attack is assumed to be clearer.
+const LARGEST_MU: f64 = 60.0;
+/// Standard deviations beyond which no normal score is expected.
+const FAR: f64 = 9.0;
+/// Points of the integral of κ, at least.
+const FEWEST_POINTS: usize = 256;
+/// Half a unit in the last place.
+const UNIT: f64 = 0.5 * f64::EPSILON;
+
+/// Tests of (ε, δ)-differential privacy of one training run for growing ε, and the bound that they give.
+///
+/// Canaries are ranked by their scores: with K pairs of guesses the K highest are called members and the K lowest
+/// non-members. A test of ε adds up the right guesses of L = 10 nested numbers of pairs K₁ ≥ ... ≥ K_L, so that a guess
+/// counts once for each number that it is among, w times in all, and refutes ε if the sum
+/// ```text
+/// S = Σ_l right(K_l)  reaches the smallest v with  P(S* ≥ v) + (1-q) m δ κ ≤ f.
+/// ```
+/// S* is S with all guesses right independently with probability q = e^ε/(1+e^ε), and
+/// ```text
+/// κ = 1/π ∫ min(w, 1/sin(θ/2)) (1 - e^{-A(θ)})/A(θ) dθ over [0, π],  at most 1,
+/// A(θ) = Σ_l n_l a_l(θ) - max_l a_l(θ),  a_l(θ) = 1 - |q + (1-q) e^{ilθ}|,
+/// ```
+/// with the number n_l of guesses that count l times and the largest such l, w. The bound is the largest of the tested ε (multiples of 0.005,
+/// from 0.5 on in steps of 1 %) up to which all are refuted. *Finite-sample*: with the smallest tested ε that is at
+/// least the true one, the training is (ε, δ)-private as well, and a bound beyond it has refuted that.
+///
+/// **Why.** Let R be the indicators of right guesses and φ any increasing function of them, with values in [0, 1], that
+/// may depend on the model. Order the canaries in any way, and let h_k be the expectation of φ where the first k
+/// guesses are as they are and the others are right independently with probability q. Then φ - h_0 = Σ_k (R_k - q) Δ_k, where
+/// Δ_k ≥ 0 is by how much guess k moves the expectation given those before it. Given the coins of the canaries before
+/// it, the model with and without canary k is (ε, δ)-indistinguishable, and (1-q) = e^{-ε} q, so that the expectation of
+/// each summand is at most (1-q) δ max Δ_k, and zero for δ = 0. For a sum, Δ_k is the probability of some w_k neighboring
+/// values of what is still to come: at most the mean of |sin(w_k θ/2)/sin(θ/2)| |ψ(θ)| over the circle, with the characteristic
+/// function ψ of that sum. The order may be random, as nobody knows it, and the excess over e^ε is that for all other
+/// coins given. A guess at place x of it, uniform on [0, 1], has each of the others after it with probability 1 - x, so that |ψ| is at most
+/// e^{-(1-x) A} in the mean, and that the fraction above over x. (The integral is a sum over points that are closer than the
+/// integrand is wide, with 2 % added.)
+///
+/// **Which numbers.** Every choice is valid that is made before the coins; the one here is a function of m, δ, f and ε alone. If
+/// scores were normal with distance μ, the best weight of a guess would be its log-odds less ε, where that is positive
+/// (Neyman and Pearson 1933). For each ε, μ is the one at which ε is refuted half of the time, as far as normal
+/// approximations tell: an attack of whatever strength meets its own weights where it matters. The numbers are these
+/// weights in L even steps, up to that of the clearest pair, or of the clearest 8 e^{-ε} (m δ/f)² where δ allows that some
+/// canaries are shown.
+///
+/// # Example
+/// ```
+/// # use leakbound::audit::{CanaryScores, NestedTests};
+/// # use leakbound::prelude::*;
+/// let tests = NestedTests::new(1_000, Delta::new(1e-5)?, FailureProbability::new(0.05)?)?;
+/// // A run that shows every canary.
+/// let scores = CanaryScores::new(vec![1.0; 500], vec![0.0; 500])?;
+/// let audit = tests.audit(&scores, 0)?;
+/// assert!((audit.epsilon.value - 5.78).abs() < 0.01 && audit.epsilon.value == tests.most());
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+///
+/// # References
+/// Steinke, Nasr and Jagielski (2023), "Privacy auditing with one (1) training run", for guesses and their domination
+/// where δ = 0. Weights, and the term of δ, are of this library.
+#[derive(Debug)]
+pub struct NestedTests {
+    canaries: u64,
+    delta: Delta,
+    failure: FailureProbability,
+    /// Of [`tested_epsilon`], made when they are needed.
+    tests: Vec<OnceLock<Option<NestedTest>>>,
+}
+
+/// A test of one ε.
+#[derive(Debug, Clone, PartialEq)]
+struct NestedTest {
+    epsilon: f64,
+    /// K₁ ≥ ... ≥ K_L.
+    pairs: [u64; LEVELS],
+    /// As many wrong guesses, each as often as it counts, refute ε.
+    most_wrong: u64,
+}
+
+/// The tested values of ε.
+fn tested_epsilon(index: usize) -> f64 {
+    let even = STEP * index.min(EVEN_STEPS) as f64;
+    even * libm::pow(FACTOR, index.saturating_sub(EVEN_STEPS) as f64)
+}
+
+impl NestedTests {
+    /// Tests for m canaries.
+    ///
+    /// # Errors
+    /// [`Error::Domain`] unless there are 2 to 2^53 canaries.
+    pub fn new(canaries: u64, delta: Delta, failure: FailureProbability) -> Result<Self> {
+        if !(2..=crate::counts::MAX_COUNT).contains(&canaries) {
+            return Err(Error::Domain { quantity: "canaries", value: canaries as f64, domain: "[2, 2^53]" });
+        }
+        Ok(Self { canaries, delta, failure, tests: (0..TESTS).map(|_| OnceLock::new()).collect() })
+    }
+
+    /// The bound from scores of these canaries. Ties are broken at random, as a function of the seed. The guesses of the
+    /// audit are those of the test of the largest refuted ε that count at all, or of ε = 0 if none is refuted; it says
+    /// nothing of μ.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for another number of canaries.
+    pub fn audit(&self, scores: &CanaryScores, seed: u64) -> Result<OneRunAudit> {
+        self.of_sums(&cumulated(&ranked(scores, &mut ChaCha8Rng::seed_from_u64(seed))))
+    }
+
+    /// As [`audit`](Self::audit), from the members among the first k canaries for each k.
+    pub(super) fn of_sums(&self, sums: &[u64]) -> Result<OneRunAudit> {
+        if sums.len() as u64 != self.canaries + 1 {
+            let found = sums.len().saturating_sub(1);
+            return Err(Error::Length { quantity: "scores of canaries", found, expected: self.canaries.to_string() });
+        }
+        let refuted = |test: &&NestedTest| test.wrong(sums).is_ok_and(|wrong| wrong <= test.most_wrong);
+        let last = self.tests().take_while(refuted).last();
+        let shown = last.or_else(|| self.tests().next()).map_or(1, |test| test.pairs[0]);
+        let guesses = OneRunGuesses { members: shown, others: shown };
+        let epsilon = LowerBound {
+            value: last.map_or(0.0, |test| test.epsilon),
+            failure_probability: self.failure,
+            method: "one-run-nested",
+            validity: Validity::FiniteSample,
+        };
+        Ok(OneRunAudit { guesses, right: right(sums, guesses)?, canaries: self.canaries, epsilon, mu: None })
+    }
+
+    /// The largest bound: with every guess right.
+    #[must_use]
+    pub fn most(&self) -> f64 {
+        self.tests().last().map_or(0.0, |test| test.epsilon)
+    }
+
+    /// Up to the first ε that is beyond all guesses.
+    fn tests(&self) -> impl Iterator<Item = &NestedTest> {
+        let made = |(index, test): (usize, &'_ OnceLock<Option<NestedTest>>)| {
+            test.get_or_init(|| NestedTest::new(self.canaries, tested_epsilon(index), self.delta, self.failure))
+                .is_some()
+        };
+        let possible = self.tests.iter().enumerate().take_while(move |&(index, test)| made((index, test)));
+        possible.filter_map(|(_, test)| test.get()?.as_ref())
+    }
+}
+
+impl NestedTest {
+    /// None if no guesses could refute this ε.
+    fn new(canaries: u64, epsilon: f64, delta: Delta, failure: FailureProbability) -> Option<Self> {
+        let small = libm::exp(-epsilon);
+        let wrong = small / (1.0 + small);
+        // Canaries that δ may show anyway, against those that f is about: so many count alike that they do not matter.
+        let shown = canaries as f64 * delta.get() / failure.get();
+        let alike = 8.0 * small * shown * shown;
+        let pairs = numbers_of_pairs((canaries / 2, alike), epsilon, wrong, failure.get())?;
+        let guesses = Weighted::new(&pairs, wrong);
+        let left = failure.get() - wrong * canaries as f64 * delta.get() * guesses.influence();
+        Some(Self { epsilon, pairs, most_wrong: guesses.most_wrong(left)? })
+    }
+
+    fn wrong(&self, sums: &[u64]) -> Result<u64> {
+        let mut sum = 0;
+        for &pairs in self.pairs.iter().take_while(|&&pairs| pairs > 0) {
+            let right = right(sums, OneRunGuesses { members: pairs, others: pairs })?;
+            sum += right.trials() - right.successes();
+        }
+        Ok(sum)
+    }
+}
+
+/// K₁ to K_L of P pairs, of which at least some are to count alike: see [`NestedTests`].
+fn numbers_of_pairs((pairs, alike): (u64, f64), epsilon: f64, wrong: f64, failure: f64) -> Option<[u64; LEVELS]> {
+    let all = pairs as f64;
+    // At f of a half and more any sign of leakage would do.
+    let needed = (-ndtri(failure)).max(0.5);
+    if clearness(LARGEST_MU, epsilon, wrong, all) < needed {
+        return None;
+    }
+    let mu = bisected([0.0, LARGEST_MU], |mu| clearness(mu, epsilon, wrong, all) < needed);
+    // The share of scores that are further than x from the middle.
+    let share = |x: f64| ndtr(0.5 * mu - x) + ndtr(-0.5 * mu - x);
+    let furthest = bisected([0.0, 0.5 * mu + FAR], |x| all * share(x) > alike.clamp(1.0, all));
+    let step = ((mu * furthest - epsilon) / LEVELS as f64).max(0.0);
+    let mut numbers = std::array::from_fn(|level| {
+        let x = (epsilon + (level as f64 + 0.5) * step) / mu;
+        (all * share(x)).round().min(all) as u64
+    });
+    numbers[0] = numbers[0].max(1);
+    Some(numbers)
+}
+
+/// By how many standard deviations the weighted sum of right guesses is expected to be above its mean under ε, for
+/// normal scores with distance μ: the weight of a score at x from the middle is μx - ε.
+fn clearness(mu: f64, epsilon: f64, wrong: f64, pairs: f64) -> f64 {
+    let (from, to) = (epsilon / mu, 0.5 * mu + FAR);
+    if !(from < to) {
+        return 0.0;
+    }
+    let density = |x: f64| libm::exp(-0.5 * (x - 0.5 * mu).powi(2)) + libm::exp(-0.5 * (x + 0.5 * mu).powi(2));
+    let weight = |x: f64| mu * x - epsilon;
+    let integral = |f: &dyn Fn(f64) -> f64| quadrature::integrate(f, from, to, 1e-9 * mu).integral;
+    // Right with probability 1/(1 + e^{-μx}).
+    let gain = integral(&|x| density(x) * weight(x) * (wrong - 1.0 / (1.0 + libm::exp(mu * x))));
+    let square = integral(&|x| density(x) * weight(x).powi(2));
+    let normalized = (2.0 * PI).sqrt();
+    (2.0 * pairs / normalized).sqrt() * gain / (square * wrong * (1.0 - wrong)).sqrt().max(f64::MIN_POSITIVE)
+}
+
+/// Where a condition that holds on the left no longer does.
+fn bisected([mut low, mut high]: [f64; 2], holds: impl Fn(f64) -> bool) -> f64 {
+    for _ in 0..50 {
+        let middle = 0.5 * (low + high);
+        if holds(middle) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    high
+}
+
+/// Guesses that count 1 to L times, each wrong with the same probability independently.
+struct Weighted {
+    /// n_1 to n_L.
+    counts: [u64; LEVELS],
+    wrong: f64,
+}
+
+impl Weighted {
+    fn new(pairs: &[u64; LEVELS], wrong: f64) -> Self {
+        let next = |level: usize| pairs.get(level + 1).copied().unwrap_or(0);
+        Self { counts: std::array::from_fn(|level| 2 * (pairs[level] - next(level))), wrong }
+    }
+
+    /// Weights that some guess has, with the number of those guesses.
+    fn weighted(&self) -> impl DoubleEndedIterator<Item = (f64, f64)> {
+        let all = self.counts.iter().enumerate().map(|(level, &count)| ((level + 1) as f64, count as f64));
+        all.filter(|&(_, n)| n > 0.0)
+    }
+
+    /// κ.
+    fn influence(&self) -> f64 {
+        let (p, q) = (self.wrong, 1.0 - self.wrong);
+        let most = self.weighted().next_back().map_or(0.0, |(weight, _)| weight);
+        let points = self.points().max(FEWEST_POINTS);
+        let integrand = |index: usize| {
+            let angle = 2.0 * PI * index as f64 / points as f64;
+            let (mut sum, mut largest) = (0.0, 0.0f64);
+            for (weight, n) in self.weighted() {
+                let sine = libm::sin(0.5 * weight * angle);
+                // 1 - √(1 - x) with its digits.
+                let square = (4.0 * p * q * sine * sine).min(1.0);
+                let lost = square / (1.0 + (1.0 - square).sqrt());
+                sum += n * lost;
+                largest = largest.max(lost);
+            }
+            let rest = (sum - largest).max(0.0);
+            let mean = if rest > 0.0 { -libm::expm1(-rest) / rest } else { 1.0 };
+            mean * most.min(1.0 / libm::sin(0.5 * angle).max(f64::MIN_POSITIVE))
+        };
+        let ends = 0.5 * (integrand(0) + integrand(points / 2));
+        let sum: f64 = ends + (1..points / 2).map(integrand).sum::<f64>();
+        (1.02 * sum * 2.0 / points as f64).min(1.0)
+    }
+
+    /// Points of a window that holds all of E that matters: beyond half of them from the mean there is 2 exp(-40) at most
+    /// (Hoeffding 1963).
+    fn points(&self) -> usize {
+        let squares: f64 = self.weighted().map(|(weight, n)| weight * weight * n).sum();
+        let points = (self.total() + 1.0).min(9.0 * squares.sqrt() + 8.0).max(8.0) as usize;
+        points.next_power_of_two()
+    }
+
+    /// The largest value of E.
+    fn total(&self) -> f64 {
+        self.weighted().map(|(weight, n)| weight * n).sum()
+    }
+
+    /// The largest e with P(E ≤ e) ≤ `probability` for the weight E of the wrong guesses.
+    fn most_wrong(&self, probability: f64) -> Option<u64> {
+        let (total, points) = (self.total(), self.points());
+        let first =
+            if total < points as f64 { 0.0 } else { (self.wrong * total - 0.5 * points as f64).floor().max(0.0) };
+        let (masses, error) = self.masses(points);
+        let mut sum = error + 2.0 * libm::exp(-40.0);
+        let mut most = None;
+        for e in 0..points as u64 {
+            let mass = masses[((first as u64 + e) % points as u64) as usize];
+            // Below 0 by rounding; NaN ends the sum.
+            sum += if mass < 0.0 { 0.0 } else { mass };
+            if !(sum <= probability) {
+                break;
+            }
+            most = Some(first as u64 + e);
+        }
+        most
+    }
+
+    /// The distribution of E modulo the number of points, and a bound of the error of any sum of its masses.
+    fn masses(&self, points: usize) -> (Vec<f64>, f64) {
+        let (p, q) = (self.wrong, 1.0 - self.wrong);
+        let characteristic = |index: usize| {
+            let (mut log_size, mut angle) = (0.0, 0.0);
+            for (weight, n) in self.weighted() {
+                let turn = 2.0 * PI * (index as f64 * weight % points as f64) / points as f64;
+                let (sine, cosine) = (libm::sin(turn), libm::cos(turn));
+                log_size += 0.5 * n * libm::log1p((-2.0 * p * q * (1.0 - cosine)).max(-1.0));
+                angle += n * libm::atan2(p * sine, q + p * cosine);
+            }
+            Complex::from_polar(libm::exp(log_size), angle)
+        };
+        let mut values: Vec<Complex<f64>> = (0..=points / 2).map(characteristic).collect();
+        values.extend((1..points - points / 2).rev().map(|index| values[index].conj()).collect::<Vec<_>>());
+        let sizes: f64 = values.iter().map(|value| value.norm()).sum();
+        FftPlanner::new().plan_fft_forward(points).process(&mut values);
+        // Angles are sums of up to π for each guess, and a transform has log₂ N stages.
+        let guesses: f64 = self.weighted().map(|(_, n)| n).sum();
+        let error = sizes * UNIT * (64.0 * (guesses + 64.0) + 8.0 * ((points as f64).log2() + 2.0));
+        (values.into_iter().map(|value| value.re / points as f64).collect(), error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::special::log_binomial_pmf;
+    use rand::RngExt;
+    use rand_distr::{Distribution, StandardNormal};
+
+    fn tests(canaries: u64, delta: f64, failure: f64) -> NestedTests {
+        NestedTests::new(canaries, Delta::new(delta).unwrap(), FailureProbability::new(failure).unwrap()).unwrap()
+    }
+
+    /// P(E = e) by adding up one guess after the other.
+    fn by_steps(guesses: &Weighted) -> Vec<f64> {
+        let mut masses = vec![1.0];
+        for (weight, count) in (1..).zip(guesses.counts) {
+            for _ in 0..count {
+                let mut next = vec![0.0; masses.len() + weight];
+                for (e, mass) in masses.iter().enumerate() {
+                    next[e] += (1.0 - guesses.wrong) * mass;
+                    next[e + weight] += guesses.wrong * mass;
+                }
+                masses = next;
+            }
+        }
+        masses
+    }
+
+    #[test]
+    fn critical_values_are_those_of_the_exact_distribution() {
+        for (pairs, wrong) in [
+            ([3, 2, 2, 1, 1, 1, 1, 0, 0, 0], 0.3),
+            ([40, 31, 20, 13, 9, 6, 4, 3, 2, 1], 0.5),
+            ([90, 4, 4, 4, 1, 0, 0, 0, 0, 0], 0.01),
+            ([1, 0, 0, 0, 0, 0, 0, 0, 0, 0], 0.2),
+            ([9, 4, 4, 0, 0, 0, 0, 0, 0, 0], 0.5),
+        ] {
+            let guesses = Weighted::new(&pairs, wrong);
+            let exact = by_steps(&guesses);
+            for probability in [0.9, 0.5, 0.05, 1e-3, 1e-8] {
+                let mut sum = 0.0;
+                let below = exact.iter().take_while(|&&mass| {
+                    sum += mass;
+                    sum <= probability
+                });
+                let expected = (below.count() as u64).checked_sub(1);
+                assert_eq!(guesses.most_wrong(probability), expected, "{pairs:?} {wrong} {probability}");
+            }
+            assert_eq!(guesses.most_wrong(-0.1), None);
+        }
+    }
+
+    /// One binomial distribution of many guesses, in a window of few points.
+    #[test]
+    fn a_window_holds_all_that_matters() {
+        let guesses = Weighted::new(&[50_000, 0, 0, 0, 0, 0, 0, 0, 0, 0], 0.4);
+        let (masses, error) = guesses.masses(4096);
+        assert!(error < 1e-8);
+        for wrong in [39_000u64, 39_900, 40_000, 40_400] {
+            let expected = log_binomial_pmf(wrong, 100_000, 0.4).exp();
+            assert!((masses[wrong as usize % 4096] - expected).abs() < 1e-12, "{wrong}");
+        }
+    }
+
+    /// How much a guess that counts most moves the probability that a sum is large, in the mean over random orders, if what
+    /// comes before it is what makes it move most.
+    #[test]
+    fn the_influence_of_a_guess_is_bounded() {
+        for (pairs, wrong) in [
+            ([6, 2, 1, 0, 0, 0, 0, 0, 0, 0], 0.5),
+            ([6, 2, 1, 0, 0, 0, 0, 0, 0, 0], 0.1),
+            ([30, 20, 12, 6, 3, 1, 0, 0, 0, 0], 0.3),
+            ([60, 0, 0, 0, 0, 0, 0, 0, 0, 0], 0.4),
+            ([40, 40, 40, 40, 1, 0, 0, 0, 0, 0], 0.2),
+        ] {
+            let guesses = Weighted::new(&pairs, wrong);
+            let most = guesses.counts.iter().rposition(|&count| count > 0).unwrap();
+            let mut mean = 0.0;
+            let mut stream = ChaCha8Rng::seed_from_u64(5);
+            for order in 0..200 {
+                let share = (f64::from(order) + 0.5) / 200.0;
+                let mut rest = Weighted { counts: [0; LEVELS], wrong };
+                for (level, count) in guesses.counts.iter().enumerate() {
+                    let others = count - u64::from(level == most);
+                    rest.counts[level] = (0..others).filter(|_| stream.random::<f64>() < share).count() as u64;
+                }
+                let masses = by_steps(&rest);
+                let windows = (0..masses.len()).map(|e| masses[e..].iter().take(most + 1).sum::<f64>());
+                mean += windows.fold(0.0, f64::max) / 200.0;
+            }
+            let bound = guesses.influence();
+            println!("{pairs:?} {wrong}: {mean} of {bound}");
+            assert!(mean <= bound && bound <= 1.0);
+        }
+    }
+
+    /// Many canaries at a δ that is not small beside them.
+    #[test]
+    fn many_canaries_show_much() {
+        let most = [(1_000, 1e-5), (5_000, 1e-4), (100_000, 1e-5)]
+            .map(|(canaries, delta)| tests(canaries, delta, 0.05).most());
+        println!("{most:?}");
+        assert!(most.windows(2).all(|pair| pair[1] > pair[0]) && most[0] > 5.7);
+    }
+
+    /// The most that any mechanism for four canaries can do, by linear programming over all of them (SciPy's HiGHS): no
+    /// more than the bound of the documentation, for a sum of right guesses that counts the first pair twice.
+    #[test]
+    fn no_mechanism_is_above_the_bound() {
+        // v, ε, δ, largest P(S ≥ v).
+        for (v, epsilon, delta, largest) in
+            [(2u64, 1.0f64, 0.01, 0.948_94), (3, 0.0, 0.01, 0.635_71), (5, 1.0, 0.1, 0.542_03), (6, 0.0, 0.1, 0.109_38)]
+        {
+            let wrong = 1.0 / (1.0 + epsilon.exp());
+            let guesses = Weighted::new(&[2, 1, 0, 0, 0, 0, 0, 0, 0, 0], wrong);
+            let below: f64 = by_steps(&guesses)[..=(6 - v) as usize].iter().sum();
+            let bound = below + wrong * 4.0 * delta * guesses.influence();
+            println!("{v} {epsilon} {delta}: {largest} {below} {bound}");
+            assert!(largest <= bound + 1e-5);
+        }
+    }
+
+    /// Randomized response on every coin, the least private ε-private mechanism, with scores that say which guesses are
+    /// clear and lie about it: the bound exceeds ε in at most f of the runs. A correct program fails with probability
+    /// 3e-7 (five standard errors).
+    #[test]
+    fn randomized_response_is_covered() {
+        const RUNS: u32 = 1_000;
+        const FAILURE: f64 = 0.1;
+        let mut stream = ChaCha8Rng::seed_from_u64(8);
+        let tests = tests(300, 0.0, FAILURE);
+        for epsilon in [0.0f64, 0.5, 2.0] {
+            let q = 1.0 / (1.0 + (-epsilon).exp());
+            let wrong = (0..RUNS)
+                .filter(|_| {
+                    let mut sides = [Vec::new(), Vec::new()];
+                    for _ in 0..300 {
+                        let (member, lie): (bool, bool) = (stream.random(), stream.random::<f64>() > q);
+                        let size: f64 = stream.random();
+                        sides[usize::from(!member)].push(if member == lie { -size } else { size });
+                    }
+                    let [members, others] = sides;
+                    tests.audit(&CanaryScores::new(members, others).unwrap(), 0).unwrap().epsilon.value > epsilon
+                })
+                .count();
+            println!("{epsilon}: {wrong} of {RUNS}");
+            let most = f64::from(RUNS) * FAILURE + 5.0 * (f64::from(RUNS) * FAILURE * (1.0 - FAILURE)).sqrt();
+            assert!((wrong as f64) < most);
+        }
+    }
+
+    /// Normal scores of known μ: bounds are below the ε of that μ, and above those of numbers of guesses that are chosen
+    /// with the best knowledge.
+    #[test]
+    fn normal_scores_show_more_than_the_best_number_of_guesses() {
+        use super::super::one_run::one_run_epsilon;
+        let (delta, failure) = (Delta::new(1e-5).unwrap(), FailureProbability::new(0.05).unwrap());
+        let tests = tests(2_000, 1e-5, 0.05);
+        let mut stream = ChaCha8Rng::seed_from_u64(3);
+        let (mut nested, mut best) = (Vec::new(), vec![Vec::new(); 8]);
+        for _ in 0..41 {
+            let mut sides = [Vec::new(), Vec::new()];
+            for _ in 0..2_000 {
+                let (member, normal): (bool, f64) = (stream.random(), StandardNormal.sample(&mut stream));
+                sides[usize::from(!member)].push(if member { normal + 1.0 } else { normal });
+            }
+            let [members, others] = sides;
+            let sums = cumulated(&ranked(&CanaryScores::new(members, others).unwrap(), &mut stream));
+            nested.push(tests.of_sums(&sums).unwrap().epsilon.value);
+            for (power, best) in best.iter_mut().enumerate() {
+                let pairs = 1_000 >> power;
+                let right = right(&sums, OneRunGuesses { members: pairs, others: pairs }).unwrap();
+                best.push(one_run_epsilon(right, 2_000, delta, failure).unwrap().value);
+            }
+        }
+        let median = |mut bounds: Vec<f64>| {
+            bounds.sort_by(f64::total_cmp);
+            bounds[20]
+        };
+        let (nested, best) = (median(nested), best.into_iter().map(median).fold(0.0, f64::max));
+        println!("{nested} {best} of {}", tests.most());
+        assert!(nested > 1.02 * best && nested < 4.0 && tests.most() > 6.0);
+    }
+
+    #[test]
+    fn extremes_are_numbers() {
+        for canaries in [2, 3, 7, 1_000] {
+            for delta in [0.0, 1e-300, 1e-3, 0.999] {
+                for failure in [1e-300, 1e-9, 0.05, 0.999] {
+                    let tests = tests(canaries, delta, failure);
+                    let sure = (0..=canaries).map(|k| k.min(canaries / 2)).collect::<Vec<_>>();
+                    let audit = tests.of_sums(&sure).unwrap();
+                    let most = tests.most();
+                    assert!(audit.epsilon.value == most && most.is_finite(), "{canaries} {delta} {failure}");
+                    assert!(audit.mu.is_none() && audit.right.trials() >= 2);
+                }
+            }
+        }
+        assert!(NestedTests::new(1, Delta::new(0.0).unwrap(), FailureProbability::new(0.05).unwrap()).is_err());
+        assert!(tests(10, 0.0, 0.05).of_sums(&[0, 1]).is_err());
+    }
+}
