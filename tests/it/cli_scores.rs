@@ -178,7 +178,7 @@ fn a_self_check_keeps_its_word() {
     let document = desk.json("self-check audit scores s.csv --repetitions 40 --delta 0");
     assert_eq!(document["schema"], "leakbound.self-check-scores/1");
     let checks = rows(&document["checks"]);
-    assert_eq!((checks.len(), &document["members"]), (16, &300.into()));
+    assert_eq!((checks.len(), &document["members"]), (18, &300.into()));
     for check in checks {
         let naive = check["method"].as_str().unwrap().contains("naive");
         assert_eq!(check["validity"], if naive { "heuristic" } else { "finite-sample" });
@@ -187,7 +187,7 @@ fn a_self_check_keeps_its_word() {
     let text = desk.stdout("self-check audit scores s.csv --repetitions 5");
     assert!(text.contains("multi-split") && text.contains("one-run paid-for"));
     let rows = desk.stdout("self-check audit scores s.csv --repetitions 5 --format csv");
-    assert_eq!(rows.lines().count(), 17);
+    assert_eq!(rows.lines().count(), 19);
 }
 
 #[test]

@@ -328,8 +328,8 @@ class ForecastRanges(Row):
 
     epsilon: ForecastRange
     """The bound of ε at the plan's δ."""
-    mu: ForecastRange
-    """The bound of μ."""
+    mu: ForecastRange | None
+    """The bound of μ, where the plan has one."""
     repetitions: int
     """Simulated audits."""
 

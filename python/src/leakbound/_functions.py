@@ -518,7 +518,7 @@ def plan_canaries(
     canaries: int,
     *,
     guesses: tuple[int, int] | str | None = None,
-    guess_selection: Literal["best", "split", "paid-for"] | None = None,
+    guess_selection: Literal["best", "split", "paid-for", "nested"] | None = None,
     delta: float = 1e-5,
     failure_probability: float = 0.05,
     claim_epsilon: float | None = None,
@@ -542,7 +542,8 @@ def plan_canaries(
         canaries: Number of canaries, each in or out of the training set by its own coin.
         guesses: Numbers of guesses: this many of the highest scores are called members, this many of the lowest
             non-members.
-        guess_selection: How the numbers of guesses are chosen, if none are given: best with a claim, paid-for without.
+        guess_selection: How the numbers of guesses are chosen, if none are given: nested, or best for a claim of μ or
+            of Gaussian noise.
         delta: Delta of the bound and of `claim_epsilon`.
         failure_probability: Failure probability: that any bound is wrong.
         claim_epsilon: Claim: training is (E, delta)-differentially private.
@@ -569,6 +570,7 @@ def audit_canaries(
     scores: Path | ArrayLike,
     *,
     flip: bool = False,
+    plan_sha256: str | None = None,
     repetitions: int = 200,
     threads: int | None = None,
     max_memory: str | None = None,
@@ -582,6 +584,8 @@ def audit_canaries(
         plan: The plan, or the path of its JSON form.
         scores: A score for each canary in the order of the coins, also for those that were left out; or a file.
         flip: Low scores mean members; decide before looking at the scores.
+        plan_sha256: The SHA-256 of the plan as it was deposited before training, or its first 8 digits or more: any
+            other plan is an error.
         repetitions: Simulated audits behind the forecast.
         threads: Number of threads [default: one per core].
         max_memory: Memory limit for input read from files, such as 4G [default: half of the free memory].

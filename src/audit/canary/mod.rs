@@ -8,6 +8,7 @@ mod one_run_gdp;
 mod one_run_guesses;
 mod one_run_nested;
 mod one_run_plan;
+mod one_run_ranks;
 mod score_model;
 mod scores;
 mod selection;
@@ -20,9 +21,10 @@ pub use one_run_forecast::{
     ClaimedBounds, ForecastBound, MostShown, OneRunForecast, best_declared_guesses, forecast_one_run, most_shown,
 };
 pub use one_run_gdp::one_run_mu;
-pub use one_run_guesses::{GuessSelection, OneRunAudit, OneRunGuesses, audit_one_run, one_run_guesses};
+pub use one_run_guesses::{GuessSelection, audit_one_run, one_run_guesses};
 pub use one_run_nested::NestedTests;
 pub use one_run_plan::OneRunPlan;
+pub use one_run_ranks::{OneRunAudit, OneRunGuesses};
 pub use score_model::CanaryScoreModel;
 pub use scores::CanaryScores;
 pub use selection::{FalseClaims, ScoreEvidence, ThresholdSelection, audit_scores, best_threshold_false_claims};

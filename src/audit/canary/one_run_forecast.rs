@@ -2,9 +2,10 @@
 
 use super::one_run::one_run_epsilon;
 use super::one_run_gdp::{MOST_GUESSES, one_run_mu};
-use super::one_run_guesses::{GuessSelection, OneRunGuesses, audit_one_run, cumulated, list, ranked, right};
+use super::one_run_guesses::{GuessSelection, audit_one_run, list};
 use super::one_run_nested::NestedTests;
 use super::one_run_plan::OneRunPlan;
+use super::one_run_ranks::{OneRunGuesses, cumulated, ranked, right};
 use super::score_model::CanaryScoreModel;
 use super::scores::CanaryScores;
 use crate::error::{Error, Result};

@@ -1,6 +1,6 @@
 //! ε from one training run by all clear scores at once: the clearer a score, the more its guess counts.
 
-use super::one_run_guesses::{OneRunAudit, OneRunGuesses, cumulated, ranked, right};
+use super::one_run_ranks::{OneRunAudit, OneRunGuesses, cumulated, ranked, right};
 use super::scores::CanaryScores;
 use crate::bound::{LowerBound, Validity};
 use crate::error::{Error, Result};

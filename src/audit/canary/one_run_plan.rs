@@ -1,6 +1,7 @@
 //! One-run audits as they are declared before training.
 
-use super::one_run_guesses::{GuessSelection, OneRunAudit, OneRunGuesses, audit_one_run, list};
+use super::one_run_guesses::{GuessSelection, audit_one_run, list};
+use super::one_run_ranks::{OneRunAudit, OneRunGuesses};
 use super::scores::CanaryScores;
 use crate::error::{Error, Result};
 use crate::quantity::{Delta, FailureProbability};

@@ -1,0 +1,79 @@
+//! Canaries in the order of their scores, and guesses at their coins.
+
+use super::scores::CanaryScores;
+use crate::bound::LowerBound;
+use crate::error::{Error, Result};
+use crate::interval::BinomialCounts;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+
+/// Guesses of one run: the `members` canaries of highest score are called members, the `others` of lowest score are
+/// called non-members, and nothing is said of the rest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OneRunGuesses {
+    /// k+.
+    pub members: u64,
+    /// k-.
+    pub others: u64,
+}
+
+impl OneRunGuesses {
+    /// Rejects no guess at all and more guesses than canaries.
+    pub(super) fn check(self, canaries: u64) -> Result<()> {
+        let total = self.members.checked_add(self.others);
+        if total.is_some_and(|total| (1..=canaries).contains(&total)) {
+            return Ok(());
+        }
+        let reason = format!(
+            "{} + {} guesses about {canaries} canaries; expected 1 to {canaries} guesses",
+            self.members, self.others
+        );
+        Err(Error::Rejected { operation: "one-run audit", reason })
+    }
+}
+
+/// What one run proves.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OneRunAudit {
+    /// The numbers of guesses behind the bound of ε.
+    pub guesses: OneRunGuesses,
+    /// Right guesses among all.
+    pub right: BinomialCounts,
+    /// Canaries that the bound is about: half of all for a split.
+    pub canaries: u64,
+    /// Lower bound of ε at δ.
+    pub epsilon: LowerBound,
+    /// Lower bound of μ, from the same guesses; absent where the whole failure probability is spent on ε.
+    pub mu: Option<LowerBound>,
+}
+
+/// All canaries in falling order of score, each with the side of its coin. Equal scores stand in random order: any rule
+/// that knew the coins would turn ties into right guesses.
+pub(super) fn ranked(scores: &CanaryScores, stream: &mut ChaCha8Rng) -> Vec<bool> {
+    let members = scores.members().iter().map(|&score| (score, true));
+    let mut all: Vec<(f64, bool)> = members.chain(scores.others().iter().map(|&score| (score, false))).collect();
+    all.shuffle(stream);
+    all.sort_by(|a, b| b.0.total_cmp(&a.0));
+    all.into_iter().map(|(_, member)| member).collect()
+}
+
+/// Right guesses, from the members among the first k canaries for each k.
+pub(super) fn right(members_above: &[u64], guesses: OneRunGuesses) -> Result<BinomialCounts> {
+    let canaries = members_above.len() as u64 - 1;
+    guesses.check(canaries)?;
+    let total = guesses.members + guesses.others;
+    let first_other = canaries - guesses.others;
+    let members_below = members_above[canaries as usize] - members_above[first_other as usize];
+    BinomialCounts::new(members_above[guesses.members as usize] + guesses.others - members_below, total)
+}
+
+pub(super) fn cumulated(ranked: &[bool]) -> Vec<u64> {
+    let mut sums = Vec::with_capacity(ranked.len() + 1);
+    sums.push(0);
+    let mut sum = 0;
+    for &member in ranked {
+        sum += u64::from(member);
+        sums.push(sum);
+    }
+    sums
+}
