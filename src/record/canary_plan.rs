@@ -4,7 +4,7 @@ use super::fault::{fault, hinted, quoted};
 use super::input_file::{Digested, InputFile, hexadecimal, open};
 use super::json::parse;
 use super::text::read_whole_json;
-use crate::audit::{GuessSelection, OneRunGuesses, OneRunPlan};
+use crate::audit::{GuessSelection, GuessedSides, OneRunGuesses, OneRunPlan};
 use crate::counts::MAX_COUNT;
 use crate::error::{Error, InputError, Result};
 use crate::mechanism::{self, Mechanism};
@@ -78,6 +78,8 @@ pub enum RecordedGuesses {
     PaidFor,
     /// All clear scores at once, the clearer ones more often: for ε alone.
     Nested,
+    /// The same for the highest scores alone.
+    NestedMembers,
 }
 
 /// What is claimed of a training.
@@ -109,7 +111,8 @@ impl CanaryPlan {
             // No plan has a naive selection.
             GuessSelection::Split | GuessSelection::Naive => RecordedGuesses::Split,
             GuessSelection::PaidFor => RecordedGuesses::PaidFor,
-            GuessSelection::Nested => RecordedGuesses::Nested,
+            GuessSelection::Nested(GuessedSides::Both) => RecordedGuesses::Nested,
+            GuessSelection::Nested(GuessedSides::Members) => RecordedGuesses::NestedMembers,
         };
         let claim = self.claim.as_ref().map(|claim| match claim {
             TrainingClaim::Epsilon(epsilon) => RecordedTrainingClaim::Epsilon(epsilon.get()),
@@ -155,7 +158,8 @@ impl RecordedCanaryPlan {
             RecordedGuesses::Declared(members, others) => GuessSelection::Declared(OneRunGuesses { members, others }),
             RecordedGuesses::Split => GuessSelection::Split,
             RecordedGuesses::PaidFor => GuessSelection::PaidFor,
-            RecordedGuesses::Nested => GuessSelection::Nested,
+            RecordedGuesses::Nested => GuessSelection::Nested(GuessedSides::Both),
+            RecordedGuesses::NestedMembers => GuessSelection::Nested(GuessedSides::Members),
         };
         let delta = Delta::new(self.delta).map_err(|error| ("plan, delta", error))?;
         let failure = FailureProbability::new(self.failure_probability);
@@ -308,7 +312,8 @@ mod tests {
         }
         let recorded = plan(None).recorded();
         assert_eq!(recorded.coins.len(), 40);
-        for selection in [GuessSelection::Split, GuessSelection::PaidFor] {
+        let nested = [GuessedSides::Both, GuessedSides::Members].map(GuessSelection::Nested);
+        for selection in nested.into_iter().chain([GuessSelection::Split, GuessSelection::PaidFor]) {
             let audit = plan(None).audit;
             let audit = OneRunPlan::new(40, 7, selection, audit.delta(), audit.failure_probability()).unwrap();
             let recorded = CanaryPlan { audit, claim: None }.recorded();

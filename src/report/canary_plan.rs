@@ -16,6 +16,9 @@ impl RecordedCanaryPlan {
             RecordedGuesses::Split => "as many as are best on a random half, which is not bounded".into(),
             RecordedGuesses::PaidFor => "the best of a fixed list that shares the failure probability".into(),
             RecordedGuesses::Nested => "all clear scores, the clearer ones more often; for ε alone".into(),
+            RecordedGuesses::NestedMembers => {
+                "all clearly high scores, the clearer ones more often; for ε alone".into()
+            }
         }
     }
 

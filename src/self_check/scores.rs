@@ -1,7 +1,9 @@
 //! Audits of simulated scores of canaries, of the user's numbers of canaries.
 
 use super::check::{BoundTightness, CheckCase, CheckRuns, CheckedQuantity, MethodCheck};
-use crate::audit::{CanaryScores, GuessSelection, NestedTests, ThresholdSelection, audit_one_run, audit_scores};
+use crate::audit::{
+    CanaryScores, GuessSelection, GuessedSides, NestedTests, ThresholdSelection, audit_one_run, audit_scores,
+};
 use crate::bound::{Direction, LowerBound, Validity};
 use crate::divergence::gdp_epsilon;
 use crate::error::{Error, Result};
@@ -27,7 +29,7 @@ const THRESHOLDS: [(&str, ThresholdSelection); 5] = [
 const GUESSES: [(&str, GuessSelection); 4] = [
     ("one-run split", GuessSelection::Split),
     ("one-run paid-for", GuessSelection::PaidFor),
-    ("one-run nested", GuessSelection::Nested),
+    ("one-run nested", GuessSelection::Nested(GuessedSides::Both)),
     ("one-run naive", GuessSelection::Naive),
 ];
 
@@ -66,7 +68,7 @@ pub fn self_check_scores(
     }
     let mu = if case == CheckCase::Null { 0.0 } else { KNOWN_MU };
     let truth = Truth { mu, epsilon: gdp_epsilon(mu, delta)?.get() };
-    let nested = NestedTests::new(sizes.iter().map(|&size| size as u64).sum(), delta, failure)?;
+    let nested = NestedTests::new(sizes.iter().map(|&size| size as u64).sum(), GuessedSides::Both, delta, failure)?;
     let one = |repetition: u64| -> Result<Vec<Found>> {
         let mut stream = ChaCha8Rng::seed_from_u64(runs.seed);
         stream.set_stream(2 * repetition + u64::from(case == CheckCase::Known));
@@ -117,7 +119,7 @@ fn audit(
     let coins = coins(sizes[0] + sizes[1], mu, stream)?;
     for (_, selection) in GUESSES {
         let audit = match selection {
-            GuessSelection::Nested => nested.audit(&coins, seed)?,
+            GuessSelection::Nested(_) => nested.audit(&coins, seed)?,
             selection => audit_one_run(&coins, selection, delta, failure, seed)?,
         };
         found.push(Found { epsilon: [audit.epsilon; 2], mu: audit.mu });

@@ -6,8 +6,8 @@ use super::progress::Progress;
 use super::scores::{ScoreAnswers, ScoresAnswer, ScoresStudy};
 use super::{Answer, Study, Warning};
 use crate::audit::{
-    CanaryScoreModel, ClaimedBounds, ForecastBound, GuessSelection, MostShown, OneRunPlan, best_declared_guesses,
-    forecast_one_run, most_shown,
+    CanaryScoreModel, ClaimedBounds, ForecastBound, GuessSelection, GuessedSides, MostShown, OneRunPlan,
+    best_declared_guesses, best_guessed_sides, forecast_one_run, most_shown,
 };
 use crate::divergence::{LossQuantiles, compose_enclosed, gdp_epsilon};
 use crate::error::{Error, Result};
@@ -31,6 +31,8 @@ pub enum PlannedGuesses {
     /// Those with the largest forecast among numbers that can refute the claim, which are then declared; only with a
     /// claim.
     BestForecast,
+    /// Nested guesses, of the sides with the larger forecast; of both without a claim.
+    Nested,
 }
 
 /// How is a training run to be audited, and what can the audit show?
@@ -141,6 +143,13 @@ impl Study for CanaryPlanStudy {
         let claimed = self.claim.as_ref().map(|claim| claimed_bounds(claim, self.delta)).transpose()?;
         let audit = match self.guesses {
             PlannedGuesses::Selection(selection) => plan(selection)?,
+            PlannedGuesses::Nested => {
+                let selection = |sides| plan(GuessSelection::Nested(sides));
+                let both = selection(GuessedSides::Both)?;
+                let sides =
+                    model.as_ref().map(|model| best_guessed_sides(&both, model, self.repetitions)).transpose()?;
+                selection(sides.unwrap_or(GuessedSides::Both))?
+            }
             PlannedGuesses::BestForecast => {
                 let (Some(model), Some(claimed)) = (&model, claimed) else {
                     let reason = "the best numbers of guesses are those of a claim, and none is given".into();
@@ -326,7 +335,7 @@ impl Study for CanaryAuditStudy {
             claim_epsilon: claimed.map(|claimed| claimed.epsilon),
             claim_mu: match claim {
                 // The ε that μ comes to is tested.
-                _ if plan.selection() == GuessSelection::Nested => None,
+                _ if matches!(plan.selection(), GuessSelection::Nested(_)) => None,
                 Some(TrainingClaim::Mu(mu)) => Some(*mu),
                 _ => claimed.and_then(|claimed| claimed.mu),
             },

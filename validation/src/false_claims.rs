@@ -4,7 +4,8 @@ use crate::experiment::Report;
 use crate::peers::one_run_over_hull;
 use leakbound::Result;
 use leakbound::audit::{
-    CanaryScores, GuessSelection, OneRunGuesses, ThresholdSelection, audit_one_run, audit_scores, one_run_epsilon,
+    CanaryScores, GuessSelection, GuessedSides, OneRunGuesses, ThresholdSelection, audit_one_run, audit_scores,
+    one_run_epsilon,
 };
 use leakbound::bound::Direction;
 use leakbound::divergence::gdp_epsilon;
@@ -190,7 +191,7 @@ const PRACTICES: [Practice; 19] = [
     Practice::new("one run, 50 + 50 declared", Bounds::Epsilon, true, By::OneRun(FEW)),
     Practice::new("one run, split", Bounds::Epsilon, true, By::OneRun(GuessSelection::Split)),
     Practice::new("one run, paid for", Bounds::Epsilon, true, By::OneRun(GuessSelection::PaidFor)),
-    Practice::new("one run, nested", Bounds::Epsilon, true, By::OneRun(GuessSelection::Nested)),
+    Practice::new("one run, nested", Bounds::Epsilon, true, By::OneRun(GuessSelection::Nested(GuessedSides::Both))),
     Practice::new("one run, 250 + 250 declared", Bounds::Mu, true, By::OneRun(HALF)),
     Practice::new("one run, split", Bounds::Mu, true, By::OneRun(GuessSelection::Split)),
     Practice::new("one run, f/K over the hull", Bounds::Epsilon, false, By::Hull),

@@ -135,7 +135,7 @@ impl CanaryPlanOptions {
             (None, Some(PlannedGuessName::Split)) => PlannedGuesses::Selection(GuessSelection::Split),
             (None, Some(PlannedGuessName::PaidFor)) => PlannedGuesses::Selection(GuessSelection::PaidFor),
             (None, None) if claims_mu => PlannedGuesses::BestForecast,
-            (None, None) | (None, Some(PlannedGuessName::Nested)) => PlannedGuesses::Selection(GuessSelection::Nested),
+            (None, None) | (None, Some(PlannedGuessName::Nested)) => PlannedGuesses::Nested,
         }
     }
 }

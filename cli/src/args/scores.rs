@@ -2,7 +2,7 @@
 
 use super::{Parsed, count, delta, epsilon, failure_probability, mu, number, whole};
 use clap::{Args, ValueEnum};
-use leakbound::audit::{GuessSelection, OneRunGuesses, ThresholdSelection};
+use leakbound::audit::{GuessSelection, GuessedSides, OneRunGuesses, ThresholdSelection};
 use leakbound::quantity::{Delta, Epsilon, FailureProbability};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -129,7 +129,7 @@ impl ScoresOptions {
             (Some(guesses), _) => GuessSelection::Declared(guesses),
             (None, GuessSelectionName::Split) => GuessSelection::Split,
             (None, GuessSelectionName::PaidFor) => GuessSelection::PaidFor,
-            (None, GuessSelectionName::Nested) => GuessSelection::Nested,
+            (None, GuessSelectionName::Nested) => GuessSelection::Nested(GuessedSides::Both),
             (None, GuessSelectionName::Naive) => GuessSelection::Naive,
         }
     }

@@ -18,13 +18,14 @@ pub use error_rates::{epsilon_of_error_rates, membership_advantage};
 pub use exposure::exposure;
 pub use one_run::{one_run_epsilon, one_run_p_value};
 pub use one_run_forecast::{
-    ClaimedBounds, ForecastBound, MostShown, OneRunForecast, best_declared_guesses, forecast_one_run, most_shown,
+    ClaimedBounds, ForecastBound, MostShown, OneRunForecast, best_declared_guesses, best_guessed_sides,
+    forecast_one_run, most_shown,
 };
 pub use one_run_gdp::one_run_mu;
 pub use one_run_guesses::{GuessSelection, audit_one_run, one_run_guesses};
 pub use one_run_nested::NestedTests;
 pub use one_run_plan::OneRunPlan;
-pub use one_run_ranks::{OneRunAudit, OneRunGuesses};
+pub use one_run_ranks::{GuessedSides, OneRunAudit, OneRunGuesses};
 pub use score_model::CanaryScoreModel;
 pub use scores::CanaryScores;
 pub use selection::{FalseClaims, ScoreEvidence, ThresholdSelection, audit_scores, best_threshold_false_claims};

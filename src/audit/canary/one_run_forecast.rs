@@ -5,7 +5,7 @@ use super::one_run_gdp::{MOST_GUESSES, one_run_mu};
 use super::one_run_guesses::{GuessSelection, audit_one_run, list};
 use super::one_run_nested::NestedTests;
 use super::one_run_plan::OneRunPlan;
-use super::one_run_ranks::{OneRunGuesses, cumulated, ranked, right};
+use super::one_run_ranks::{GuessedSides, OneRunGuesses, cumulated, ranked, right};
 use super::score_model::CanaryScoreModel;
 use super::scores::CanaryScores;
 use crate::error::{Error, Result};
@@ -70,10 +70,13 @@ impl ForecastBound {
 pub fn forecast_one_run(plan: &OneRunPlan, model: &CanaryScoreModel, repetitions: u64) -> Result<OneRunForecast> {
     let (delta, failure) = (plan.delta(), plan.failure_probability());
     // Made once for all audits.
-    let nested = NestedTests::new(plan.canaries(), delta, failure)?;
-    let audit = |scores: CanaryScores, repetition| match plan.selection() {
-        GuessSelection::Nested => nested.audit(&scores, repetition),
-        selection => audit_one_run(&scores, selection, delta, failure, repetition),
+    let nested = match plan.selection() {
+        GuessSelection::Nested(sides) => Some(NestedTests::new(plan.canaries(), sides, delta, failure)?),
+        _ => None,
+    };
+    let audit = |scores: CanaryScores, repetition| match &nested {
+        Some(nested) => nested.audit(&scores, repetition),
+        None => audit_one_run(&scores, plan.selection(), delta, failure, repetition),
     };
     let audits = simulated(plan, model, FORECASTS, repetitions, audit)?;
     let epsilon = ForecastBound::of(audits.iter().map(|audit| audit.epsilon.value).collect());
@@ -122,14 +125,14 @@ impl MostShown {
 pub fn most_shown(plan: &OneRunPlan) -> Result<MostShown> {
     let half = plan.failure_probability().split(2);
     let candidates = plan.candidates();
-    if plan.selection() == GuessSelection::Nested {
-        let tests = NestedTests::new(plan.canaries(), plan.delta(), plan.failure_probability())?;
+    if let GuessSelection::Nested(sides) = plan.selection() {
+        let tests = NestedTests::new(plan.canaries(), sides, plan.delta(), plan.failure_probability())?;
         return Ok(MostShown { epsilon: tests.most(), mu: 0.0 });
     }
     let (canaries, each) = match plan.selection() {
         GuessSelection::Split => (plan.canaries() - plan.canaries() / 2, half),
         GuessSelection::PaidFor => (plan.canaries(), half.split(candidates.len())),
-        GuessSelection::Declared(_) | GuessSelection::Nested | GuessSelection::Naive => (plan.canaries(), half),
+        GuessSelection::Declared(_) | GuessSelection::Nested(_) | GuessSelection::Naive => (plan.canaries(), half),
     };
     let mut most = MostShown { epsilon: 0.0, mu: 0.0 };
     for guesses in candidates {
@@ -185,6 +188,22 @@ pub fn best_declared_guesses(
         operation: "one-run audit",
         reason: format!("{canaries} canaries are too few"),
     })
+}
+
+/// The sides of nested guesses whose median bound of ε is larger in simulated audits. The selection of `plan` is not looked
+/// at.
+///
+/// # Errors
+/// As [`forecast_one_run`].
+pub fn best_guessed_sides(plan: &OneRunPlan, model: &CanaryScoreModel, repetitions: u64) -> Result<GuessedSides> {
+    let tests = |sides| NestedTests::new(plan.canaries(), sides, plan.delta(), plan.failure_probability());
+    let (both, members) = (tests(GuessedSides::Both)?, tests(GuessedSides::Members)?);
+    let audits = simulated(plan, model, SELECTIONS, repetitions, |scores, repetition| {
+        let sums = cumulated(&ranked(&scores, &mut ChaCha8Rng::seed_from_u64(repetition)));
+        Ok([both.of_sums(&sums)?.epsilon.value, members.of_sums(&sums)?.epsilon.value])
+    })?;
+    let median = |side: usize| ForecastBound::of(audits.iter().map(|audit| audit[side]).collect()).median;
+    Ok(if median(1) > median(0) { GuessedSides::Members } else { GuessedSides::Both })
 }
 
 /// What is made of the scores of each simulated run. Coins are drawn anew: those of the plan are not looked at.

@@ -3,7 +3,7 @@
 use super::one_run::one_run_epsilon;
 use super::one_run_gdp::{MOST_GUESSES, one_run_mu};
 use super::one_run_nested::NestedTests;
-use super::one_run_ranks::{OneRunAudit, OneRunGuesses, cumulated, ranked, right};
+use super::one_run_ranks::{GuessedSides, OneRunAudit, OneRunGuesses, cumulated, ranked, right};
 use super::scores::CanaryScores;
 use crate::bound::{LowerBound, Validity};
 use crate::error::{Error, Result};
@@ -23,7 +23,7 @@ pub enum GuessSelection {
     /// The best of a fixed list of numbers, each of which gets its share of the failure probability.
     PaidFor,
     /// All clear scores at once, the clearer ones more often: for ε alone ([`NestedTests`]).
-    Nested,
+    Nested(GuessedSides),
     /// The best of the same list without paying for it: heuristic.
     Naive,
 }
@@ -36,7 +36,8 @@ impl GuessSelection {
             Self::Declared(_) => "declared",
             Self::Split => "split",
             Self::PaidFor => "paid-for",
-            Self::Nested => "nested",
+            Self::Nested(GuessedSides::Both) => "nested",
+            Self::Nested(GuessedSides::Members) => "nested-members",
             Self::Naive => "naive",
         }
     }
@@ -142,9 +143,9 @@ pub fn audit_one_run(
             let guesses = best(&sums, delta, share)?;
             bounded(&sums, guesses, delta, share, failure)
         }
-        GuessSelection::Nested => {
+        GuessSelection::Nested(sides) => {
             let sums = cumulated(&ranked(scores, &mut stream));
-            NestedTests::new(sums.len() as u64 - 1, delta, failure)?.of_sums(&sums)
+            NestedTests::new(sums.len() as u64 - 1, sides, delta, failure)?.of_sums(&sums)
         }
         GuessSelection::Naive => {
             let sums = cumulated(&ranked(scores, &mut stream));
@@ -242,8 +243,13 @@ mod tests {
         let failure = FailureProbability::new(FAILURE).unwrap();
         let mut stream = ChaCha8Rng::seed_from_u64(2);
         let declared = GuessSelection::Declared(OneRunGuesses { members: 30, others: 30 });
-        let selections =
-            [declared, GuessSelection::Split, GuessSelection::PaidFor, GuessSelection::Nested, GuessSelection::Naive];
+        let selections = [
+            declared,
+            GuessSelection::Split,
+            GuessSelection::PaidFor,
+            GuessSelection::Nested(GuessedSides::Both),
+            GuessSelection::Naive,
+        ];
         let mut claims = [0u64; 5];
         for run in 0..RUNS {
             let scores = coins(120, 0.0, &mut stream);

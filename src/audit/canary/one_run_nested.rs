@@ -1,6 +1,6 @@
 //! ε from one training run by all clear scores at once: the clearer a score, the more its guess counts.
 
-use super::one_run_ranks::{OneRunAudit, OneRunGuesses, cumulated, ranked, right};
+use super::one_run_ranks::{GuessedSides, OneRunAudit, OneRunGuesses, cumulated, ranked, right};
 use super::scores::CanaryScores;
 use crate::bound::{LowerBound, Validity};
 use crate::error::{Error, Result};
@@ -33,8 +33,8 @@ const UNIT: f64 = 0.5 * f64::EPSILON;
 /// Tests of (ε, δ)-differential privacy of one training run for growing ε, and the bound that they give.
 ///
 /// Canaries are ranked by their scores: with K pairs of guesses the K highest are called members and the K lowest
-/// non-members. A test of ε adds up the right guesses of L = 10 nested numbers of pairs K₁ ≥ ... ≥ K_L, so that a guess
-/// counts once for each number that it is among, w times in all, and refutes ε if the sum
+/// non-members; or with K guesses the K highest are called members ([`GuessedSides`]). A test of ε adds up the right
+/// guesses of L = 10 nested numbers of them K₁ ≥ ... ≥ K_L, so that a guess counts once for each number that it is among, w times in all, and refutes ε if the sum
 /// ```text
 /// S = Σ_l right(K_l)  reaches the smallest v with  P(S* ≥ v) + (1-q) m δ κ ≤ f.
 /// ```
@@ -66,11 +66,13 @@ const UNIT: f64 = 0.5 * f64::EPSILON;
 /// weights in L even steps, up to that of the clearest pair, or of the clearest 8 e^{-ε} (m δ/f)² where δ allows that some
 /// canaries are shown.
 ///
+/// Where all canaries are shown equally surely, as by randomized response, one declared number of guesses shows more.
+///
 /// # Example
 /// ```
-/// # use leakbound::audit::{CanaryScores, NestedTests};
+/// # use leakbound::audit::{CanaryScores, GuessedSides, NestedTests};
 /// # use leakbound::prelude::*;
-/// let tests = NestedTests::new(1_000, Delta::new(1e-5)?, FailureProbability::new(0.05)?)?;
+/// let tests = NestedTests::new(1_000, GuessedSides::Both, Delta::new(1e-5)?, FailureProbability::new(0.05)?)?;
 /// // A run that shows every canary.
 /// let scores = CanaryScores::new(vec![1.0; 500], vec![0.0; 500])?;
 /// let audit = tests.audit(&scores, 0)?;
@@ -84,6 +86,7 @@ const UNIT: f64 = 0.5 * f64::EPSILON;
 #[derive(Debug)]
 pub struct NestedTests {
     canaries: u64,
+    sides: GuessedSides,
     delta: Delta,
     failure: FailureProbability,
     /// Of [`tested_epsilon`], made when they are needed.
@@ -95,7 +98,7 @@ pub struct NestedTests {
 struct NestedTest {
     epsilon: f64,
     /// K₁ ≥ ... ≥ K_L.
-    pairs: [u64; LEVELS],
+    numbers: [u64; LEVELS],
     /// As many wrong guesses, each as often as it counts, refute ε.
     most_wrong: u64,
 }
@@ -111,11 +114,11 @@ impl NestedTests {
     ///
     /// # Errors
     /// [`Error::Domain`] unless there are 2 to 2^53 canaries.
-    pub fn new(canaries: u64, delta: Delta, failure: FailureProbability) -> Result<Self> {
+    pub fn new(canaries: u64, sides: GuessedSides, delta: Delta, failure: FailureProbability) -> Result<Self> {
         if !(2..=crate::counts::MAX_COUNT).contains(&canaries) {
             return Err(Error::Domain { quantity: "canaries", value: canaries as f64, domain: "[2, 2^53]" });
         }
-        Ok(Self { canaries, delta, failure, tests: (0..TESTS).map(|_| OnceLock::new()).collect() })
+        Ok(Self { canaries, sides, delta, failure, tests: (0..TESTS).map(|_| OnceLock::new()).collect() })
     }
 
     /// The bound from scores of these canaries. Ties are broken at random, as a function of the seed. The guesses of the
@@ -134,10 +137,9 @@ impl NestedTests {
             let found = sums.len().saturating_sub(1);
             return Err(Error::Length { quantity: "scores of canaries", found, expected: self.canaries.to_string() });
         }
-        let refuted = |test: &&NestedTest| test.wrong(sums).is_ok_and(|wrong| wrong <= test.most_wrong);
+        let refuted = |test: &&NestedTest| test.wrong(self.sides, sums).is_ok_and(|wrong| wrong <= test.most_wrong);
         let last = self.tests().take_while(refuted).last();
-        let shown = last.or_else(|| self.tests().next()).map_or(1, |test| test.pairs[0]);
-        let guesses = OneRunGuesses { members: shown, others: shown };
+        let guesses = self.sides.guesses(last.or_else(|| self.tests().next()).map_or(1, |test| test.numbers[0]));
         let epsilon = LowerBound {
             value: last.map_or(0.0, |test| test.epsilon),
             failure_probability: self.failure,
@@ -156,8 +158,10 @@ impl NestedTests {
     /// Up to the first ε that is beyond all guesses.
     fn tests(&self) -> impl Iterator<Item = &NestedTest> {
         let made = |(index, test): (usize, &'_ OnceLock<Option<NestedTest>>)| {
-            test.get_or_init(|| NestedTest::new(self.canaries, tested_epsilon(index), self.delta, self.failure))
-                .is_some()
+            test.get_or_init(|| {
+                NestedTest::new((self.canaries, self.sides), tested_epsilon(index), self.delta, self.failure)
+            })
+            .is_some()
         };
         let possible = self.tests.iter().enumerate().take_while(move |&(index, test)| made((index, test)));
         possible.filter_map(|(_, test)| test.get()?.as_ref())
@@ -166,37 +170,49 @@ impl NestedTests {
 
 impl NestedTest {
     /// None if no guesses could refute this ε.
-    fn new(canaries: u64, epsilon: f64, delta: Delta, failure: FailureProbability) -> Option<Self> {
+    fn new(
+        (canaries, sides): (u64, GuessedSides),
+        epsilon: f64,
+        delta: Delta,
+        failure: FailureProbability,
+    ) -> Option<Self> {
         let small = libm::exp(-epsilon);
         let wrong = small / (1.0 + small);
         // Canaries that δ may show anyway, against those that f is about: so many count alike that they do not matter.
         let shown = canaries as f64 * delta.get() / failure.get();
         let alike = 8.0 * small * shown * shown;
-        let pairs = numbers_of_pairs((canaries / 2, alike), epsilon, wrong, failure.get())?;
-        let guesses = Weighted::new(&pairs, wrong);
+        // Half of the canaries are on each side of the middle.
+        let numbers = nested_numbers((canaries / 2, sides), alike, (epsilon, wrong), failure.get())?;
+        let guesses = Weighted::new(&numbers, sides, wrong);
         let left = failure.get() - wrong * canaries as f64 * delta.get() * guesses.influence();
-        Some(Self { epsilon, pairs, most_wrong: guesses.most_wrong(left)? })
+        Some(Self { epsilon, numbers, most_wrong: guesses.most_wrong(left)? })
     }
 
-    fn wrong(&self, sums: &[u64]) -> Result<u64> {
+    fn wrong(&self, sides: GuessedSides, sums: &[u64]) -> Result<u64> {
         let mut sum = 0;
-        for &pairs in self.pairs.iter().take_while(|&&pairs| pairs > 0) {
-            let right = right(sums, OneRunGuesses { members: pairs, others: pairs })?;
+        for &number in self.numbers.iter().take_while(|&&number| number > 0) {
+            let right = right(sums, sides.guesses(number))?;
             sum += right.trials() - right.successes();
         }
         Ok(sum)
     }
 }
 
-/// K₁ to K_L of P pairs, of which at least some are to count alike: see [`NestedTests`].
-fn numbers_of_pairs((pairs, alike): (u64, f64), epsilon: f64, wrong: f64, failure: f64) -> Option<[u64; LEVELS]> {
-    let all = pairs as f64;
+/// K₁ to K_L where each side has P canaries, of which at least some are to count alike: see [`NestedTests`].
+fn nested_numbers(
+    (half, sides): (u64, GuessedSides),
+    alike: f64,
+    (epsilon, wrong): (f64, f64),
+    failure: f64,
+) -> Option<[u64; LEVELS]> {
+    let OneRunGuesses { members, others } = sides.guesses(half);
+    let (all, guesses) = (half as f64, (members + others) as f64);
     // At f of a half and more any sign of leakage would do.
     let needed = (-ndtri(failure)).max(0.5);
-    if clearness(LARGEST_MU, epsilon, wrong, all) < needed {
+    if clearness(LARGEST_MU, epsilon, wrong, guesses) < needed {
         return None;
     }
-    let mu = bisected([0.0, LARGEST_MU], |mu| clearness(mu, epsilon, wrong, all) < needed);
+    let mu = bisected([0.0, LARGEST_MU], |mu| clearness(mu, epsilon, wrong, guesses) < needed);
     // The share of scores that are further than x from the middle.
     let share = |x: f64| ndtr(0.5 * mu - x) + ndtr(-0.5 * mu - x);
     let furthest = bisected([0.0, 0.5 * mu + FAR], |x| all * share(x) > alike.clamp(1.0, all));
@@ -211,7 +227,7 @@ fn numbers_of_pairs((pairs, alike): (u64, f64), epsilon: f64, wrong: f64, failur
 
 /// By how many standard deviations the weighted sum of right guesses is expected to be above its mean under ε, for
 /// normal scores with distance μ: the weight of a score at x from the middle is μx - ε.
-fn clearness(mu: f64, epsilon: f64, wrong: f64, pairs: f64) -> f64 {
+fn clearness(mu: f64, epsilon: f64, wrong: f64, guesses: f64) -> f64 {
     let (from, to) = (epsilon / mu, 0.5 * mu + FAR);
     if !(from < to) {
         return 0.0;
@@ -223,7 +239,7 @@ fn clearness(mu: f64, epsilon: f64, wrong: f64, pairs: f64) -> f64 {
     let gain = integral(&|x| density(x) * weight(x) * (wrong - 1.0 / (1.0 + libm::exp(mu * x))));
     let square = integral(&|x| density(x) * weight(x).powi(2));
     let normalized = (2.0 * PI).sqrt();
-    (2.0 * pairs / normalized).sqrt() * gain / (square * wrong * (1.0 - wrong)).sqrt().max(f64::MIN_POSITIVE)
+    (guesses / normalized).sqrt() * gain / (square * wrong * (1.0 - wrong)).sqrt().max(f64::MIN_POSITIVE)
 }
 
 /// Where a condition that holds on the left no longer does.
@@ -247,9 +263,10 @@ struct Weighted {
 }
 
 impl Weighted {
-    fn new(pairs: &[u64; LEVELS], wrong: f64) -> Self {
-        let next = |level: usize| pairs.get(level + 1).copied().unwrap_or(0);
-        Self { counts: std::array::from_fn(|level| 2 * (pairs[level] - next(level))), wrong }
+    fn new(numbers: &[u64; LEVELS], sides: GuessedSides, wrong: f64) -> Self {
+        let OneRunGuesses { members, others } = sides.guesses(1);
+        let next = |level: usize| numbers.get(level + 1).copied().unwrap_or(0);
+        Self { counts: std::array::from_fn(|level| (members + others) * (numbers[level] - next(level))), wrong }
     }
 
     /// Weights that some guess has, with the number of those guesses.
@@ -348,7 +365,13 @@ mod tests {
     use rand_distr::{Distribution, StandardNormal};
 
     fn tests(canaries: u64, delta: f64, failure: f64) -> NestedTests {
-        NestedTests::new(canaries, Delta::new(delta).unwrap(), FailureProbability::new(failure).unwrap()).unwrap()
+        NestedTests::new(
+            canaries,
+            GuessedSides::Both,
+            Delta::new(delta).unwrap(),
+            FailureProbability::new(failure).unwrap(),
+        )
+        .unwrap()
     }
 
     /// P(E = e) by adding up one guess after the other.
@@ -376,7 +399,7 @@ mod tests {
             ([1, 0, 0, 0, 0, 0, 0, 0, 0, 0], 0.2),
             ([9, 4, 4, 0, 0, 0, 0, 0, 0, 0], 0.5),
         ] {
-            let guesses = Weighted::new(&pairs, wrong);
+            let guesses = Weighted::new(&pairs, GuessedSides::Both, wrong);
             let exact = by_steps(&guesses);
             for probability in [0.9, 0.5, 0.05, 1e-3, 1e-8] {
                 let mut sum = 0.0;
@@ -394,7 +417,7 @@ mod tests {
     /// One binomial distribution of many guesses, in a window of few points.
     #[test]
     fn a_window_holds_all_that_matters() {
-        let guesses = Weighted::new(&[50_000, 0, 0, 0, 0, 0, 0, 0, 0, 0], 0.4);
+        let guesses = Weighted::new(&[50_000, 0, 0, 0, 0, 0, 0, 0, 0, 0], GuessedSides::Both, 0.4);
         let (masses, error) = guesses.masses(4096);
         assert!(error < 1e-8);
         for wrong in [39_000u64, 39_900, 40_000, 40_400] {
@@ -414,7 +437,7 @@ mod tests {
             ([60, 0, 0, 0, 0, 0, 0, 0, 0, 0], 0.4),
             ([40, 40, 40, 40, 1, 0, 0, 0, 0, 0], 0.2),
         ] {
-            let guesses = Weighted::new(&pairs, wrong);
+            let guesses = Weighted::new(&pairs, GuessedSides::Both, wrong);
             let most = guesses.counts.iter().rposition(|&count| count > 0).unwrap();
             let mut mean = 0.0;
             let mut stream = ChaCha8Rng::seed_from_u64(5);
@@ -453,7 +476,7 @@ mod tests {
             [(2u64, 1.0f64, 0.01, 0.948_94), (3, 0.0, 0.01, 0.635_71), (5, 1.0, 0.1, 0.542_03), (6, 0.0, 0.1, 0.109_38)]
         {
             let wrong = 1.0 / (1.0 + epsilon.exp());
-            let guesses = Weighted::new(&[2, 1, 0, 0, 0, 0, 0, 0, 0, 0], wrong);
+            let guesses = Weighted::new(&[2, 1, 0, 0, 0, 0, 0, 0, 0, 0], GuessedSides::Both, wrong);
             let below: f64 = by_steps(&guesses)[..=(6 - v) as usize].iter().sum();
             let bound = below + wrong * 4.0 * delta * guesses.influence();
             println!("{v} {epsilon} {delta}: {largest} {below} {bound}");
@@ -523,6 +546,38 @@ mod tests {
         assert!(nested > 1.02 * best && nested < 4.0 && tests.most() > 6.0);
     }
 
+    /// Few members that are shown very clearly, and no one else: guesses at members alone show more, and are as rarely wrong.
+    #[test]
+    fn members_alone_show_more_where_others_are_not_shown() {
+        let (delta, failure) = (Delta::new(0.0).unwrap(), FailureProbability::new(0.1).unwrap());
+        let both = tests(1_000, 0.0, 0.1);
+        let members = NestedTests::new(1_000, GuessedSides::Members, delta, failure).unwrap();
+        let mut stream = ChaCha8Rng::seed_from_u64(9);
+        let (mut sums, mut wrong) = ([0.0; 2], 0);
+        for run in 0..200 {
+            // A tenth of the members is shown in one half of the runs, and no one in the other.
+            let mut sides = [Vec::new(), Vec::new()];
+            for _ in 0..1_000 {
+                let (member, normal): (bool, f64) = (stream.random(), StandardNormal.sample(&mut stream));
+                let shown = run % 2 == 0 && member && stream.random::<f64>() < 0.1;
+                sides[usize::from(!member)].push(if shown { normal + 5.0 } else { normal });
+            }
+            let [shown, others] = sides;
+            let scores = CanaryScores::new(shown, others).unwrap();
+            let bounds = [&both, &members].map(|tests| tests.audit(&scores, 0).unwrap().epsilon.value);
+            if run % 2 == 0 {
+                sums = [sums[0] + bounds[0], sums[1] + bounds[1]];
+            } else {
+                wrong += u32::from(bounds[1] > 0.0);
+            }
+        }
+        println!("{sums:?} {wrong}");
+        // 10 of 100 and five standard errors.
+        assert!(sums[1] > 1.2 * sums[0] && wrong < 25);
+        let audit = members.of_sums(&(0..=1_000u64).map(|k| k.min(500)).collect::<Vec<_>>()).unwrap();
+        assert!(audit.guesses.others == 0 && audit.epsilon.value == members.most());
+    }
+
     #[test]
     fn extremes_are_numbers() {
         for canaries in [2, 3, 7, 1_000] {
@@ -537,7 +592,10 @@ mod tests {
                 }
             }
         }
-        assert!(NestedTests::new(1, Delta::new(0.0).unwrap(), FailureProbability::new(0.05).unwrap()).is_err());
+        assert!(
+            NestedTests::new(1, GuessedSides::Both, Delta::new(0.0).unwrap(), FailureProbability::new(0.05).unwrap())
+                .is_err()
+        );
         assert!(tests(10, 0.0, 0.05).of_sums(&[0, 1]).is_err());
     }
 }

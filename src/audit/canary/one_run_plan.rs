@@ -59,7 +59,7 @@ impl OneRunPlan {
         }
         match selection {
             GuessSelection::Declared(guesses) => guesses.check(canaries)?,
-            GuessSelection::Split | GuessSelection::PaidFor | GuessSelection::Nested => {}
+            GuessSelection::Split | GuessSelection::PaidFor | GuessSelection::Nested(_) => {}
             GuessSelection::Naive => {
                 let reason = "a plan with a naive selection of guesses would guarantee nothing".into();
                 return Err(Error::Rejected { operation: "plan of a one-run audit", reason });
@@ -139,7 +139,7 @@ impl OneRunPlan {
             GuessSelection::Split => list(self.canaries / 2),
             GuessSelection::PaidFor | GuessSelection::Naive => list(self.canaries),
             // All of them are, at once.
-            GuessSelection::Nested => Vec::new(),
+            GuessSelection::Nested(_) => Vec::new(),
         }
     }
 }

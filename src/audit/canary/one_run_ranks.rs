@@ -32,6 +32,26 @@ impl OneRunGuesses {
     }
 }
 
+/// Whose scores are clear enough to guess at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GuessedSides {
+    /// The highest scores are called members, and as many of the lowest non-members.
+    Both,
+    /// The highest scores are called members, and nothing is said of the lowest: for trainings that see a canary in few
+    /// steps, which show few members very clearly and no one else.
+    Members,
+}
+
+impl GuessedSides {
+    /// K guesses of each kind that is made.
+    pub(super) const fn guesses(self, k: u64) -> OneRunGuesses {
+        match self {
+            Self::Both => OneRunGuesses { members: k, others: k },
+            Self::Members => OneRunGuesses { members: k, others: 0 },
+        }
+    }
+}
+
 /// What one run proves.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OneRunAudit {
