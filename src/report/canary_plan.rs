@@ -170,7 +170,7 @@ impl Render for CanaryAuditAnswer {
     fn sections(&self, form: Form) -> Vec<Section> {
         let mut sections = self.audit.sections(form);
         sections.push(forecast_section(self.forecast.as_ref()));
-        sections.push(self.planned().section().heading("What was planned"));
+        sections.push(self.planned().section());
         sections
     }
 
