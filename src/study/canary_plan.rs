@@ -281,7 +281,7 @@ pub struct CanaryAuditStudy {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CanaryAuditAnswer {
-    /// The plan, coins and all, for whoever renders the answer.
+    /// The plan, as pages and tables show it.
     #[serde(skip)]
     pub plan: RecordedCanaryPlan,
     /// The SHA-256 of the plan.

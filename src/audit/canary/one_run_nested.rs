@@ -32,9 +32,9 @@ const UNIT: f64 = 0.5 * f64::EPSILON;
 
 /// Tests of (ε, δ)-differential privacy of one training run for growing ε, and the bound that they give.
 ///
-/// Canaries are ranked by their scores: with K pairs of guesses the K highest are called members and the K lowest
-/// non-members; or with K guesses the K highest are called members ([`GuessedSides`]). A test of ε adds up the right
-/// guesses of L = 10 nested numbers of them K₁ ≥ ... ≥ K_L, so that a guess counts once for each number that it is among, w times in all, and refutes ε if the sum
+/// Canaries are ranked by their scores. With K guesses a side the K highest are called members and, where both sides are
+/// guessed at ([`GuessedSides`]), the K lowest non-members. A test of ε adds up the right guesses of L = 10 nested numbers
+/// K₁ ≥ ... ≥ K_L, so that a guess counts once for each number that it is among, at most L times. It refutes ε if the sum
 /// ```text
 /// S = Σ_l right(K_l)  reaches the smallest v with  P(S* ≥ v) + (1-q) m δ κ ≤ f.
 /// ```
@@ -43,30 +43,32 @@ const UNIT: f64 = 0.5 * f64::EPSILON;
 /// κ = 1/π ∫ min(w, 1/sin(θ/2)) (1 - e^{-A(θ)})/A(θ) dθ over [0, π],  at most 1,
 /// A(θ) = Σ_l n_l a_l(θ) - max_l a_l(θ),  a_l(θ) = 1 - |q + (1-q) e^{ilθ}|,
 /// ```
-/// with the number n_l of guesses that count l times and the largest such l, w. The bound is the largest of the tested ε (multiples of 0.005,
-/// from 0.5 on in steps of 1 %) up to which all are refuted. *Finite-sample*: with the smallest tested ε that is at
-/// least the true one, the training is (ε, δ)-private as well, and a bound beyond it has refuted that.
+/// with the number n_l of guesses that count l times and the largest such l, w. The bound is the largest of the tested ε
+/// (multiples of 0.005, from 0.5 on in steps of 1 %) up to which all are refuted. *Finite-sample*: the training is also
+/// (ε', δ)-private for the smallest tested ε' that is at least the true ε, and a bound above the true ε has refuted ε'.
+/// The failure probability f is spent once, on ε alone.
 ///
-/// **Why.** Let R be the indicators of right guesses and φ any increasing function of them, with values in [0, 1], that
-/// may depend on the model. Order the canaries in any way, and let h_k be the expectation of φ where the first k
-/// guesses are as they are and the others are right independently with probability q. Then φ - h_0 = Σ_k (R_k - q) Δ_k, where
-/// Δ_k ≥ 0 is by how much guess k moves the expectation given those before it. Given the coins of the canaries before
-/// it, the model with and without canary k is (ε, δ)-indistinguishable, and (1-q) = e^{-ε} q, so that the expectation of
-/// each summand is at most (1-q) δ max Δ_k, and zero for δ = 0. For a sum, Δ_k is the probability of some w_k neighboring
-/// values of what is still to come: at most the mean of |sin(w_k θ/2)/sin(θ/2)| |ψ(θ)| over the circle, with the characteristic
-/// function ψ of that sum. The order may be random, as nobody knows it, and the excess over e^ε is that for all other
-/// coins given. A guess at place x of it, uniform on [0, 1], has each of the others after it with probability 1 - x, so that |ψ| is at most
-/// e^{-(1-x) A} in the mean, and that the fraction above over x. (The integral is a sum over points that are closer than the
-/// integrand is wide, with 2 % added.)
+/// **Why.** Let R_k indicate that guess k is right, and let φ be any increasing function of all R with values in [0, 1],
+/// which may depend on the model. Order the canaries in any way, and let h_k be the expectation of φ when the first k
+/// guesses are as they are and the others are right independently with probability q. Then φ - h_0 = Σ_k (R_k - q) Δ_k,
+/// where Δ_k ≥ 0 is the change in that expectation between a right and a wrong guess k. Given the coins before it, the
+/// models with and without canary k are (ε, δ)-indistinguishable, and 1-q = e^{-ε} q, so that each summand has an
+/// expectation of at most (1-q) δ max Δ_k, which is 0 for δ = 0.
 ///
-/// **Which numbers.** Every choice is valid that is made before the coins; the one here is a function of m, δ, f and ε alone. If
-/// scores were normal with distance μ, the best weight of a guess would be its log-odds less ε, where that is positive
-/// (Neyman and Pearson 1933). For each ε, μ is the one at which ε is refuted half of the time, as far as normal
-/// approximations tell: an attack of whatever strength meets its own weights where it matters. The numbers are these
-/// weights in L even steps, up to that of the clearest pair, or of the clearest 8 e^{-ε} (m δ/f)² where δ allows that some
-/// canaries are shown.
+/// For a sum, Δ_k is the probability that the guesses still to come add up to one of some w_k neighboring values. It is
+/// at most the mean over the circle of |sin(w_k θ/2)/sin(θ/2)| |ψ(θ)| for their characteristic function ψ. The order may
+/// be random, because it enters only this proof. At place x of a random order, uniform on [0, 1], each other guess is
+/// still to come with probability 1-x, so that |ψ| is at most e^{-(1-x) A} on average, and the average of that over x
+/// is the fraction in κ. The integral is evaluated by the trapezoidal rule with points closer than the integrand is wide,
+/// and 2 % is added.
 ///
-/// Where all canaries are shown equally surely, as by randomized response, one declared number of guesses shows more.
+/// **Which numbers.** Any choice that does not depend on the coins is valid; this one is a function of m, δ, f and ε. For
+/// normal scores at distance μ, the best weight of a guess is its log-odds less ε where that is positive (Neyman and
+/// Pearson 1933). For each ε, μ is the one at which ε is refuted half of the time by normal approximations, so that an
+/// attack of any strength is weighted suitably at the ε where it matters. The weights are rounded to L even steps, up to
+/// that of the clearest guess of a side, or of the clearest 8 e^{-ε} (m δ/f)² where δ lets a mechanism reveal canaries.
+///
+/// Where all canaries are equally certain, as under randomized response, one declared number of guesses shows more.
 ///
 /// # Example
 /// ```
