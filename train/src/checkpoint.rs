@@ -41,6 +41,27 @@ pub struct TrainingCheckpoint {
     _lock: FileLock,
 }
 
+/// What answers depend on beyond the work that a checkpoint is opened for: the checkpoint keeps answers that differ in
+/// it apart, so that other choices find none of them.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Dependence(u64);
+
+impl Dependence {
+    /// On these values: 64 bits of the SHA-256 of their JSON.
+    pub fn on<T: Serialize>(values: &T) -> Result<Self> {
+        let unavailable =
+            |error: serde_json::Error| Error::Unavailable { operation: "checkpoint", reason: error.to_string() };
+        let sum = sha256(&serde_json::to_string(values).map_err(unavailable)?);
+        // Sixteen digits of a sum are a number.
+        Ok(Self(u64::from_str_radix(&sum[..16], 16).unwrap_or_default()))
+    }
+
+    /// The number of a phase in the checkpoint; the phase itself where nothing is depended on.
+    pub fn phase(self, phase: u64) -> u64 {
+        phase ^ self.0
+    }
+}
+
 /// Phase and first network of each group; how many networks it has, and their answers.
 type Groups = HashMap<(u64, usize), (usize, String)>;
 

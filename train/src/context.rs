@@ -1,6 +1,6 @@
 //! What every recipe trains with.
 
-use super::checkpoint::TrainingCheckpoint;
+use super::checkpoint::{Dependence, TrainingCheckpoint};
 use super::device::TrainingDevice;
 use super::groups::Trainer;
 use super::loss::CrossEntropy;
@@ -47,6 +47,7 @@ impl<'a> TrainingContext<'a> {
         let &Self { train, device, progress, checkpoint, .. } = self;
         let (shape, classes) = (train.shape(), self.classes());
         let loss = &CrossEntropy;
-        Trainer { network, training, loss, shape, classes, seed, device, progress, checkpoint }
+        let dependence = Dependence::default();
+        Trainer { network, training, loss, shape, classes, seed, device, progress, checkpoint, dependence }
     }
 }

@@ -1,7 +1,7 @@
 //! Many networks, trained a group at a time: a group on each thread of a CPU, all of them at once on a GPU.
 
 use super::augment::Augmenter;
-use super::checkpoint::TrainingCheckpoint;
+use super::checkpoint::{Dependence, TrainingCheckpoint};
 use super::device::TrainingDevice;
 use super::ensemble::{Ensemble, check_parameters};
 use super::guard::guarded;
@@ -51,6 +51,8 @@ pub(super) struct Trainer<'a> {
     pub progress: &'a TrainingProgress<'a>,
     /// Where the answers of groups are kept.
     pub checkpoint: Option<&'a TrainingCheckpoint>,
+    /// What else the answers depend on.
+    pub dependence: Dependence,
 }
 
 impl Trainer<'_> {
@@ -110,15 +112,16 @@ impl Trainer<'_> {
         self.training.check(tables.iter().map(Vec::len).min().unwrap_or(usize::MAX))?;
         let fastest = if self.device.is_cuda() { GPU_GROUP } else { self.network.group() };
         let size = self.training.side_by_side.unwrap_or(fastest);
+        let kept = self.dependence.phase(phase);
         let group = |start: usize, tensors: S| {
             let range = start..tables.len().min(start + size);
-            if let Some(answers) = self.checkpoint.map_or(Ok(None), |checkpoint| checkpoint.answers(phase, &range))? {
+            if let Some(answers) = self.checkpoint.map_or(Ok(None), |checkpoint| checkpoint.answers(kept, &range))? {
                 report(self.progress, range.len() as u64)?;
                 return Ok(answers);
             }
             let answers = guarded("training", || work(range.clone(), tensors))?;
             if let Some(checkpoint) = self.checkpoint {
-                checkpoint.keep(phase, &range, &answers)?;
+                checkpoint.keep(kept, &range, &answers)?;
             }
             report(self.progress, range.len() as u64)?;
             Ok(answers)

@@ -12,7 +12,7 @@ use ndarray::{Array1, arr0};
 pub fn run(common: &Common, options: &StudentOptions, device: TrainingDevice) -> Result<()> {
     let recipe = Recipe::open(common, &options.data, device, &options.checkpoint.files())?;
     let plan = options.plan(common.seed, recipe.train.len())?;
-    // All that the votes of teachers depend on: with a checkpoint, other budgets need no other teachers.
+    // All that the votes of teachers depend on: with a checkpoint, other budgets and students need no other teachers.
     let teachers = (plan.teachers, plan.images, plan.network, &plan.training, plan.public, plan.runs, plan.seed);
     let checkpoint = recipe.checkpoint(&options.checkpoint, "student", &teachers)?;
     let networks = plan.networks();

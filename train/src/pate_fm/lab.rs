@@ -1,9 +1,11 @@
 //! Images on the device, and the networks that learn from them.
 
 use super::plan::PateFmPlan;
+use crate::checkpoint::Dependence;
 use crate::context::TrainingContext;
 use crate::ensemble::{logits_of_all, logits_of_each};
 use crate::fixmatch::{FixMatch, FixMatchPlan};
+use crate::groups::Trainer;
 use crate::guard::guarded;
 use crate::training_images::{Example, TrainingImages, one_hot};
 use leakbound::error::Result;
@@ -59,12 +61,15 @@ impl<'a> Lab<'a> {
         })
     }
 
-    /// The answers of each network. The checkpoint keeps those of teachers: a student takes minutes, where its teachers
-    /// take hours.
+    /// The answers of each network. The checkpoint is that of the teachers: it has to know what else the answers of a
+    /// student depend on.
     pub fn answers(&self, lesson: &Lesson<'_>) -> Result<Vec<Answers>> {
         let &Lesson { phase, training: plan, ref labels, ref tables, ref asked } = lesson;
-        let checkpoint = self.context.checkpoint.filter(|_| phase == Phase::Teachers);
-        let context = TrainingContext { checkpoint, ..self.context };
+        let context = self.context;
+        let dependence = match phase {
+            Phase::Teachers => Dependence::default(),
+            Phase::Students | Phase::Supervised => Dependence::on(&(plan, labels, tables, asked))?,
+        };
         let training = plan.training();
         let (classes, device) = (context.classes(), context.device.tensors());
         let images = guarded("labels", || {
@@ -77,7 +82,7 @@ impl<'a> Lab<'a> {
         let example = |run: usize, image: u32| Example { image, target: run as u32 * each + image };
         let tables: Vec<Vec<Example>> =
             tables.iter().map(|(run, images)| images.iter().map(|&image| example(*run, image)).collect()).collect();
-        let trainer = context.trainer(self.plan.network, &training, self.plan.seed);
+        let trainer = Trainer { dependence, ..context.trainer(self.plan.network, &training, self.plan.seed) };
         let fixmatch = FixMatch { trainer, plan, pixels: &self.pixels };
         let share = || [self.inputs.shallow_clone(), self.tests.shallow_clone()];
         fixmatch.train_and_ask(phase as u64, &images, &tables, &share, &|networks, group, [inputs, tests]| {

@@ -23,8 +23,9 @@ use ndarray::{Array1, Array2};
 use rand::Rng;
 
 /// Trains teachers on disjoint parts of the labels, lets them label training images within the limits of the plan, and
-/// trains a student on these labels; all networks see all training images without labels. Progress counts networks, and
-/// the checkpoint keeps the votes of teachers.
+/// trains a student on these labels; all networks see all training images without labels. Progress counts networks.
+/// The checkpoint keeps the votes of teachers, which other noise, labels and students have too, and the answers of
+/// students, which others do not find.
 ///
 /// The wrong label of a canary goes to the teacher that has the image. Queries are training images in random order, each
 /// once, and canaries among them. Images are public and labels are private: replacing one label changes one teacher, and

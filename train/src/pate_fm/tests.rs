@@ -102,14 +102,23 @@ fn a_resumed_training_is_the_same() {
     let path = folder.path().join("a.checkpoint");
     let whole = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
     let whole = whole.install(|| train_on_sample(&plan, None, u64::MAX)).unwrap();
-    let error = train_on_sample(&plan, Some((&path, false)), 3).unwrap_err();
-    assert!(matches!(error, Error::Interrupted), "{error}");
+    // Among the teachers, and after the student.
+    for (resume, networks) in [(false, 3), (true, 6)] {
+        let error = train_on_sample(&plan, Some((&path, resume)), networks).unwrap_err();
+        assert!(matches!(error, Error::Interrupted), "{error}");
+    }
     assert!(train_on_sample(&plan, Some((&path, true)), u64::MAX).unwrap() == whole);
+    // Now all networks are there, and none is trained again.
+    let bytes = std::fs::read(&path).unwrap();
+    assert_eq!(bytes.iter().filter(|&&byte| byte == b'\n').count(), 2 + 4);
+    assert!(train_on_sample(&plan, Some((&path, true)), u64::MAX).unwrap() == whole);
+    assert_eq!(std::fs::read(&path).unwrap(), bytes);
     let other = PateFmPlan {
         voting: VotingPlan { goal: LabelGoal::PerClass { labels: 5, answers: None }, ..plan.voting },
         ..plan.clone()
     };
     let again = train_on_sample(&other, Some((&path, true)), u64::MAX).unwrap();
+    assert!(again == train_on_sample(&other, None, u64::MAX).unwrap());
     assert_eq!(again.runs[0].votes, whole.runs[0].votes);
     let used = |class: i32| {
         let given = again.runs[0].given_label.iter().zip(&again.runs[0].used);

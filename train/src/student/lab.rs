@@ -1,6 +1,7 @@
 //! Images on the device, and networks that answer about them.
 
 use super::plan::StudentPlan;
+use crate::checkpoint::Dependence;
 use crate::context::TrainingContext;
 use crate::ensemble::{Ensemble, logits_of_all};
 use crate::groups::Trainer;
@@ -11,6 +12,7 @@ use leakbound::error::{Error, Result};
 use leakbound::record::ImageSet;
 use ndarray::{Array2, Axis};
 use rayon::prelude::*;
+use serde::Serialize;
 use std::ops::Range;
 use tch::{TchError, Tensor};
 
@@ -40,6 +42,8 @@ pub(super) struct Pupil<'a> {
 pub(super) struct Lab<'a> {
     teachers: Trainer<'a>,
     students: Trainer<'a>,
+    /// Training images that students are queried on, which their answers depend on.
+    private: &'a [u32],
     train: TrainingImages,
     /// Public images, then those that measure, then private ones: [P + H + V, F].
     asked: Tensor,
@@ -48,11 +52,9 @@ pub(super) struct Lab<'a> {
 }
 
 impl<'a> Lab<'a> {
-    pub fn new(context: &TrainingContext<'a>, parts: &Parts, plan: &'a StudentPlan) -> Result<Self> {
+    pub fn new(context: &TrainingContext<'a>, parts: &'a Parts, plan: &'a StudentPlan) -> Result<Self> {
         let &TrainingContext { train, test, device, .. } = context;
         let classes = context.classes();
-        // Students take seconds each, where teachers take minutes: they are not kept.
-        let unkept = TrainingContext { checkpoint: None, ..*context };
         let some = |set: &ImageSet, images: &[u32]| {
             let (mut pixels, mut labels) = (Vec::new(), Vec::new());
             for &image in images {
@@ -66,7 +68,8 @@ impl<'a> Lab<'a> {
             let asked = [some(test, &parts.public), some(test, &parts.held_out), some(train, &parts.private)];
             Ok(Self {
                 teachers: context.trainer(plan.network, &plan.training, plan.seed),
-                students: unkept.trainer(plan.student_network, &plan.student_training, plan.seed),
+                students: context.trainer(plan.student_network, &plan.student_training, plan.seed),
+                private: &parts.private,
                 train: some(train, &(0..train.len() as u32).collect::<Vec<_>>()),
                 asked: Tensor::cat(&asked.map(|images| images.inputs), 0),
                 ends,
@@ -97,7 +100,7 @@ impl<'a> Lab<'a> {
         let pupils: Vec<_> =
             pupils.iter().map(|pupil| (pupil, public.shallow_clone(), self.asked.shallow_clone())).collect();
         // Tensors may go to another thread but not be seen by two.
-        let (students, classes) = (&self.students, self.classes());
+        let (students, private, classes) = (&self.students, self.private, self.classes());
         let student = |(pupil, inputs, asked): (&Pupil<'_>, Tensor, Tensor)| {
             let labels: Vec<u8> = pupil.labels.iter().map(|label| label.unwrap_or(0)).collect();
             let labeled = (0..).zip(pupil.labels).filter(|(_, label)| label.is_some());
@@ -105,7 +108,8 @@ impl<'a> Lab<'a> {
             let targets = guarded("labels", || Ok(one_hot(&labels, classes, students.device.tensors())))?;
             let images = TrainingImages { inputs, targets };
             let phase = STUDENTS + pupil.run;
-            let logits = students.train_and_ask(phase, &images, &[table], &asked, &each_network)?;
+            let student = learner(students, private, pupil.labels)?;
+            let logits = student.train_and_ask(phase, &images, &[table], &asked, &each_network)?;
             by_image(logits.into_iter().flatten().collect(), classes)
         };
         if students.device.is_cuda() {
@@ -119,9 +123,17 @@ impl<'a> Lab<'a> {
     pub fn baselines(&self, networks: usize) -> Result<Vec<Array2<f32>>> {
         let all: Vec<Example> = (0..self.train.inputs.size()[0] as u32).map(Example::labeled).collect();
         let tables = vec![all; networks];
-        let logits = self.students.train_and_ask(BASELINES, &self.train, &tables, &self.asked, &each_network)?;
+        let baselines = learner(&self.students, self.private, &networks)?;
+        let logits = baselines.train_and_ask(BASELINES, &self.train, &tables, &self.asked, &each_network)?;
         logits.into_iter().map(|logits| by_image(logits, self.classes())).collect()
     }
+}
+
+/// How students or baselines are trained on this lesson. The checkpoint is that of the teachers: it has to know what else
+/// their answers depend on.
+fn learner<'a, T: Serialize + ?Sized>(students: &Trainer<'a>, private: &[u32], lesson: &T) -> Result<Trainer<'a>> {
+    let dependence = Dependence::on(&(students.network, students.training, private, lesson))?;
+    Ok(Trainer { dependence, ..*students })
 }
 
 /// All logits of each network of a group.

@@ -26,7 +26,8 @@ use split::{order_of_queries, private_images, public_and_held_out};
 use std::ops::Range;
 
 /// Trains teachers, lets them label public images until each budget is spent, and trains a student on the labels of
-/// each budget. Progress counts networks, and the checkpoint keeps the votes of teachers.
+/// each budget. Progress counts networks. The checkpoint keeps the votes of teachers, which other budgets and students
+/// have too, and the answers of students and baselines, which others of these do not find.
 ///
 /// The training images are private and belong to the teachers, none of them to two. The test images are split, class by
 /// class: a share is public, the others measure the accuracy of teachers and students. Public images are queried on in

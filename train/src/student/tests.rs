@@ -1,7 +1,7 @@
 //! Students on the sample of Fashion-MNIST.
 
 use super::*;
-use crate::{DeviceChoice, NetworkPlan, Optimizer, Schedule, TrainingDevice, TrainingPlan};
+use crate::{DeviceChoice, NetworkPlan, Optimizer, Schedule, TrainingCheckpoint, TrainingDevice, TrainingPlan};
 use leakbound::accountant::{Answer, PrivacyBudget, VoteCost, label_until_spent};
 use leakbound::distribution::{Noise, ThresholdForm, ThresholdTest};
 use leakbound::divergence::{Conversion, RdpCurve, order_grid};
@@ -50,6 +50,10 @@ fn plan() -> StudentPlan {
 }
 
 fn train_on_sample(plan: &StudentPlan) -> Result<Students> {
+    train_with(None, plan)
+}
+
+fn train_with(checkpoint: Option<&TrainingCheckpoint>, plan: &StudentPlan) -> Result<Students> {
     let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/data/fashion_sample.npz");
     let [(train, _), (test, _)] =
         [ImagePart::Train, ImagePart::Test].map(|part| read_images(sample, part, MemoryBudget::of_machine()).unwrap());
@@ -59,9 +63,35 @@ fn train_on_sample(plan: &StudentPlan) -> Result<Students> {
         test: &test,
         device,
         progress: &|_| std::ops::ControlFlow::Continue(()),
-        checkpoint: None,
+        checkpoint,
     };
     train_student(&context, plan)
+}
+
+/// A resumed run trains nothing again and finds what it had; other students have the same teachers and learn anew.
+#[test]
+fn everything_is_resumed_and_other_students_are_not_mistaken_for_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("students.checkpoint");
+    let open = |resume| TrainingCheckpoint::open(&path, resume, "student", "CPU", &[], &"teachers").unwrap();
+    let plan = StudentPlan { runs: 1, baselines: 2, ..plan() };
+    let whole = train_with(Some(&open(false)), &plan).unwrap();
+    let checkpoint = open(true);
+    assert_eq!(checkpoint.networks(), plan.networks());
+    let before = std::fs::read(&path).unwrap();
+    assert_eq!(train_with(Some(&checkpoint), &plan).unwrap(), whole);
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+    let mut training = plan.student_training.clone();
+    training.epochs = 2;
+    let others = [
+        StudentPlan { student_network: NetworkPlan::Mlp { hidden: 8 }, ..plan.clone() },
+        StudentPlan { student_training: training, ..plan.clone() },
+        StudentPlan { private: 200, ..plan.clone() },
+        StudentPlan { baselines: 1, ..plan },
+    ];
+    for other in others {
+        assert_eq!(train_with(Some(&checkpoint), &other).unwrap(), train_on_sample(&other).unwrap());
+    }
 }
 
 #[test]

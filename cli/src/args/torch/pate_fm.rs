@@ -64,7 +64,7 @@ pub struct PateFmOptions {
     /// Independent runs, with new canaries, partitions, weights, queries and noise
     #[arg(long, value_name = "N", default_value = "1", value_parser = count, allow_hyphen_values = true)]
     pub runs: usize,
-    /// Where votes of teachers are kept until all are there
+    /// Where votes of teachers and answers of students are kept until all are there
     #[command(flatten)]
     #[serde(flatten)]
     pub checkpoint: CheckpointOptions,

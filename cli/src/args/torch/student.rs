@@ -35,7 +35,7 @@ pub struct StudentOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub training: TrainingOptions,
-    /// Where votes of teachers are kept until all are there
+    /// Where votes of teachers and answers of students are kept until all are there
     #[command(flatten)]
     #[serde(flatten)]
     pub checkpoint: CheckpointOptions,
