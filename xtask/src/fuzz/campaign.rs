@@ -260,7 +260,7 @@ mod tests {
     use super::*;
 
     fn target(name: &str) -> Target {
-        Target { name: name.into(), host: "host".into() }
+        Target { name: name.into(), host: "host".into(), profile: "release" }
     }
 
     fn turn(name: &str, cpu_seconds: f64, coverage: (u64, u64), finding: Option<&str>) -> Turn {

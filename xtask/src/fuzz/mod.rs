@@ -69,6 +69,14 @@ impl Options {
 }
 
 impl Length {
+    /// How the targets are built, in `fuzz/Cargo.toml`: a smoke run has few inputs, and building takes most of its time.
+    fn profile(self) -> &'static str {
+        match self {
+            Self::Smoke => "smoke",
+            Self::Seconds(_) | Self::Hours(_) => "release",
+        }
+    }
+
     fn seconds(value: Option<&String>) -> Result<Self, String> {
         let value = value.map_or("", String::as_str);
         // libFuzzer reads 0 as no limit.
@@ -91,9 +99,11 @@ pub fn run(options: &Options) -> Outcome {
     }
     let names = if options.targets.is_empty() { &known } else { &options.targets };
     let host = host()?;
-    let chosen: Vec<Target> = names.iter().map(|name| Target { name: name.clone(), host: host.clone() }).collect();
+    let profile = options.length.profile();
+    let chosen: Vec<Target> =
+        names.iter().map(|name| Target { name: name.clone(), host: host.clone(), profile }).collect();
     lockfile::share()?;
-    build(names, &host)?;
+    build(names, &host, profile)?;
     match options.length {
         Length::Smoke => smoke(&chosen),
         Length::Seconds(seconds) => chosen.iter().try_for_each(|target| target.run(seconds)),
@@ -140,8 +150,9 @@ fn host() -> Result<String, String> {
     host.map(str::to_owned).ok_or_else(|| command::failure(&rustc, &"prints no host triple"))
 }
 
-fn build(targets: &[String], host: &str) -> Outcome {
-    let mut build = command::cargo(["build", "--release", "--manifest-path", "fuzz/Cargo.toml", "--target", host]);
+fn build(targets: &[String], host: &str, profile: &str) -> Outcome {
+    let mut build = command::cargo(["build", "--profile", profile, "--manifest-path", "fuzz/Cargo.toml"]);
+    build.args(["--target", host]);
     build.env("CARGO_TARGET_DIR", "fuzz/target").env("RUSTFLAGS", RUSTFLAGS).env_remove("CARGO_ENCODED_RUSTFLAGS");
     for target in targets {
         build.args(["--bin", target]);
@@ -153,6 +164,7 @@ fn build(targets: &[String], host: &str) -> Outcome {
 struct Target {
     name: String,
     host: String,
+    profile: &'static str,
 }
 
 /// Where libFuzzer stops, as it is told.
@@ -180,7 +192,7 @@ impl Limits {
 
 impl Target {
     fn binary(&self) -> PathBuf {
-        command::root().join("fuzz/target").join(&self.host).join("release").join(&self.name)
+        command::root().join("fuzz/target").join(&self.host).join(self.profile).join(&self.name)
     }
 
     /// Inputs that were found, outside git.
@@ -226,10 +238,10 @@ impl Target {
     }
 
     fn verdict(&self, fuzzer: &Command, passed: bool, lines: &[String]) -> Outcome {
-        let Self { name, host } = self;
+        let Self { name, host, profile } = self;
         match Report::read(lines) {
             Report { artifact: Some(artifact), .. } => Err(format!(
-                "fuzz target {name} failed on the input {artifact}\n  reproduce: fuzz/target/{host}/release/{name} \
+                "fuzz target {name} failed on the input {artifact}\n  reproduce: fuzz/target/{host}/{profile}/{name} \
                  {artifact}\n  once mended, move it to fuzz/seeds/{name}/"
             )),
             _ if !passed => Err(command::failure(fuzzer, &"ended with an error, see above")),
