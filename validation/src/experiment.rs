@@ -22,6 +22,8 @@ pub enum Verdict {
     Fail,
     /// Nothing was claimed: figures only.
     Figures,
+    /// Nothing was done: what it needs is not here.
+    SetAside,
 }
 
 /// The lines of an experiment with its verdict.
@@ -55,6 +57,21 @@ impl Report {
         if !holds {
             self.verdict = Verdict::Fail;
         }
+    }
+
+    /// Says why nothing was done.
+    pub fn set_aside(&mut self, reason: impl AsRef<str>) {
+        self.lines.push(format!("set aside: {}", reason.as_ref()));
+        self.verdict = Verdict::SetAside;
+    }
+
+    /// Says that the folder has no images.
+    pub fn without_images(&mut self, folder: &Path) {
+        self.set_aside(format!(
+            "{} does not hold Fashion-MNIST; --data FOLDER says where it is, `cargo xtask data fashion-mnist` puts it \
+             there",
+            folder.display()
+        ));
     }
 
     /// Adds a figure, an SVG document, which is written beside the result file.

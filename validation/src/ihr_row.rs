@@ -82,11 +82,7 @@ pub fn report() -> Report {
     let folder = data_folder();
     let sets = [ImagePart::Train, ImagePart::Test].map(|part| read_images(&folder, part, MemoryBudget::of_machine()));
     let [Ok((train, _)), Ok((test, _))] = sets else {
-        report.line(format!(
-            "set aside: {} does not hold Fashion-MNIST; --data FOLDER says where it is, `cargo xtask data \
-             fashion-mnist` puts it there",
-            folder.display()
-        ));
+        report.without_images(&folder);
         return report;
     };
     let students = plan().and_then(|plan| {

@@ -41,7 +41,7 @@ pub fn report() -> Report {
     ));
     let path = data_folder().join("fashion_votes.npz");
     if !path.exists() {
-        report.line("set aside: fashion_votes.npz is not in the data folder");
+        report.set_aside("fashion_votes.npz is not in the data folder");
         return report;
     }
     let runs: Vec<Run> = (0..EXECUTIONS)

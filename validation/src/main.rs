@@ -1,5 +1,5 @@
 //! `cargo run --release -p leakbound-validation [-- NAME...] [--write] [--date YYYY-MM-DD] [--data FOLDER]`: runs
-//! experiments, prints a verdict for each, and exits with 1 if one fails.
+//! experiments, prints a verdict for each, and exits with 1 if one fails, or if one that was named cannot be done.
 
 use leakbound_validation::experiment::{ALL, DATA, Experiment, Verdict};
 use std::path::Path;
@@ -9,6 +9,8 @@ use std::time::Instant;
 /// What the command line asks for.
 struct Request {
     experiments: Vec<Experiment>,
+    /// Whether they were named: one that is set aside is then a failure.
+    named: bool,
     /// The date of the result files; None to write none.
     date: Option<String>,
 }
@@ -46,11 +48,12 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Request, String>
             })?),
         }
     }
-    if experiments.is_empty() {
+    let named = !experiments.is_empty();
+    if !named {
         experiments.extend_from_slice(ALL);
     }
     let today = || time::OffsetDateTime::now_utc().date().to_string();
-    Ok(Request { experiments, date: write.then(|| date.unwrap_or_else(today)) })
+    Ok(Request { experiments, named, date: write.then(|| date.unwrap_or_else(today)) })
 }
 
 /// The date becomes part of a file name.
@@ -66,10 +69,12 @@ fn run(request: &Request) -> Result<ExitCode, String> {
         println!("{}: {}", experiment.name, report.setting);
         report.lines.iter().for_each(|line| println!("{line}"));
         println!("{:?}: {} in {:.1} s\n", report.verdict, experiment.name, start.elapsed().as_secs_f64());
-        if report.verdict == Verdict::Fail {
+        let aside = report.verdict == Verdict::SetAside;
+        if report.verdict == Verdict::Fail || (aside && request.named) {
             code = ExitCode::FAILURE;
         }
-        if let Some(date) = &request.date {
+        // What was not done replaces no result.
+        if let Some(date) = request.date.as_ref().filter(|_| !aside) {
             let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
             let file = folder.join(format!("{date}-{}.md", experiment.name));
             std::fs::create_dir_all(&folder)
