@@ -38,6 +38,8 @@ pub struct Interruption {
     noted: Arc<AtomicBool>,
     /// The number of the signal that asked for it, or 0.
     signal: Arc<AtomicUsize>,
+    /// Whether signals are noted here already.
+    watched: Arc<AtomicBool>,
 }
 
 impl Interruption {
@@ -55,6 +57,11 @@ impl Interruption {
     /// True as soon as it was requested.
     pub(super) fn flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.noted)
+    }
+
+    /// True once, for the caller that is to note signals here: noted twice, the first would be taken for a second.
+    pub(super) fn take_watch(&self) -> bool {
+        !self.watched.swap(true, Ordering::Relaxed)
     }
 
     /// The signal that asked for it last, if one did.

@@ -13,7 +13,8 @@ pub(super) enum Second {
     Waits,
 }
 
-/// The interruption of a command: by the program that called it, or by signals from now on.
+/// The interruption of a command: by the program that called it, or by signals from now on. Where signals are noted
+/// already, they stay what they are.
 ///
 /// A signal that is ignored stays so: `nohup` ignores the hangup, and a shell ignores Ctrl-C for what it runs in the
 /// background.
@@ -22,7 +23,9 @@ pub(super) fn interruption(session: &Session, second: Second) -> io::Result<Inte
         return Ok(interruption.clone());
     }
     let interruption = session.terminal().clone();
-    note_signals(&interruption, second)?;
+    if interruption.take_watch() {
+        note_signals(&interruption, second)?;
+    }
     Ok(interruption)
 }
 

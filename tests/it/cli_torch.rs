@@ -250,6 +250,40 @@ mod with_libtorch {
         assert!(std::fs::read(&whole).unwrap() == std::fs::read(&resumed).unwrap());
     }
 
+    /// The first Ctrl-C saves the networks in training, says how to go on, and leaves no recording.
+    #[test]
+    fn an_interrupted_run_says_how_to_go_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = |name: &str| folder.path().join(name).display().to_string();
+        let [recording, checkpoint] = ["votes.npz", "a.checkpoint"].map(place);
+        let arguments = |more: &str| {
+            format!(
+                "torch teachers --data {IMAGES} --recording {recording} --device cpu --teachers 2 --images 200 --hidden 8 \
+                 --instantiations 500 --queries 20 --epochs 4 --threads 1 --checkpoint {checkpoint} {more}"
+            )
+        };
+        for (more, way) in [("", "--resume goes on"), ("--resume", "the same command goes on")] {
+            let lines = || std::fs::read(&checkpoint).map_or(0, |bytes| bytes.split(|&byte| byte == b'\n').count());
+            let before = lines();
+            let mut run = Desk::root()
+                .command(&arguments(more))
+                .stdout(std::process::Stdio::null())
+                .stderr(std::process::Stdio::piped())
+                .spawn()
+                .unwrap();
+            while lines() < before.max(3) + 2 && run.try_wait().unwrap().is_none() {
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+            crate::desk::signal(&run, "-INT");
+            let run = run.wait_with_output().unwrap();
+            let stderr = String::from_utf8(run.stderr).unwrap();
+            assert_eq!(run.status.code(), Some(130), "{stderr}");
+            let end = format!("error: {checkpoint}: cannot complete: interrupted; what is done is saved, and {way}\n");
+            assert!(stderr.ends_with(&end), "{stderr}");
+            assert!(!std::path::Path::new(&recording).exists());
+        }
+    }
+
     #[test]
     fn images_that_are_missing_are_named_and_nothing_is_written() {
         let folder = tempfile::tempdir().unwrap();

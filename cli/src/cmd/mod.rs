@@ -22,6 +22,8 @@ pub mod defenses;
 pub mod exact;
 pub mod generate;
 mod interruptible;
+#[cfg(feature = "torch")]
+mod kept_networks;
 pub mod label_dp;
 pub mod label_mechanisms;
 #[cfg(feature = "torch")]

@@ -1,5 +1,6 @@
 //! What all recipes of `leakbound torch` share: images in, a recording out.
 
+use super::kept_networks::KeptNetworks;
 use crate::args::{CheckpointOptions, Common, DataOptions};
 use crate::output::{Output, Watch, envelope, reject_any};
 use leakbound::Result;
@@ -8,6 +9,7 @@ use leakbound::report::{Drawing, RecordingDocument, TrainingFact, one_line};
 use leakbound::study::{Step, Warning};
 use leakbound_train::{TrainingCheckpoint, TrainingContext, TrainingDevice, TrainingProgress};
 use serde::Serialize;
+use std::cell::OnceCell;
 use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,6 +25,8 @@ pub struct Recipe<'a> {
     pub train: ImageSet,
     pub test: ImageSet,
     inputs: Vec<InputFile>,
+    /// The checkpoint, once it is open.
+    kept: OnceCell<KeptNetworks>,
 }
 
 /// What the document says besides images, device and arrays.
@@ -51,7 +55,7 @@ impl<'a> Recipe<'a> {
         let (test, more) = read_images(&data.data, ImagePart::Test, common.memory())?;
         inputs.extend(more);
         inputs.dedup();
-        Ok(Self { common, data, output, recording, device, train, test, inputs })
+        Ok(Self { common, data, output, recording, device, train, test, inputs, kept: OnceCell::new() })
     }
 
     /// The training half of one more set of images.
@@ -83,6 +87,10 @@ impl<'a> Recipe<'a> {
         // Not the number of threads, on which no answer depends.
         let device = if self.device.is_cuda() { "cuda" } else { "cpu" };
         let checkpoint = TrainingCheckpoint::open(path, options.resume, name, device, &self.inputs, plan)?;
+        if let Some(kept) = KeptNetworks::watch(self.common, options, path)? {
+            // A recipe opens one checkpoint.
+            let _ = self.kept.set(kept);
+        }
         let networks = match checkpoint.networks() {
             0 => return Ok(Some(checkpoint)),
             1 => "1 network is".into(),
@@ -111,11 +119,17 @@ impl<'a> Recipe<'a> {
         say(self.common, &format!("Training {what} on {}", self.device));
         let start = Instant::now();
         let (watch, done) = (Watch::new(self.common), AtomicU64::new(0));
+        let kept = self.kept.get();
+        let answering = kept.and_then(KeptNetworks::answer);
         let answers = work(&|more| {
             let done = done.fetch_add(more, Ordering::Relaxed) + more;
             watch.step(Step { done, all: length, unit })
+        });
+        drop((watch, answering));
+        let answers = answers.map_err(|error| match kept {
+            Some(kept) => kept.explain(error),
+            None => error,
         })?;
-        drop(watch);
         say(self.common, &format!("{:.1} s", start.elapsed().as_secs_f64()));
         Ok(answers)
     }
