@@ -60,9 +60,9 @@ pub use self_check::{SelfCheckAudit, SelfCheckCommand, SelfCheckOptions};
 pub use simulate::{BenchOptions, MergeOptions, SimulateOptions};
 #[cfg(feature = "torch")]
 pub use torch::{
-    CheckpointOptions, DataOptions, DpsgdOptions, LabelDpOptions, MetaClassifierOptions, PateFmOptions,
-    PromptPateOptions, RecordedMetaClassifierOptions, ShadowOptions, StudentOptions, TeachersOptions, TorchCommand,
-    TorchPropertyOptions, WeightAttackOptions,
+    CheckpointOptions, DataOptions, DpsgdOptions, DpsgdRunsOptions, LabelDpOptions, MetaClassifierOptions,
+    PateFmOptions, PromptPateOptions, RecordedMetaClassifierOptions, ShadowOptions, StudentOptions, TeachersOptions,
+    TorchCommand, TorchPropertyOptions, WeightAttackOptions,
 };
 pub use values::{Directions, MOST_THREADS, Orders};
 pub use verify::VerifyOptions;

@@ -70,6 +70,28 @@ def test_coins_of_the_system_differ_and_plans_are_not_reused(tmp_path):
         second.audit(np.zeros(65))
 
 
+def test_the_best_of_planned_attacks_is_a_bound(tmp_path):
+    """Losses, which are low for members, of two attacks: the better one with half of the failure probability."""
+    plan = leakbound.plan_canaries(200, claim_epsilon=4, attacks=2, flip=True, seed=3, repetitions=20)
+    half = leakbound.plan_canaries(
+        200, claim_epsilon=4, failure_probability=0.025, flip=True, seed=3, repetitions=20
+    )
+    random = np.random.default_rng(0)
+    clear, vague = (random.normal(size=200) - shift * plan.coins for shift in (3, 0))
+    audit = plan.audit([vague, clear], repetitions=20)
+    assert [row.scores for row in audit.attacks] == ["scores0.npy", "scores1.npy"]
+    assert audit.epsilon_lower == audit.attacks[1].epsilon == half.audit(clear, repetitions=20).epsilon_lower > 0
+    assert audit.epsilon[0].failure_probability == 0.05
+    assert plan.audit(np.stack([vague, clear]), repetitions=20).epsilon_lower == audit.epsilon_lower
+    np.save(tmp_path / "clear.npy", clear)
+    with pytest.raises(leakbound.UsageError, match="take a new plan for every run"):
+        plan.audit([vague, tmp_path / "clear.npy"])
+    files = leakbound.audit_canaries(plan, [vague, tmp_path / "clear.npy"], repetitions=20)
+    assert files.epsilon_lower == audit.epsilon_lower
+    with pytest.raises(leakbound.UsageError, match="3 sets of scores, expected 1 to 2, as planned"):
+        leakbound.audit_canaries(plan, [vague] * 3)
+
+
 def test_examples_enter_by_their_coins():
     random = np.random.default_rng(1)
     plan = new_plan(2, n=100)

@@ -103,3 +103,39 @@ def test_losses_are_scores():
 
     texts = canaries.random_tokens(5, 4, vocabulary=9)
     assert canaries.pytorch.loss_scores(Language(), texts).shape == (5,)
+
+
+class Recurrent(torch.nn.Module):
+    """A small language model: the logits of the token after each one, [text, token, vocabulary]."""
+
+    def __init__(self, vocabulary):
+        super().__init__()
+        self.embedding = torch.nn.Embedding(vocabulary, 32)
+        self.cells = torch.nn.GRU(32, 64, batch_first=True)
+        self.head = torch.nn.Linear(64, vocabulary)
+
+    def forward(self, tokens):
+        return self.head(self.cells(self.embedding(tokens))[0])
+
+
+def test_texts_that_a_language_model_has_learned_are_seen():
+    """Random texts among the training texts of a language model that learns them by heart: losses show their coins, and
+    those of the untrained model show none."""
+    plan = leakbound.plan_canaries(200, claim_epsilon=1, seed=4, repetitions=20)
+    texts = canaries.random_tokens(200, 10, vocabulary=20, seed=1)
+    torch.manual_seed(0)
+    others = torch.randint(20, (50, 1)) + torch.arange(10) * torch.randint(1, 3, (50, 1))
+    (tokens,) = texts.inserted(plan, others % 20)
+    model = Recurrent(20)
+    before = canaries.pytorch.loss_scores(model, texts)
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+    for _ in range(120):
+        optimizer.zero_grad()
+        logits = model(tokens[:, :-1])
+        torch.nn.functional.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten()).backward()
+        optimizer.step()
+    audit = plan.audit(canaries.pytorch.loss_scores(model, texts))
+    print(audit)
+    assert audit.refuted and audit.epsilon_lower > 1.5
+    untrained = leakbound.plan_canaries(200, claim_epsilon=1, seed=5, repetitions=20).audit(before)
+    assert untrained.epsilon_lower < 0.5 and not untrained.refuted

@@ -4,7 +4,7 @@ use super::fault::{fault, hinted, quoted};
 use super::input_file::{Digested, InputFile, hexadecimal, open};
 use super::json::parse;
 use super::text::read_whole_json;
-use crate::audit::{GuessSelection, GuessedSides, OneRunGuesses, OneRunPlan};
+use crate::audit::{GuessSelection, GuessedSides, MembersScore, OneRunGuesses, OneRunPlan};
 use crate::counts::MAX_COUNT;
 use crate::error::{Error, InputError, Result};
 use crate::mechanism::{self, Mechanism};
@@ -59,6 +59,10 @@ pub struct RecordedCanaryPlan {
     pub failure_probability: f64,
     /// How many canaries are guessed at.
     pub guesses: RecordedGuesses,
+    /// Whether low scores mean members, as losses do, and not high ones.
+    pub low_is_member: bool,
+    /// Sets of scores that may be audited, each with an equal share of the failure probability.
+    pub attacks: u64,
     /// What is claimed of the training.
     pub claim: Option<RecordedTrainingClaim>,
     /// SHA-256 of all other fields: one that is deposited before training shows that the plan is that old.
@@ -128,6 +132,8 @@ impl CanaryPlan {
             delta: audit.delta().get(),
             failure_probability: audit.failure_probability().get(),
             guesses,
+            low_is_member: audit.members_score() == MembersScore::Low,
+            attacks: audit.attacks() as u64,
             claim,
             sha256: String::new(),
         };
@@ -165,7 +171,10 @@ impl RecordedCanaryPlan {
         let failure = FailureProbability::new(self.failure_probability);
         let failure = failure.map_err(|error| ("plan, failure_probability", error))?;
         let audit = OneRunPlan::new(self.canaries, self.seed, selection, delta, failure);
-        let audit = audit.map_err(|error| ("plan", error))?;
+        let score = if self.low_is_member { MembersScore::Low } else { MembersScore::High };
+        let audit = audit.map_err(|error| ("plan", error))?.with_members_score(score);
+        let attacks = usize::try_from(self.attacks).unwrap_or(usize::MAX);
+        let audit = audit.with_attacks(attacks).map_err(|error| ("plan, attacks", error))?;
         let claim = self
             .claim
             .as_ref()
@@ -313,6 +322,9 @@ mod tests {
         let recorded = plan(None).recorded();
         assert_eq!(recorded.coins.len(), 40);
         let nested = [GuessedSides::Both, GuessedSides::Members].map(GuessSelection::Nested);
+        let audit = plan(None).audit.with_members_score(MembersScore::Low).with_attacks(3).unwrap();
+        let recorded = CanaryPlan { audit, claim: None }.recorded();
+        assert_eq!((read(&document(&recorded)).unwrap().audit, recorded.low_is_member), (audit, true));
         for selection in nested.into_iter().chain([GuessSelection::Split, GuessSelection::PaidFor]) {
             let audit = plan(None).audit;
             let audit = OneRunPlan::new(40, 7, selection, audit.delta(), audit.failure_probability()).unwrap();
@@ -341,6 +353,7 @@ mod tests {
             signed(other(|plan| plan.coins = "1".repeat(40))),
             signed(other(|plan| plan.guesses = RecordedGuesses::Declared(30, 11))),
             signed(other(|plan| plan.delta = 2.0)),
+            signed(other(|plan| plan.attacks = 0)),
             signed(other(|plan| plan.claim = Some(RecordedTrainingClaim::Mechanism("nothing".into(), 1)))),
             signed(other(|plan| plan.claim = Some(RecordedTrainingClaim::Mechanism("gaussian:sigma=1".into(), 0)))),
             signed(other(|plan| plan.claim = Some(RecordedTrainingClaim::Mu(-1.0)))),
@@ -351,14 +364,15 @@ mod tests {
         ];
         let messages = cases.map(|document| read(&document).unwrap_err().to_string());
         insta::assert_snapshot!(messages.join("\n"), @r"
-        plan.json: plan, sha256: found a plan with SHA-256 3b9785a9…, expected `596fd6dd7cdbe4dc66475bd6db748e15ad4754f9ed42f5c9f691d1bdb0110b6b`, as when it was made; hint: an analysis that is chosen after training guarantees nothing
+        plan.json: plan, sha256: found a plan with SHA-256 5da3e882…, expected `a4fdc37a1000993d36de7e376b75b5250c99c6076c866079dd7b4cef272d1fca`, as when it was made; hint: an analysis that is chosen after training guarantees nothing
         plan.json: plan, coins: found other coins, expected those of the seed; hint: each canary is in or out by its own coin, which nobody chooses
         plan.json: plan: found one-run audit: 30 + 11 guesses about 40 canaries; expected 1 to 40 guesses, expected a plan as `leakbound canaries plan` writes it
         plan.json: plan, delta: found delta = 2 is not in [0, 1), expected a plan as `leakbound canaries plan` writes it
+        plan.json: plan, attacks: found attacks = 0 is not in [1, 1000], expected a plan as `leakbound canaries plan` writes it
         plan.json: plan, claim: found mechanism: `nothing` is none; there are poisson, gnmax, lnmax, gaussian, laplace, gnss, local-hashing, staircase, and 21 more, expected a plan as `leakbound canaries plan` writes it
         plan.json: plan, claim: found times = 0 is not in [1, 2^53], expected a plan as `leakbound canaries plan` writes it
         plan.json: plan, claim: found claimed mu = -1 is not in [0, inf), expected a plan as `leakbound canaries plan` writes it
-        plan.json: line 1, character 123: found unknown field `epsilon`, expected one of `canaries`, `seed`, `coins`, `delta`, `failure_probability`, `guesses`, `claim`, `sha256`
+        plan.json: line 1, character 135: found unknown field `epsilon`, expected one of `canaries`, `seed`, `coins`, `delta`, `failure_probability`, `guesses`, `low_is_member`, `attacks`, `claim`, `sha...
         plan.json: schema: found `leakbound.exact/1`, expected `leakbound.canary-plan/1`; hint: write it with --format json
         plan.json: schema: found JSON without a schema, expected `leakbound.canary-plan/1`; hint: write it with --format json
         plan.json: line 1, character 2: found integer `1`, expected a string

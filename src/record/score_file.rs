@@ -19,14 +19,20 @@ const PIECE: usize = 64 << 10;
 
 const SCORE: &str = "a number or inf";
 
-/// Reads scores of canaries from a CSV file with the columns `score` and `member` (1 or true for a canary that was
-/// trained on, 0 or false otherwise), high scores meaning members. The scores may take `memory`.
+/// Reads scores of canaries, high scores meaning members: the arrays `scores` \[score\] and `member` \[score\] of a
+/// recording where the name ends in `.npz`, otherwise a CSV file with the columns `score` and `member` (1 or true for a
+/// canary that was trained on, 0 or false otherwise). The scores may take `memory`.
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io) when the file cannot be read, [`Error::Input`](crate::Error::Input) with line and
-/// column for anything but such a table with canaries of both kinds.
+/// column, or array and index, for anything but such scores of canaries of both kinds.
 pub fn read_scores(path: impl AsRef<Path>, memory: MemoryBudget) -> Result<(CanaryScores, InputFile)> {
     let path = path.as_ref();
+    if ends_in(path, "npz") {
+        let mut arrays = ArrayFile::open(path)?.within(memory);
+        let scores = scores_of_recording(&mut arrays)?;
+        return Ok((scores, arrays.input().clone()));
+    }
     let mut source = Digested::new(open(path)?);
     let Text::Csv(mut reader) = sniff(path, &mut source, "scores of canaries")? else {
         let error = fault(path, "whole file", "JSON", "scores of canaries as CSV");
@@ -35,6 +41,35 @@ pub fn read_scores(path: impl AsRef<Path>, memory: MemoryBudget) -> Result<(Cana
     let scores = scores_from_csv(path, &mut reader, &mut Room::new(memory))?;
     drop(reader);
     Ok((scores, source.finish_unchanged(path)?))
+}
+
+/// Whether a file is of a kind, by its name.
+fn ends_in(path: &Path, kind: &str) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(kind))
+}
+
+/// The scores that trainings recorded.
+fn scores_of_recording(arrays: &mut ArrayFile) -> Result<CanaryScores> {
+    let scores: Array1<f64> = arrays.numbers("scores")?;
+    let members: Array1<bool> = arrays.array("member")?;
+    if members.len() != scores.len() {
+        let expected = format!("{}, one for each score", scores.len());
+        return Err(arrays.at("member", format!("length {}", members.len()), expected).into());
+    }
+    if let Some(error) = arrays.first_fault("scores", &scores, f64::is_nan, SCORE) {
+        return Err(error.into());
+    }
+    let mut sides = [Vec::new(), Vec::new()];
+    for (&score, &member) in scores.iter().zip(&members) {
+        sides[usize::from(!member)].push(score);
+    }
+    for (side, name) in sides.iter().zip(["members", "non-members"]) {
+        if side.is_empty() {
+            return Err(arrays.at("member", format!("no {name}"), "canaries of both kinds").into());
+        }
+    }
+    let [members, others] = sides;
+    CanaryScores::new(members, others)
 }
 
 fn scores_from_csv(file: &Path, reader: impl BufRead, room: &mut Room) -> Result<CanaryScores> {
@@ -96,13 +131,12 @@ pub fn read_planned_scores(
     let path = path.as_ref();
     let canaries = plan.audit.canaries();
     let mut room = Room::new(memory);
-    let ends_in = |name: &str| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(name));
-    if ends_in("npz") {
+    if ends_in(path, "npz") {
         let mut arrays = ArrayFile::open(path)?.within(memory);
         let scores = recorded(&mut arrays, plan)?;
         return Ok((scores, arrays.input().clone()));
     }
-    if ends_in("npy") {
+    if ends_in(path, "npy") {
         let (scores, input) = array(path, &mut room)?;
         if scores.len() as u64 != canaries {
             let found = format!("shape [{}]", scores.len());

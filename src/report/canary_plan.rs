@@ -4,8 +4,11 @@ use super::document::Render;
 use super::figure::{Axis, Drawing, Row, RowSeries, Rows, SeriesKind};
 use super::records::Records;
 use super::section::{Columns, Form, Section, Table};
+use crate::error::one_line;
 use crate::record::{RecordedCanaryPlan, RecordedGuesses, RecordedTrainingClaim};
-use crate::study::{CanaryAuditAnswer, CanaryPlanAnswer, ForecastRange, ForecastRanges, short, significant};
+use crate::study::{
+    CanaryAttackRow, CanaryAuditAnswer, CanaryPlanAnswer, ForecastRange, ForecastRanges, short, significant,
+};
 
 impl RecordedCanaryPlan {
     fn guesses_words(&self) -> String {
@@ -70,8 +73,13 @@ impl Planned<'_> {
         let mut facts = vec![
             fact("canaries to train on", format!("{} of {}, by fair coins", self.members, plan.canaries)),
             fact("guesses", plan.guesses_words()),
+            fact("members have", if plan.low_is_member { "low scores".into() } else { "high scores".into() }),
             fact("largest ε that can be shown", significant(self.most, 4)),
         ];
+        if plan.attacks > 1 {
+            let share = significant(plan.failure_probability / plan.attacks as f64, 3);
+            facts.push(fact("sets of scores", format!("{}, each with a failure probability of {share}", plan.attacks)));
+        }
         if let (Some(words), Some(epsilon)) = (plan.claim_words(), self.claimed) {
             let comes_to = match plan.claim {
                 Some(RecordedTrainingClaim::Epsilon(_)) => format!("{words} at δ = {}", short(plan.delta)),
@@ -166,9 +174,22 @@ impl Render for CanaryPlanAnswer {
     }
 }
 
+/// What each of several sets of scores shows.
+fn attack_table(attacks: &[CanaryAttackRow]) -> Columns<&CanaryAttackRow> {
+    Table::of(attacks.iter())
+        .words("scores", |row| one_line(&row.scores))
+        .number("ε at least", 4, |row| row.epsilon.0)
+        .exact("guesses", |row| row.guesses)
+        .exact("right", |row| row.right)
+}
+
 impl Render for CanaryAuditAnswer {
     fn sections(&self, form: Form) -> Vec<Section> {
         let mut sections = self.audit.sections(form);
+        if self.attacks.len() > 1 {
+            let note = "All of these bounds hold at once: each has a share of the failure probability.";
+            sections.push(Section::new("Sets of scores").heading("").table(attack_table(&self.attacks)).notes([note]));
+        }
         sections.push(forecast_section(self.forecast.as_ref()));
         sections.push(self.planned().section());
         sections

@@ -16,6 +16,7 @@ const SHOWN_ON_PAGE: usize = 200;
 impl ScoresAnswer {
     fn bounds(&self) -> Columns<(&'static str, &ScoreBoundRow)> {
         let quantity = |name: &str, row: &ScoreBoundRow| match (row.delta, row.epsilon) {
+            _ if row.order.is_some() => format!("{name} of order {}", row.order.map_or_else(String::new, short)),
             (Some(delta), _) => format!("{name} at δ = {}", short(delta)),
             (_, Some(epsilon)) => format!("{name} at ε = {}", short(epsilon)),
             _ => name.to_owned(),
@@ -35,7 +36,8 @@ impl ScoresAnswer {
         let epsilon = self.epsilon.iter().map(|row| ("ε", row));
         let mu = self.mu.iter().map(|row| ("μ", row));
         let implied = self.epsilon_of_mu.iter().map(|row| ("ε of that μ", row));
-        epsilon.chain(mu).chain(implied).chain(self.delta.iter().map(|row| ("δ", row)))
+        let renyi = self.renyi.iter().map(|row| ("Rényi divergence", row));
+        epsilon.chain(mu).chain(implied).chain(self.delta.iter().map(|row| ("δ", row))).chain(renyi)
     }
 
     /// Limits at so many thresholds, evenly, the ends included.
@@ -116,13 +118,14 @@ impl Render for ScoresAnswer {
     }
 
     fn records(&self) -> Records<'_> {
-        let names = [&self.epsilon, &self.mu, &self.epsilon_of_mu, &self.delta];
-        let names = names.into_iter().zip(["epsilon", "mu", "epsilon-of-mu", "delta"]);
+        let names = [&self.epsilon, &self.mu, &self.epsilon_of_mu, &self.delta, &self.renyi];
+        let names = names.into_iter().zip(["epsilon", "mu", "epsilon-of-mu", "delta", "renyi"]);
         Records::of(names.flat_map(|(rows, quantity)| rows.iter().map(move |row| (quantity, row))))
             .column("quantity", |row| row.0)
             .column("method", |row| row.1.method)
             .column("selection", |row| row.1.selection)
             .column("direction", |row| row.1.direction.map_or("both", Direction::name))
+            .column("order", |row| row.1.order)
             .column("delta", |row| row.1.delta)
             .column("epsilon", |row| row.1.epsilon)
             .column("threshold", |row| row.1.threshold)

@@ -3,10 +3,11 @@
 use super::claim::Claim;
 use super::number::{Number, short, significant};
 use super::progress::Progress;
+use super::score_bounds::ScoreBoundRow;
 use super::scores::{ScoreAnswers, ScoresAnswer, ScoresStudy};
 use super::{Answer, Study, Warning};
 use crate::audit::{
-    CanaryScoreModel, ClaimedBounds, ForecastBound, GuessSelection, GuessedSides, MostShown, OneRunPlan,
+    CanaryScoreModel, ClaimedBounds, ForecastBound, GuessSelection, GuessedSides, MembersScore, MostShown, OneRunPlan,
     best_declared_guesses, best_guessed_sides, forecast_one_run, most_shown,
 };
 use crate::divergence::{LossQuantiles, compose_enclosed, gdp_epsilon};
@@ -38,7 +39,7 @@ pub enum PlannedGuesses {
 /// How is a training run to be audited, and what can the audit show?
 ///
 /// ```
-/// # use leakbound::audit::GuessSelection;
+/// # use leakbound::audit::{GuessSelection, MembersScore};
 /// # use leakbound::quantity::{Delta, Epsilon, FailureProbability};
 /// # use leakbound::record::TrainingClaim;
 /// # use leakbound::study::{CanaryPlanStudy, PlannedGuesses, Study, unwatched};
@@ -46,6 +47,8 @@ pub enum PlannedGuesses {
 ///     canaries: 500,
 ///     seed: 7,
 ///     guesses: PlannedGuesses::Selection(GuessSelection::PaidFor),
+///     members_score: MembersScore::High,
+///     attacks: 1,
 ///     delta: Delta::new(1e-5)?,
 ///     failure_probability: FailureProbability::new(0.05)?,
 ///     claim: Some(TrainingClaim::Epsilon(Epsilon::new(2.0)?)),
@@ -65,6 +68,11 @@ pub struct CanaryPlanStudy {
     pub seed: u64,
     /// How many canaries are guessed at.
     pub guesses: PlannedGuesses,
+    /// On which side of the others the scores of members are expected.
+    pub members_score: MembersScore,
+    /// Sets of scores that are audited: each has an equal share of the failure probability, and the largest of their
+    /// bounds holds.
+    pub attacks: usize,
     /// δ of the bound.
     pub delta: Delta,
     /// The probability that a bound is wrong.
@@ -137,8 +145,11 @@ impl Study for CanaryPlanStudy {
     /// Those of [`OneRunPlan::new`]; [`Error::Rejected`] for a mechanism that is not about a record, and for guesses by
     /// a forecast without a claim.
     fn run(&self, _: &Progress<'_>) -> Result<CanaryPlanAnswer> {
-        let plan =
-            |selection| OneRunPlan::new(self.canaries, self.seed, selection, self.delta, self.failure_probability);
+        let plan = |selection| {
+            OneRunPlan::new(self.canaries, self.seed, selection, self.delta, self.failure_probability)?
+                .with_members_score(self.members_score)
+                .with_attacks(self.attacks)
+        };
         let model = self.claim.as_ref().map(|claim| score_model(claim, self.delta)).transpose()?;
         let claimed = self.claim.as_ref().map(|claim| claimed_bounds(claim, self.delta)).transpose()?;
         let audit = match self.guesses {
@@ -267,14 +278,42 @@ fn claimed_bounds(claim: &TrainingClaim, delta: Delta) -> Result<ClaimedBounds> 
 }
 
 /// What do the scores of planned canaries prove of the run?
+///
+/// Each set of scores is audited with an equal share of the plan's failure probability, so that all bounds hold at once
+/// but for that probability: the largest one is a bound.
 #[derive(Debug, Clone)]
 pub struct CanaryAuditStudy {
     /// The plan, made before training.
     pub plan: CanaryPlan,
-    /// \[canary\]: high scores mean members.
-    pub scores: Vec<f64>,
+    /// The scores of the attacks, at most as many as were planned.
+    pub attacks: Vec<AttackScores>,
     /// Simulated audits behind the forecast.
     pub repetitions: u64,
+}
+
+/// What one attack on the canaries found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AttackScores {
+    /// What the attack is called, such as the name of its file.
+    pub name: String,
+    /// \[canary\]: a score for each, trained on or not.
+    pub scores: Vec<f64>,
+}
+
+/// What one of several sets of scores proves.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CanaryAttackRow {
+    /// What the attack is called, such as the name of its file.
+    pub scores: String,
+    /// The lower bound of ε at the plan's δ; those of all sets hold at once.
+    pub epsilon: Number,
+    /// The lower bound of μ, where the plan has one.
+    pub mu: Option<Number>,
+    /// Guesses that count.
+    pub guesses: u64,
+    /// Right ones among them.
+    pub right: u64,
 }
 
 /// The answer of a [`CanaryAuditStudy`].
@@ -292,7 +331,9 @@ pub struct CanaryAuditAnswer {
     pub most_shown: Number,
     /// What audits find where each canary is shown as well as the claim allows; absent without a claim.
     pub forecast: Option<ForecastRanges>,
-    /// What the scores prove.
+    /// What each set of scores proves.
+    pub attacks: Vec<CanaryAttackRow>,
+    /// What the scores prove: of several sets, the largest bounds of each quantity.
     #[serde(flatten)]
     pub audit: ScoresAnswer,
     /// What a reader must know.
@@ -320,28 +361,45 @@ impl Study for CanaryAuditStudy {
     type Answer = CanaryAuditAnswer;
 
     /// # Errors
-    /// [`Error::Length`] for another number of scores than of canaries; those of [`ScoresStudy`].
+    /// [`Error::Rejected`] for no set of scores and for more of them than were planned; [`Error::Length`] for another
+    /// number of scores than of canaries; those of [`ScoresStudy`].
     fn run(&self, progress: &Progress<'_>) -> Result<CanaryAuditAnswer> {
         let plan = &self.plan.audit;
+        let (found, planned) = (self.attacks.len(), plan.attacks());
+        let miscounted = || {
+            let reason = format!(
+                "{found} sets of scores, expected 1 to {planned}, as planned: the best of more is not covered by the \
+                 failure probability"
+            );
+            Error::Rejected { operation: "audit of a planned run", reason }
+        };
+        if found > planned {
+            return Err(miscounted());
+        }
         let delta = plan.delta();
         let claim = self.plan.claim.as_ref();
         let claimed = claim.map(|claim| claimed_bounds(claim, delta)).transpose()?;
-        let study = ScoresStudy {
-            scores: plan.scores(&self.scores)?,
-            answers: ScoreAnswers::OneRun(plan.selection()),
-            delta,
-            failure_probability: plan.failure_probability(),
-            epsilons: Vec::new(),
-            claim_epsilon: claimed.map(|claimed| claimed.epsilon),
-            claim_mu: match claim {
-                // The ε that μ comes to is tested.
-                _ if matches!(plan.selection(), GuessSelection::Nested(_)) => None,
-                Some(TrainingClaim::Mu(mu)) => Some(*mu),
-                _ => claimed.and_then(|claimed| claimed.mu),
-            },
-            seed: plan.seed(),
+        let study = |attack: &AttackScores| -> Result<ScoresStudy> {
+            Ok(ScoresStudy {
+                scores: plan.scores(&attack.scores)?,
+                answers: ScoreAnswers::OneRun(plan.selection()),
+                delta,
+                failure_probability: plan.failure_of_each(),
+                epsilons: Vec::new(),
+                orders: Vec::new(),
+                claim_epsilon: claimed.map(|claimed| claimed.epsilon),
+                claim_mu: match claim {
+                    // The ε that μ comes to is tested.
+                    _ if matches!(plan.selection(), GuessSelection::Nested(_)) => None,
+                    Some(TrainingClaim::Mu(mu)) => Some(*mu),
+                    _ => claimed.and_then(|claimed| claimed.mu),
+                },
+                seed: plan.seed(),
+            })
         };
-        let audit = study.run(progress)?;
+        let audits = self.attacks.iter().map(|attack| study(attack)?.run(progress)).collect::<Result<Vec<_>>>()?;
+        let attacks = self.attacks.iter().zip(&audits).map(|(attack, audit)| attack_row(attack, audit)).collect();
+        let Some(audit) = largest(audits, plan.failure_probability()) else { return Err(miscounted()) };
         let most = most_shown(plan)?;
         let model = claim.map(|claim| score_model(claim, delta)).transpose()?;
         let forecast = model.map(|model| forecast(plan, &model, self.repetitions)).transpose()?;
@@ -367,10 +425,51 @@ impl Study for CanaryAuditStudy {
             claimed_epsilon: claimed.map(|claimed| Number(claimed.epsilon.get())),
             most_shown: Number(most.epsilon),
             forecast,
+            attacks,
             audit,
             warnings,
         })
     }
+}
+
+fn attack_row(attack: &AttackScores, audit: &ScoresAnswer) -> CanaryAttackRow {
+    let lower = |rows: &[ScoreBoundRow]| rows.iter().map(|row| row.lower).next();
+    let one_run = audit.one_run.as_ref();
+    CanaryAttackRow {
+        scores: attack.name.clone(),
+        epsilon: lower(&audit.epsilon).unwrap_or(Number(0.0)),
+        mu: lower(&audit.mu),
+        guesses: one_run.map_or(0, |row| row.guessed_members + row.guessed_non_members),
+        right: one_run.map_or(0, |row| row.right),
+    }
+}
+
+/// The largest bounds of several audits, of which any is wrong with this probability; guesses are those of the largest
+/// bound of ε. None of no audit.
+fn largest(audits: Vec<ScoresAnswer>, failure: FailureProbability) -> Option<ScoresAnswer> {
+    let lower = |rows: &[ScoreBoundRow]| rows.iter().map(|row| row.lower.0).fold(0.0, f64::max);
+    let mut audits = audits.into_iter();
+    let mut best = audits.next()?;
+    for other in audits {
+        if lower(&other.mu) > lower(&best.mu) {
+            (best.mu, best.epsilon_of_mu) = (other.mu, other.epsilon_of_mu);
+        }
+        if lower(&other.epsilon) > lower(&best.epsilon) {
+            (best.epsilon, best.one_run) = (other.epsilon, other.one_run);
+        }
+        for (claim, more) in best.claims.iter_mut().zip(other.claims) {
+            if more.lower.0 > claim.lower.0 {
+                *claim = more;
+            }
+        }
+    }
+    for row in best.epsilon.iter_mut().chain(&mut best.mu).chain(&mut best.epsilon_of_mu) {
+        row.failure_probability = failure.get();
+    }
+    for claim in &mut best.claims {
+        claim.failure_probability = failure.get();
+    }
+    Some(best)
 }
 
 #[cfg(test)]
@@ -385,6 +484,8 @@ mod tests {
             canaries: 1_000,
             seed: 3,
             guesses,
+            members_score: MembersScore::High,
+            attacks: 1,
             delta: Delta::new(1e-5).unwrap(),
             failure_probability: FailureProbability::new(0.05).unwrap(),
             claim,
@@ -461,7 +562,8 @@ mod tests {
         let plan = crate::record::canary_plan_from_text("plan.json", &document).unwrap();
         let coins = plan.audit.coins();
         let conclude = |scores: Vec<f64>| {
-            CanaryAuditStudy { plan: plan.clone(), scores, repetitions: 40 }.run(&unwatched).unwrap()
+            let attacks = vec![AttackScores { name: "a".into(), scores }];
+            CanaryAuditStudy { plan: plan.clone(), attacks, repetitions: 40 }.run(&unwatched).unwrap()
         };
         let shown = conclude(coins.iter().map(|&coin| f64::from(u8::from(coin))).collect());
         assert!(shown.claims()[0].refuted && shown.warnings.is_empty());
@@ -469,5 +571,47 @@ mod tests {
         let hidden = conclude(vec![0.0; 1_000]);
         assert!(!hidden.claims()[0].refuted);
         assert_eq!(hidden.warnings[0].code, "weak-attack");
+    }
+
+    /// Of three planned attacks the best one counts, with a third of the failure probability; a fourth is rejected.
+    #[test]
+    fn the_best_of_planned_attacks_is_a_bound() {
+        let claim = Some(TrainingClaim::Epsilon(Epsilon::new(1.0).unwrap()));
+        let study = |attacks, failure| CanaryPlanStudy {
+            attacks,
+            failure_probability: FailureProbability::new(failure).unwrap(),
+            ..study(claim.clone(), PlannedGuesses::Nested)
+        };
+        let plan = |study: CanaryPlanStudy| {
+            let planned = study.run(&unwatched).unwrap();
+            let document = serde_json::json!({ "schema": CanaryPlanAnswer::SCHEMA, "plan": planned.plan }).to_string();
+            (crate::record::canary_plan_from_text("plan.json", &document).unwrap(), planned)
+        };
+        let ((three, planned), (third, alone)) = (plan(study(3, 0.05)), plan(study(1, 0.05 / 3.0)));
+        assert_eq!((planned.most_shown.0, planned.forecast), (alone.most_shown.0, alone.forecast));
+        let shown: Vec<f64> = three.audit.coins().iter().map(|&coin| f64::from(u8::from(coin))).collect();
+        let half = shown.iter().enumerate().map(|(i, &score)| if i % 4 == 0 { 1.0 - score } else { score }).collect();
+        let audit = |plan: &CanaryPlan, sets: &[&Vec<f64>]| {
+            let attacks = sets
+                .iter()
+                .enumerate()
+                .map(|(i, &scores)| AttackScores { name: format!("set {i}"), scores: scores.clone() });
+            CanaryAuditStudy { plan: plan.clone(), attacks: attacks.collect(), repetitions: 40 }.run(&unwatched)
+        };
+        let answer = audit(&three, &[&half, &shown, &vec![0.0; 1_000]]).unwrap();
+        let single = audit(&third, &[&shown]).unwrap();
+        assert_eq!(answer.audit.epsilon[0].lower, single.audit.epsilon[0].lower);
+        assert_eq!(answer.attacks[1].epsilon, answer.audit.epsilon[0].lower);
+        assert!(answer.attacks[0].epsilon.0 > answer.attacks[2].epsilon.0 && answer.attacks[2].epsilon.0 == 0.0);
+        assert_eq!((answer.claims()[0].refuted, answer.claims()[0].failure_probability), (true, 0.05));
+        assert_eq!(answer.audit.epsilon[0].failure_probability, 0.05);
+        // The order of the attacks does not matter.
+        let turned = audit(&three, &[&vec![0.0; 1_000], &shown, &half]).unwrap();
+        assert_eq!(turned.audit.epsilon[0].lower, answer.audit.epsilon[0].lower);
+        assert_eq!(turned.audit.one_run.unwrap().right, answer.audit.one_run.unwrap().right);
+        for sets in [&[][..], &[&shown; 4]] {
+            let message = audit(&three, sets).unwrap_err().to_string();
+            assert!(message.contains("expected 1 to 3, as planned"), "{message}");
+        }
     }
 }

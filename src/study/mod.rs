@@ -26,6 +26,8 @@ mod progress;
 mod property;
 mod rerun;
 pub(crate) mod rows;
+mod score_bounds;
+mod score_renyi;
 mod scores;
 mod self_check;
 mod simulate;
@@ -44,8 +46,8 @@ pub use bench::{BenchAnswer, BenchRow, BenchStudy, BenchWork};
 pub use bounds::{Bounds, Methods};
 pub use calibrate::{AttackRow, CalibrateAnswer, CalibrateStudy, Goal, ProfileKind};
 pub use canary_plan::{
-    CanaryAuditAnswer, CanaryAuditStudy, CanaryPlanAnswer, CanaryPlanStudy, ForecastRange, ForecastRanges,
-    PlannedGuesses,
+    AttackScores, CanaryAttackRow, CanaryAuditAnswer, CanaryAuditStudy, CanaryPlanAnswer, CanaryPlanStudy,
+    ForecastRange, ForecastRanges, PlannedGuesses,
 };
 pub use claim::{Claim, Claims};
 pub use composed::{ComposedCurve, ComposedEpsilon, ComposedSection, CurveKind, Meaning};
@@ -78,7 +80,8 @@ pub use progress::{Progress, Step, unwatched};
 pub use property::{PropertyAnswer, PropertyDistanceRow, PropertyStudy};
 pub use rerun::{Difference, RerunAnswer};
 pub use rows::{BoundRow, DistributionDivergenceRow, EpsilonRow, FailureNote, ForecastRow, RecommendationRow, SetRow};
-pub use scores::{FalseClaimRow, OneRunRow, RatePoint, ScoreAnswers, ScoreBoundRow, ScoresAnswer, ScoresStudy};
+pub use score_bounds::ScoreBoundRow;
+pub use scores::{FalseClaimRow, OneRunRow, RatePoint, ScoreAnswers, ScoresAnswer, ScoresStudy};
 pub use self_check::{
     CheckRow, CheckedAudit, CheckedQuery, ScoreCheckAnswer, ScoreCheckStudy, SelfCheckAnswer, SelfCheckStudy,
     TightnessRow,

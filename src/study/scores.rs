@@ -3,6 +3,8 @@
 use super::claim::Claim;
 use super::number::{Number, short, significant};
 use super::progress::Progress;
+use super::score_bounds::ScoreBoundRow;
+use super::score_renyi::renyi_rows;
 use super::{Answer, Study, Warning};
 use crate::audit::{
     CanaryScores, GuessSelection, Rectangle, ScoreEvidence, ThresholdSelection, audit_one_run, audit_scores,
@@ -11,7 +13,7 @@ use crate::audit::{
 use crate::bound::{Direction, LowerBound, Validity};
 use crate::divergence::gdp_epsilon;
 use crate::error::{Error, Result};
-use crate::quantity::{Delta, Epsilon, FailureProbability};
+use crate::quantity::{Delta, Epsilon, FailureProbability, Order};
 use crate::roc::RocPoint;
 use serde::Serialize;
 
@@ -42,6 +44,7 @@ pub enum ScoreAnswers {
 ///     delta: Delta::new(1e-5)?,
 ///     failure_probability: FailureProbability::new(0.05)?,
 ///     epsilons: Vec::new(),
+///     orders: Vec::new(),
 ///     claim_epsilon: None,
 ///     claim_mu: Some(1.0),
 ///     seed: 0,
@@ -61,36 +64,14 @@ pub struct ScoresStudy {
     pub failure_probability: FailureProbability,
     /// Values of ε at which δ is bounded, by thresholds.
     pub epsilons: Vec<Epsilon>,
+    /// Rényi orders at which the divergence of independent scores is bounded, with half of the failure probability.
+    pub orders: Vec<Order>,
     /// Claim: training is (ε, δ)-differentially private.
     pub claim_epsilon: Option<Epsilon>,
     /// Claim: training is μ-GDP.
     pub claim_mu: Option<f64>,
     /// The seed of random splits.
     pub seed: u64,
-}
-
-/// A lower bound from scores.
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ScoreBoundRow {
-    /// The method, such as `clopper-pearson` or `one-run`.
-    pub method: &'static str,
-    /// How the threshold, or the numbers of guesses, came about.
-    pub selection: &'static str,
-    /// `forward` for members over others; absent where both directions share the bound.
-    pub direction: Option<Direction>,
-    /// δ of an ε.
-    pub delta: Option<f64>,
-    /// ε of a δ.
-    pub epsilon: Option<f64>,
-    /// The threshold at which the bound is read; absent for guesses.
-    pub threshold: Option<Number>,
-    /// The lower bound.
-    pub lower: Number,
-    /// The probability that any row of the same selection is wrong.
-    pub failure_probability: f64,
-    /// What is guaranteed.
-    pub validity: Validity,
 }
 
 /// Counts and limits at one threshold.
@@ -153,6 +134,8 @@ pub struct ScoresAnswer {
     pub epsilon_of_mu: Vec<ScoreBoundRow>,
     /// Bounds of δ at ε.
     pub delta: Vec<ScoreBoundRow>,
+    /// Bounds of Rényi divergences at the requested orders.
+    pub renyi: Vec<ScoreBoundRow>,
     /// The guesses of a one-run audit.
     pub one_run: Option<OneRunRow>,
     /// Rates at the thresholds, with limits that hold at once.
@@ -167,6 +150,13 @@ pub struct ScoresAnswer {
     /// What a reader must know.
     #[serde(skip)]
     pub warnings: Vec<Warning>,
+}
+
+impl ScoresAnswer {
+    fn rows_mut(&mut self) -> impl Iterator<Item = &mut ScoreBoundRow> {
+        let Self { epsilon, mu, epsilon_of_mu, delta, renyi, .. } = self;
+        [epsilon, mu, epsilon_of_mu, delta, renyi].into_iter().flatten()
+    }
 }
 
 impl Answer for ScoresAnswer {
@@ -185,7 +175,8 @@ impl Study for ScoresStudy {
     type Answer = ScoresAnswer;
 
     /// # Errors
-    /// [`Error::Rejected`] for a claim under a naive selection, which refutes nothing, and those of the audits.
+    /// [`Error::Rejected`] for a claim under a naive selection, which refutes nothing, and for orders of one run; those of
+    /// the audits.
     fn run(&self, _: &Progress<'_>) -> Result<ScoresAnswer> {
         let mut answer = ScoresAnswer {
             members: self.scores.members().len() as u64,
@@ -194,6 +185,7 @@ impl Study for ScoresStudy {
             mu: Vec::new(),
             epsilon_of_mu: Vec::new(),
             delta: Vec::new(),
+            renyi: Vec::new(),
             one_run: None,
             rates: Vec::new(),
             roc: roc(&self.scores),
@@ -206,6 +198,9 @@ impl Study for ScoresStudy {
             ScoreAnswers::Threshold(selection) => self.thresholds(selection, &mut answer)?,
         }
         answer.claims = self.tested(&answer)?;
+        for row in answer.rows_mut() {
+            row.failure_probability = self.failure_probability.get();
+        }
         Ok(answer)
     }
 }
@@ -213,11 +208,15 @@ impl Study for ScoresStudy {
 impl ScoresStudy {
     fn thresholds(&self, selection: ThresholdSelection, answer: &mut ScoresAnswer) -> Result<()> {
         let (delta, name) = (self.delta, selection.name());
-        let evidence = audit_scores(&self.scores, selection, delta, self.failure_probability, self.seed)?;
+        // Both parts of the answer hold at once.
+        let parts = if self.orders.is_empty() { 1 } else { 2 };
+        let failure = self.failure_probability.split(parts);
+        let evidence = audit_scores(&self.scores, selection, delta, failure, self.seed)?;
+        answer.renyi = renyi_rows(&self.scores, &self.orders, failure, self.seed)?;
         // Of many splits the median is shown, and no one threshold.
         let shown = |threshold: Option<f64>| threshold.map(Number);
         for direction in Direction::BOTH {
-            let bound = row(&evidence.epsilon(delta, direction), name);
+            let bound = ScoreBoundRow::of(&evidence.epsilon(delta, direction), name);
             let threshold = shown(evidence.epsilon_threshold(delta, direction));
             answer.epsilon.push(ScoreBoundRow {
                 direction: Some(direction),
@@ -226,14 +225,18 @@ impl ScoresStudy {
                 ..bound
             });
             for &epsilon in &self.epsilons {
-                let bound = row(&evidence.delta(epsilon, direction), name);
+                let bound = ScoreBoundRow::of(&evidence.delta(epsilon, direction), name);
                 answer.delta.push(ScoreBoundRow { direction: Some(direction), epsilon: Some(epsilon.get()), ..bound });
             }
         }
         let threshold = shown(evidence.gdp_threshold());
         let [mu, implied] = evidence.gdp_epsilon(delta)?;
-        answer.mu.push(ScoreBoundRow { threshold, ..row(&mu, name) });
-        answer.epsilon_of_mu.push(ScoreBoundRow { threshold, delta: Some(delta.get()), ..row(&implied, name) });
+        answer.mu.push(ScoreBoundRow { threshold, ..ScoreBoundRow::of(&mu, name) });
+        answer.epsilon_of_mu.push(ScoreBoundRow {
+            threshold,
+            delta: Some(delta.get()),
+            ..ScoreBoundRow::of(&implied, name)
+        });
         answer.rates = rates(&evidence);
         if selection == ThresholdSelection::Naive {
             self.naive(answer)?;
@@ -271,17 +274,22 @@ impl ScoresStudy {
     }
 
     fn one_run(&self, selection: GuessSelection, answer: &mut ScoresAnswer) -> Result<()> {
+        if !self.orders.is_empty() {
+            let reason =
+                "scores of canaries of one run are not independent draws, of which Rényi divergences are bounded";
+            return Err(Error::Rejected { operation: "Rényi bounds of scores", reason: reason.into() });
+        }
         let audit = audit_one_run(&self.scores, selection, self.delta, self.failure_probability, self.seed)?;
         let (name, delta) = (selection.name(), Some(self.delta.get()));
-        answer.epsilon.push(ScoreBoundRow { delta, ..row(&audit.epsilon, name) });
+        answer.epsilon.push(ScoreBoundRow { delta, ..ScoreBoundRow::of(&audit.epsilon, name) });
         if let Some(mu) = audit.mu {
-            answer.mu.push(row(&mu, name));
+            answer.mu.push(ScoreBoundRow::of(&mu, name));
             let implied = LowerBound {
                 value: gdp_epsilon(mu.value, self.delta)?.get() * (1.0 - 1e-9),
                 validity: Validity::Heuristic,
                 ..mu
             };
-            answer.epsilon_of_mu.push(ScoreBoundRow { delta, ..row(&implied, name) });
+            answer.epsilon_of_mu.push(ScoreBoundRow { delta, ..ScoreBoundRow::of(&implied, name) });
         } else if self.claim_mu.is_some() {
             let reason = "nested guesses say nothing of μ; choose another selection".into();
             return Err(Error::Rejected { operation: "test of a claim", reason });
@@ -350,20 +358,6 @@ fn roc(scores: &CanaryScores) -> Vec<[f64; 2]> {
     points.sort_by(|a, b| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1])));
     points.dedup();
     points
-}
-
-fn row(bound: &LowerBound, selection: &'static str) -> ScoreBoundRow {
-    ScoreBoundRow {
-        method: bound.method,
-        selection,
-        direction: None,
-        delta: None,
-        epsilon: None,
-        threshold: None,
-        lower: Number(bound.value),
-        failure_probability: bound.failure_probability.get(),
-        validity: bound.validity,
-    }
 }
 
 /// Whether members have lower scores than others more often than not: the median member against the median of others.

@@ -44,17 +44,19 @@ fn a_plan_is_made_and_concluded() {
     assert_eq!((rows[0], rows.len()), ("canary,member", 401));
     assert!(rows[1..].iter().zip(&coins).all(|(row, &coin)| row.ends_with(if coin { ",1" } else { ",0" })));
 
-    // Both forms of scores, and scores of the opposite sign.
+    // Both forms of scores, and scores of the opposite sign with a plan that says so.
     let scores = scores(&coins);
+    desk.stdout(&format!("{PLAN} --flip --format json --output flipped.json"));
     desk.file("scores.npy", npy(&Array1::from(scores.clone())));
     desk.file("negated.npy", npy(&Array1::from(scores.iter().map(|score| -score).collect::<Vec<_>>())));
     let rows = scores.iter().enumerate().rev().map(|(canary, score)| format!("{canary},{score}\n"));
     desk.file("scores.csv", "canary,score\n".to_owned() + &rows.collect::<String>());
-    let [array, table, flipped] = ["scores.npy", "scores.csv", "negated.npy --flip"]
-        .map(|file| desk.answer(3, &format!("canaries audit plan.json {file} --repetitions 20")));
-    for key in ["epsilon", "mu", "one_run", "claims", "forecast", "plan_sha256"] {
+    let [array, table, flipped] = ["plan.json scores.npy", "plan.json scores.csv", "flipped.json negated.npy"]
+        .map(|files| desk.answer(3, &format!("canaries audit {files} --repetitions 20")));
+    for key in ["epsilon", "mu", "one_run", "claims", "forecast"] {
         assert_eq!((&array[key], &array[key]), (&table[key], &flipped[key]), "{key}");
     }
+    assert!(array["plan_sha256"] == table["plan_sha256"] && array["plan_sha256"] != flipped["plan_sha256"]);
     assert_eq!(array["plan_sha256"], plan["plan"]["sha256"]);
     assert_eq!(array["forecast"], plan["forecast"]);
     assert_eq!(array["claims"][0]["refuted"], true);
@@ -64,6 +66,29 @@ fn a_plan_is_made_and_concluded() {
     checked(&desk.text("page.html"), |page| {
         assert!(page.descendants().any(|node| node.text().is_some_and(|text| text.contains("Forecast"))));
     });
+}
+
+/// Two attacks, of which the first shows nothing: the best of those that were planned is a bound, and of more is none.
+#[test]
+fn several_attacks_are_planned_and_share_the_failure_probability() {
+    let desk = Desk::new();
+    desk.stdout(&format!("{PLAN} --attacks 2 --format json --output plan.json"));
+    let plan: Value = serde_json::from_str(&desk.text("plan.json")).unwrap();
+    let coins: Vec<bool> = plan["plan"]["coins"].as_str().unwrap().bytes().map(|digit| digit == b'1').collect();
+    desk.file("shown.npy", npy(&Array1::from(scores(&coins))));
+    desk.file("hidden.npy", npy(&Array1::from(vec![0.0; 400])));
+    let answer = desk.answer(3, "canaries audit plan.json hidden.npy shown.npy --repetitions 20");
+    assert_eq!(answer["attacks"][0]["scores"], "hidden.npy");
+    assert_eq!(answer["attacks"][0]["epsilon"], 0.0);
+    assert_eq!(answer["attacks"][1]["epsilon"], answer["epsilon"][0]["lower"]);
+    assert_eq!(answer["claims"][0]["failure_probability"], 0.05);
+    assert_eq!(answer["inputs"].as_array().unwrap().len(), 3);
+    let text = desk.run("canaries audit plan.json hidden.npy shown.npy --repetitions 20").printed(3);
+    assert!(text.contains("hidden.npy") && text.contains("2, each with a failure probability of 0.025"), "{text}");
+    let line = desk.rejected(2, "canaries audit plan.json hidden.npy shown.npy shown.npy");
+    assert!(line.contains("3 sets of scores, expected 1 to 2, as planned"), "{line}");
+    let line = desk.rejected(2, "canaries plan --canaries 400 --attacks 0");
+    assert!(line.contains("--attacks"), "{line}");
 }
 
 /// A claim of μ needs a bound of μ, and nested guesses have none.

@@ -110,6 +110,24 @@ fn naive_selection_shows_what_it_does_to_noise() {
     assert!(rate > 0.0 && rate < 0.3, "{rate}");
 }
 
+/// Rényi bounds take half of the failure probability, so that all bounds together have what is stated.
+#[test]
+fn renyi_divergences_of_scores_are_bounded_beside_the_rest() {
+    let desk = scored();
+    let alone = desk.json("audit scores s.csv --failure-probability 0.025");
+    let document = desk.json("audit scores s.csv --orders 2,8");
+    assert_eq!(alone["epsilon"][0]["lower"], document["epsilon"][0]["lower"]);
+    let rows = document["renyi"].as_array().unwrap();
+    assert_eq!(rows.len(), 8);
+    assert!(rows.iter().chain(document["epsilon"].as_array().unwrap()).all(|row| row["failure_probability"] == 0.05));
+    assert!(number(&rows[0]["lower"]) > 0.0 && rows[0]["order"] == 2.0, "{}", rows[0]);
+    let text = desk.stdout("audit scores s.csv --orders 2,8");
+    assert!(text.contains("Rényi divergence of order 2") && text.contains("k-cut-region"), "{text}");
+    assert!(desk.stdout("audit scores s.csv --orders 2 --format csv").contains("renyi,k-cut-region,split,forward,2"));
+    desk.rejected(2, "audit scores s.csv --orders 1");
+    assert_eq!(desk.run("audit scores s.csv --orders 2 --one-run").status, 2);
+}
+
 #[test]
 fn one_run_prints_its_guesses() {
     let desk = scored();
@@ -134,7 +152,7 @@ fn text_table_and_page() {
     assert!(text.contains("300 members and 300 non-members") && text.contains("uniform-band"));
     let rows = desk.stdout("audit scores s.csv --format csv");
     assert!(rows.starts_with(
-        "quantity,method,selection,direction,delta,epsilon,threshold,lower,failure_probability,validity\n"
+        "quantity,method,selection,direction,order,delta,epsilon,threshold,lower,failure_probability,validity\n"
     ));
     assert_eq!(rows.lines().count(), 5);
     let html = desk.text("page.html");

@@ -259,7 +259,8 @@ mod with_libtorch {
         let arguments = |more: &str| {
             format!(
                 "torch teachers --data {IMAGES} --recording {recording} --device cpu --teachers 2 --images 200 --hidden 8 \
-                 --instantiations 500 --queries 20 --epochs 4 --threads 1 --checkpoint {checkpoint} {more}"
+                 --instantiations 500 --queries 20 --adversarial 2 --retrainings 2 --epochs 4 --threads 1 \
+                 --checkpoint {checkpoint} {more}"
             )
         };
         for (more, way) in [("", "--resume goes on"), ("--resume", "the same command goes on")] {

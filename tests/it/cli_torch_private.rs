@@ -40,6 +40,30 @@ fn private_models_are_attacked() {
     }
 }
 
+/// Many trainings with and without a canary: claims that hold stand, one that is too small is refuted, and a recording
+/// without members is rejected.
+#[test]
+fn last_iterates_of_many_runs_are_audited() {
+    let folder = tempfile::tempdir().unwrap();
+    let recording = folder.path().join("runs.npz");
+    let recipe = "dpsgd-runs --runs 60 --images 40 --batch 40 --epochs 10 --noise-multiplier 1.2 --initial-epochs 2";
+    let text = recorded_twice(recipe, &recording);
+    assert!(text.contains("leakbound.torch-dpsgd-runs/1") && text.contains("initial-test-accuracy"), "{text}");
+    let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let fact = document["facts"].as_array().unwrap().iter().find(|fact| fact["name"] == "epsilon").unwrap();
+    let claim = fact["value"].as_f64().unwrap();
+    for (claim, expected) in [(claim, 0), (0.1, 3)] {
+        let words = format!("audit scores {} --claim-epsilon {claim} --orders 2 --quiet", recording.display());
+        let (status, stdout, stderr) = leakbound(&words);
+        assert_eq!(status, expected, "{stdout} {stderr}");
+        assert!(stdout.contains("60 members and 60 non-members") && stdout.contains("k-cut-region"), "{stdout}");
+    }
+    let half = crate::arrays::archive(|writer| writer.add_array("scores", &ndarray::arr1(&[1.0, 2.0])).unwrap());
+    std::fs::write(folder.path().join("half.npz"), half).unwrap();
+    let (status, _, stderr) = leakbound(&format!("audit scores {}", folder.path().join("half.npz").display()));
+    assert!(status == 1 && stderr.contains("member"), "{stderr}");
+}
+
 /// A run that keeps its claim stands, one with a quarter of the noise is refuted, and a recording is for its own plan.
 #[test]
 fn one_run_is_audited_as_it_was_planned() {

@@ -201,18 +201,24 @@ fn a_scores_study_is_the_command() {
         delta: Delta::new(1e-5).unwrap(),
         failure_probability: FailureProbability::new(0.05).unwrap(),
         epsilons: vec![Epsilon::new(0.1).unwrap()],
+        orders: vec![Order::new(2.0).unwrap()],
         claim_epsilon: None,
         claim_mu: None,
         seed: 2,
     };
     let answer = study.run(&unwatched).unwrap();
-    assert_printed(&answer, &format!("audit scores {} --selection naive --epsilons 0.1 --seed 2", file.display()));
+    assert_printed(
+        &answer,
+        &format!("audit scores {} --selection naive --epsilons 0.1 --orders 2 --seed 2", file.display()),
+    );
     // A naive selection refutes nothing.
     let claimed = ScoresStudy { claim_mu: Some(0.1), ..study.clone() };
     assert!(matches!(claimed.run(&unwatched), Err(Error::Rejected { .. })));
     // One run has the same scores, and other answers.
     let one_run = ScoresStudy { answers: ScoreAnswers::OneRun(GuessSelection::PaidFor), ..study };
-    assert!(one_run.run(&unwatched).unwrap().one_run.is_some());
+    // Canaries of one run are not independent draws.
+    assert!(matches!(one_run.run(&unwatched), Err(Error::Rejected { .. })));
+    assert!(ScoresStudy { orders: Vec::new(), ..one_run }.run(&unwatched).unwrap().one_run.is_some());
 }
 
 #[test]

@@ -56,8 +56,9 @@ pub use context::TrainingContext;
 pub use defense::{ClassifierPlan, Defense, Dfkd, DpSgd, EncoderPlan, Hamp, MoCo, RelaxLoss, Selena, SimClr};
 pub use device::{DeviceChoice, TrainingDevice, cuda_library};
 pub use dp_sgd::{
-    AuditedModel, AuditedModelPlan, DpSgdBudget, DpSgdPlan, DpSgdSteps, GradientNoise, PrivateModels,
-    PrivateModelsPlan, RunCanaries, TrainingViews, train_audited_model, train_private_models,
+    AuditedModel, AuditedModelPlan, DpSgdBudget, DpSgdPlan, DpSgdSteps, GradientNoise, InitialWeights, PrivateModels,
+    PrivateModelsPlan, RepeatedCanary, RepeatedRuns, RepeatedRunsPlan, RunCanaries, TrainingViews, train_audited_model,
+    train_private_models, train_repeated_runs,
 };
 pub use early_stopping::EarlyStopping;
 pub use fixmatch::{FixMatchPlan, Unlabeled};

@@ -3,7 +3,7 @@
 use super::scores::guesses;
 use super::values::{Parsed, delta, epsilon, failure_probability, mu, samples, whole};
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
-use leakbound::audit::{GuessSelection, OneRunGuesses};
+use leakbound::audit::{GuessSelection, MembersScore, OneRunGuesses};
 use leakbound::mechanism::{self, Mechanism};
 use leakbound::quantity::{Delta, Epsilon, FailureProbability};
 use leakbound::record::TrainingClaim;
@@ -27,8 +27,8 @@ pub enum CanariesCommand {
         after_help = "Example:\n  leakbound canaries audit plan.json scores.npy\n\nA numpy array (.npy) has one \
                             score for each canary in the order of the coins, also for those that were left out. A \
                             recording of `leakbound torch dpsgd --canary-plan` (.npz) has them too. A CSV \
-                            file has the columns canary,score with canaries counted from 0. High scores mean members \
-                            unless --flip is given. A plan is for one audit of one set of scores: the best of several is not covered by its failure probability.\n\nExit status 3 if the claim is refuted."
+                            file has the columns canary,score with canaries counted from 0. Which scores mean members, high ones \
+                            or low ones, is a part of the plan, and so is how many sets of scores there may be: the best of more is not covered by its failure probability.\n\nExit status 3 if the claim is refuted."
     )]
     Audit(CanaryAuditOptions),
 }
@@ -47,6 +47,12 @@ pub struct CanaryPlanOptions {
     /// How the numbers of guesses are chosen, if none are given: nested, or best for a claim of μ or of Gaussian noise
     #[arg(long, value_enum, conflicts_with = "guesses")]
     pub guess_selection: Option<PlannedGuessName>,
+    /// Low scores mean members, as those of losses do
+    #[arg(long, visible_alias = "low-is-member")]
+    pub flip: bool,
+    /// Sets of scores that will be audited: each gets a share of the failure probability, and the largest bound holds
+    #[arg(long, value_name = "A", value_parser = attacks, default_value = "1", allow_hyphen_values = true)]
+    pub attacks: u64,
     /// Delta of the bound and of --claim-epsilon
     #[arg(long, value_name = "D", value_parser = delta, default_value = "1e-5", allow_hyphen_values = true)]
     pub delta: Delta,
@@ -76,12 +82,9 @@ pub struct CanaryAuditOptions {
     /// The plan: the JSON form of `leakbound canaries plan`
     #[arg(value_name = "PLAN.json")]
     pub plan: PathBuf,
-    /// A score for each canary: .npy, .npz of a training, or CSV with the columns canary,score
-    #[arg(value_name = "SCORES")]
-    pub scores: PathBuf,
-    /// Low scores mean members; decide before looking at the scores
-    #[arg(long, visible_alias = "low-is-member")]
-    pub flip: bool,
+    /// A score for each canary: .npy, .npz of a training, or CSV with the columns canary,score; as many files as the plan has sets of scores
+    #[arg(value_name = "SCORES", required = true)]
+    pub scores: Vec<PathBuf>,
     /// The SHA-256 of the plan as it was deposited before training, or its first 8 digits or more: any other plan is an error
     #[arg(long, value_name = "HEX", value_parser = digest)]
     pub plan_sha256: Option<String>,
@@ -126,6 +129,11 @@ impl CanaryPlanOptions {
         epsilon.or(self.claim_mu.map(TrainingClaim::Mu)).or(mechanism)
     }
 
+    /// The direction meant.
+    pub const fn members_score(&self) -> MembersScore {
+        if self.flip { MembersScore::Low } else { MembersScore::High }
+    }
+
     /// The guesses meant.
     pub fn planned_guesses(&self) -> PlannedGuesses {
         let claims_mu = self.claim().is_some_and(|claim| claim.mu().is_some());
@@ -138,6 +146,10 @@ impl CanaryPlanOptions {
             (None, None) | (None, Some(PlannedGuessName::Nested)) => PlannedGuesses::Nested,
         }
     }
+}
+
+fn attacks(text: &str) -> Parsed<u64> {
+    whole(text, 1_000, "1000")
 }
 
 fn canaries(text: &str) -> Parsed<u64> {

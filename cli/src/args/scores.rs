@@ -1,6 +1,6 @@
 //! Options of `leakbound audit scores`.
 
-use super::{Parsed, count, delta, epsilon, failure_probability, mu, number, whole};
+use super::{Orders, Parsed, count, delta, epsilon, failure_probability, mu, number, orders, whole};
 use clap::{Args, ValueEnum};
 use leakbound::audit::{GuessSelection, GuessedSides, OneRunGuesses, ThresholdSelection};
 use leakbound::quantity::{Delta, Epsilon, FailureProbability};
@@ -10,7 +10,8 @@ use std::path::PathBuf;
 /// Where scores come from.
 #[derive(Debug, Args, Serialize)]
 pub struct ScoreSource {
-    /// Scores as CSV with the columns score,member (1 for a canary that was trained on)
+    /// Scores as CSV with the columns score,member (1 for a canary that was trained on), or a recording (.npz) with the
+    /// arrays scores and member
     #[arg(required_unless_present = "members", conflicts_with_all = ["members", "non_members"])]
     pub file: Option<PathBuf>,
     /// Scores of canaries in the training set: a one-dimensional numpy array (.npy)
@@ -69,6 +70,10 @@ pub struct ScoresOptions {
     /// Values of epsilon at which to bound delta from below
     #[arg(long, value_name = "E,...", value_delimiter = ',', value_parser = epsilon, conflicts_with = "one_run", allow_hyphen_values = true)]
     pub epsilons: Vec<Epsilon>,
+    /// Rényi orders to bound, such as 2,8: scores are independent draws, and other bounds get half of the failure
+    /// probability
+    #[arg(long, value_parser = orders, conflicts_with = "one_run", allow_hyphen_values = true)]
+    pub orders: Option<Orders>,
     /// Delta of epsilon bounds and of --claim-epsilon
     #[arg(long, value_name = "D", value_parser = delta, default_value = "1e-5", allow_hyphen_values = true)]
     pub delta: Delta,

@@ -29,6 +29,7 @@ pub fn run(common: &Common, options: &ScoresOptions) -> Result<Verdict> {
         delta: options.delta,
         failure_probability: options.failure_probability,
         epsilons: options.epsilons.clone(),
+        orders: options.orders.as_ref().map_or_else(Vec::new, |orders| orders.0.clone()),
         claim_epsilon: options.claim_epsilon,
         claim_mu: options.claim_mu,
         seed: common.seed,

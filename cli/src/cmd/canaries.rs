@@ -3,10 +3,12 @@
 use super::conclude::{Asked, conclude};
 use crate::args::{CanariesCommand, CanaryAuditOptions, CanaryPlanOptions, Common};
 use crate::output::Output;
+use leakbound::audit::MembersScore;
 use leakbound::record::{read_canary_plan, read_planned_scores};
 use leakbound::report::one_line;
-use leakbound::study::{CanaryAuditStudy, CanaryPlanStudy, Verdict};
+use leakbound::study::{AttackScores, CanaryAuditStudy, CanaryPlanStudy, Verdict};
 use leakbound::{Error, Result};
+use std::path::{Path, PathBuf};
 
 pub fn run(common: &Common, command: &CanariesCommand) -> Result<Verdict> {
     match command {
@@ -21,6 +23,8 @@ fn plan(common: &Common, options: &CanaryPlanOptions) -> Result<Verdict> {
         canaries: options.canaries,
         seed: if common.seed_given { common.seed } else { drawn_seed()? },
         guesses: options.planned_guesses(),
+        members_score: options.members_score(),
+        attacks: usize::try_from(options.attacks).unwrap_or(usize::MAX),
         delta: options.delta,
         failure_probability: options.failure_probability,
         claim: options.claim(),
@@ -32,7 +36,9 @@ fn plan(common: &Common, options: &CanaryPlanOptions) -> Result<Verdict> {
 }
 
 fn audit(common: &Common, options: &CanaryAuditOptions) -> Result<Verdict> {
-    let output = Output::open(common, &[&options.plan, &options.scores])?;
+    let mut read: Vec<&Path> = vec![&options.plan];
+    read.extend(options.scores.iter().map(PathBuf::as_path));
+    let output = Output::open(common, &read)?;
     let (plan, plan_input) = read_canary_plan(&options.plan)?;
     if let Some(deposited) = &options.plan_sha256 {
         let found = plan.recorded().sha256;
@@ -43,18 +49,24 @@ fn audit(common: &Common, options: &CanaryAuditOptions) -> Result<Verdict> {
             return Err(Error::Rejected { operation: "audit of a planned run", reason });
         }
     }
-    let (mut scores, input) = read_planned_scores(&options.scores, &plan, common.memory())?;
-    if options.flip {
-        scores.iter_mut().for_each(|score| *score = -*score);
+    let mut inputs = vec![plan_input];
+    let mut attacks = Vec::new();
+    for path in &options.scores {
+        let (scores, input) = read_planned_scores(path, &plan, common.memory())?;
+        inputs.push(input);
+        attacks.push(AttackScores { name: path.display().to_string(), scores });
     }
     let title = format!(
         "Audit of one training run by {} canaries of the plan {}, {} scores meaning members",
-        scores.len(),
+        plan.audit.canaries(),
         one_line(&options.plan.to_string_lossy()),
-        if options.flip { "low" } else { "high" }
+        match plan.audit.members_score() {
+            MembersScore::High => "high",
+            MembersScore::Low => "low",
+        }
     );
-    let study = CanaryAuditStudy { plan, scores, repetitions: options.repetitions };
-    conclude(common, output, &study, Asked { options, inputs: vec![plan_input, input], title, warnings: Vec::new() })
+    let study = CanaryAuditStudy { plan, attacks, repetitions: options.repetitions };
+    conclude(common, output, &study, Asked { options, inputs, title, warnings: Vec::new() })
 }
 
 /// A seed that nobody knows: coins that can be guessed prove nothing. As every seed, below 2^53, which JSON keeps.

@@ -64,6 +64,8 @@ pub mod torch;
 #[cfg(feature = "torch")]
 mod torch_dpsgd;
 #[cfg(feature = "torch")]
+mod torch_dpsgd_runs;
+#[cfg(feature = "torch")]
 mod torch_label_dp;
 #[cfg(feature = "torch")]
 mod torch_meta_classifier;

@@ -22,7 +22,7 @@ use std::collections::BTreeSet;
 type Make = fn() -> Schema;
 
 /// What each command prints; others print no document.
-const DOCUMENTS: [(&str, Make); 42] = [
+const DOCUMENTS: [(&str, Make); 43] = [
     ("exact", answer::<ExactAnswer>),
     ("audit counts", answer::<CountsAnswer>),
     ("audit confusion", answer::<CountsAnswer>),
@@ -59,6 +59,7 @@ const DOCUMENTS: [(&str, Make); 42] = [
     ("torch teachers", document::<RecordingDocument>),
     ("torch shadow", document::<RecordingDocument>),
     ("torch dpsgd", document::<RecordingDocument>),
+    ("torch dpsgd-runs", document::<RecordingDocument>),
     ("torch label-dp", document::<RecordingDocument>),
     ("torch pate-fm", document::<RecordingDocument>),
     ("torch prompt-pate", document::<RecordingDocument>),

@@ -17,6 +17,7 @@ pub fn run(common: &Common, command: &TorchCommand) -> Result<bool> {
     match command {
         TorchCommand::Device(_) => print(format!("{device}\n").as_bytes())?,
         TorchCommand::Dpsgd(options) => super::torch_dpsgd::run(common, options, device)?,
+        TorchCommand::DpsgdRuns(options) => super::torch_dpsgd_runs::run(common, options, device)?,
         TorchCommand::LabelDp(options) => super::torch_label_dp::run(common, options, device)?,
         TorchCommand::PateFm(options) => super::torch_pate_fm::run(common, options, device)?,
         TorchCommand::PromptPate(options) => super::torch_prompt_pate::run(common, options, device)?,

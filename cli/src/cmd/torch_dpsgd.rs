@@ -2,11 +2,12 @@
 
 use super::recipe::{About, Recipe};
 use crate::args::{Common, DpsgdOptions};
-use leakbound::Result;
+use leakbound::audit::MembersScore;
 use leakbound::quantity::Delta;
 use leakbound::record::{ArrayWriter, CanaryPlan, TrainingClaim, read_canary_plan};
 use leakbound::report::TrainingFact;
 use leakbound::study::{Number, Warning, significant};
+use leakbound::{InputError, Result};
 use leakbound_train::{
     AuditedModel, DpSgdBudget, PrivateModels, TrainingDevice, train_audited_model, train_private_models,
 };
@@ -55,6 +56,16 @@ fn audited(common: &Common, options: &DpsgdOptions, device: TrainingDevice, path
     let mut recipe = Recipe::open(common, &options.data, device, &[path])?;
     let (canaries, input) = read_canary_plan(path)?;
     recipe.read_also(input);
+    if canaries.audit.members_score() == MembersScore::Low {
+        return Err(InputError {
+            file: path.into(),
+            place: "plan, low_is_member".into(),
+            found: "true".into(),
+            expected: "false: the scores that are recorded here are high for members".into(),
+            hint: Some("make a plan without --flip".into()),
+        }
+        .into());
+    }
     let coins = canaries.audit.coins();
     let budget = plan.budget(recipe.train.len(), coins.len())?;
     let steps = budget.steps.steps;

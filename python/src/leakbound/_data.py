@@ -42,6 +42,9 @@ Mechanism = Callable[..., Any]
 Dataset = Union[Path, ArrayLike, Sequence[Any]]
 Pairs = Union[Path, Sequence[tuple[Dataset, Dataset]]]
 
+# Scores of canaries, or several sets of them.
+ScoreSets = Union[Path, ArrayLike, Sequence[Union[Path, ArrayLike]]]
+
 Given = dict[str, Any]
 
 
@@ -78,11 +81,23 @@ def planned_scores(given: Given) -> tuple[Files, Files]:
         plan = _inputs.path("plan", plan)
     else:
         raise InputError(f"plan: found {type(plan).__name__}, expected a plan of plan_canaries or a path")
-    is_path = _inputs.is_path(scores)
-    return {
-        "plan": plan,
-        "scores": _inputs.path("scores", scores) if is_path else _inputs.scores("scores", scores),
-    }, {}
+    sets = score_sets(scores)
+    names = ["scores"] if len(sets) == 1 else [f"scores{index}" for index in range(len(sets))]
+    files = {
+        name: _inputs.path(name, found) if _inputs.is_path(found) else _inputs.scores(name, found)
+        for name, found in zip(names, sets)
+    }
+    return {"plan": plan, **files}, {}
+
+
+def score_sets(scores: ScoreSets) -> list[Any]:
+    """One set of scores, or several: a list of files or arrays, or the rows of an array."""
+    found: Any = scores
+    if _inputs.is_path(found):
+        return [found]
+    if isinstance(found, (list, tuple)) and found and (_inputs.is_path(found[0]) or np.ndim(found[0]) > 0):
+        return list(found)
+    return list(np.asarray(found)) if np.ndim(found) == 2 else [found]
 
 
 def recording(given: Given) -> tuple[Files, Files]:

@@ -16,6 +16,7 @@ __all__ = [
     "BenchRow",
     "BestTest",
     "Budget",
+    "CanaryAttack",
     "Case",
     "Check",
     "CheckedQuery",
@@ -253,6 +254,23 @@ class Attack(Row):
     """No attacker has a higher true-positive rate."""
 
 
+class CanaryAttack(Row):
+    """What one of several sets of scores proves."""
+
+    __slots__ = ()
+
+    scores: str
+    """What the attack is called, such as the name of its file."""
+    epsilon: float
+    """The lower bound of ε at the plan's δ; those of all sets hold at once."""
+    mu: float | None
+    """The lower bound of μ, where the plan has one."""
+    guesses: int
+    """Guesses that count."""
+    right: int
+    """Right ones among them."""
+
+
 class Claim(Row):
     """A claim and its verdict."""
 
@@ -278,9 +296,11 @@ class ScoreBound(Row):
     method: str
     """The method, such as `clopper-pearson` or `one-run`."""
     selection: str
-    """How the threshold, or the numbers of guesses, came about."""
+    """How the threshold, the numbers of guesses, or the bins came about."""
     direction: str | None
     """`forward` for members over others; absent where both directions share the bound."""
+    order: float | None
+    """The order of a Rényi divergence."""
     delta: float | None
     """δ of an ε."""
     epsilon: float | None
@@ -290,7 +310,7 @@ class ScoreBound(Row):
     lower: float
     """The lower bound."""
     failure_probability: float
-    """The probability that any row of the same selection is wrong."""
+    """The probability that any row of the answer is wrong."""
     validity: str
     """What is guaranteed."""
 
@@ -403,6 +423,10 @@ class RecordedCanaryPlan(Row):
     """The probability that a bound is wrong."""
     guesses: RecordedGuesses
     """How many canaries are guessed at."""
+    low_is_member: bool
+    """Whether low scores mean members, as losses do, and not high ones."""
+    attacks: int
+    """Sets of scores that may be audited, each with an equal share of the failure probability."""
     claim: RecordedTrainingClaim | None
     """What is claimed of the training."""
     sha256: str
@@ -1545,6 +1569,8 @@ class CanaryAuditDocument(Document):
     """The largest bound of ε that the plan can give."""
     forecast: ForecastRanges | None
     """What audits find where each canary is shown as well as the claim allows; absent without a claim."""
+    attacks: Rows[CanaryAttack]
+    """What each set of scores proves."""
     members: int
     """Canaries that were trained on."""
     non_members: int
@@ -1557,6 +1583,8 @@ class CanaryAuditDocument(Document):
     """The ε at δ that the bound of μ implies for a claim of Gaussian differential privacy."""
     delta: Rows[ScoreBound]
     """Bounds of δ at ε."""
+    renyi: Rows[ScoreBound]
+    """Bounds of Rényi divergences at the requested orders."""
     one_run: OneRun | None
     """The guesses of a one-run audit."""
     rates: Rows[Rate]
@@ -1752,6 +1780,8 @@ class ScoresDocument(Document):
     """The ε at δ that the bound of μ implies for a claim of Gaussian differential privacy."""
     delta: Rows[ScoreBound]
     """Bounds of δ at ε."""
+    renyi: Rows[ScoreBound]
+    """Bounds of Rényi divergences at the requested orders."""
     one_run: OneRun | None
     """The guesses of a one-run audit."""
     rates: Rows[Rate]

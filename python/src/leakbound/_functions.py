@@ -519,6 +519,8 @@ def plan_canaries(
     *,
     guesses: tuple[int, int] | str | None = None,
     guess_selection: Literal["best", "split", "paid-for", "nested"] | None = None,
+    flip: bool = False,
+    attacks: int = 1,
     delta: float = 1e-5,
     failure_probability: float = 0.05,
     claim_epsilon: float | None = None,
@@ -535,8 +537,8 @@ def plan_canaries(
     it.
 
     Train on the canaries whose coin is up (`plan.coins`), score all of them, and conclude with `plan.audit(scores)`.
-    Without `seed` the coins are drawn by the operating system. A plan is for one run and for one audit of one set of
-    scores.
+    Without `seed` the coins are drawn by the operating system. A plan is for one run and for one audit of as many sets
+    of scores as `attacks` says; `flip` says that low ones mean members.
 
     Args:
         canaries: Number of canaries, each in or out of the training set by its own coin.
@@ -544,6 +546,9 @@ def plan_canaries(
             non-members.
         guess_selection: How the numbers of guesses are chosen, if none are given: nested, or best for a claim of μ or
             of Gaussian noise.
+        flip: Low scores mean members, as those of losses do.
+        attacks: Sets of scores that will be audited: each gets a share of the failure probability, and the largest
+            bound holds.
         delta: Delta of the bound and of `claim_epsilon`.
         failure_probability: Failure probability: that any bound is wrong.
         claim_epsilon: Claim: training is (E, delta)-differentially private.
@@ -567,9 +572,8 @@ def plan_canaries(
 
 def audit_canaries(
     plan: CanaryPlan | Path,
-    scores: Path | ArrayLike,
+    scores: _data.ScoreSets,
     *,
-    flip: bool = False,
     plan_sha256: str | None = None,
     repetitions: int = 200,
     threads: int | None = None,
@@ -578,12 +582,12 @@ def audit_canaries(
 ) -> CanaryAudit:
     """Bounds the leakage of a training run from the scores of its planned canaries.
 
-    High scores mean members unless `flip` is given; decide before looking at the scores.
+    Of several attacks the largest bound holds: each has an equal share of the plan's failure probability.
 
     Args:
         plan: The plan, or the path of its JSON form.
-        scores: A score for each canary in the order of the coins, also for those that were left out; or a file.
-        flip: Low scores mean members; decide before looking at the scores.
+        scores: A score for each canary in the order of the coins, also for those that were left out; or a file. A list
+            of these, or an array [attack, canary], for a plan of several attacks.
         plan_sha256: The SHA-256 of the plan as it was deposited before training, or its first 8 digits or more: any
             other plan is an error.
         repetitions: Simulated audits behind the forecast.

@@ -23,6 +23,7 @@ class CanaryAudits:
         threshold: float | None = None,
         selection: Literal["split", "multi-split", "uniform", "naive"] = "uniform",
         epsilons: Numbers | None = None,
+        orders: Numbers | None = None,
         delta: float = 1e-5,
         failure_probability: float = 0.05,
         claim_epsilon: float | None = None,
@@ -32,7 +33,7 @@ class CanaryAudits:
         max_memory: str | None = None,
         progress: Progress = None,
     ) -> ScoresAudit:
-        """Lower bounds of ε at `delta`, of μ, and of δ at each of `epsilons`.
+        """Lower bounds of ε at `delta`, of μ, of δ at each of `epsilons`, and of Rényi divergences at each of `orders`.
 
         A threshold must not be chosen on the scores that are bounded: `threshold` is declared before looking, or
         `selection` says how one is chosen: "uniform" pays for all of them, "split" and "multi-split" set canaries
@@ -42,6 +43,8 @@ class CanaryAudits:
             threshold: Threshold fixed before looking at the scores; at or above it a canary is called a member.
             selection: How the threshold is chosen, if none is given.
             epsilons: Values of epsilon at which to bound delta from below.
+            orders: Rényi orders to bound, such as 2,8: scores are independent draws, and other bounds get half of the
+                failure probability.
             delta: Delta of epsilon bounds and of `claim_epsilon`.
             failure_probability: Failure probability: that any printed bound is wrong.
             claim_epsilon: Claim: training is (E, delta)-differentially private.

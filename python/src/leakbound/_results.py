@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +17,9 @@ from leakbound._inputs import Array, Path, is_path, path
 from leakbound._rdp import RdpCurve
 from leakbound._result import Result, refuted_claims
 from leakbound._rows import Rows
+
+if TYPE_CHECKING:
+    from leakbound._data import ScoreSets
 
 __all__ = [
     "Account",
@@ -235,7 +238,7 @@ class CanaryPlan(_documents.CanaryPlanDocument, Result):
     """The audit of one training run as it is declared before training."""
 
     # The scores that it was used for.
-    _used: tuple[bool, object] | None = None
+    _used: list[str | bytes] | None = None
 
     @property
     def coins(self) -> Array:
@@ -279,18 +282,20 @@ class CanaryPlan(_documents.CanaryPlanDocument, Result):
             raise InputError(f"file: {name}: found no plan of canaries, expected the schema leakbound.canary-plan/1")
         return cls(text, False)
 
-    def audit(self, scores: Path | ArrayLike, *, flip: bool = False, repetitions: int = 200) -> CanaryAudit:
-        """`audit_canaries` of the scores: a score for each canary, trained on or not.
+    def audit(self, scores: ScoreSets, *, repetitions: int = 200) -> CanaryAudit:
+        """`audit_canaries` of the scores: a score for each canary, trained on or not; of several attacks a list of them.
 
-        A plan is for one set of scores. Others are an error: the better of two audits is not covered by the failure
+        A plan is for these scores alone. Others are an error: the better of two audits is not covered by the failure
         probability, and a second run needs coins of its own.
         """
+        from leakbound._data import score_sets
         from leakbound._functions import audit_canaries
 
-        used = (flip, repr(scores) if is_path(scores) else np.asarray(scores).tobytes())
+        sets = score_sets(scores)
+        used: list[str | bytes] = [repr(found) if is_path(found) else np.asarray(found).tobytes() for found in sets]
         if self._used not in (None, used):
-            raise UsageError("plan: found a second set of scores, expected one; take a new plan for every run")
-        audit = audit_canaries(self, scores, flip=flip, repetitions=repetitions)
+            raise UsageError("plan: found other scores than before, expected the same; take a new plan for every run")
+        audit = audit_canaries(self, scores, repetitions=repetitions)
         self._used = used
         return audit
 

@@ -24,7 +24,7 @@ pub use one_run_forecast::{
 pub use one_run_gdp::one_run_mu;
 pub use one_run_guesses::{GuessSelection, audit_one_run, one_run_guesses};
 pub use one_run_nested::NestedTests;
-pub use one_run_plan::OneRunPlan;
+pub use one_run_plan::{MembersScore, OneRunPlan};
 pub use one_run_ranks::{GuessedSides, OneRunAudit, OneRunGuesses};
 pub use score_model::CanaryScoreModel;
 pub use scores::CanaryScores;

@@ -68,7 +68,7 @@ impl ForecastBound {
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 pub fn forecast_one_run(plan: &OneRunPlan, model: &CanaryScoreModel, repetitions: u64) -> Result<OneRunForecast> {
-    let (delta, failure) = (plan.delta(), plan.failure_probability());
+    let (delta, failure) = (plan.delta(), plan.failure_of_each());
     // Made once for all audits.
     let nested = match plan.selection() {
         GuessSelection::Nested(sides) => Some(NestedTests::new(plan.canaries(), sides, delta, failure)?),
@@ -123,10 +123,10 @@ impl MostShown {
 /// # Errors
 /// Those of [`one_run_epsilon`] and [`one_run_mu`].
 pub fn most_shown(plan: &OneRunPlan) -> Result<MostShown> {
-    let half = plan.failure_probability().split(2);
+    let half = plan.failure_of_each().split(2);
     let candidates = plan.candidates();
     if let GuessSelection::Nested(sides) = plan.selection() {
-        let tests = NestedTests::new(plan.canaries(), sides, plan.delta(), plan.failure_probability())?;
+        let tests = NestedTests::new(plan.canaries(), sides, plan.delta(), plan.failure_of_each())?;
         return Ok(MostShown { epsilon: tests.most(), mu: 0.0 });
     }
     let (canaries, each) = match plan.selection() {
@@ -157,7 +157,7 @@ pub fn best_declared_guesses(
     claimed: ClaimedBounds,
     repetitions: u64,
 ) -> Result<OneRunGuesses> {
-    let (canaries, half) = (plan.canaries(), plan.failure_probability().split(2));
+    let (canaries, half) = (plan.canaries(), plan.failure_of_each().split(2));
     let mut candidates = list(canaries);
     let mut refuting = Vec::new();
     for &guesses in &candidates {
@@ -196,7 +196,7 @@ pub fn best_declared_guesses(
 /// # Errors
 /// As [`forecast_one_run`].
 pub fn best_guessed_sides(plan: &OneRunPlan, model: &CanaryScoreModel, repetitions: u64) -> Result<GuessedSides> {
-    let tests = |sides| NestedTests::new(plan.canaries(), sides, plan.delta(), plan.failure_probability());
+    let tests = |sides| NestedTests::new(plan.canaries(), sides, plan.delta(), plan.failure_of_each());
     let (both, members) = (tests(GuessedSides::Both)?, tests(GuessedSides::Members)?);
     let audits = simulated(plan, model, SELECTIONS, repetitions, |scores, repetition| {
         let sums = cumulated(&ranked(&scores, &mut ChaCha8Rng::seed_from_u64(repetition)));
@@ -258,7 +258,7 @@ mod tests {
         let epsilon = Epsilon::new(2.0).unwrap();
         let model = CanaryScoreModel::Approximate { epsilon, delta: plan.delta() };
         let forecast = forecast_one_run(&plan, &model, 400).unwrap();
-        let half = plan.failure_probability().split(2);
+        let half = plan.failure_of_each().split(2);
         let at =
             |right| one_run_epsilon(BinomialCounts::new(right, 200).unwrap(), 400, plan.delta(), half).unwrap().value;
         println!("{forecast:?} {} {}", at(176), at(184));
@@ -303,7 +303,7 @@ mod tests {
     #[test]
     fn guesses_can_refute_the_claim_where_any_can() {
         let (plan, model) = (plan(1_000, GuessSelection::PaidFor, 1e-5), CanaryScoreModel::gaussian(1.0).unwrap());
-        let half = plan.failure_probability().split(2);
+        let half = plan.failure_of_each().split(2);
         let of = |epsilon: f64, mu| {
             let claimed = ClaimedBounds { epsilon: Epsilon::new(epsilon).unwrap(), mu };
             let guesses = best_declared_guesses(&plan, &model, claimed, 40).unwrap();

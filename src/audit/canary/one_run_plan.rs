@@ -10,6 +10,8 @@ use rand_chacha::ChaCha8Rng;
 
 /// The numbers of canaries: with fewer all coins may fall on one side, with more simulated audits take hours.
 const CANARIES: std::ops::RangeInclusive<u64> = 32..=1_000_000;
+/// The numbers of sets of scores: with more, each has next to nothing of the failure probability.
+const ATTACKS: std::ops::RangeInclusive<usize> = 1..=1_000;
 /// The stream of the coins; others of the same seed are independent of it.
 const COINS: u64 = 1;
 
@@ -17,8 +19,10 @@ const COINS: u64 = 1;
 /// become a bound. All of it is fixed before training.
 ///
 /// Each canary has a fair coin of its own, a function of the seed: with the coin up the run is trained on it. Whoever
-/// scores the canaries may know everything but the coins and the seed. One set of scores is audited: the better of two
-/// attacks, or of two directions, is a choice by the coins that is not paid for.
+/// scores the canaries may know everything but the coins and the seed. A plan for A attacks audits A sets of scores, each
+/// with an A-th of the failure probability, so that the largest of their bounds holds (union bound; the sets may depend
+/// on each other in any way). The better of more attacks, or of two directions, is a choice by the coins that is not
+/// paid for.
 ///
 /// ```
 /// # use leakbound::audit::{GuessSelection, OneRunPlan};
@@ -39,10 +43,22 @@ pub struct OneRunPlan {
     selection: GuessSelection,
     delta: Delta,
     failure: FailureProbability,
+    members_score: MembersScore,
+    attacks: usize,
+}
+
+/// On which side of the others the scores of members are expected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MembersScore {
+    /// High scores mean members.
+    #[default]
+    High,
+    /// Low scores mean members, as losses do.
+    Low,
 }
 
 impl OneRunPlan {
-    /// A plan for so many canaries with the coins of this seed.
+    /// A plan for so many canaries with the coins of this seed, for one set of scores, high ones meaning members.
     ///
     /// # Errors
     /// [`Error::Domain`] unless there are 32 to 10^6 canaries; [`Error::Rejected`] for numbers of guesses that are 0 or
@@ -65,7 +81,24 @@ impl OneRunPlan {
                 return Err(Error::Rejected { operation: "plan of a one-run audit", reason });
             }
         }
-        Ok(Self { canaries, seed, selection, delta, failure })
+        Ok(Self { canaries, seed, selection, delta, failure, members_score: MembersScore::High, attacks: 1 })
+    }
+
+    /// The same plan for scores of this direction.
+    #[must_use]
+    pub const fn with_members_score(self, members_score: MembersScore) -> Self {
+        Self { members_score, ..self }
+    }
+
+    /// The same plan for this many sets of scores, each with an equal share of the failure probability.
+    ///
+    /// # Errors
+    /// [`Error::Domain`] unless there are 1 to 1,000.
+    pub fn with_attacks(self, attacks: usize) -> Result<Self> {
+        if !ATTACKS.contains(&attacks) {
+            return Err(Error::Domain { quantity: "attacks", value: attacks as f64, domain: "[1, 1000]" });
+        }
+        Ok(Self { attacks, ..self })
     }
 
     /// m.
@@ -92,10 +125,28 @@ impl OneRunPlan {
         self.delta
     }
 
-    /// The probability that a bound is wrong.
+    /// The probability that any bound is wrong.
     #[must_use]
     pub const fn failure_probability(&self) -> FailureProbability {
         self.failure
+    }
+
+    /// The probability that the bound of one set of scores is wrong: an equal share.
+    #[must_use]
+    pub fn failure_of_each(&self) -> FailureProbability {
+        self.failure.split(self.attacks)
+    }
+
+    /// On which side of the others members are expected.
+    #[must_use]
+    pub const fn members_score(&self) -> MembersScore {
+        self.members_score
+    }
+
+    /// A: how many sets of scores may be audited.
+    #[must_use]
+    pub const fn attacks(&self) -> usize {
+        self.attacks
     }
 
     /// \[canary\]: whether the run is trained on it.
@@ -106,7 +157,8 @@ impl OneRunPlan {
         (0..self.canaries).map(|_| stream.random()).collect()
     }
 
-    /// The scores of members and of the others, from one score for each canary in the order of the coins.
+    /// The scores of members and of the others, from one score for each canary in the order of the coins. Where low
+    /// scores mean members they are negated.
     ///
     /// # Errors
     /// [`Error::Length`] for another number of scores, and where all coins fell on one side; [`Error::Domain`] for a
@@ -118,18 +170,21 @@ impl OneRunPlan {
         }
         let mut sides = [Vec::new(), Vec::new()];
         for (&score, coin) in scores.iter().zip(self.coins()) {
-            sides[usize::from(!coin)].push(score);
+            sides[usize::from(!coin)].push(match self.members_score {
+                MembersScore::High => score,
+                MembersScore::Low => -score,
+            });
         }
         let [members, others] = sides;
         CanaryScores::new(members, others)
     }
 
-    /// What the scores prove ([`audit_one_run`]).
+    /// What one set of scores proves ([`audit_one_run`]) with its share of the failure probability.
     ///
     /// # Errors
     /// As [`scores`](Self::scores) and [`audit_one_run`].
     pub fn audit(&self, scores: &[f64]) -> Result<OneRunAudit> {
-        audit_one_run(&self.scores(scores)?, self.selection, self.delta, self.failure, self.seed)
+        audit_one_run(&self.scores(scores)?, self.selection, self.delta, self.failure_of_each(), self.seed)
     }
 
     /// The numbers of guesses that may become the bound.
@@ -176,6 +231,28 @@ mod tests {
         assert_eq!((scores.members(), scores.others()), (&*of(true), &*of(false)));
         let message = plan.scores(&[0.0; 4]).unwrap_err().to_string();
         assert_eq!(message, "scores of canaries has length 4; expected 40, one for each canary of the plan");
+    }
+
+    /// Losses are low for members; of three attacks each has a third of the failure probability.
+    #[test]
+    fn direction_and_shares_are_those_of_the_plan() {
+        let one = plan(400, 2, GuessSelection::PaidFor).unwrap();
+        let scores: Vec<f64> = one.coins().into_iter().map(|coin| f64::from(u8::from(coin))).collect();
+        let losses: Vec<f64> = scores.iter().map(|score| 5.0 - score).collect();
+        let low = one.with_members_score(MembersScore::Low);
+        assert_eq!(one.audit(&scores).unwrap(), low.audit(&losses).unwrap());
+        assert!(low.audit(&scores).unwrap().epsilon.value < 1e-6);
+        let three = one.with_attacks(3).unwrap();
+        let third = FailureProbability::new(0.05 / 3.0).unwrap();
+        let alone = OneRunPlan::new(400, 2, GuessSelection::PaidFor, Delta::new(0.0).unwrap(), third).unwrap();
+        let (shared, alone) = (three.audit(&scores).unwrap().epsilon, alone.audit(&scores).unwrap().epsilon);
+        println!("{} {}", shared.value, alone.value);
+        assert!((shared.value - alone.value).abs() < 1e-9 && shared.value < one.audit(&scores).unwrap().epsilon.value);
+        assert_eq!(three.failure_probability().get(), 0.05);
+        for attacks in [0, 1_001] {
+            let message = one.with_attacks(attacks).unwrap_err().to_string();
+            assert_eq!(message, format!("attacks = {attacks} is not in [1, 1000]"));
+        }
     }
 
     #[test]

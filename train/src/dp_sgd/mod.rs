@@ -6,10 +6,12 @@ mod gradient_canaries;
 mod models;
 mod per_sample;
 mod plan;
+mod repeated;
 mod train;
 
 pub use accounting::DpSgdSteps;
 pub use audited::{AuditedModel, AuditedModelPlan, RunCanaries, train_audited_model};
 pub use models::{PrivateModels, PrivateModelsPlan, TrainingViews, train_private_models};
 pub use plan::{DpSgdBudget, DpSgdPlan, GradientNoise};
+pub use repeated::{InitialWeights, RepeatedCanary, RepeatedRuns, RepeatedRunsPlan, train_repeated_runs};
 pub(crate) use train::{PrivateLesson, TrainingStreams, train_privately};

@@ -3,6 +3,7 @@
 mod contrastive;
 mod defense;
 mod dpsgd;
+mod dpsgd_runs;
 mod fixmatch;
 mod label_dp;
 mod meta_classifier;
@@ -17,6 +18,7 @@ mod teachers;
 mod training;
 
 pub use dpsgd::DpsgdOptions;
+pub use dpsgd_runs::DpsgdRunsOptions;
 pub use label_dp::LabelDpOptions;
 pub use meta_classifier::{MetaClassifierOptions, RecordedMetaClassifierOptions, WeightAttackOptions};
 pub use pate_fm::PateFmOptions;
@@ -60,6 +62,16 @@ pub enum TorchCommand {
                       --batch 256 --epochs 10 --noise-multiplier 1\n  leakbound canaries audit plan.json run.npz"
     )]
     Dpsgd(DpsgdOptions),
+    /// Train many models by DP-SGD with and without one canary, and record its score under the last iterate of each
+    #[command(
+        name = "dpsgd-runs",
+        after_help = "All models begin with the same weights and differ in sampling and noise alone, so that their scores \
+                      are independent draws. Weights that have learned similar images make the canary stand out: an \
+                      adversary of differential privacy may choose them.\n\nExample:\n  leakbound torch dpsgd-runs --data \
+                      fashion-mnist --recording runs.npz --runs 500 --epsilon 4\n  leakbound audit scores runs.npz \
+                      --claim-epsilon 4 --orders 2"
+    )]
+    DpsgdRuns(DpsgdRunsOptions),
     /// Train a PATE student by FixMatch on training images that teachers label (PATE-FM), and record its answers on
     /// canaries with wrong labels
     #[command(
@@ -126,6 +138,7 @@ impl TorchCommand {
         match self {
             Self::Device(options) => options.device,
             Self::Dpsgd(options) => options.data.device.device,
+            Self::DpsgdRuns(options) => options.data.device.device,
             Self::LabelDp(options) => options.data.device.device,
             Self::PateFm(options) => options.data.device.device,
             Self::PromptPate(options) => options.data.device.device,

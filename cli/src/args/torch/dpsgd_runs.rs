@@ -1,0 +1,100 @@
+//! Options of `leakbound torch dpsgd-runs`.
+
+use super::network::NetworkOptions;
+use super::noise::{NoiseOptions, share};
+use super::training::CheckpointOptions;
+use super::{DataOptions, any_count, count, rate};
+use clap::{Args, ValueEnum};
+use leakbound::Result;
+use leakbound_train::{DpSgdPlan, InitialWeights, Optimizer, RepeatedCanary, RepeatedRunsPlan, Schedule};
+use serde::Serialize;
+
+/// Options of `leakbound torch dpsgd-runs`.
+#[derive(Debug, Clone, Args, Serialize)]
+pub struct DpsgdRunsOptions {
+    /// Images and recording
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub data: DataOptions,
+    /// Where scores are kept until all are there
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub checkpoint: CheckpointOptions,
+    /// Models with the canary, and as many without it
+    #[arg(long, value_name = "R", default_value = "200", value_parser = count, allow_hyphen_values = true)]
+    pub runs: usize,
+    /// Training images of every model
+    #[arg(long, value_name = "N", default_value = "100", value_parser = count, allow_hyphen_values = true)]
+    pub images: usize,
+    /// The canary's image; its label is the class that is least likely under the initial weights
+    #[arg(long, value_enum, value_name = "KIND", default_value = "blank")]
+    pub canary: CanaryImageName,
+    /// Initial weights of all models: learned for this many epochs, without noise, from the images that no model is
+    /// trained on; 0 for random ones
+    #[arg(long, value_name = "N", default_value = "5", value_parser = any_count, allow_hyphen_values = true)]
+    pub initial_epochs: usize,
+    /// The network of each model
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub network: NetworkOptions,
+    /// The noise
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub noise: NoiseOptions,
+    /// Epochs
+    #[arg(long, value_name = "N", default_value = "100", value_parser = count, allow_hyphen_values = true)]
+    pub epochs: usize,
+    /// Expected batch size N: each image joins a step independently with probability N/images; all of them if it is
+    /// that of --images
+    #[arg(long, value_name = "N", default_value = "100", value_parser = count, allow_hyphen_values = true)]
+    pub batch: usize,
+    /// Learning rate of SGD
+    #[arg(long, value_name = "R", default_value = "1", value_parser = rate, allow_hyphen_values = true)]
+    pub learning_rate: f64,
+    /// Momentum
+    #[arg(long, value_name = "B", default_value = "0", value_parser = share, allow_hyphen_values = true)]
+    pub momentum: f64,
+}
+
+/// The image of the canary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CanaryImageName {
+    /// All zeros, like no other image
+    Blank,
+    /// A training image with a wrong label
+    Mislabeled,
+}
+
+impl DpsgdRunsOptions {
+    /// The library's plan.
+    ///
+    /// # Errors
+    /// Those of [`NoiseOptions::noise`].
+    pub fn plan(&self, seed: u64) -> Result<RepeatedRunsPlan> {
+        Ok(RepeatedRunsPlan {
+            network: self.network.plan(),
+            runs: self.runs,
+            images: self.images,
+            canary: match self.canary {
+                CanaryImageName::Blank => RepeatedCanary::Blank,
+                CanaryImageName::Mislabeled => RepeatedCanary::Mislabeled,
+            },
+            initial: match self.initial_epochs {
+                0 => InitialWeights::Random,
+                epochs => InitialWeights::Learned { epochs },
+            },
+            training: DpSgdPlan {
+                clipping_norm: self.noise.clipping_norm,
+                noise: self.noise.noise()?,
+                delta: self.noise.delta,
+                batch: self.batch,
+                epochs: self.epochs,
+                optimizer: Optimizer::Sgd { momentum: self.momentum, weight_decay: 0.0, nesterov: false },
+                schedule: Schedule::Constant { rate: self.learning_rate },
+                average: self.noise.average,
+            },
+            seed,
+        })
+    }
+}
