@@ -10,7 +10,7 @@ mod advice;
 mod bench;
 mod bound_figures;
 mod calibrate;
-mod canary_plan;
+mod canaries;
 mod composed;
 mod content;
 mod counts;

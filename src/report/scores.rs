@@ -7,6 +7,7 @@ use super::records::Records;
 use super::section::{Columns, Form, Section, Table};
 use crate::audit::ThresholdSelection;
 use crate::bound::{Direction, Validity};
+use crate::error::one_line;
 use crate::study::{RatePoint, ScoreBoundRow, ScoresAnswer, short};
 
 /// Thresholds in text and on a page; all are in JSON.
@@ -64,11 +65,13 @@ impl ScoresAnswer {
         }
     }
 
-    fn one_run_words(&self) -> Option<String> {
+    /// What became of the guesses, of these scores if there are others.
+    pub(super) fn one_run_words(&self, name: Option<&str>) -> Option<String> {
         let row = self.one_run.as_ref()?;
         Some(format!(
-            "One run: {} of {} guesses are right ({} canaries called members, {} called non-members, of {} that the bound \
+            "One run{}: {} of {} guesses are right ({} canaries called members, {} called non-members, of {} that the bound \
              is about; {})",
+            name.map_or_else(String::new, |name| format!(", {}", one_line(name))),
             row.right,
             row.guessed_members + row.guessed_non_members,
             row.guessed_members,
@@ -102,7 +105,7 @@ impl Render for ScoresAnswer {
     fn sections(&self, form: Form) -> Vec<Section> {
         let most = if form == Form::Text { SHOWN } else { SHOWN_ON_PAGE };
         vec![
-            Section::default().notes(self.one_run_words()),
+            Section::default().notes(self.one_run_words(None)),
             Section::new("Lower bounds").heading("").table(self.bounds()),
             Section::new("Limits of both rates").heading("").table(self.rates(most)).notes([self.rates_note()]),
         ]

@@ -8,7 +8,7 @@ mod account;
 mod bench;
 mod bounds;
 mod calibrate;
-mod canary_plan;
+mod canaries;
 mod claim;
 pub(crate) mod composed;
 mod confusion;
@@ -45,7 +45,7 @@ pub use account::{
 pub use bench::{BenchAnswer, BenchRow, BenchStudy, BenchWork};
 pub use bounds::{Bounds, Methods};
 pub use calibrate::{AttackRow, CalibrateAnswer, CalibrateStudy, Goal, ProfileKind};
-pub use canary_plan::{
+pub use canaries::{
     AttackScores, CanaryAttackRow, CanaryAuditAnswer, CanaryAuditStudy, CanaryPlanAnswer, CanaryPlanStudy,
     ForecastRange, ForecastRanges, PlannedGuesses,
 };

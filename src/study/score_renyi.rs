@@ -3,7 +3,7 @@
 use super::score_bounds::ScoreBoundRow;
 use crate::audit::{AuditPlan, CanaryScores, Guide, Method, OutputBins, RdpBound, RealOutputs, audit_counts};
 use crate::bound::Direction;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::quantity::{Delta, FailureProbability, Order};
 
 /// The share of the scores that chooses the bins.
@@ -23,7 +23,7 @@ const METHODS: [Method; 2] = [Method::KCutRegion, Method::KCutVariational];
 /// one tangent, with half of the failure probability each.
 ///
 /// # Errors
-/// [`Error::Rejected`](crate::Error::Rejected) where a third leaves no score of a side.
+/// [`Error::Rejected`] where a third leaves no score of a side.
 pub(super) fn renyi_rows(
     scores: &CanaryScores,
     orders: &[Order],
@@ -37,7 +37,7 @@ pub(super) fn renyi_rows(
     for (side, counts) in [(scores.members(), [1, 0]), (scores.others(), [0, 1])] {
         side.iter().try_for_each(|&score| outputs.add(score, counts))?;
     }
-    let (pilot, rest) = outputs.split(PILOT, seed)?;
+    let (pilot, rest) = outputs.split(PILOT, seed).map_err(|_| too_few(scores))?;
     let bins = OutputBins::quantiles(&pilot, BINS)?;
     let guide = Guide::from_pilot(&pilot.binned(&bins)?, orders, &Direction::BOTH)?;
     let plan = AuditPlan {
@@ -56,6 +56,16 @@ pub(super) fn renyi_rows(
         ..ScoreBoundRow::of(&found.bound, SELECTION)
     };
     Ok(audit.rdp.iter().map(row).collect())
+}
+
+fn too_few(scores: &CanaryScores) -> Error {
+    let reason = format!(
+        "a random third of the scores chooses the bins, the rest give the bounds, and {} of members and {} of others are \
+         too few for both; expected hundreds of each",
+        scores.members().len(),
+        scores.others().len()
+    );
+    Error::Rejected { operation: "Rényi bounds of scores", reason }
 }
 
 #[cfg(test)]
@@ -120,6 +130,6 @@ mod tests {
         assert!(rows(&same, 0).iter().all(|row| row.lower.0 == 0.0));
         let one = CanaryScores::new(vec![1.0], vec![1.0]).unwrap();
         let error = renyi_rows(&one, &[Order::new(2.0).unwrap()], FailureProbability::new(0.05).unwrap(), 0);
-        assert!(error.unwrap_err().to_string().contains("leaves a world without samples"));
+        assert!(error.unwrap_err().to_string().contains("1 of members and 1 of others are too few for both"));
     }
 }

@@ -32,8 +32,10 @@ pub fn run(common: &Common, options: &DpsgdOptions, device: TrainingDevice) -> R
         schema: "leakbound.torch-dpsgd/1",
         options,
         title: format!(
-            "{models} models trained by DP-SGD ({}), each by itself ({}, {})-differentially private for one image",
+            "{} by DP-SGD ({}), {}({}, {})-differentially private for one image",
+            if models == 1 { "A model trained".into() } else { format!("{models} models trained") },
             plan.network,
+            if models == 1 { "" } else { "each by itself " },
             significant(budget.epsilon.get(), 4),
             options.noise.delta
         ),
@@ -160,7 +162,7 @@ fn add(
 }
 
 /// An ε that promises nothing is said to do so.
-fn hardly_private(budget: &DpSgdBudget) -> Option<Warning> {
+pub(super) fn hardly_private(budget: &DpSgdBudget) -> Option<Warning> {
     let epsilon = budget.epsilon.get();
     (epsilon > 50.0).then(|| Warning {
         code: "vacuous-guarantee",

@@ -1,6 +1,7 @@
 //! `leakbound torch dpsgd-runs`: the last iterates of many private trainings, with and without one canary.
 
 use super::recipe::{About, Recipe};
+use super::torch_dpsgd::hardly_private;
 use crate::args::{Common, DpsgdRunsOptions};
 use leakbound::Result;
 use leakbound::record::ArrayWriter;
@@ -35,12 +36,12 @@ pub fn run(common: &Common, options: &DpsgdRunsOptions, device: TrainingDevice) 
         schema: "leakbound.torch-dpsgd-runs/1",
         options,
         title: format!(
-            "{} models trained by DP-SGD ({}) with a canary and {} without it, each ({epsilon}, {})-differentially private",
-            plan.runs, plan.network, plan.runs, plan.training.delta
+            "{networks} models trained by DP-SGD ({}), half of them with a canary, each ({epsilon}, {})-differentially private",
+            plan.network, plan.training.delta
         ),
         networks,
         facts: facts.into_iter().map(fact).collect(),
-        warnings: Vec::new(),
+        warnings: hardly_private(&budget).into_iter().collect(),
         figures: Vec::new(),
     };
     let (output, document) = recipe.record(about, |writer| add(writer, &found, common.seed))?;

@@ -1,14 +1,12 @@
 //! Options of `leakbound torch dpsgd`.
 
 use super::network::NetworkOptions;
-use super::noise::{NoiseOptions, share};
+use super::noise::{DescentOptions, NoiseOptions};
 use super::training::CheckpointOptions;
-use super::{DataOptions, any_count, count, rate};
+use super::{DataOptions, any_count, count};
 use clap::{Args, ValueEnum};
 use leakbound::Result;
-use leakbound_train::{
-    AuditedModelPlan, Augmentation, DpSgdPlan, Optimizer, PrivateModelsPlan, RunCanaries, Schedule, TrainingViews,
-};
+use leakbound_train::{AuditedModelPlan, Augmentation, PrivateModelsPlan, RunCanaries, TrainingViews};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -53,12 +51,10 @@ pub struct DpsgdOptions {
     /// Expected batch size N: each image joins a step independently with probability N/images
     #[arg(long, value_name = "N", default_value = "256", value_parser = count, allow_hyphen_values = true)]
     pub batch: usize,
-    /// Learning rate of SGD
-    #[arg(long, value_name = "R", default_value = "1", value_parser = rate, allow_hyphen_values = true)]
-    pub learning_rate: f64,
-    /// Momentum
-    #[arg(long, value_name = "B", default_value = "0", value_parser = share, allow_hyphen_values = true)]
-    pub momentum: f64,
+    /// The steps
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub descent: DescentOptions,
     /// Views of each image, drawn by --flip and --shift at every step, of which the gradients are averaged before they
     /// are clipped
     #[arg(long, value_name = "K", default_value = "1", value_parser = count, allow_hyphen_values = true)]
@@ -108,16 +104,7 @@ impl DpsgdOptions {
             models: self.models,
             images: self.images,
             canaries: self.canaries,
-            training: DpSgdPlan {
-                clipping_norm: self.noise.clipping_norm,
-                noise: self.noise.noise()?,
-                delta: self.noise.delta,
-                batch: self.batch,
-                epochs: self.epochs,
-                optimizer: Optimizer::Sgd { momentum: self.momentum, weight_decay: 0.0, nesterov: false },
-                schedule: Schedule::Constant { rate: self.learning_rate },
-                average: self.noise.average,
-            },
+            training: self.descent.training(&self.noise, self.batch, self.epochs)?,
             views: (self.views > 1 || self.flip || self.shift > 0).then_some(TrainingViews {
                 count: self.views,
                 augmentation: Augmentation { flip: self.flip, shift: self.shift },

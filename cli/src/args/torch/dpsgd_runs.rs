@@ -1,12 +1,12 @@
 //! Options of `leakbound torch dpsgd-runs`.
 
 use super::network::NetworkOptions;
-use super::noise::{NoiseOptions, share};
+use super::noise::{DescentOptions, NoiseOptions};
 use super::training::CheckpointOptions;
-use super::{DataOptions, any_count, count, rate};
+use super::{DataOptions, any_count, count};
 use clap::{Args, ValueEnum};
 use leakbound::Result;
-use leakbound_train::{DpSgdPlan, InitialWeights, Optimizer, RepeatedCanary, RepeatedRunsPlan, Schedule};
+use leakbound_train::{InitialWeights, RepeatedCanary, RepeatedRunsPlan};
 use serde::Serialize;
 
 /// Options of `leakbound torch dpsgd-runs`.
@@ -48,12 +48,10 @@ pub struct DpsgdRunsOptions {
     /// that of --images
     #[arg(long, value_name = "N", default_value = "100", value_parser = count, allow_hyphen_values = true)]
     pub batch: usize,
-    /// Learning rate of SGD
-    #[arg(long, value_name = "R", default_value = "1", value_parser = rate, allow_hyphen_values = true)]
-    pub learning_rate: f64,
-    /// Momentum
-    #[arg(long, value_name = "B", default_value = "0", value_parser = share, allow_hyphen_values = true)]
-    pub momentum: f64,
+    /// The steps
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub descent: DescentOptions,
 }
 
 /// The image of the canary.
@@ -84,16 +82,7 @@ impl DpsgdRunsOptions {
                 0 => InitialWeights::Random,
                 epochs => InitialWeights::Learned { epochs },
             },
-            training: DpSgdPlan {
-                clipping_norm: self.noise.clipping_norm,
-                noise: self.noise.noise()?,
-                delta: self.noise.delta,
-                batch: self.batch,
-                epochs: self.epochs,
-                optimizer: Optimizer::Sgd { momentum: self.momentum, weight_decay: 0.0, nesterov: false },
-                schedule: Schedule::Constant { rate: self.learning_rate },
-                average: self.noise.average,
-            },
+            training: self.descent.training(&self.noise, self.batch, self.epochs)?,
             seed,
         })
     }

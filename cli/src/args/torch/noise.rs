@@ -1,11 +1,11 @@
 //! The noise of DP-SGD, for every recipe that trains by it.
 
-use super::{delta, epsilon, quantity};
+use super::{delta, epsilon, quantity, rate};
 use crate::args::{Parsed, number};
 use clap::Args;
 use leakbound::error::{Error, Result};
 use leakbound::quantity::{Delta, Epsilon, NoiseScale};
-use leakbound_train::GradientNoise;
+use leakbound_train::{DpSgdPlan, GradientNoise, Optimizer, Schedule};
 use serde::Serialize;
 
 /// Noisy gradients of clipped norm.
@@ -54,6 +54,36 @@ impl NoiseOptions {
             ("--clipping-norm", self.clipping_norm != 1.0),
             ("--average", self.average.is_some()),
         ]
+    }
+}
+
+/// Steps along noisy gradients at a constant rate.
+#[derive(Debug, Clone, Args, Serialize)]
+pub struct DescentOptions {
+    /// Learning rate of SGD
+    #[arg(long, value_name = "R", default_value = "1", value_parser = rate, allow_hyphen_values = true)]
+    pub learning_rate: f64,
+    /// Momentum
+    #[arg(long, value_name = "B", default_value = "0", value_parser = share, allow_hyphen_values = true)]
+    pub momentum: f64,
+}
+
+impl DescentOptions {
+    /// The library's plan of a training.
+    ///
+    /// # Errors
+    /// Those of [`NoiseOptions::noise`].
+    pub fn training(&self, noise: &NoiseOptions, batch: usize, epochs: usize) -> Result<DpSgdPlan> {
+        Ok(DpSgdPlan {
+            clipping_norm: noise.clipping_norm,
+            noise: noise.noise()?,
+            delta: noise.delta,
+            batch,
+            epochs,
+            optimizer: Optimizer::Sgd { momentum: self.momentum, weight_decay: 0.0, nesterov: false },
+            schedule: Schedule::Constant { rate: self.learning_rate },
+            average: noise.average,
+        })
     }
 }
 

@@ -154,6 +154,11 @@ impl CanaryAuditAnswer {
             forecast: self.forecast.as_ref(),
         }
     }
+
+    /// The set of scores with the largest bound of ε, the first one of several.
+    fn largest(&self) -> Option<&CanaryAttackRow> {
+        self.attacks.iter().reduce(|best, attack| if attack.epsilon.0 > best.epsilon.0 { attack } else { best })
+    }
 }
 
 impl Render for CanaryPlanAnswer {
@@ -187,6 +192,9 @@ impl Render for CanaryAuditAnswer {
     fn sections(&self, form: Form) -> Vec<Section> {
         let mut sections = self.audit.sections(form);
         if self.attacks.len() > 1 {
+            // The guesses that are told of are those of the largest bound.
+            let words = self.audit.one_run_words(self.largest().map(|attack| attack.scores.as_str()));
+            sections[0] = Section::default().notes(words);
             let note = "All of these bounds hold at once: each has a share of the failure probability.";
             sections.push(Section::new("Sets of scores").heading("").table(attack_table(&self.attacks)).notes([note]));
         }
