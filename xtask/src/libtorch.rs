@@ -110,6 +110,12 @@ fn given(folder: &Path) -> Outcome {
     }
 }
 
+/// The folder of the shared libraries that [`run`] makes ready.
+pub fn libraries() -> PathBuf {
+    let ours = || command::root().join("target/libtorch");
+    std::env::var_os("LIBTORCH").map_or_else(ours, PathBuf::from).join("lib")
+}
+
 /// The user's cache folder of this project.
 pub fn cache_folder() -> Result<PathBuf, String> {
     let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());

@@ -45,8 +45,8 @@ usage: cargo xtask COMMAND
   validate [ARGUMENT...]            redo the published tables and figures, in release mode; `verify-others`
                                     and `libraries` install Python packages in target first, `prompt-pate`,
                                     and `ihr-row` unpack libtorch
-  validate opacus [OPTION...]       audits of trainings by Opacus, some half an hour; installs it in
-                                    target/training first
+  validate opacus [OPTION...]       audits of trainings by Opacus and by the command, some hour; installs Opacus
+                                    in target/training first
   validate mutants [OPTION...]      which changes of the statistical rooms no unit test notices; installs
                                     cargo-mutants in target/tools first";
 

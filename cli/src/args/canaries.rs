@@ -3,7 +3,7 @@
 use super::scores::guesses;
 use super::values::{Parsed, delta, epsilon, failure_probability, mu, samples, whole};
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
-use leakbound::audit::{GuessSelection, MembersScore, OneRunGuesses};
+use leakbound::audit::{GuessSelection, GuessedSides, MembersScore, OneRunGuesses};
 use leakbound::mechanism::{self, Mechanism};
 use leakbound::quantity::{Delta, Epsilon, FailureProbability};
 use leakbound::record::TrainingClaim;
@@ -103,8 +103,11 @@ pub enum PlannedGuessName {
     Split,
     /// The best of a fixed list that shares the failure probability
     PaidFor,
-    /// All clear scores at once, the clearer ones more often: for epsilon alone, and the largest bound of it
+    /// All clear scores at once, the clearer ones more often: for epsilon alone, and the largest bound of it; with a
+    /// claim, at members alone where the forecast is larger so
     Nested,
+    /// Likewise, but all guesses are at members
+    NestedMembers,
 }
 
 /// A mechanism, as it was written.
@@ -142,6 +145,9 @@ impl CanaryPlanOptions {
             (None, Some(PlannedGuessName::Best)) => PlannedGuesses::BestForecast,
             (None, Some(PlannedGuessName::Split)) => PlannedGuesses::Selection(GuessSelection::Split),
             (None, Some(PlannedGuessName::PaidFor)) => PlannedGuesses::Selection(GuessSelection::PaidFor),
+            (None, Some(PlannedGuessName::NestedMembers)) => {
+                PlannedGuesses::Selection(GuessSelection::Nested(GuessedSides::Members))
+            }
             (None, None) if claims_mu => PlannedGuesses::BestForecast,
             (None, None) | (None, Some(PlannedGuessName::Nested)) => PlannedGuesses::Nested,
         }

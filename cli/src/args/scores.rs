@@ -112,6 +112,8 @@ pub enum GuessSelectionName {
     PaidFor,
     /// All clear scores at once, the clearer ones more often: for epsilon alone, and the largest bound of it
     Nested,
+    /// Likewise, but all guesses are at members: more where members alone are shown clearly
+    NestedMembers,
     /// The best of the fixed list, as other tools do: no guarantee
     Naive,
 }
@@ -135,6 +137,7 @@ impl ScoresOptions {
             (None, GuessSelectionName::Split) => GuessSelection::Split,
             (None, GuessSelectionName::PaidFor) => GuessSelection::PaidFor,
             (None, GuessSelectionName::Nested) => GuessSelection::Nested(GuessedSides::Both),
+            (None, GuessSelectionName::NestedMembers) => GuessSelection::Nested(GuessedSides::Members),
             (None, GuessSelectionName::Naive) => GuessSelection::Naive,
         }
     }

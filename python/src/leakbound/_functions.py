@@ -518,7 +518,7 @@ def plan_canaries(
     canaries: int,
     *,
     guesses: tuple[int, int] | str | None = None,
-    guess_selection: Literal["best", "split", "paid-for", "nested"] | None = None,
+    guess_selection: Literal["best", "split", "paid-for", "nested", "nested-members"] | None = None,
     flip: bool = False,
     attacks: int = 1,
     delta: float = 1e-5,

@@ -114,7 +114,7 @@ class CanaryAudits:
         self,
         *,
         guesses: tuple[int, int] | str | None = None,
-        guess_selection: Literal["split", "paid-for", "nested", "naive"] = "split",
+        guess_selection: Literal["split", "paid-for", "nested", "nested-members", "naive"] = "split",
         delta: float = 1e-5,
         failure_probability: float = 0.05,
         claim_epsilon: float | None = None,
