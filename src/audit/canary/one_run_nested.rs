@@ -525,6 +525,36 @@ mod tests {
         }
     }
 
+    /// Three planned attacks on one training that shows nothing, each with scores of its own: the largest of their bounds
+    /// is above 0 in at most f of the runs (five standard errors).
+    #[test]
+    fn the_best_of_planned_attacks_is_covered() {
+        use crate::audit::{GuessSelection, OneRunPlan};
+        const RUNS: u32 = 1_000;
+        const FAILURE: f64 = 0.1;
+        let (delta, failure) = (Delta::new(0.0).unwrap(), FailureProbability::new(FAILURE).unwrap());
+        let plan = OneRunPlan::new(300, 1, GuessSelection::Nested(GuessedSides::Both), delta, failure).unwrap();
+        let each = plan.with_attacks(3).unwrap().failure_of_each();
+        let tests = NestedTests::new(300, GuessedSides::Both, delta, each).unwrap();
+        let mut stream = ChaCha8Rng::seed_from_u64(10);
+        let wrong = (0..RUNS).filter(|_| {
+            let coins: Vec<bool> = (0..300).map(|_| stream.random()).collect();
+            let shown = (0..3).filter(|_| {
+                let mut sides = [Vec::new(), Vec::new()];
+                for &coin in &coins {
+                    sides[usize::from(!coin)].push(stream.random::<f64>());
+                }
+                let [members, others] = sides;
+                tests.audit(&CanaryScores::new(members, others).unwrap(), 0).unwrap().epsilon.value > 0.0
+            });
+            shown.count() > 0
+        });
+        let wrong = wrong.count();
+        println!("{wrong} of {RUNS}");
+        let most = f64::from(RUNS) * FAILURE + 5.0 * (f64::from(RUNS) * FAILURE * (1.0 - FAILURE)).sqrt();
+        assert!((wrong as f64) < most);
+    }
+
     /// Normal scores of known μ: bounds are below the ε of that μ, and above those of numbers of guesses that are chosen
     /// with the best knowledge.
     #[test]
