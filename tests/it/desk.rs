@@ -12,7 +12,7 @@ use tempfile::TempDir;
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_leakbound");
 
 /// A run that cannot do what it is asked for finds out before the work.
-const SOON: Duration = Duration::from_secs(10);
+const SOON: Duration = Duration::from_secs(60);
 
 /// A folder in which the program runs: one of its own, which goes with it, or the root of the repository.
 pub struct Desk {
