@@ -20,6 +20,7 @@
 //! | [`audit`], [`interval`], [`roc`] | lower bounds from counts and scores, and the confidence limits below them |
 //! | [`accountant`], [`verify`] | upper bounds, and tests of anyone's accountant |
 //! | [`model`], [`simulate`] | vote models of private prediction; samplers on any number of threads |
+//! | [`token`] | ensembles of language models that answer with tokens, and what each member of them leaks |
 //! | [`membership`], [`label_dp`], [`property`] | attacks on recorded models |
 //! | [`record`], [`report`] | files in, documents out |
 //! | [`quantity`], [`counts`], [`histogram`], [`bound`], [`error`] | the vocabulary; [`prelude`] has the names that most programs need |
@@ -91,6 +92,7 @@ pub mod simulate;
 mod solve;
 pub mod special;
 pub mod study;
+pub mod token;
 mod variate;
 mod vectorized;
 pub mod verify;

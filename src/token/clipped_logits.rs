@@ -1,0 +1,84 @@
+//! Sampling from the mean of clipped logits.
+
+use super::position::softmax;
+use super::{NextTokens, Released, TokenMechanism};
+use crate::accountant::{Statement, Theorem, exponential_mechanism_rdp};
+use crate::error::{Error, Result};
+use crate::quantity::Epsilon;
+
+/// A token by the mean of clipped logits, as the exponential mechanism with a temperature τ.
+///
+/// The logits of a member are moved so that the largest is the clip c, and those below -c are raised to it. The answer
+/// has probabilities proportional to exp(Σ z/(s τ)), with the sum over all members and a batch size s that is fixed
+/// beforehand. A member that is removed takes away between -c and c from each sum, so that ratios of probabilities
+/// change within a range of ε = 2c/(sτ): D_α is at most that of the bounded range, and ρ = (c/(sτ))²/2 at most in
+/// zero-concentrated privacy.
+///
+/// # References
+/// Amin et al. (2024), "Private prediction for large-scale synthetic text generation"; Dong, Durfee and Rogers (2020).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ClippedLogits {
+    clip: f64,
+    /// s τ
+    scale: f64,
+}
+
+static BOUNDED_RANGE: Statement = Statement::for_any_data(
+    "clipped-logits-bounded-range",
+    "Dong, Durfee and Rogers (2020), the largest divergence of a bounded range",
+);
+static CONCENTRATED: Statement =
+    Statement::for_any_data("clipped-logits-zcdp", "Amin et al. (2024), zero-concentrated privacy of one token");
+
+impl ClippedLogits {
+    /// With a clip c, a batch size s, and a temperature τ.
+    ///
+    /// # Errors
+    /// [`Error::Domain`] unless all are positive and finite.
+    pub fn new(clip: f64, batch: f64, temperature: f64) -> Result<Self> {
+        for (quantity, value) in [("clip of logits", clip), ("batch size", batch), ("temperature", temperature)] {
+            if !(value > 0.0 && value.is_finite()) {
+                return Err(Error::Domain { quantity, value, domain: "(0, inf)" });
+            }
+        }
+        let scale = batch * temperature;
+        if !(scale > 0.0 && scale.is_finite()) {
+            return Err(Error::Domain { quantity: "batch size times temperature", value: scale, domain: "(0, inf)" });
+        }
+        Ok(Self { clip, scale })
+    }
+
+    fn clipped(&self, logits: &[f64]) -> impl Iterator<Item = f64> {
+        let shift = self.clip - logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        logits.iter().map(move |logit| (logit + shift).max(-self.clip))
+    }
+}
+
+impl TokenMechanism for ClippedLogits {
+    fn released(&self, position: &NextTokens) -> Result<Released> {
+        let tokens = position.tokens();
+        let mut whole = vec![0.0; tokens];
+        for member in 0..position.members() {
+            whole.iter_mut().zip(self.clipped(position.logits(member))).for_each(|(sum, logit)| *sum += logit);
+        }
+        let mut without = Vec::with_capacity(position.members() * tokens);
+        for member in 0..position.members() {
+            let start = without.len();
+            let others = whole.iter().zip(self.clipped(position.logits(member)));
+            without.extend(others.map(|(sum, logit)| (sum - logit) / self.scale));
+            softmax(&mut without[start..])?;
+        }
+        whole.iter_mut().for_each(|sum| *sum /= self.scale);
+        softmax(&mut whole)?;
+        Ok(Released::new(whole, without))
+    }
+
+    fn theorems(&self, _: usize) -> Vec<Theorem> {
+        let range = self.clip / self.scale;
+        let mut theorems = vec![Theorem::alike(&CONCENTRATED, move |order| order.get() * range * range / 2.0)];
+        if let Ok(epsilon) = Epsilon::new(2.0 * range) {
+            theorems.push(Theorem::alike(&BOUNDED_RANGE, move |order| exponential_mechanism_rdp(order, epsilon)));
+        }
+        theorems
+    }
+}

@@ -1,0 +1,228 @@
+//! Rényi divergences of distributions of many tokens.
+
+use super::{NextTokens, Released, TokenMechanism};
+use crate::bound::Direction;
+use crate::error::Result;
+use crate::quantity::Order;
+use crate::special::log_sum_exp;
+use crate::vectorized::{Arch, vectorized};
+
+/// Partial sums: as many as the widest instructions hold.
+const LANES: usize = 8;
+/// Whole orders up to this one are sums of products.
+const LARGEST_WHOLE: f64 = 256.0;
+
+/// What the removal of one member shows at a position.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TokenDivergence {
+    /// The member that is removed.
+    pub member: usize,
+    /// The order.
+    pub order: Order,
+    /// D_α of the answer with all members from the answer without the member, or the other way round, in nats.
+    pub value: f64,
+    /// Forward: the ensemble with all members comes first.
+    pub direction: Direction,
+}
+
+/// The exact D_α of the answer at a position for each member that is removed, at each order and in both directions, in
+/// nats.
+///
+/// ```
+/// # use leakbound::bound::Direction;
+/// # use leakbound::quantity::Order;
+/// # use leakbound::token::{ClippedLogits, NextTokens, TokenMechanism, removed_members};
+/// # use ndarray::array;
+/// let position = NextTokens::from_logits(array![[3.0, 0.0, 0.0], [0.0, 0.0, 0.0]].view(), None)?;
+/// let mechanism = ClippedLogits::new(1.0, 2.0, 1.0)?;
+/// let order = Order::new(2.0)?;
+/// let theorem = &mechanism.theorems(2)[0];
+/// for found in removed_members(&mechanism, &position, &[order])? {
+///     assert!(found.value <= theorem.at(order, found.direction).unwrap().value);
+/// }
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of [`TokenMechanism::released`].
+pub fn removed_members(
+    mechanism: &dyn TokenMechanism,
+    position: &NextTokens,
+    orders: &[Order],
+) -> Result<Vec<TokenDivergence>> {
+    let released = mechanism.released(position)?;
+    Ok(of_released(&released, orders))
+}
+
+/// The same of an answer whose distributions are known.
+fn of_released(released: &Released, orders: &[Order]) -> Vec<TokenDivergence> {
+    let mut found = Vec::with_capacity(2 * orders.len() * released.without().len());
+    for (member, without) in released.without().enumerate() {
+        let values = Direction::BOTH.map(|direction| {
+            let [p, q] = match direction {
+                Direction::Forward => [released.whole(), without],
+                Direction::Reverse => [without, released.whole()],
+            };
+            renyi_at(p, q, orders)
+        });
+        for (index, &order) in orders.iter().enumerate() {
+            for (direction, values) in Direction::BOTH.into_iter().zip(&values) {
+                found.push(TokenDivergence { member, order, value: values[index], direction });
+            }
+        }
+    }
+    found
+}
+
+/// D_α(P‖Q) of probabilities that sum to 1 but for rounding, in nats.
+pub(super) fn renyi(p: &[f64], q: &[f64], order: Order) -> f64 {
+    renyi_at(p, q, &[order])[0]
+}
+
+/// The same at several orders.
+///
+/// With d = p/q - 1, exp((α-1) D_α) - 1 = Σ q f_α(d), f_α(d) = (1+d)^α - 1 - α d ≥ 0, because the d have mean 0 under
+/// Q: nothing cancels between tokens. Whole orders have f_1 = 0 and f_{n+1}(d) = (1+d) f_n(d) + n d², a sum of terms of
+/// one sign, and all of them are found on the way to the largest.
+fn renyi_at(p: &[f64], q: &[f64], orders: &[Order]) -> Vec<f64> {
+    let mut whole: Vec<u32> = orders.iter().filter_map(|&order| whole_order(order)).collect();
+    whole.sort_unstable();
+    whole.dedup();
+    let sums = whole_orders(p, q, &whole);
+    let value = |&order: &Order| {
+        let found = whole_order(order).and_then(|order| whole.binary_search(&order).ok());
+        let sum = found.map_or(f64::NAN, |index| sums[index]);
+        if sum.is_finite() { sum.ln_1p() / (order.get() - 1.0) } else { any_order(p, q, order.get()) }
+    };
+    orders.iter().map(value).collect()
+}
+
+/// An order that is a sum of products.
+fn whole_order(order: Order) -> Option<u32> {
+    let a = order.get();
+    (a <= LARGEST_WHOLE && a.fract() == 0.0).then_some(a as u32)
+}
+
+/// Σ q f_n(d) at whole orders that rise; not finite where a term overflows or P has mass where Q has none.
+fn whole_orders(p: &[f64], q: &[f64], orders: &[u32]) -> Vec<f64> {
+    let mut sums = vec![[0.0; LANES]; orders.len()];
+    if orders.is_empty() {
+        return Vec::new();
+    }
+    vectorized(
+        Arch::new(),
+        #[inline(always)]
+        || {
+            let (p_chunks, q_chunks) = (p.chunks_exact(LANES), q.chunks_exact(LANES));
+            // Tokens of probability 0 add nothing.
+            let (mut last_p, mut last_q) = ([0.0; LANES], [0.0; LANES]);
+            last_p.iter_mut().zip(p_chunks.remainder()).for_each(|(lane, p)| *lane = *p);
+            last_q.iter_mut().zip(q_chunks.remainder()).for_each(|(lane, q)| *lane = *q);
+            for (p, q) in p_chunks.zip(q_chunks) {
+                if let (Ok(p), Ok(q)) = (p.try_into(), q.try_into()) {
+                    add_terms(p, q, orders, &mut sums);
+                }
+            }
+            add_terms(&last_p, &last_q, orders, &mut sums);
+        },
+    );
+    sums.iter().map(|lanes| lanes.iter().sum()).collect()
+}
+
+#[inline(always)]
+fn add_terms(p: &[f64; LANES], q: &[f64; LANES], orders: &[u32], sums: &mut [[f64; LANES]]) {
+    // Also where both are 0.
+    let d: [f64; LANES] =
+        std::array::from_fn(|lane| if p[lane] == q[lane] { 0.0 } else { (p[lane] - q[lane]) / q[lane] });
+    let mut f = [0.0; LANES];
+    let mut reached = 1;
+    for (&order, sums) in orders.iter().zip(sums) {
+        for n in reached..order {
+            let n = f64::from(n);
+            for lane in 0..LANES {
+                f[lane] = (1.0 + d[lane]) * f[lane] + n * (d[lane] * d[lane]);
+            }
+        }
+        reached = order;
+        for lane in 0..LANES {
+            sums[lane] += q[lane] * f[lane];
+        }
+    }
+}
+
+/// The larger of both divergences between the public model and its mixture with a member, of which `change` is p/p₀ - 1
+/// for each token. None at orders that are not whole, and where terms overflow.
+pub(super) fn mixture_distance(public: &[f64], change: &[f64], share: f64, order: Order) -> Option<f64> {
+    let order_of_sum = whole_order(order)?;
+    let mut sums = [[0.0; LANES]; 2];
+    vectorized(
+        Arch::new(),
+        #[inline(always)]
+        || {
+            let (publics, changes) = (public.chunks_exact(LANES), change.chunks_exact(LANES));
+            for (lane, (&public, &change)) in publics.remainder().iter().zip(changes.remainder()).enumerate() {
+                let [forward, reverse] = mixture_terms(public, share * change, order_of_sum);
+                sums[0][lane] += forward;
+                sums[1][lane] += reverse;
+            }
+            for (public, change) in publics.zip(changes) {
+                for lane in 0..LANES {
+                    let [forward, reverse] = mixture_terms(public[lane], share * change[lane], order_of_sum);
+                    sums[0][lane] += forward;
+                    sums[1][lane] += reverse;
+                }
+            }
+        },
+    );
+    let sum = sums.map(|lanes| lanes.iter().sum::<f64>());
+    let largest = sum[0].max(sum[1]);
+    (sum[0].is_finite() && sum[1].is_finite()).then(|| largest.ln_1p() / (order.get() - 1.0))
+}
+
+/// p₀ f_n(x) and p̄ f_n(p₀/p̄ - 1) for p̄ = (1 + x) p₀.
+#[inline(always)]
+fn mixture_terms(public: f64, x: f64, order: u32) -> [f64; 2] {
+    let y = 1.0 + x;
+    let inverse = 1.0 / y;
+    let e = -x * inverse;
+    let (mut forward, mut reverse) = (0.0, 0.0);
+    for n in 1..order {
+        let n = f64::from(n);
+        forward = y * forward + n * (x * x);
+        reverse = inverse * reverse + n * (e * e);
+    }
+    [public * forward, public * y * reverse]
+}
+
+/// The same at any order, and where sums overflow.
+fn any_order(p: &[f64], q: &[f64], a: f64) -> f64 {
+    if p.iter().zip(q).any(|(&p, &q)| p > 0.0 && q == 0.0) {
+        return f64::INFINITY;
+    }
+    let ratios = || p.iter().zip(q).filter(|(_, q)| **q > 0.0).map(|(&p, &q)| (p, q, (p / q).ln()));
+    let largest = ratios().map(|(.., l)| a * l).fold(0.0, f64::max);
+    if largest > 1.0 {
+        return (log_sum_exp(ratios().map(|(_, q, l)| a * l + q.ln())) / (a - 1.0)).max(0.0);
+    }
+    // q (e^{al} - 1 - a d) with l = ln(1+d).
+    let sum: f64 = ratios()
+        .map(|(p, q, _)| {
+            let d = (p - q) / q;
+            let f = if (a * d).abs() < 1e-2 { d * d * series(a, d) } else { libm::expm1(a * libm::log1p(d)) - a * d };
+            q * f.max(0.0)
+        })
+        .sum();
+    sum.ln_1p() / (a - 1.0)
+}
+
+/// ((1+d)^a - 1 - a d)/d² for small a d.
+fn series(a: f64, d: f64) -> f64 {
+    let mut coefficient = a * (a - 1.0) / 2.0;
+    let (mut power, mut sum) = (1.0, 0.0);
+    for k in 2..10u32 {
+        sum += coefficient * power;
+        coefficient *= (a - f64::from(k)) / f64::from(k + 1);
+        power *= d;
+    }
+    sum
+}

@@ -1,0 +1,238 @@
+//! Sampling from mixtures of each member with a public model (PMixED).
+
+use super::divergences::{mixture_distance, renyi};
+use super::{NextTokens, Released, TokenMechanism};
+use crate::accountant::{Statement, Theorem};
+use crate::error::{Error, Result};
+use crate::quantity::{Order, Probability};
+use crate::solve::{Search, increasing_root};
+use std::cell::Cell;
+
+/// A share of a member is found to within this, relative to itself, and rounded down by as much.
+const TOLERANCE: f64 = 1e-12;
+
+/// A token from the mean of mixtures of members with a public model: PMixED.
+///
+/// Each member i joins independently with a probability, the sampling rate. One that joins is mixed with the public
+/// model p₀ as p̄ᵢ = λᵢ pᵢ + (1-λᵢ) p₀, with the largest λᵢ at which both D_α(p̄ᵢ‖p₀) and D_α(p₀‖p̄ᵢ) are at most the
+/// radius r at the one order α. The answer is drawn from the mean of those p̄ᵢ, or from p₀ where no member joins. A
+/// mean of means: the answer's distribution is
+/// ```text
+/// (1 - (1-γ)^N)/N Σᵢ p̄ᵢ + (1-γ)^N p₀
+/// ```
+/// for N members at rate γ, because all members are alike in how they are sampled.
+///
+/// # What it guarantees
+/// The authors charge D_α = ln((N-1 + e^{4(α-1)r})/N)/(α-1) for N members against N-1 ([`pmixed_as_published`]). The
+/// factor of 4 is that of a triangle inequality, D_α(p̄ᵢ‖p̄ⱼ) ≤ 4r, which holds where divergences grow with the order as
+/// r does, at all orders; the mixtures keep one. Let p₀ = u at one token, p̄ᵢ = A u^{(α-1)/α} and
+/// p̄ⱼ = B u^{α/(α-1)}, which the radius allows for some A and B however small u is. The term p̄ᵢ^a p̄ⱼ^{1-a} of D_a is a
+/// power of u, with a negative exponent for every order a > α²/(2α-1), and α is one of them: D_a has no bound there, and
+/// the published value is none (a test has a case). Up to the order α²/(2α-1) there is one. By Hölder's inequality with
+/// 1/v + 1/w = 1,
+/// ```text
+/// D_a(p̄ᵢ‖p̄ⱼ) ≤ (a - 1/v)/(a-1) D_{va}(p̄ᵢ‖p₀) + D_{(va-1)/(v-1)}(p₀‖p̄ⱼ),
+/// ```
+/// which with v = (α-1)/(α-a) is at most r (2α-1)/(α-1), because the second order is then α and the first at most α.
+/// Convexity of exp((a-1) D_a) in both distributions takes this to means of mixtures, as in the paper, and to random
+/// sets of members.
+///
+/// ```
+/// # use leakbound::quantity::{Order, Probability};
+/// # use leakbound::token::{MixedTokens, NextTokens, TokenMechanism, pmixed_as_published, removed_members};
+/// # use ndarray::{array, aview1};
+/// // A token of public probability 1e-6: 4e-5 to one member, 4e-9 to the other.
+/// let members = array![[4e-5f64, 1.0 - 4e-5], [4e-9, 1.0 - 4e-9]].mapv(f64::ln);
+/// let public = [1e-6f64, 1.0 - 1e-6].map(f64::ln);
+/// let position = NextTokens::from_logits(members.view(), Some(aview1(&public)))?;
+/// let order = Order::new(3.0)?;
+/// let mechanism = MixedTokens::new(order, 0.04, Probability::new(1.0)?)?;
+/// // Both are within the radius: nothing is mixed.
+/// assert_eq!(mechanism.shares(&position)?, [1.0, 1.0]);
+/// let found = removed_members(&mechanism, &position, &[order])?;
+/// assert!(found.iter().any(|found| found.value > 30.0 * pmixed_as_published(order, 2, 0.04)));
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+///
+/// # References
+/// Flemings, Razaviyayn and Annavaram (2024), "Differentially private next-token prediction of large language models";
+/// Mironov (2017), Proposition 11, for the inequality of Hölder's kind.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MixedTokens {
+    order: Order,
+    radius: f64,
+    rate: Probability,
+}
+
+static HOELDER: Statement = Statement::for_any_data(
+    "mixed-tokens",
+    "this library, by Hölder's inequality at orders up to α²/(2α-1) (after Mironov 2017, Proposition 11)",
+);
+
+impl MixedTokens {
+    /// Mixtures within a radius at an order, in nats; the paper's β is the radius divided by α. A rate of 1 takes all
+    /// members.
+    ///
+    /// # Errors
+    /// [`Error::Domain`] unless the radius is ≥ 0.
+    pub fn new(order: Order, radius: f64, rate: Probability) -> Result<Self> {
+        if !(radius >= 0.0) {
+            return Err(Error::Domain { quantity: "radius of the mixtures", value: radius, domain: "[0, inf]" });
+        }
+        Ok(Self { order, radius, rate })
+    }
+
+    /// λ of each member: its share in its mixture.
+    ///
+    /// # Errors
+    /// [`Error::Rejected`] for a position without a public model.
+    pub fn shares(&self, position: &NextTokens) -> Result<Vec<f64>> {
+        let public = public(position)?;
+        (0..position.members()).map(|member| self.share(position.member(member), public)).collect()
+    }
+
+    fn share(&self, member: &[f64], public: &[f64]) -> Result<f64> {
+        let mut mixture = vec![0.0; public.len()];
+        let mut change = vec![0.0; public.len()];
+        for ((change, &member), &public) in change.iter_mut().zip(member).zip(public) {
+            *change = if member == public { 0.0 } else { (member - public) / public };
+        }
+        let mut distance = |share: f64| {
+            mixture_distance(public, &change, share, self.order).unwrap_or_else(|| {
+                mix_into(&mut mixture, member, public, share);
+                renyi(&mixture, public, self.order).max(renyi(public, &mixture, self.order))
+            })
+        };
+        let whole = distance(1.0);
+        if whole <= self.radius {
+            return Ok(1.0);
+        }
+        // No mixture is near a public model that never gives a token.
+        let unknown = member.iter().zip(public).any(|(&member, &public)| member > 0.0 && public == 0.0);
+        if self.radius == 0.0 || unknown {
+            return Ok(0.0);
+        }
+        // D_α is close to α λ²/2 Σ p₀ d² where λ is small: its logarithm is close to a line of ln λ of slope 2.
+        let square: f64 = public.iter().zip(&change).map(|(public, change)| public * change * change).sum();
+        let start = (self.radius / (0.5 * self.order.get() * square)).ln() / 2.0;
+        let start = if start.is_finite() { start.clamp(-700.0, -1e-3) } else { -1.0 };
+        let last = Cell::new(None::<(f64, f64)>);
+        let evaluate = |log_share: f64| {
+            let value = if log_share < 0.0 { (distance(log_share.exp()) / self.radius).ln() } else { f64::MAX };
+            let slope = last.get().map_or(2.0, |(x, before)| (value - before) / (log_share - x));
+            last.set(Some((log_share, value)));
+            let value = value.clamp(-700.0, 700.0);
+            ((), value, if slope > 0.1 && slope < 1e6 { slope } else { 2.0 })
+        };
+        let search = Search { start, first_reach: 8.0, narrowest: 1e-13, quantity: "share of a member" };
+        let (log_share, ()) = increasing_root(search, evaluate, |value, _| value.abs() <= TOLERANCE)?;
+        Ok(log_share.exp() * (1.0 - TOLERANCE))
+    }
+
+    /// exp((a-1) D_a) of m members against one less, all of which joined.
+    fn moment(&self, order: Order, members: f64) -> f64 {
+        let (a, alpha) = (order.get(), self.order.get());
+        if members <= 1.0 {
+            return if a <= alpha { ((a - 1.0) * self.radius).exp() } else { f64::INFINITY };
+        }
+        if a > alpha * alpha / (2.0 * alpha - 1.0) {
+            return f64::INFINITY;
+        }
+        let pair = self.radius * (2.0 * alpha - 1.0) / (alpha - 1.0);
+        1.0 + ((a - 1.0) * pair).exp_m1() / members
+    }
+}
+
+impl TokenMechanism for MixedTokens {
+    fn released(&self, position: &NextTokens) -> Result<Released> {
+        let public = public(position)?;
+        let (count, tokens) = (position.members(), position.tokens());
+        let mut mixtures = vec![0.0; count * tokens];
+        for (member, mixture) in mixtures.chunks_exact_mut(tokens).enumerate() {
+            let share = self.share(position.member(member), public)?;
+            mix_into(mixture, position.member(member), public, share);
+        }
+        // Sums of all members but one, without differences: a token that one of them alone knows keeps its digits.
+        let mut without = vec![0.0; count * tokens];
+        for member in (0..count.saturating_sub(1)).rev() {
+            let (sums, later) = without[member * tokens..].split_at_mut(tokens);
+            add(sums, &later[..tokens]);
+            add(sums, &mixtures[(member + 1) * tokens..][..tokens]);
+        }
+        let mut before = vec![0.0; tokens];
+        for member in 0..count {
+            add(&mut without[member * tokens..][..tokens], &before);
+            add(&mut before, &mixtures[member * tokens..][..tokens]);
+        }
+        let nobody = |members: usize| (1.0 - self.rate.get()).powi(i32::try_from(members).unwrap_or(i32::MAX));
+        let finish = |sums: &mut [f64], members: usize| {
+            let none = nobody(members);
+            let each = if members == 0 { 0.0 } else { (1.0 - none) / members as f64 };
+            sums.iter_mut().zip(public).for_each(|(sum, public)| *sum = each * *sum + none * public);
+        };
+        finish(&mut before, count);
+        without.chunks_exact_mut(tokens).for_each(|sums| finish(sums, count - 1));
+        Ok(Released::new(before, without))
+    }
+
+    /// One, for both directions: finite at orders up to α²/(2α-1).
+    fn theorems(&self, members: usize) -> Vec<Theorem> {
+        let mechanism = *self;
+        vec![Theorem::alike(&HOELDER, move |order| {
+            let (rate, others) = (mechanism.rate.get(), members.saturating_sub(1));
+            // The others that join, and with the rate the member itself.
+            let moment: f64 = binomial_masses(others, rate)
+                .map(|(joined, mass)| mass * (1.0 - rate + rate * mechanism.moment(order, joined as f64 + 1.0)))
+                .sum();
+            (moment.ln() / (order.get() - 1.0)).max(0.0) * (1.0 + 1e-10)
+        })]
+    }
+}
+
+/// What the authors charge for D_α of so many members against one less, all of which joined, at the order α of the
+/// mixtures and their radius, in nats. No bound: see [`MixedTokens`].
+///
+/// ```
+/// # use leakbound::quantity::Order;
+/// # use leakbound::token::pmixed_as_published;
+/// let published = pmixed_as_published(Order::new(3.0)?, 2, 0.04);
+/// assert!((published - ((1.0 + 0.32f64.exp()) / 2.0).ln() / 2.0).abs() < 1e-15);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+///
+/// # References
+/// Flemings, Razaviyayn and Annavaram (2024), and their program.
+#[must_use]
+pub fn pmixed_as_published(order: Order, members: usize, radius: f64) -> f64 {
+    match members {
+        0 => 0.0,
+        1 => radius,
+        _ => (((order.get() - 1.0) * 4.0 * radius).exp_m1() / members as f64).ln_1p() / (order.get() - 1.0),
+    }
+}
+
+fn public(position: &NextTokens) -> Result<&[f64]> {
+    position.public().ok_or_else(|| Error::Rejected {
+        operation: "mixtures with a public model",
+        reason: "the position has no public model".into(),
+    })
+}
+
+/// λ p + (1-λ) p₀.
+fn mix_into(mixture: &mut [f64], member: &[f64], public: &[f64], share: f64) {
+    for ((mixture, member), public) in mixture.iter_mut().zip(member).zip(public) {
+        *mixture = share * member + (1.0 - share) * public;
+    }
+}
+
+fn add(sums: &mut [f64], terms: &[f64]) {
+    sums.iter_mut().zip(terms).for_each(|(sum, term)| *sum += term);
+}
+
+/// How many of so many join, with its probability.
+fn binomial_masses(count: usize, rate: f64) -> impl Iterator<Item = (usize, f64)> {
+    use crate::special::log_binomial_pmf;
+    (0..=count)
+        .map(move |joined| (joined, log_binomial_pmf(joined as u64, count as u64, rate).exp()))
+        .filter(|(_, mass)| *mass > 0.0)
+}

@@ -1,0 +1,164 @@
+//! What an ensemble says of one position.
+
+use crate::error::{Error, Result};
+use crate::special::exp_in_loops;
+use crate::vectorized::{Arch, vectorized};
+use ndarray::{ArrayView1, ArrayView2};
+
+/// Logarithms of probabilities below this, relative to the largest one, are those of 0.
+const SMALLEST: f64 = -708.0;
+/// Numbers that are added up before their sums are, and partial sums.
+const CHUNK: usize = 512;
+const LANES: usize = 8;
+
+/// The distributions of the next token at one position: of each member of an ensemble, and of a public model.
+///
+/// ```
+/// # use leakbound::token::NextTokens;
+/// # use ndarray::{array, aview1};
+/// // Logits count up to a constant.
+/// let members = array![[1.0, 0.0], [2.0, 2.0]];
+/// let position = NextTokens::from_logits(members.view(), Some(aview1(&[5.0, 5.0])))?;
+/// assert_eq!((position.members(), position.tokens()), (2, 2));
+/// assert!((position.member(0)[0] - 1.0 / (1.0 + (-1.0f64).exp())).abs() < 1e-15);
+/// assert_eq!(position.public().unwrap(), [0.5, 0.5]);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct NextTokens {
+    tokens: usize,
+    /// \[member, token\]
+    logits: Vec<f64>,
+    /// \[member, token\]
+    probabilities: Vec<f64>,
+    public: Option<Vec<f64>>,
+}
+
+impl NextTokens {
+    /// From logits \[member, token\] of the ensemble and \[token\] of the public model: probabilities are proportional
+    /// to their exponentials. -∞ stands for a token that is never given, as does a logit 708 below the largest. Logarithms of probabilities are logits, too.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for no member, fewer than two tokens, and another number of tokens of the public model;
+    /// [`Error::Domain`] for logits that are NaN or +∞, and for a model that gives no token.
+    pub fn from_logits(members: ArrayView2<'_, f64>, public: Option<ArrayView1<'_, f64>>) -> Result<Self> {
+        let (count, tokens) = members.dim();
+        if count == 0 || tokens < 2 {
+            let quantity = "next tokens";
+            let expected = "at least one member and two tokens".into();
+            return Err(Error::Length { quantity, found: count.min(tokens), expected });
+        }
+        if let Some(public) = public.filter(|public| public.len() != tokens) {
+            let expected = format!("{tokens}, as the members have");
+            return Err(Error::Length { quantity: "tokens of the public model", found: public.len(), expected });
+        }
+        let logits: Vec<f64> = members.iter().copied().collect();
+        let mut probabilities = logits.clone();
+        probabilities.chunks_exact_mut(tokens).try_for_each(softmax)?;
+        let public = public
+            .map(|public| {
+                let mut probabilities = public.to_vec();
+                softmax(&mut probabilities).map(|()| probabilities)
+            })
+            .transpose()?;
+        Ok(Self { tokens, logits, probabilities, public })
+    }
+
+    /// Number of members.
+    #[must_use]
+    pub fn members(&self) -> usize {
+        self.logits.len() / self.tokens
+    }
+
+    /// Number of tokens of the vocabulary.
+    #[must_use]
+    pub const fn tokens(&self) -> usize {
+        self.tokens
+    }
+
+    /// Probabilities of a member.
+    ///
+    /// # Panics
+    /// If there is no such member.
+    #[must_use]
+    pub fn member(&self, index: usize) -> &[f64] {
+        &self.probabilities[index * self.tokens..][..self.tokens]
+    }
+
+    /// Logits of a member, as they were given.
+    ///
+    /// # Panics
+    /// If there is no such member.
+    #[must_use]
+    pub fn logits(&self, index: usize) -> &[f64] {
+        &self.logits[index * self.tokens..][..self.tokens]
+    }
+
+    /// Probabilities of the public model.
+    #[must_use]
+    pub fn public(&self) -> Option<&[f64]> {
+        self.public.as_deref()
+    }
+}
+
+/// Turns logits into the probabilities that are proportional to their exponentials.
+pub(super) fn softmax(logits: &mut [f64]) -> Result<()> {
+    if let Some(&value) = logits.iter().find(|value| value.is_nan() || **value == f64::INFINITY) {
+        return Err(Error::Domain { quantity: "logit", value, domain: "[-inf, inf)" });
+    }
+    let largest = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if largest == f64::NEG_INFINITY {
+        let (quantity, domain) = ("largest logit of a model", "(-inf, inf): a model gives some token");
+        return Err(Error::Domain { quantity, value: largest, domain });
+    }
+    let sum: f64 = vectorized(
+        Arch::new(),
+        #[inline(always)]
+        || {
+            logits
+                .chunks_mut(CHUNK)
+                .map(|chunk| {
+                    let mut sums = [0.0; LANES];
+                    for (index, value) in chunk.iter_mut().enumerate() {
+                        let x = *value - largest;
+                        *value = if x < SMALLEST { 0.0 } else { exp_in_loops(x) };
+                        sums[index % LANES] += *value;
+                    }
+                    sums.iter().sum::<f64>()
+                })
+                .sum()
+        },
+    );
+    let factor = 1.0 / sum;
+    logits.iter_mut().for_each(|value| *value *= factor);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::{Array2, array};
+
+    #[test]
+    fn logits_that_are_no_distribution() {
+        let of = |members: Array2<f64>, public: Option<&[f64]>| {
+            NextTokens::from_logits(members.view(), public.map(ArrayView1::from)).unwrap_err().to_string()
+        };
+        let messages = [
+            of(Array2::zeros((0, 3)), None),
+            of(Array2::zeros((2, 1)), None),
+            of(Array2::zeros((2, 3)), Some(&[0.0, 0.0])),
+            of(array![[0.0, f64::NAN]], None),
+            of(array![[0.0, f64::INFINITY]], None),
+            of(array![[0.0, 1.0]], Some(&[f64::NEG_INFINITY; 2])),
+        ];
+        insta::assert_snapshot!(messages.join("\n"), @r"
+        next tokens has length 0; expected at least one member and two tokens
+        next tokens has length 1; expected at least one member and two tokens
+        tokens of the public model has length 2; expected 3, as the members have
+        logit = NaN is not in [-inf, inf)
+        logit = inf is not in [-inf, inf)
+        largest logit of a model = -inf is not in (-inf, inf): a model gives some token
+        ");
+    }
+}
