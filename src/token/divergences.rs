@@ -132,8 +132,11 @@ fn whole_orders(p: &[f64], q: &[f64], orders: &[u32]) -> Vec<f64> {
 #[inline(always)]
 fn add_terms(p: &[f64; LANES], q: &[f64; LANES], orders: &[u32], sums: &mut [[f64; LANES]]) {
     // Also where both are 0.
-    let d: [f64; LANES] =
-        std::array::from_fn(|lane| if p[lane] == q[lane] { 0.0 } else { (p[lane] - q[lane]) / q[lane] });
+    let mut d = [0.0; LANES];
+    for lane in 0..LANES {
+        let change = (p[lane] - q[lane]) / q[lane];
+        d[lane] = if p[lane] == q[lane] { 0.0 } else { change };
+    }
     let mut f = [0.0; LANES];
     let mut reached = 1;
     for (&order, sums) in orders.iter().zip(sums) {

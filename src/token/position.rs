@@ -111,27 +111,37 @@ pub(super) fn softmax(logits: &mut [f64]) -> Result<()> {
         let (quantity, domain) = ("largest logit of a model", "(-inf, inf): a model gives some token");
         return Err(Error::Domain { quantity, value: largest, domain });
     }
-    let sum: f64 = vectorized(
+    let mut sum = 0.0;
+    vectorized(
         Arch::new(),
         #[inline(always)]
         || {
-            logits
-                .chunks_mut(CHUNK)
-                .map(|chunk| {
-                    let mut sums = [0.0; LANES];
-                    for (index, value) in chunk.iter_mut().enumerate() {
-                        let x = *value - largest;
-                        *value = if x < SMALLEST { 0.0 } else { exp_in_loops(x) };
-                        sums[index % LANES] += *value;
+            for chunk in logits.chunks_mut(CHUNK) {
+                let mut sums = [0.0; LANES];
+                let mut groups = chunk.chunks_exact_mut(LANES);
+                for group in &mut groups {
+                    for lane in 0..LANES {
+                        group[lane] = weight(group[lane] - largest);
+                        sums[lane] += group[lane];
                     }
-                    sums.iter().sum::<f64>()
-                })
-                .sum()
+                }
+                for (value, sum) in groups.into_remainder().iter_mut().zip(&mut sums) {
+                    *value = weight(*value - largest);
+                    *sum += *value;
+                }
+                sum += sums.iter().sum::<f64>();
+            }
         },
     );
     let factor = 1.0 / sum;
     logits.iter_mut().for_each(|value| *value *= factor);
     Ok(())
+}
+
+#[inline(always)]
+fn weight(x: f64) -> f64 {
+    let weight = exp_in_loops(x);
+    if x < SMALLEST { 0.0 } else { weight }
 }
 
 #[cfg(test)]
