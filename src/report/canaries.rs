@@ -192,7 +192,7 @@ impl Render for CanaryAuditAnswer {
     fn sections(&self, form: Form) -> Vec<Section> {
         let mut sections = self.audit.sections(form);
         if self.attacks.len() > 1 {
-            // The guesses that are told of are those of the largest bound.
+            // The outcome of the guesses is that of the set with the largest bound.
             let words = self.audit.one_run_words(self.largest().map(|attack| attack.scores.as_str()));
             sections[0] = Section::default().notes(words);
             let note = "All of these bounds hold at once: each has a share of the failure probability.";

@@ -65,7 +65,7 @@ impl ScoresAnswer {
         }
     }
 
-    /// What became of the guesses, of these scores if there are others.
+    /// The outcome of the guesses; with the name of the scores where there are several sets.
     pub(super) fn one_run_words(&self, name: Option<&str>) -> Option<String> {
         let row = self.one_run.as_ref()?;
         Some(format!(

@@ -6,13 +6,16 @@ use crate::accountant::{Statement, Theorem, exponential_mechanism_rdp};
 use crate::error::{Error, Result};
 use crate::quantity::Epsilon;
 
+/// Probabilities further apart would be 0 in doubles, and their divergences infinite.
+const WIDEST: f64 = 700.0;
+
 /// A token by the mean of clipped logits, as the exponential mechanism with a temperature τ.
 ///
 /// The logits of a member are moved so that the largest is the clip c, and those below -c are raised to it. The answer
 /// has probabilities proportional to exp(Σ z/(s τ)), with the sum over all members and a batch size s that is fixed
 /// beforehand. A member that is removed takes away between -c and c from each sum, so that ratios of probabilities
 /// change within a range of ε = 2c/(sτ): D_α is at most that of the bounded range, and ρ = (c/(sτ))²/2 at most in
-/// zero-concentrated privacy.
+/// zero-concentrated privacy. Positions at which probabilities could be e^700 apart are rejected.
 ///
 /// # References
 /// Amin et al. (2024), "Private prediction for large-scale synthetic text generation"; Dong, Durfee and Rogers (2020).
@@ -57,6 +60,17 @@ impl ClippedLogits {
 impl TokenMechanism for ClippedLogits {
     fn released(&self, position: &NextTokens) -> Result<Released> {
         let tokens = position.tokens();
+        let range = 2.0 * self.clip * position.members() as f64 / self.scale;
+        if range > WIDEST {
+            let reason = format!(
+                "clip {}, an ensemble of {} and batch size times temperature {} let ratios of probabilities reach e^{range:.0}; \
+                 e^{WIDEST} is the largest that is computed",
+                self.clip,
+                position.members(),
+                self.scale
+            );
+            return Err(Error::Rejected { operation: "mean of clipped logits", reason });
+        }
         let mut whole = vec![0.0; tokens];
         for member in 0..position.members() {
             whole.iter_mut().zip(self.clipped(position.logits(member))).for_each(|(sum, logit)| *sum += logit);

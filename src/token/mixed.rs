@@ -129,17 +129,17 @@ impl MixedTokens {
         Ok(log_share.exp() * (1.0 - TOLERANCE))
     }
 
-    /// exp((a-1) D_a) of m members against one less, all of which joined.
-    fn moment(&self, order: Order, members: f64) -> f64 {
+    /// exp((a-1) D_a) - 1 of m members against one less, all of which joined: small values keep their digits.
+    fn excess(&self, order: Order, members: f64) -> f64 {
         let (a, alpha) = (order.get(), self.order.get());
         if members <= 1.0 {
-            return if a <= alpha { ((a - 1.0) * self.radius).exp() } else { f64::INFINITY };
+            return if a <= alpha { ((a - 1.0) * self.radius).exp_m1() } else { f64::INFINITY };
         }
         if a > alpha * alpha / (2.0 * alpha - 1.0) {
             return f64::INFINITY;
         }
         let pair = self.radius * (2.0 * alpha - 1.0) / (alpha - 1.0);
-        1.0 + ((a - 1.0) * pair).exp_m1() / members
+        ((a - 1.0) * pair).exp_m1() / members
     }
 }
 
@@ -181,10 +181,13 @@ impl TokenMechanism for MixedTokens {
         vec![Theorem::alike(&HOELDER, move |order| {
             let (rate, others) = (mechanism.rate.get(), members.saturating_sub(1));
             // The others that join, and with the rate the member itself.
-            let moment: f64 = binomial_masses(others, rate)
-                .map(|(joined, mass)| mass * (1.0 - rate + rate * mechanism.moment(order, joined as f64 + 1.0)))
+            if rate == 0.0 {
+                return 0.0;
+            }
+            let excess: f64 = binomial_masses(others, rate)
+                .map(|(joined, mass)| mass * rate * mechanism.excess(order, joined as f64 + 1.0))
                 .sum();
-            (moment.ln() / (order.get() - 1.0)).max(0.0) * (1.0 + 1e-10)
+            excess.ln_1p() / (order.get() - 1.0) * (1.0 + 1e-10)
         })]
     }
 }

@@ -311,12 +311,14 @@ mod tests {
             MixedTokens::new(order(2.0), f64::NAN, Probability::new(1.0).unwrap()).unwrap_err().to_string(),
             ClippedLogits::new(0.0, 1.0, 1.0).unwrap_err().to_string(),
             ClippedLogits::new(1.0, 1e300, 1e300).unwrap_err().to_string(),
+            ClippedLogits::new(400.0, 1.0, 1.0).unwrap().released(&without).unwrap_err().to_string(),
         ];
         insta::assert_snapshot!(messages.join("\n"), @r"
         mixtures with a public model: the position has no public model
         radius of the mixtures = NaN is not in [0, inf]
         clip of logits = 0 is not in (0, inf)
         batch size times temperature = inf is not in (0, inf)
+        mean of clipped logits: clip 400, an ensemble of 1 and batch size times temperature 1 let ratios of probabilities reach e^800; e^700 is the largest that is computed
         ");
     }
 }
