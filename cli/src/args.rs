@@ -12,6 +12,7 @@ mod schema;
 mod scores;
 mod stream;
 mod threshold;
+mod tokens;
 mod votes;
 
 pub use account::{AccountOptions, LossCalculus};
@@ -30,6 +31,7 @@ pub use schema::{Kind, SchemaOptions, is_list, kind, names};
 pub use scores::{ScoreSource, ScoresOptions, SelfCheckScoresOptions};
 pub use stream::{Repeated, StreamOptions};
 pub use threshold::ThresholdOptions;
+pub use tokens::TokensOptions;
 pub use votes::{ModelName, Queries, VotesOptions};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -324,6 +326,15 @@ pub enum AuditCommand {
                             make a session of their own, as daemons do, live on.\n\nExit status 3 if a claim is refuted."
     )]
     Mechanism(Box<MechanismOptions>),
+    /// Audit recorded next tokens of an ensemble of language models: exact leakage of each member, and lower bounds
+    #[command(after_help = "Files: npz, safetensors or a folder of .npy with `logits`, `log_probabilities` or \
+                            `probabilities` [position, member, token], the same of a public model as `public_logits` and \
+                            so on [position, token], and what was answered as `tokens` [position]. Planted sequences \
+                            are `canary` [position], the sequence that a token is a part of or -1, and `planted` \
+                            [sequence], the member that was trained on it.\n\nNeighbors are ensembles of which one lacks a \
+                            member.\n\nExample:\n  leakbound audit tokens ensemble.npz --mechanism \
+                            mixed-tokens:order=3,radius=0.05 --report tokens.html\n\nExit status 3 if a claim is refuted.")]
+    Tokens(Box<TokensOptions>),
 }
 
 /// What an audit bounds.

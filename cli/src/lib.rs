@@ -65,6 +65,7 @@ fn run(cli: &Cli) -> Result<Verdict> {
         Command::Audit(AuditCommand::Votes(options)) => cmd::audit_votes::run(&cli.common, options),
         Command::Audit(AuditCommand::Stream(options)) => cmd::audit_stream::run(&cli.common, options),
         Command::Audit(AuditCommand::Mechanism(options)) => cmd::audit_mechanism::run(&cli.common, options),
+        Command::Audit(AuditCommand::Tokens(options)) => cmd::audit_tokens::run(&cli.common, options),
         Command::Membership(command) => cmd::membership::run(&cli.common, command),
         Command::Canaries(command) => cmd::canaries::run(&cli.common, command),
         Command::LabelDp(LabelDpCommand::Memorization(options)) => cmd::label_dp::run(&cli.common, options),

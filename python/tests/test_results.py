@@ -128,6 +128,7 @@ def test_figures(data, scenarios):
             leakbound.memorization({"probabilities": np.eye(3), "labels_true": [0, 1, 2], "labels_trained": [1, 2, 0]}),
             leakbound.property_distance({"student": np.eye(2), "ensembles": random.dirichlet([1, 1], (2, 3, 2))}),
             leakbound.bench(work="fixed", seconds=0.01),
+            leakbound.audit_tokens({"logits": random.normal(size=(3, 2, 4))}, mechanism="clipped-logits:clip=1,batch=2"),
         ]
     for item in drawn:
         figure = item.plot().figure

@@ -76,6 +76,32 @@ impl Rectangle {
         })
     }
 
+    /// From the privacy loss ln(P(x)/Q(x)) of one output x, drawn from P, of which both probabilities are known: of
+    /// everything that was answered in a run, however later answers depended on earlier ones.
+    ///
+    /// For O = {x : ln(P(x)/Q(x)) ≥ l} at the loss l that was seen, P(O) ≥ β except with probability β: P(O) is the
+    /// p-value of l. Every output of O has Q(x) ≤ e^{-l} P(x), so that Q(O) ≤ e^{-l} P(O). Of all pairs with
+    /// P(O) = p ≥ β the least distinguishable is p = β, q = β e^{-l}: keeping O with probability β/p, and calling it the
+    /// complement otherwise, makes this pair of every other one. Bounds of ε at δ are therefore l + ln(1 - δ/β).
+    ///
+    /// ```
+    /// # use leakbound::audit::Rectangle;
+    /// # use leakbound::bound::Direction;
+    /// # use leakbound::quantity::{Delta, FailureProbability};
+    /// let rectangle = Rectangle::of_observed_loss(10.0, FailureProbability::new(0.05)?);
+    /// let bound = rectangle.epsilon(Delta::new(0.01)?, Direction::Forward);
+    /// assert!((bound.value - (10.0 + 0.8f64.ln())).abs() < 1e-9);
+    /// # Ok::<(), leakbound::Error>(())
+    /// ```
+    #[must_use]
+    pub fn of_observed_loss(loss: f64, failure: FailureProbability) -> Self {
+        let p_low = failure.get();
+        // Rounded up, as the sum of many logarithms is not exact; a loss that is no number shows nothing.
+        let q_high = if loss > 0.0 { (p_low * libm::exp(-loss) * (1.0 + CORNER_MARGIN)).min(1.0) } else { 1.0 };
+        let limit = |value: f64| ProportionLimit { value, complement: 1.0 - value };
+        Self { p_low: limit(p_low), p_high: ONE, q_low: ZERO, q_high: limit(q_high), failure }
+    }
+
     /// The corner of the rectangle nearest to p = q, as (p, q) with their complements; None when the rectangle meets
     /// the diagonal.
     fn nearest_corner(&self) -> Option<(ProportionLimit, ProportionLimit)> {

@@ -343,17 +343,22 @@ impl PartialEq for dyn Mechanism {
 
 impl fmt::Display for dyn Mechanism {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}", self.kind().name)?;
-        for (place, (name, value)) in self.parameters().iter().enumerate() {
-            let before = if place == 0 { ':' } else { ',' };
-            match value {
-                // The text form of another mechanism.
-                Value::Word(word) if word.contains([':', ',']) => write!(formatter, "{before}{name}=[{word}]")?,
-                value => write!(formatter, "{before}{name}={value}")?,
-            }
-        }
-        Ok(())
+        write_text(formatter, self.kind().name, &self.parameters())
     }
+}
+
+/// Writes the text form of a mechanism.
+pub(crate) fn write_text(formatter: &mut fmt::Formatter<'_>, name: &str, parameters: &Parameters) -> fmt::Result {
+    formatter.write_str(name)?;
+    for (place, (name, value)) in parameters.iter().enumerate() {
+        let before = if place == 0 { ':' } else { ',' };
+        match value {
+            // The text form of another mechanism.
+            Value::Word(word) if word.contains([':', ',']) => write!(formatter, "{before}{name}=[{word}]")?,
+            value => write!(formatter, "{before}{name}={value}")?,
+        }
+    }
+    Ok(())
 }
 
 /// Names in the error for an unknown one.
@@ -366,21 +371,37 @@ const NEAREST: usize = 8;
 /// [`Error::Rejected`](crate::Error::Rejected) for an unknown mechanism or parameter, for one that is missing or comes
 /// twice, and for a value outside its domain.
 pub fn parse(text: &str) -> Result<Arc<dyn Mechanism>> {
+    let (kind, rest) = named(text, &RELEASES, |kind| kind.name)?;
+    (kind.read)(&read_parameters(kind.name, kind.parameters, rest)?)
+}
+
+/// The kind of a text form, and the text of its parameters.
+pub(crate) fn named<'a, K>(
+    text: &'a str,
+    kinds: &[&'static K],
+    name_of: impl Fn(&K) -> &'static str,
+) -> Result<(&'static K, &'a str)> {
     let (name, rest) = text.split_once(':').unwrap_or((text, ""));
-    let kind = RELEASES.into_iter().find(|kind| kind.name == name.trim()).ok_or_else(|| {
-        let mut names = RELEASES.map(|kind| kind.name);
+    let kind = kinds.iter().find(|kind| name_of(kind) == name.trim()).ok_or_else(|| {
+        let mut names: Vec<&str> = kinds.iter().map(|kind| name_of(kind)).collect();
         names.sort_by_key(|known| strsim::damerau_levenshtein(known, name.trim()));
-        let (nearest, more) = (names[..NEAREST].join(", "), names.len() - NEAREST);
-        rejected(format!("`{}` is none; there are {nearest}, and {more} more", echo(name)))
+        let (nearest, more) = names.split_at(NEAREST.min(names.len()));
+        let more = if more.is_empty() { String::new() } else { format!(", and {} more", more.len()) };
+        rejected(format!("`{}` is none; there are {}{more}", echo(name), nearest.join(", ")))
     })?;
+    Ok((kind, rest))
+}
+
+/// Parameters of a kind of mechanism from their text form.
+pub(crate) fn read_parameters(kind: &str, known: &[Parameter], text: &str) -> Result<Parameters> {
     let mut parameters = Parameters::default();
-    for entry in entries(rest)?.into_iter().map(str::trim).filter(|entry| !entry.is_empty()) {
+    for entry in entries(text)?.into_iter().map(str::trim).filter(|entry| !entry.is_empty()) {
         let (name, value) = entry
             .split_once('=')
             .ok_or_else(|| rejected(format!("`{}` is not of the form name=value", echo(entry))))?;
         let (name, value) = (name.trim(), value.trim());
-        let Some(parameter) = kind.parameters.iter().find(|parameter| parameter.name == name) else {
-            let names: Vec<&str> = kind.parameters.iter().map(|parameter| parameter.name).collect();
+        let Some(parameter) = known.iter().find(|parameter| parameter.name == name) else {
+            let names: Vec<&str> = known.iter().map(|parameter| parameter.name).collect();
             return Err(rejected(format!("`{}` is no parameter of {kind}; it has {}", echo(name), names.join(", "))));
         };
         if parameters.iter().any(|(known, _)| known == name) {
@@ -389,7 +410,7 @@ pub fn parse(text: &str) -> Result<Arc<dyn Mechanism>> {
         let value = value.strip_prefix('[').and_then(|value| value.strip_suffix(']')).map_or(value, str::trim);
         parameters.set(name, parameter.value(value));
     }
-    (kind.read)(&parameters)
+    Ok(parameters)
 }
 
 /// Between the commas that are in no brackets.

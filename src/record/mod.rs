@@ -5,6 +5,7 @@
 //! costs a message and not the machine.
 
 mod archive;
+mod archived_array;
 mod array_file;
 mod array_writer;
 mod atomic_file;
@@ -45,6 +46,7 @@ mod place;
 mod prompt_votes;
 mod property_file;
 mod rows;
+mod safetensors;
 mod scenario;
 mod scenario_keys;
 mod scenario_model;
@@ -66,6 +68,7 @@ mod study_options;
 mod suite_file;
 mod table;
 mod text;
+mod token_file;
 mod toml_keys;
 mod toml_text;
 mod trace;
@@ -121,6 +124,7 @@ pub use stream_state::SavedStream;
 pub use student_file::{RecordedStudents, read_students};
 pub use study_options::StudyOption;
 pub use suite_file::{StudySuite, SuiteStudy, read_suite};
+pub use token_file::{RecordedPosition, TokenRecording, TokenUse, TokenValues, read_tokens};
 pub use value_file::{ValueFile, read_value_file, values_from_bytes};
 pub use values::RecordedValues;
 pub use vote_file::{VoteFile, votes_from_bytes};

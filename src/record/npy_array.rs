@@ -5,7 +5,8 @@ use super::fault::{fault, hinted, quoted, shortened, unreadable};
 use super::input_file::{InputReader, open_file};
 use super::npy_header::{HeaderProblem, NpyHeader};
 use crate::error::{Error, InputError, Result};
-use half::f16;
+use half::slice::{HalfBitsSliceExt, HalfFloatSliceExt};
+use half::{bf16, f16};
 use ndarray::{ArrayD, IxDyn, ShapeBuilder};
 use std::io::{self, Read};
 use std::ops::Range;
@@ -88,6 +89,24 @@ impl NpyArray {
         }
     }
 
+    /// An array in a part of a file of another format, from an offset and of a length, of a dtype in numpy's notation.
+    pub(super) fn of_span(
+        path: &Path,
+        name: &str,
+        file: InputReader,
+        (start, length): (u64, u64),
+        descriptor: &str,
+        shape: Vec<u64>,
+    ) -> Result<Self> {
+        let header = NpyHeader { descriptor: descriptor.into(), shape, fortran: false, bytes: 0 };
+        let array = Self { path: path.to_path_buf(), name: Some(name.into()), header, data: Data::Input(file, start) };
+        let expected = array.data_bytes()?;
+        if length != expected {
+            return Err(array.wrong_length(length > expected, expected).into());
+        }
+        Ok(array)
+    }
+
     /// An array of doubles made here.
     pub(super) fn of_doubles(path: &Path, name: &str, shape: &[usize], values: &[f64]) -> Self {
         let header = NpyHeader {
@@ -164,6 +183,15 @@ impl NpyArray {
         }
     }
 
+    /// Rejects an array of which entries of the first axis cannot be read as doubles one by one.
+    pub(super) fn check_positions(&self) -> Result<()> {
+        if self.header.fortran {
+            let error = self.at("an array in Fortran order", "an array in C order");
+            return Err(hinted(error, "numpy converts with numpy.ascontiguousarray").into());
+        }
+        if self.header.dtype() == "bf16" { Ok(()) } else { self.check_floats() }
+    }
+
     /// The entries `range` of one axis, of floats.
     pub(super) fn piece(&self, axis: usize, range: Range<usize>) -> Result<Piece> {
         let bytes = self.raw(axis, range.clone())?;
@@ -208,7 +236,15 @@ impl NpyArray {
         match (self.header.dtype(), self.header.descriptor.starts_with('>')) {
             ("f64", false) => values.extend(decode(bytes, f64::from_le_bytes)),
             ("f64", true) => values.extend(decode(bytes, f64::from_be_bytes)),
-            ("f16", false) => values.extend(decode(bytes, |bytes| f16::from_le_bytes(bytes).to_f64())),
+            ("f16", false) => {
+                // By the instructions for many at once, where the machine has them.
+                let bits: Vec<u16> = decode(bytes, u16::from_le_bytes).collect();
+                let start = values.len();
+                values.resize(start + bits.len(), 0.0);
+                bits.reinterpret_cast::<f16>().convert_to_f64_slice(&mut values[start..]);
+            }
+            ("bf16", false) => values.extend(decode(bytes, |bytes| bf16::from_le_bytes(bytes).to_f64())),
+            ("bf16", true) => values.extend(decode(bytes, |bytes| bf16::from_be_bytes(bytes).to_f64())),
             ("f16", true) => values.extend(decode(bytes, |bytes| f16::from_be_bytes(bytes).to_f64())),
             (_, false) => values.extend(decode(bytes, |bytes| f64::from(f32::from_le_bytes(bytes)))),
             (_, true) => values.extend(decode(bytes, |bytes| f64::from(f32::from_be_bytes(bytes)))),

@@ -124,6 +124,7 @@ fn dtype(descriptor: &str) -> Option<(&'static str, u64)> {
         "i4" => ("i32", 4),
         "i8" => ("i64", 8),
         "f2" => ("f16", 2),
+        "bf2" => ("bf16", 2),
         "f4" => ("f32", 4),
         "f8" => ("f64", 8),
         _ => return None,

@@ -41,6 +41,7 @@ mod student;
 mod student_membership;
 mod suite;
 mod text;
+mod tokens;
 mod trade_off;
 mod verify;
 mod votes;

@@ -1,10 +1,12 @@
 //! Sampling from the mean of clipped logits.
 
 use super::position::softmax;
-use super::{NextTokens, Released, TokenMechanism};
+use super::{EnsembleSize, NextTokens, Released, TokenMechanism, TokenMechanismKind};
 use crate::accountant::{Statement, Theorem, exponential_mechanism_rdp};
 use crate::error::{Error, Result};
+use crate::mechanism::{Parameter, Parameters};
 use crate::quantity::Epsilon;
+use std::sync::Arc;
 
 /// Probabilities further apart would be 0 in doubles, and their divergences infinite.
 const WIDEST: f64 = 700.0;
@@ -22,9 +24,27 @@ const WIDEST: f64 = 700.0;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClippedLogits {
     clip: f64,
+    batch: f64,
+    temperature: f64,
     /// s τ
     scale: f64,
 }
+
+/// A token by the mean of clipped logits: the clip of the logits, the batch size that their sum is divided by, and the
+/// temperature, 1 if not given.
+pub const CLIPPED_LOGITS: &TokenMechanismKind = &TokenMechanismKind {
+    name: "clipped-logits",
+    parameters: &[
+        Parameter::number("clip", &[1.0, 10.0]),
+        Parameter::number("batch", &[1.0, 10.0]),
+        Parameter::number("temperature", &[1.0]).optional(),
+    ],
+    needs_public: false,
+    read: |parameters| {
+        let temperature = if parameters.has("temperature") { parameters.number("temperature")? } else { 1.0 };
+        Ok(Arc::new(ClippedLogits::new(parameters.number("clip")?, parameters.number("batch")?, temperature)?))
+    },
+};
 
 static BOUNDED_RANGE: Statement = Statement::for_any_data(
     "clipped-logits-bounded-range",
@@ -48,7 +68,7 @@ impl ClippedLogits {
         if !(scale > 0.0 && scale.is_finite()) {
             return Err(Error::Domain { quantity: "batch size times temperature", value: scale, domain: "(0, inf)" });
         }
-        Ok(Self { clip, scale })
+        Ok(Self { clip, batch, temperature, scale })
     }
 
     fn clipped(&self, logits: &[f64]) -> impl Iterator<Item = f64> {
@@ -58,6 +78,15 @@ impl ClippedLogits {
 }
 
 impl TokenMechanism for ClippedLogits {
+    fn kind(&self) -> &'static TokenMechanismKind {
+        CLIPPED_LOGITS
+    }
+
+    fn parameters(&self) -> Parameters {
+        let all = Parameters::default().with("clip", self.clip).with("batch", self.batch);
+        all.with("temperature", self.temperature)
+    }
+
     fn released(&self, position: &NextTokens) -> Result<Released> {
         let tokens = position.tokens();
         let range = 2.0 * self.clip * position.members() as f64 / self.scale;
@@ -87,7 +116,7 @@ impl TokenMechanism for ClippedLogits {
         Ok(Released::new(whole, without))
     }
 
-    fn theorems(&self, _: usize) -> Vec<Theorem> {
+    fn theorems(&self, _: EnsembleSize) -> Vec<Theorem> {
         let range = self.clip / self.scale;
         let mut theorems = vec![Theorem::alike(&CONCENTRATED, move |order| order.get() * range * range / 2.0)];
         if let Ok(epsilon) = Epsilon::new(2.0 * range) {

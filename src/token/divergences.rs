@@ -36,7 +36,7 @@ pub struct TokenDivergence {
 /// let position = NextTokens::from_logits(array![[3.0, 0.0, 0.0], [0.0, 0.0, 0.0]].view(), None)?;
 /// let mechanism = ClippedLogits::new(1.0, 2.0, 1.0)?;
 /// let order = Order::new(2.0)?;
-/// let theorem = &mechanism.theorems(2)[0];
+/// let theorem = &mechanism.theorems(position.size())[0];
 /// for found in removed_members(&mechanism, &position, &[order])? {
 ///     assert!(found.value <= theorem.at(order, found.direction).unwrap().value);
 /// }
@@ -55,7 +55,8 @@ pub fn removed_members(
 }
 
 /// The same of an answer whose distributions are known.
-fn of_released(released: &Released, orders: &[Order]) -> Vec<TokenDivergence> {
+#[must_use]
+pub fn of_released(released: &Released, orders: &[Order]) -> Vec<TokenDivergence> {
     let mut found = Vec::with_capacity(2 * orders.len() * released.without().len());
     for (member, without) in released.without().enumerate() {
         let values = Direction::BOTH.map(|direction| {

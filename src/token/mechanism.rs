@@ -1,14 +1,24 @@
 //! What makes one distribution of those of an ensemble.
 
-use super::NextTokens;
+use super::{EnsembleSize, NextTokens};
 use crate::accountant::Theorem;
 use crate::error::Result;
+use crate::mechanism::{Parameter, Parameters, write_text};
+use crate::quantity::Order;
 use std::fmt;
+use std::sync::Arc;
 
 /// A mechanism that answers with a token.
 ///
-/// A mechanism is one file that implements this trait.
+/// A mechanism is one file that implements this trait, and a line of the registry
+/// [`TOKEN_MECHANISMS`](super::TOKEN_MECHANISMS).
 pub trait TokenMechanism: fmt::Debug + Send + Sync {
+    /// Its kind.
+    fn kind(&self) -> &'static TokenMechanismKind;
+
+    /// Its parameters, from which [`TokenMechanismKind::read`] makes it again.
+    fn parameters(&self) -> Parameters;
+
     /// The distribution of its answer at a position, with all members and without each of them.
     ///
     /// # Errors
@@ -16,10 +26,48 @@ pub trait TokenMechanism: fmt::Debug + Send + Sync {
     /// model.
     fn released(&self, position: &NextTokens) -> Result<Released>;
 
-    /// The theorems that bound D_α of one answer for an ensemble of so many members against one of them less, and the
+    /// The theorems that bound D_α of one answer for an ensemble of this size against one of a member less, and the
     /// other way round, whatever the members say.
-    fn theorems(&self, members: usize) -> Vec<Theorem>;
+    fn theorems(&self, size: EnsembleSize) -> Vec<Theorem>;
+
+    /// What the authors of the mechanism charge for D_α of one answer, where no proof of ours stands behind it.
+    fn charge(&self, _size: EnsembleSize, _order: Order) -> Option<Charge> {
+        None
+    }
 }
+
+/// A kind of mechanism: what is known of it without its parameters.
+#[derive(Debug)]
+pub struct TokenMechanismKind {
+    /// The name in the text form, in JSON and on the command line.
+    pub name: &'static str,
+    /// Its parameters, in the order in which they are written.
+    pub parameters: &'static [Parameter],
+    /// Whether it needs a public model.
+    pub needs_public: bool,
+    /// The mechanism with these parameters.
+    pub read: fn(&Parameters) -> Result<Arc<dyn TokenMechanism>>,
+}
+
+impl fmt::Display for dyn TokenMechanism {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_text(formatter, self.kind().name, &self.parameters())
+    }
+}
+
+/// What authors charge for one answer.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Charge {
+    /// Its name in tables and JSON.
+    pub name: &'static str,
+    /// Who charges it.
+    pub source: &'static str,
+    /// The charge for D_α, in nats.
+    pub value: f64,
+}
+
+/// Doubles of this many tokens of ten members take 160 KiB.
+const TOKENS_AT_ONCE: usize = 2048;
 
 /// The distributions of an answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,6 +83,39 @@ impl Released {
         Self { whole, without }
     }
 
+    /// Means over all members of values \[member\]\[token\], and over all but each of them, which are 0 where nobody is
+    /// left. Sums without one are added up, not subtracted: a token that one member alone knows keeps its digits.
+    pub(super) fn means<'a>(members: usize, tokens: usize, of: impl Fn(usize) -> &'a [f64]) -> Self {
+        let mut without = vec![0.0; members * tokens];
+        let mut whole = vec![0.0; tokens];
+        // Some tokens of all members at once stay in the cache.
+        for start in (0..tokens).step_by(TOKENS_AT_ONCE) {
+            let some = start..(start + TOKENS_AT_ONCE).min(tokens);
+            for member in (0..members.saturating_sub(1)).rev() {
+                let (sums, later) = without[member * tokens..].split_at_mut(tokens);
+                add(&mut sums[some.clone()], &later[some.clone()]);
+                add(&mut sums[some.clone()], &of(member + 1)[some.clone()]);
+            }
+            for member in 0..members {
+                add(&mut without[member * tokens..][some.clone()], &whole[some.clone()]);
+                add(&mut whole[some.clone()], &of(member)[some.clone()]);
+            }
+        }
+        let mut means = Self { whole, without };
+        means.change(|sums, members| {
+            let each = 1.0 / members.max(1) as f64;
+            sums.iter_mut().for_each(|sum| *sum *= each);
+        });
+        means
+    }
+
+    /// Changes each of the distributions, given the number of its members.
+    pub(super) fn change(&mut self, mut change: impl FnMut(&mut [f64], usize)) {
+        let members = self.without.len() / self.whole.len();
+        change(&mut self.whole, members);
+        self.without.chunks_exact_mut(self.whole.len()).for_each(|one| change(one, members - 1));
+    }
+
     /// Probabilities of the tokens with all members.
     #[must_use]
     pub fn whole(&self) -> &[f64] {
@@ -45,4 +126,8 @@ impl Released {
     pub fn without(&self) -> impl ExactSizeIterator<Item = &[f64]> {
         self.without.chunks_exact(self.whole.len())
     }
+}
+
+fn add(sums: &mut [f64], terms: &[f64]) {
+    sums.iter_mut().zip(terms).for_each(|(sum, term)| *sum += term);
 }

@@ -1,12 +1,14 @@
 //! Sampling from mixtures of each member with a public model (PMixED).
 
 use super::divergences::{mixture_distance, renyi};
-use super::{NextTokens, Released, TokenMechanism};
+use super::{Charge, EnsembleSize, NextTokens, Released, TokenMechanism, TokenMechanismKind};
 use crate::accountant::{Statement, Theorem};
 use crate::error::{Error, Result};
+use crate::mechanism::{Parameter, Parameters};
 use crate::quantity::{Order, Probability};
 use crate::solve::{Search, increasing_root};
 use std::cell::Cell;
+use std::sync::Arc;
 
 /// A share of a member is found to within this, relative to itself, and rounded down by as much.
 const TOLERANCE: f64 = 1e-12;
@@ -63,6 +65,23 @@ pub struct MixedTokens {
     radius: f64,
     rate: Probability,
 }
+
+/// A token from the mean of mixtures of members with a public model: the order and the radius of the mixtures in nats,
+/// and the rate at which members join, 1 if not given.
+pub const MIXED_TOKENS: &TokenMechanismKind = &TokenMechanismKind {
+    name: "mixed-tokens",
+    parameters: &[
+        Parameter::number("order", &[2.0, 3.0]),
+        Parameter::number("radius", &[0.01, 0.1]),
+        Parameter::number("rate", &[1.0, 0.5]).optional(),
+    ],
+    needs_public: true,
+    read: |parameters| {
+        let rate = if parameters.has("rate") { parameters.probability("rate")? } else { Probability::new(1.0)? };
+        let order = parameters.in_domain("order", Order::new)?;
+        Ok(Arc::new(MixedTokens::new(order, parameters.number("radius")?, rate)?))
+    },
+};
 
 static HOELDER: Statement = Statement::for_any_data(
     "mixed-tokens",
@@ -144,6 +163,24 @@ impl MixedTokens {
 }
 
 impl TokenMechanism for MixedTokens {
+    fn kind(&self) -> &'static TokenMechanismKind {
+        MIXED_TOKENS
+    }
+
+    fn parameters(&self) -> Parameters {
+        let (order, radius, rate) = (self.order.get(), self.radius, self.rate.get());
+        Parameters::default().with("order", order).with("radius", radius).with("rate", rate)
+    }
+
+    /// [`pmixed_as_published`] at the order of the mixtures, where all members join.
+    fn charge(&self, size: EnsembleSize, order: Order) -> Option<Charge> {
+        (order == self.order && self.rate.get() == 1.0).then(|| Charge {
+            name: "pmixed-as-published",
+            source: "Flemings, Razaviyayn and Annavaram (2024)",
+            value: pmixed_as_published(order, size.members, self.radius),
+        })
+    }
+
     fn released(&self, position: &NextTokens) -> Result<Released> {
         let public = public(position)?;
         let (count, tokens) = (position.members(), position.tokens());
@@ -152,32 +189,18 @@ impl TokenMechanism for MixedTokens {
             let share = self.share(position.member(member), public)?;
             mix_into(mixture, position.member(member), public, share);
         }
-        // Sums of all members but one, without differences: a token that one of them alone knows keeps its digits.
-        let mut without = vec![0.0; count * tokens];
-        for member in (0..count.saturating_sub(1)).rev() {
-            let (sums, later) = without[member * tokens..].split_at_mut(tokens);
-            add(sums, &later[..tokens]);
-            add(sums, &mixtures[(member + 1) * tokens..][..tokens]);
-        }
-        let mut before = vec![0.0; tokens];
-        for member in 0..count {
-            add(&mut without[member * tokens..][..tokens], &before);
-            add(&mut before, &mixtures[member * tokens..][..tokens]);
-        }
         let nobody = |members: usize| (1.0 - self.rate.get()).powi(i32::try_from(members).unwrap_or(i32::MAX));
-        let finish = |sums: &mut [f64], members: usize| {
+        let mut released = Released::means(count, tokens, |member| &mixtures[member * tokens..][..tokens]);
+        released.change(|mean, members| {
             let none = nobody(members);
-            let each = if members == 0 { 0.0 } else { (1.0 - none) / members as f64 };
-            sums.iter_mut().zip(public).for_each(|(sum, public)| *sum = each * *sum + none * public);
-        };
-        finish(&mut before, count);
-        without.chunks_exact_mut(tokens).for_each(|sums| finish(sums, count - 1));
-        Ok(Released::new(before, without))
+            mean.iter_mut().zip(public).for_each(|(mean, public)| *mean = (1.0 - none) * *mean + none * public);
+        });
+        Ok(released)
     }
 
     /// One, for both directions: finite at orders up to α²/(2α-1).
-    fn theorems(&self, members: usize) -> Vec<Theorem> {
-        let mechanism = *self;
+    fn theorems(&self, size: EnsembleSize) -> Vec<Theorem> {
+        let (mechanism, members) = (*self, size.members);
         vec![Theorem::alike(&HOELDER, move |order| {
             let (rate, others) = (mechanism.rate.get(), members.saturating_sub(1));
             // The others that join, and with the rate the member itself.
@@ -226,10 +249,6 @@ fn mix_into(mixture: &mut [f64], member: &[f64], public: &[f64], share: f64) {
     for ((mixture, member), public) in mixture.iter_mut().zip(member).zip(public) {
         *mixture = share * member + (1.0 - share) * public;
     }
-}
-
-fn add(sums: &mut [f64], terms: &[f64]) {
-    sums.iter_mut().zip(terms).for_each(|(sum, term)| *sum += term);
 }
 
 /// How many of so many join, with its probability.

@@ -11,6 +11,15 @@ const SMALLEST: f64 = -708.0;
 const CHUNK: usize = 512;
 const LANES: usize = 8;
 
+/// The size of an ensemble.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EnsembleSize {
+    /// Its members, the one that is removed included.
+    pub members: usize,
+    /// Tokens of the vocabulary.
+    pub tokens: usize,
+}
+
 /// The distributions of the next token at one position: of each member of an ensemble, and of a public model.
 ///
 /// ```
@@ -52,7 +61,7 @@ impl NextTokens {
             let expected = format!("{tokens}, as the members have");
             return Err(Error::Length { quantity: "tokens of the public model", found: public.len(), expected });
         }
-        let logits: Vec<f64> = members.iter().copied().collect();
+        let logits = members.as_slice().map_or_else(|| members.iter().copied().collect(), <[f64]>::to_vec);
         let mut probabilities = logits.clone();
         probabilities.chunks_exact_mut(tokens).try_for_each(softmax)?;
         let public = public
@@ -74,6 +83,12 @@ impl NextTokens {
     #[must_use]
     pub const fn tokens(&self) -> usize {
         self.tokens
+    }
+
+    /// The size of the ensemble.
+    #[must_use]
+    pub fn size(&self) -> EnsembleSize {
+        EnsembleSize { members: self.members(), tokens: self.tokens }
     }
 
     /// Probabilities of a member.

@@ -18,6 +18,7 @@ mod cli_membership_encoder;
 mod cli_membership_neighbor;
 mod cli_output;
 mod cli_scores;
+mod cli_tokens;
 mod cli_torch;
 #[cfg(feature = "torch")]
 mod cli_torch_contrastive;

@@ -8,6 +8,7 @@ pub mod audit_counts;
 pub mod audit_mechanism;
 pub mod audit_scores;
 pub mod audit_stream;
+pub mod audit_tokens;
 pub mod audit_votes;
 pub mod bench;
 mod binned;

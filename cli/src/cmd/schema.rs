@@ -8,7 +8,7 @@ use leakbound::study::{
     AccountAnswer, BenchAnswer, CalibrateAnswer, CanaryAuditAnswer, CanaryPlanAnswer, CountsAnswer, DefensesAnswer,
     ExactAnswer, LabelAnswer, LabelComparisonAnswer, MechanismAnswer, MembershipAnswer, MetaClassifierAnswer,
     PropertyAnswer, RerunAnswer, ScoreCheckAnswer, ScoresAnswer, SelfCheckAnswer, SimulateAnswer, StreamAnswer,
-    StudentMembershipAnswer, SuiteAnswer, VerifyAnswer, VotesAnswer,
+    StudentMembershipAnswer, SuiteAnswer, TokensAnswer, VerifyAnswer, VotesAnswer,
 };
 use leakbound::{Error, Result};
 use schemars::generate::SchemaSettings;
@@ -22,7 +22,7 @@ use std::collections::BTreeSet;
 type Make = fn() -> Schema;
 
 /// What each command prints; others print no document.
-const DOCUMENTS: [(&str, Make); 43] = [
+const DOCUMENTS: [(&str, Make); 44] = [
     ("exact", answer::<ExactAnswer>),
     ("audit counts", answer::<CountsAnswer>),
     ("audit confusion", answer::<CountsAnswer>),
@@ -30,6 +30,7 @@ const DOCUMENTS: [(&str, Make); 43] = [
     ("audit votes", answer::<VotesAnswer>),
     ("audit stream", answer::<StreamAnswer>),
     ("audit mechanism", answer::<MechanismAnswer>),
+    ("audit tokens", answer::<TokensAnswer>),
     ("account", answer::<AccountAnswer>),
     ("calibrate", answer::<CalibrateAnswer>),
     ("canaries plan", answer::<CanaryPlanAnswer>),

@@ -39,6 +39,7 @@ __all__ = [
     "SelfCheck",
     "SimulationResult",
     "StreamAudit",
+    "TokensAudit",
     "Verification",
     "VotesAudit",
 ]
@@ -128,6 +129,18 @@ class StreamAudit(_documents.StreamDocument, Result):
         from leakbound._plots.curves import bound_curves
 
         return bound_curves(self, ax)
+
+
+class TokensAudit(_documents.TokensDocument, Result):
+    """What each member of an ensemble of language models leaks by its next tokens."""
+
+    _main = "renyi"
+
+    def plot(self, ax: Any = None) -> Any:
+        """The larger sum of both directions against the order, member by member, and the bounds of accountants."""
+        from leakbound._plots.curves import token_curves
+
+        return token_curves(self, ax)
 
 
 class VotesAudit(_documents.VotesDocument, Result):

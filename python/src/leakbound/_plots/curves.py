@@ -31,6 +31,23 @@ def exact_curves(result: Any, ax: Any) -> Any:
     return finish(ax, _ORDER, _DIVERGENCE, place="upper left")
 
 
+def token_curves(result: Any, ax: Any) -> Any:
+    """The larger sum of both directions of each member, and the accountants for all answers."""
+    ax = axes(ax)
+    orders = sorted(set(result.renyi.column("order").tolist()))
+    for member in sorted(set(result.renyi.column("member").tolist())):
+        rows = result.renyi.where(member=member)
+        largest = np.maximum(rows.column("forward"), rows.column("reverse"))
+        label = "exact, a line for each member" if member == 0 else None
+        ax.plot(rows.column("order"), largest, "o-", color=BLACK, markersize=3, alpha=0.5, label=label)
+    for color, name in zip(COLORS[1:], _names(result.accountants)):
+        rows = result.accountants.where(name=name)
+        ax.plot(rows.column("order"), rows.column("all"), ":", marker=".", color=color, label=name)
+    orders_axis(ax, orders)
+    positive_log(ax)
+    return finish(ax, _ORDER, _DIVERGENCE + " of all answers", place="upper left")
+
+
 def attack_bounds(result: Any, ax: Any) -> Any:
     """The largest true-positive rate of any attacker, beside guessing."""
     ax = axes(ax)

@@ -1,0 +1,38 @@
+//! `leakbound audit tokens`: what each member of an ensemble of language models leaks by its tokens.
+
+use super::conclude::{Asked, publish, watched};
+use crate::args::{Common, TokensOptions};
+use crate::output::Output;
+use leakbound::Result;
+use leakbound::record::read_tokens;
+use leakbound::study::{TokensStudy, Verdict};
+use std::sync::Arc;
+
+pub fn run(common: &Common, options: &TokensOptions) -> Result<Verdict> {
+    let output = Output::open(common, &[&options.file])?;
+    let recording = read_tokens(&options.file, common.memory())?;
+    let title = format!(
+        "Next tokens of {} members at {} positions, {} tokens{}\nAnswers of {}",
+        recording.members(),
+        recording.positions(),
+        recording.tokens(),
+        if recording.has_public() { ", with a public model" } else { "" },
+        options.mechanism.0
+    );
+    let study = TokensStudy {
+        recording,
+        decoding: options.decoding()?,
+        mechanism: Arc::clone(&options.mechanism.0),
+        contexts: options.contexts,
+        orders: options.orders.0.clone(),
+        delta: options.claims.delta,
+        failure_probability: options.failure_probability,
+        claims: options.claims.claims(),
+        answer_claims: options.claim_answer_rdp.clone(),
+        top: usize::try_from(options.top).unwrap_or(usize::MAX),
+    };
+    let answer = watched(common, &study)?;
+    // Whatever was read is the same until now.
+    let inputs = study.recording.inputs()?;
+    publish(common, output, answer, Asked { options, inputs, title, warnings: Vec::new() })
+}

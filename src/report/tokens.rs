@@ -1,0 +1,233 @@
+//! How an audit of tokens reads.
+
+use super::document::Render;
+use super::figure::{Axis, Curves, Drawing, Row, RowSeries, Rows, Series, SeriesKind};
+use super::records::Records;
+use super::section::{Columns, Form, Section, Table};
+use crate::bound::Direction;
+use crate::quantity::Order;
+use crate::study::{Contexts, TokenPositionRow, TokenRenyiRow, TokensAnswer, rounded_up, short, significant};
+
+/// Members that a terminal shows.
+const SHOWN: usize = 12;
+
+impl TokensAnswer {
+    /// The rows of the member with the largest sum at each order.
+    fn worst(&self) -> Vec<&TokenRenyiRow> {
+        let mut worst: Vec<&TokenRenyiRow> = Vec::new();
+        let sum = |row: &TokenRenyiRow| row.forward.0.max(row.reverse.0);
+        for row in &self.renyi {
+            match worst.iter_mut().find(|known| known.order == row.order) {
+                None => worst.push(row),
+                Some(known) if sum(row) > sum(known) => *known = row,
+                Some(_) => {}
+            }
+        }
+        worst
+    }
+
+    fn sums_words(&self) -> &'static str {
+        match self.contexts {
+            Contexts::Fixed => {
+                "Exact: D of all answers is the sum over positions, because contexts do not depend on answers."
+            }
+            Contexts::Answered => {
+                "Sums of exact values at the contexts that were recorded. Contexts hold earlier answers: another run has \
+                 other contexts, and its sums may be larger. What holds for every run are theorems, and the lower bounds."
+            }
+        }
+    }
+
+    fn renyi_section(&self, form: Form) -> Section {
+        let rows = match form {
+            Form::Page => self.renyi.iter().collect(),
+            Form::Text => self.worst(),
+        };
+        let heading = match form {
+            Form::Page => "Rényi divergences of all answers, in nats".to_owned(),
+            Form::Text => "Rényi divergences of all answers, in nats, for the member that leaks most".to_owned(),
+        };
+        let answered = self.renyi.iter().any(|row| row.at_least.is_some());
+        let table = Table::of(rows)
+            .short("α", |row| row.order)
+            .exact("without member", |row| row.member)
+            .number("forward", 4, |row| row.forward.0)
+            .number("reverse", 4, |row| row.reverse.0)
+            .number("one answer, at most", 4, |row| row.largest.0)
+            .when(answered, |table| table.number("by the tokens, at least", 4, |row| row.at_least.map(|one| one.0)));
+        let note = "Forward: the answers of all members from those without the member.";
+        Section::new("Divergences").heading(heading).table(table).notes([self.sums_words(), note])
+    }
+
+    fn accountant_section(&self) -> Section {
+        let table = Table::of(&self.accountants)
+            .words("bound", |row| row.name)
+            .short("α", |row| row.order)
+            .number("one answer", 4, |row| row.answer.0)
+            .number("exact, at most", 4, |row| row.largest.0)
+            .when(self.accountants.iter().any(|row| !row.proved), |table| {
+                table.exact("answers above", |row| if row.proved { String::new() } else { row.above.to_string() })
+            })
+            .number("all answers", 4, |row| row.all.0)
+            .number("sum of exact ones", 4, |row| row.exact.0)
+            .number(format!("ε at δ = {}", short(self.delta.0)), 4, |row| row.epsilon.0);
+        let mut names: Vec<(&str, &str, bool)> =
+            self.accountants.iter().map(|row| (row.name, row.source, row.proved)).collect();
+        names.dedup();
+        let sources = names.into_iter().map(|(name, source, proved)| {
+            let kind = if proved { "" } else { "what its authors charge, proved nowhere here: " };
+            format!("{name}: {kind}{source}.")
+        });
+        Section::new("Accountants").heading("Accountants beside the exact values, in nats").table(table).notes(sources)
+    }
+
+    fn member_section(&self, form: Form) -> Section {
+        let mut rows: Vec<_> = self.losses.iter().collect();
+        let leak = |row: &crate::study::TokenMemberRow| row.loss.or(row.epsilon_at_most).map_or(0.0, |one| one.0);
+        rows.sort_by(|a, b| leak(b).total_cmp(&leak(a)));
+        let hidden = rows.len().saturating_sub(SHOWN);
+        if form == Form::Text {
+            rows.truncate(SHOWN);
+        }
+        let (answered, fixed) = (rows.iter().any(|row| row.loss.is_some()), self.contexts == Contexts::Fixed);
+        if !answered && !fixed {
+            return Section::default();
+        }
+        let delta = short(self.delta.0);
+        let table: Columns<_> = Table::of(rows)
+            .exact("without member", |row| row.member)
+            .when(answered, |table| {
+                table
+                    .number("loss of the answers", 4, |row| row.loss.map(|one| one.0))
+                    .number(format!("ε at least, δ = {delta}"), 4, |row| row.epsilon_at_least.map(|one| one.0))
+                    .number("μ at least", 4, |row| row.mu_at_least.map(|one| one.0))
+            })
+            .when(fixed, |table| {
+                table.number(format!("ε at most, δ = {delta}"), 4, |row| row.epsilon_at_most.map(|one| one.0))
+            });
+        let mut notes = Vec::new();
+        if answered {
+            notes.push(format!(
+                "Lower bounds are those of one run, from the tokens that were answered; all of them hold at once except \
+                 with probability {}, if the tokens were drawn from the recorded distributions.",
+                rounded_up(self.failure_probability)
+            ));
+        }
+        if fixed {
+            notes.push("Upper bounds are those of the sums, converted at the best of the orders above.".into());
+        }
+        if form == Form::Text && hidden > 0 {
+            notes.push(format!("{hidden} members that show less are left out."));
+        }
+        Section::new("Members").heading("What each member leaks by all answers").table(table).notes(notes)
+    }
+
+    fn leaking_section(&self) -> Section {
+        let answered = self.leaking.iter().any(|row| row.token.is_some());
+        let order = self.renyi.first().map_or(0.0, |row| row.order);
+        let table = Table::of(&self.leaking)
+            .exact("position", |row| row.position)
+            .when(answered, |table| table.exact("token", |row| row.token.map_or_else(String::new, |t| t.to_string())))
+            .exact("without member", |row| row.member)
+            .words("direction", |row| row.direction.name())
+            .number(format!("D, α = {}", short(order)), 4, |row| row.divergence.0)
+            .when(answered, |table| table.number("loss of the answer", 4, |row| row.loss.map(|one| one.0)));
+        Section::new("Positions").heading("Positions that leak most").table(table)
+    }
+
+    fn planted_section(&self) -> Section {
+        let Some(test) = &self.planted else { return Section::default() };
+        let words = format!(
+            "{} planted sequences: the member that a sequence was planted in has rank {} by its likelihood on average, and \
+             {} if no member remembers. p = {}: the probability of ranks as good by chance, exact for sequences that \
+             were planted by a fair die.",
+            test.sequences,
+            significant(test.mean_rank.0, 3),
+            significant(test.expected.0, 3),
+            significant(test.p_value.0, 3)
+        );
+        Section::new("Planted sequences").heading("Planted sequences").notes([words])
+    }
+
+    fn growth(&self) -> Option<Drawing> {
+        let curve = &self.curve;
+        let last = curve.points.last()?;
+        let mut series = vec![Series::new(
+            format!("exact, member {}", curve.member),
+            SeriesKind::Exact,
+            std::iter::once([0.0, 0.0]).chain(curve.points.iter().copied()).collect(),
+        )];
+        for row in self.accountants.iter().filter(|row| row.order == curve.order.get() && row.all.0.is_finite()) {
+            let kind = if row.proved { SeriesKind::Upper } else { SeriesKind::Reference };
+            series.push(Series::new(row.name, kind, vec![[0.0, 0.0], [last[0], row.answer.0 * last[0]]]));
+        }
+        let figure = Curves {
+            title: format!("D of order {} of all answers, in nats", curve.order),
+            description: format!(
+                "The {} divergence of the answers so far, without the member that leaks most in the end.",
+                curve.direction.name()
+            ),
+            x: Axis::linear("answers"),
+            y: Axis::linear("Rényi divergence in nats"),
+            series,
+        };
+        Some(figure.draw())
+    }
+
+    fn positions_figure(&self) -> Option<Drawing> {
+        let order = self.renyi.first()?.order;
+        let rows = self.leaking.iter().map(|row| Row {
+            label: format!("position {}", row.position),
+            values: vec![Some(row.divergence.0)],
+            bands: vec![None],
+            note: format!("member {}", row.member),
+        });
+        let rows: Vec<Row> = rows.collect();
+        (!rows.is_empty()).then(|| {
+            Rows {
+                title: "Positions that leak most".into(),
+                description: format!("The largest D of order {} of any member, in either direction.", short(order)),
+                x: Axis::linear("Rényi divergence in nats"),
+                series: vec![RowSeries { name: "exact".into(), kind: SeriesKind::Exact }],
+                bar: None,
+                rows,
+                sorted_by: None,
+            }
+            .draw()
+        })
+    }
+}
+
+impl Render for TokensAnswer {
+    fn sections(&self, form: Form) -> Vec<Section> {
+        vec![
+            self.renyi_section(form),
+            self.accountant_section(),
+            self.member_section(form),
+            self.leaking_section(),
+            self.planted_section(),
+        ]
+    }
+
+    fn figures(&self) -> Vec<Drawing> {
+        self.growth().into_iter().chain(self.positions_figure()).collect()
+    }
+
+    /// A row for each position and order.
+    fn records(&self) -> Records<'_> {
+        Records::of(self.rows.iter().flat_map(of_orders))
+            .column("position", |row| row.0)
+            .column("token", |row| row.1)
+            .column("order", |row| row.2.0.get())
+            .column("member", |row| row.2.1)
+            .column("direction", |row| row.2.2)
+            .column("divergence", |row| row.2.3)
+            .into()
+    }
+}
+
+fn of_orders(
+    position: &TokenPositionRow,
+) -> impl Iterator<Item = (usize, Option<usize>, (Order, usize, Direction, f64))> + '_ {
+    position.largest.iter().map(|largest| (position.position, position.token, *largest))
+}

@@ -1,0 +1,88 @@
+//! The leakage at one position.
+
+use crate::bound::Direction;
+use crate::error::{Error, Result};
+use crate::quantity::Order;
+use crate::record::{TokenRecording, TokenUse};
+use crate::token::{Decoded, Decoding, NextTokens, Released, TokenMechanism, of_released};
+
+/// What positions are looked at with.
+pub(super) struct Reading<'a> {
+    pub(super) recording: &'a TokenRecording,
+    pub(super) decoding: Decoding,
+    pub(super) mechanism: &'a dyn TokenMechanism,
+    pub(super) all_orders: Vec<Order>,
+}
+
+/// What is known of one position.
+pub(super) struct PositionLeakage {
+    pub(super) position: usize,
+    /// \[order\]\[member\]: D_α of both directions.
+    pub(super) divergences: Vec<Vec<[f64; 2]>>,
+    /// Of the answered token.
+    pub(super) answered: Option<AnsweredToken>,
+}
+
+/// What is known of the token that was answered.
+pub(super) struct AnsweredToken {
+    pub(super) token: usize,
+    /// \[member\]: ln of the probability with all members over that without the member.
+    pub(super) losses: Vec<f64>,
+}
+
+/// What a position shows.
+pub(super) enum Shown {
+    Answer(PositionLeakage),
+    /// \[member\]: ln of the probability that the member gives the token of a planted sequence.
+    Planted {
+        sequence: usize,
+        likelihoods: Vec<f64>,
+    },
+}
+
+impl Reading<'_> {
+    /// What a position shows.
+    pub(super) fn shown(&self, index: usize) -> Result<Shown> {
+        let recorded = self.recording.position(index)?;
+        let public = recorded.public.as_ref().map(|public| public.view());
+        let answered = match self.recording.uses()[index] {
+            TokenUse::Answer(token) => token,
+            TokenUse::Planted { sequence, token } => {
+                // Of all tokens: a choice of them is a part of the mechanism.
+                let position = NextTokens::from_logits(recorded.members.view(), None)?;
+                let likelihoods = (0..position.members()).map(|member| position.member(member)[token].ln()).collect();
+                return Ok(Shown::Planted { sequence, likelihoods });
+            }
+        };
+        let decoded = self.decoding.position(recorded.members.view(), public)?;
+        let released = self.mechanism.released(&decoded.position)?;
+        let mut divergences = vec![vec![[0.0; 2]; self.recording.members()]; self.all_orders.len()];
+        for one in of_released(&released, &self.all_orders) {
+            let order = self.all_orders.iter().position(|order| *order == one.order).unwrap_or_default();
+            let side = usize::from(one.direction == Direction::Reverse);
+            divergences[order][one.member][side] = one.value;
+        }
+        let answered = answered.map(|token| answer(index, token, &decoded, &released)).transpose()?;
+        Ok(Shown::Answer(PositionLeakage { position: index, divergences, answered }))
+    }
+}
+
+fn answer(index: usize, token: usize, decoded: &Decoded, released: &Released) -> Result<AnsweredToken> {
+    let rejected = |why: &str| Error::Rejected {
+        operation: "audit of tokens",
+        reason: format!("position {index}: token {token} was answered, {why}"),
+    };
+    let place = decoded
+        .place_of(token)
+        .ok_or_else(|| rejected("and is not among the likeliest tokens of the public model that may be given"))?;
+    let whole = released.whole()[place];
+    if !(whole > 0.0) {
+        return Err(rejected("and has probability 0: this mechanism did not give it"));
+    }
+    let losses = released.without().map(|without| {
+        let without = without[place];
+        let change = (whole - without) / without;
+        if change.abs() < 0.5 { change.ln_1p() } else { (whole / without).ln() }
+    });
+    Ok(AnsweredToken { token, losses: losses.collect() })
+}

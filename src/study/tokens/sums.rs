@@ -1,0 +1,223 @@
+//! Sums over positions, and the positions that leak most.
+
+use super::answer::{LeakingPositionRow, TokenCurve, TokenPositionRow, TokenRenyiRow};
+use super::position::{PositionLeakage, Shown};
+use crate::audit::Rectangle;
+use crate::bound::Direction;
+use crate::quantity::Order;
+use crate::record::TokenRecording;
+use crate::study::number::Number;
+
+/// Points of a curve.
+const POINTS: usize = 200;
+
+/// The largest value of a single position.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LargestAnswer {
+    pub(super) position: usize,
+    pub(super) member: usize,
+    pub(super) value: f64,
+}
+
+/// What positions add up to.
+pub(super) struct Sums {
+    orders: Vec<Order>,
+    members: usize,
+    /// \[order\]\[member\]\[direction\]
+    sums: Vec<Vec<[Sum; 2]>>,
+    /// \[order\]\[member\]
+    largest: Vec<Vec<f64>>,
+    /// \[order\]
+    largest_answer: Vec<LargestAnswer>,
+    positions: Vec<TokenPositionRow>,
+    /// \[member\]
+    losses: Option<Vec<Sum>>,
+    /// \[sequence\]\[member\]: likelihoods of planted sequences.
+    likelihoods: Vec<Vec<f64>>,
+    /// How often, and how the sums at the first order grow: \[point\]\[member\]\[direction\].
+    stride: usize,
+    grown: Vec<(usize, Vec<[f64; 2]>)>,
+}
+
+/// A sum of many terms of which none is lost (Neumaier 1974).
+#[derive(Debug, Clone, Copy, Default)]
+struct Sum {
+    sum: f64,
+    lost: f64,
+}
+
+impl Sum {
+    fn add(&mut self, term: f64) {
+        let sum = self.sum + term;
+        if sum.is_finite() {
+            self.lost += if self.sum.abs() >= term.abs() { (self.sum - sum) + term } else { (term - sum) + self.sum };
+        }
+        self.sum = sum;
+    }
+
+    fn get(self) -> f64 {
+        if self.sum.is_finite() { self.sum + self.lost } else { self.sum }
+    }
+}
+
+impl Sums {
+    pub(super) fn new(members: usize, orders: &[Order], recording: &TokenRecording) -> Self {
+        Self {
+            orders: orders.to_vec(),
+            members,
+            sums: vec![vec![[Sum::default(); 2]; members]; orders.len()],
+            largest: vec![vec![0.0; members]; orders.len()],
+            largest_answer: vec![LargestAnswer { position: 0, member: 0, value: 0.0 }; orders.len()],
+            positions: Vec::with_capacity(recording.answers()),
+            losses: recording.has_answers().then(|| vec![Sum::default(); members]),
+            likelihoods: vec![vec![0.0; members]; recording.planted().len()],
+            stride: recording.answers().div_ceil(POINTS).max(1),
+            grown: Vec::new(),
+        }
+    }
+
+    /// Adds the next position.
+    pub(super) fn add(&mut self, shown: Shown) {
+        match shown {
+            Shown::Answer(found) => self.add_answer(found),
+            Shown::Planted { sequence, likelihoods } => {
+                self.likelihoods[sequence].iter_mut().zip(likelihoods).for_each(|(sum, ln)| *sum += ln);
+            }
+        }
+    }
+
+    fn add_answer(&mut self, found: PositionLeakage) {
+        let mut most = Vec::with_capacity(self.orders.len());
+        for (index, by_member) in found.divergences.iter().enumerate() {
+            let mut best = (self.orders[index], 0, Direction::Forward, f64::NEG_INFINITY);
+            for (member, values) in by_member.iter().enumerate() {
+                for (side, direction) in Direction::BOTH.into_iter().enumerate() {
+                    self.sums[index][member][side].add(values[side]);
+                    if values[side] > best.3 {
+                        best = (self.orders[index], member, direction, values[side]);
+                    }
+                }
+                self.largest[index][member] = self.largest[index][member].max(values[0]).max(values[1]);
+            }
+            let largest = &mut self.largest_answer[index];
+            if best.3 > largest.value {
+                *largest = LargestAnswer { position: found.position, member: best.1, value: best.3 };
+            }
+            most.push(best);
+        }
+        let worst = most.first().map_or(0, |best| best.1);
+        let loss = found.answered.as_ref().map(|answered| answered.losses[worst]);
+        let token = found.answered.as_ref().map(|answered| answered.token);
+        if let (Some(answered), Some(losses)) = (&found.answered, &mut self.losses) {
+            losses.iter_mut().zip(&answered.losses).for_each(|(sum, loss)| sum.add(*loss));
+        }
+        self.positions.push(TokenPositionRow { position: found.position, token, largest: most, loss });
+        let done = self.positions.len();
+        if done.is_multiple_of(self.stride) {
+            self.grown.push((done, self.sums[0].iter().map(|both| both.map(Sum::get)).collect()));
+        }
+    }
+
+    pub(super) const fn members(&self) -> usize {
+        self.members
+    }
+
+    /// \[member\]: the privacy loss of all answered tokens.
+    pub(super) fn losses(&self) -> Option<Vec<f64>> {
+        self.losses.as_ref().map(|losses| losses.iter().map(|loss| loss.get()).collect())
+    }
+
+    pub(super) fn likelihoods(&self) -> &[Vec<f64>] {
+        &self.likelihoods
+    }
+
+    /// \[order\]: the sums of a member in a direction.
+    pub(super) fn of(&self, member: usize, direction: Direction) -> Vec<f64> {
+        let side = usize::from(direction == Direction::Reverse);
+        self.sums.iter().map(|by_member| by_member[member][side].get()).collect()
+    }
+
+    /// The largest value of one position at an order.
+    pub(super) fn largest(&self, order: usize) -> LargestAnswer {
+        self.largest_answer[order]
+    }
+
+    /// The member with the largest sum at an order, and the sum, in either direction.
+    pub(super) fn worst(&self, order: usize) -> (usize, f64) {
+        let (member, _, value) = self.worst_of(order);
+        (member, value)
+    }
+
+    fn worst_of(&self, order: usize) -> (usize, Direction, f64) {
+        let mut best = (0, Direction::Forward, f64::NEG_INFINITY);
+        for (member, both) in self.sums[order].iter().enumerate() {
+            for (direction, sum) in Direction::BOTH.into_iter().zip(both) {
+                if sum.get() > best.2 {
+                    best = (member, direction, sum.get());
+                }
+            }
+        }
+        best
+    }
+
+    /// Positions at which the value of some member at an order is above a charge, by more than rounding.
+    pub(super) fn above(&self, order: usize, charge: f64) -> u64 {
+        let limit = charge * (1.0 + 1e-9) + 1e-12;
+        self.positions.iter().filter(|position| position.largest[order].3 > limit).count() as u64
+    }
+
+    pub(super) fn renyi_rows(&self, lower: Option<&[Rectangle]>, orders: usize) -> Vec<TokenRenyiRow> {
+        let mut rows = Vec::new();
+        for member in 0..self.members {
+            for (index, &order) in self.orders.iter().enumerate().take(orders) {
+                let [forward, reverse] = self.sums[index][member].map(|sum| Number(sum.get()));
+                let at_least = lower.map(|lower| {
+                    let bounds = Direction::BOTH.map(|direction| lower[member].corner(order, direction).value);
+                    Number(bounds[0].max(bounds[1]))
+                });
+                let largest = Number(self.largest[index][member]);
+                rows.push(TokenRenyiRow {
+                    member: member as u64,
+                    order: order.get(),
+                    forward,
+                    reverse,
+                    largest,
+                    at_least,
+                });
+            }
+        }
+        rows
+    }
+
+    /// The positions of the largest values at the first order, the first of equal ones.
+    pub(super) fn leaking(&self, top: usize) -> Vec<LeakingPositionRow> {
+        let value = |position: &&TokenPositionRow| position.largest[0].3;
+        let mut rows: Vec<&TokenPositionRow> = self.positions.iter().collect();
+        rows.sort_by(|a, b| value(b).total_cmp(&value(a)));
+        rows.truncate(top);
+        let row = |one: &TokenPositionRow| {
+            let (_, member, direction, divergence) = one.largest[0];
+            LeakingPositionRow {
+                position: one.position as u64,
+                token: one.token.map(|token| token as u64),
+                member: member as u64,
+                direction,
+                divergence: Number(divergence),
+                loss: one.loss.map(Number),
+            }
+        };
+        rows.into_iter().map(row).collect()
+    }
+
+    /// How the largest sum at the first order grows.
+    pub(super) fn curve(&self) -> TokenCurve {
+        let (member, direction, _) = self.worst_of(0);
+        let side = usize::from(direction == Direction::Reverse);
+        let points = self.grown.iter().map(|(done, sums)| [*done as f64, sums[member][side]]).collect();
+        TokenCurve { member, order: self.orders[0], direction, points }
+    }
+
+    pub(super) fn into_positions(self) -> Vec<TokenPositionRow> {
+        self.positions
+    }
+}

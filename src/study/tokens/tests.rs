@@ -1,0 +1,270 @@
+//! Recordings in memory files, against closed forms and simulated runs.
+
+use super::*;
+use crate::record::{MemoryBudget, read_tokens};
+use crate::study::unwatched;
+use crate::token::{NextTokens, parse, removed_members};
+use ndarray::{Array1, Array2, Array3};
+use ndarray_npy::NpzWriter;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+fn order(value: f64) -> Order {
+    Order::new(value).unwrap()
+}
+
+/// Logits \[position, member, token\] with those of a public model near them.
+fn ensemble(seed: u64, [positions, members, tokens]: [usize; 3], spread: f32) -> (Array3<f32>, Array2<f32>) {
+    let mut stream = ChaCha8Rng::seed_from_u64(seed);
+    let public = Array2::from_shape_fn((positions, tokens), |_| 2.0 * stream.random::<f32>());
+    let members = Array3::from_shape_fn((positions, members, tokens), |(position, _, token)| {
+        public[[position, token]] + spread * (stream.random::<f32>() - 0.5)
+    });
+    (members, public)
+}
+
+fn written(folder: &Path, members: &Array3<f32>, public: &Array2<f32>, tokens: Option<Array1<i64>>) -> PathBuf {
+    let path = folder.join("ensemble.npz");
+    let mut npz = NpzWriter::new(File::create(&path).unwrap());
+    npz.add_array("logits", members).unwrap();
+    npz.add_array("public_logits", public).unwrap();
+    if let Some(tokens) = tokens {
+        npz.add_array("tokens", &tokens).unwrap();
+    }
+    npz.finish().unwrap();
+    path
+}
+
+fn study(path: &Path, mechanism: &str, contexts: Contexts) -> TokensStudy {
+    TokensStudy {
+        recording: read_tokens(path, MemoryBudget::default()).unwrap(),
+        decoding: Decoding::PLAIN,
+        mechanism: parse(mechanism).unwrap(),
+        contexts,
+        orders: vec![order(2.0), order(8.0)],
+        delta: Delta::new(1e-5).unwrap(),
+        failure_probability: FailureProbability::new(0.1).unwrap(),
+        claims: Claims::default(),
+        answer_claims: Vec::new(),
+        top: 3,
+    }
+}
+
+/// The positions of a recording, as the room of tokens sees them.
+fn positions(members: &Array3<f32>, public: &Array2<f32>) -> Vec<NextTokens> {
+    members
+        .outer_iter()
+        .zip(public.outer_iter())
+        .map(|(members, public)| {
+            let (members, public) = (members.mapv(f64::from), public.mapv(f64::from));
+            NextTokens::from_logits(members.view(), Some(public.view())).unwrap()
+        })
+        .collect()
+}
+
+#[test]
+fn sums_are_those_of_positions_and_every_format_gives_the_same() {
+    let folder = TempDir::new().unwrap();
+    let (members, public) = ensemble(1, [5, 3, 7], 1.0);
+    let tokens = Array1::from(vec![0i64, 3, 6, 2, 2]);
+    let path = written(folder.path(), &members, &public, Some(tokens.clone()));
+    let mechanism = "clipped-logits:clip=2,batch=3";
+    let answer = study(&path, mechanism, Contexts::Fixed).run(&unwatched).unwrap();
+    let all = positions(&members, &public);
+    let parsed = parse(mechanism).unwrap();
+    for row in &answer.renyi {
+        for (direction, found) in [(Direction::Forward, row.forward), (Direction::Reverse, row.reverse)] {
+            let of = |position: &NextTokens| {
+                let found = removed_members(&*parsed, position, &[order(row.order)]).unwrap();
+                let one = found.iter().find(|one| one.member as u64 == row.member && one.direction == direction);
+                one.unwrap().value
+            };
+            let expected: f64 = all.iter().map(of).sum();
+            assert!((found.0 / expected - 1.0).abs() < 1e-13, "{found:?} {expected}");
+        }
+    }
+    for row in &answer.losses {
+        let of = |(position, token): (&NextTokens, &i64)| {
+            let released = parsed.released(position).unwrap();
+            let without = released.without().nth(row.member as usize).unwrap()[*token as usize];
+            (released.whole()[*token as usize] / without).ln()
+        };
+        let expected: f64 = all.iter().zip(&tokens).map(of).sum();
+        assert!((row.loss.unwrap().0 - expected).abs() < 1e-12);
+    }
+    // The position of the largest value is listed first, and was in the largest of a row.
+    let first = &answer.leaking[0];
+    assert!(answer.renyi.iter().any(|row| row.order == 2.0 && row.largest == first.divergence));
+    assert!(answer.leaking.windows(2).all(|pair| pair[0].divergence.0 >= pair[1].divergence.0));
+
+    let arrays = folder.path().join("arrays");
+    std::fs::create_dir(&arrays).unwrap();
+    ndarray_npy::write_npy(arrays.join("logits.npy"), &members).unwrap();
+    ndarray_npy::write_npy(arrays.join("public_logits.npy"), &public).unwrap();
+    ndarray_npy::write_npy(arrays.join("tokens.npy"), &tokens).unwrap();
+    let tensors = folder.path().join("ensemble.safetensors");
+    std::fs::write(&tensors, safetensors(&members, &public, &tokens)).unwrap();
+    for other in [arrays, tensors] {
+        let same = study(&other, mechanism, Contexts::Fixed).run(&unwatched).unwrap();
+        assert_eq!(serde_json::to_string(&same).unwrap(), serde_json::to_string(&answer).unwrap());
+    }
+}
+
+fn safetensors(members: &Array3<f32>, public: &Array2<f32>, tokens: &Array1<i64>) -> Vec<u8> {
+    let data: [(&str, &str, &[usize], Vec<u8>); 3] = [
+        ("logits", "F32", members.shape(), members.iter().flat_map(|x| x.to_le_bytes()).collect()),
+        ("public_logits", "F32", public.shape(), public.iter().flat_map(|x| x.to_le_bytes()).collect()),
+        ("tokens", "I64", tokens.shape(), tokens.iter().flat_map(|x| x.to_le_bytes()).collect()),
+    ];
+    let mut header = serde_json::json!({ "__metadata__": { "format": "np" } });
+    let mut bytes = Vec::new();
+    for (name, dtype, shape, one) in data {
+        let offsets = [bytes.len(), bytes.len() + one.len()];
+        header[name] = serde_json::json!({ "dtype": dtype, "shape": shape, "data_offsets": offsets });
+        bytes.extend(one);
+    }
+    let header = header.to_string();
+    [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &bytes].concat()
+}
+
+/// A run of an ensemble of fixed contexts, drawn anew 2,000 times: its lower bounds are above the exact values no more
+/// often than stated.
+#[test]
+fn lower_bounds_of_runs_hold() {
+    let (members, public) = ensemble(3, [40, 3, 6], 4.0);
+    let mechanism = parse("clipped-logits:clip=3,batch=2").unwrap();
+    let all = positions(&members, &public);
+    let released: Vec<_> = all.iter().map(|position| mechanism.released(position).unwrap()).collect();
+    let exact: Vec<f64> = (0..3)
+        .flat_map(|member| [2.0, 8.0].map(|a| (member, order(a))))
+        .map(|(member, order)| {
+            let of = |position| {
+                let found = removed_members(&*mechanism, position, &[order]).unwrap();
+                found.iter().find(|one| one.member == member && one.direction == Direction::Forward).unwrap().value
+            };
+            all.iter().map(of).sum()
+        })
+        .collect();
+    let failure = FailureProbability::new(0.2).unwrap().split(3);
+    let mut stream = ChaCha8Rng::seed_from_u64(4);
+    let (mut wrong, mut informative) = (0, 0);
+    for _ in 0..2_000 {
+        let mut losses = [0.0; 3];
+        for one in &released {
+            let mut left: f64 = stream.random();
+            let token = one
+                .whole()
+                .iter()
+                .position(|p| {
+                    left -= p;
+                    left < 0.0
+                })
+                .unwrap_or(5);
+            for (loss, without) in losses.iter_mut().zip(one.without()) {
+                *loss += (one.whole()[token] / without[token]).ln();
+            }
+        }
+        let bounds: Vec<f64> = losses
+            .iter()
+            .flat_map(|&loss| {
+                let rectangle = Rectangle::of_observed_loss(loss, failure);
+                [2.0, 8.0].map(|a| rectangle.corner(order(a), Direction::Forward).value)
+            })
+            .collect();
+        wrong += u32::from(bounds.iter().zip(&exact).any(|(bound, exact)| bound > exact));
+        informative += u32::from(bounds.iter().any(|bound| *bound > 0.0));
+    }
+    println!("{wrong} of 2000 wrong, {informative} above 0, exact {exact:?}");
+    // 400 are stated; more than 460 would have a probability below 1e-3.
+    assert!(wrong < 460 && informative > 500, "{wrong} {informative}");
+}
+
+#[test]
+fn claims_are_tested_by_what_is_known() {
+    let folder = TempDir::new().unwrap();
+    let (members, public) = ensemble(5, [30, 4, 6], 6.0);
+    let all = positions(&members, &public);
+    let mechanism = parse("clipped-logits:clip=4,batch=4").unwrap();
+    // Tokens that member 1 alone would give: improbable in a run, but it is about the loss.
+    let tokens: Array1<i64> = all
+        .iter()
+        .map(|position| {
+            let released = mechanism.released(position).unwrap();
+            let without = released.without().nth(1).unwrap();
+            let ratio = |token: &usize| released.whole()[*token] / without[*token];
+            (0..6).max_by(|a, b| ratio(a).total_cmp(&ratio(b))).unwrap() as i64
+        })
+        .collect();
+    let path = written(folder.path(), &members, &public, Some(tokens));
+    let mut asked = study(&path, "clipped-logits:clip=4,batch=4", Contexts::Answered);
+    asked.claims.epsilon = Some((crate::quantity::Epsilon::new(0.5).unwrap(), asked.delta));
+    asked.claims.rdp = vec![(order(2.0), 0.1), (order(3.0), 1e3)];
+    asked.answer_claims = vec![(order(2.0), 1e-6), (order(2.0), 4.0)];
+    let answer = asked.run(&unwatched).unwrap();
+    let refuted: Vec<bool> = answer.claims.iter().map(|claim| claim.refuted).collect();
+    assert_eq!(refuted, [true, true, false, true, false], "{:#?}", answer.claims);
+    assert!(answer.claims[0].query.contains("member 1") && answer.claims[0].failure_probability == 0.1);
+    assert_eq!(answer.claims[3].failure_probability, 0.0);
+    // ε at least is the loss, but for the failure probability of four members.
+    let row = &answer.losses[1];
+    let expected = row.loss.unwrap().0 + (1.0f64 - 1e-5 / 0.025).ln();
+    assert!((row.epsilon_at_least.unwrap().0 - expected).abs() < 1e-9);
+    assert!(row.epsilon_at_most.is_none());
+    asked.contexts = Contexts::Fixed;
+    let fixed = asked.run(&unwatched).unwrap();
+    assert!(fixed.claims[1].refuted && fixed.claims[1].failure_probability == 0.0);
+    assert!(fixed.losses.iter().all(|row| row.epsilon_at_most.is_some()));
+
+    let silent = written(folder.path(), &members, &public, None);
+    let mut asked = study(&silent, "clipped-logits:clip=4,batch=4", Contexts::Answered);
+    asked.claims.mu = Some(1.0);
+    let error = asked.run(&unwatched).unwrap_err().to_string();
+    assert!(error.contains("none were recorded"), "{error}");
+}
+
+/// What PMixED charges is said to be exceeded where it is.
+#[test]
+fn a_charge_that_is_no_bound_is_named() {
+    let folder = TempDir::new().unwrap();
+    let (rare, other) = (4e-5f32, 4e-9f32);
+    let logits = |p: f32| [p.ln(), (-p).ln_1p()];
+    let members = Array3::from_shape_vec((1, 2, 2), [logits(rare), logits(other)].concat()).unwrap();
+    let public = Array2::from_shape_vec((1, 2), logits(1e-6).to_vec()).unwrap();
+    let path = written(folder.path(), &members, &public, None);
+    let mut asked = study(&path, "mixed-tokens:order=3,radius=0.04", Contexts::Answered);
+    asked.orders = vec![order(3.0), order(1.5)];
+    let answer = asked.run(&unwatched).unwrap();
+    assert_eq!(answer.warnings[0].code, "charge-exceeded");
+    let charged = answer.accountants.iter().find(|row| !row.proved).unwrap();
+    assert!(charged.largest.0 > 2.6 && charged.answer.0 < 0.09 && charged.above == 1);
+    // Half of both members is the mixture: the theorem holds at the order that it covers.
+    assert!(answer.accountants.iter().any(|row| row.proved && row.order == 1.5 && row.answer.0.is_finite()));
+}
+
+#[test]
+fn planted_sequences_are_ranked_exactly() {
+    use super::planted::test_planted;
+    // All first of four: one case of 4^3.
+    let best = test_planted(
+        &[0, 1, 2],
+        &[vec![-1.0, -2.0, -3.0, -4.0], vec![-5.0, -2.0, -3.0, -4.0], vec![-5.0, -4.0, -3.0, -6.0]],
+    );
+    assert!((best.p_value.0 * 64.0 - 1.0).abs() < 1e-11 && best.mean_rank.0 == 1.0 && best.expected.0 == 2.5);
+    // Ties say nothing.
+    let tied = test_planted(&[3, 3], &[vec![0.0; 4], vec![0.0; 4]]);
+    assert_eq!((tied.p_value.0, tied.mean_rank.0), (1.0, 2.5));
+    // A fair die without memory: p-values are no smaller than they should be.
+    let mut stream = ChaCha8Rng::seed_from_u64(9);
+    let small = (0..2_000)
+        .filter(|_| {
+            let likelihoods: Vec<Vec<f64>> = (0..6).map(|_| (0..3).map(|_| stream.random()).collect()).collect();
+            let member: Vec<usize> = (0..6).map(|_| stream.random_range(0..3)).collect();
+            test_planted(&member, &likelihoods).p_value.0 <= 0.1
+        })
+        .count();
+    println!("{small} of 2000 p-values up to 0.1");
+    assert!(small <= 245, "{small}");
+}

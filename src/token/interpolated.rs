@@ -1,0 +1,114 @@
+//! Sampling from the mean of members, interpolated with the uniform distribution.
+
+use super::{EnsembleSize, NextTokens, Released, TokenMechanism, TokenMechanismKind};
+use crate::accountant::{Statement, Theorem};
+use crate::bound::Direction;
+use crate::divergence::two_ratios_renyi;
+use crate::error::Result;
+use crate::mechanism::{Parameter, Parameters};
+use crate::quantity::Probability;
+use std::sync::Arc;
+
+/// A token from the mean of the members' distributions, interpolated with the uniform one.
+///
+/// N members with distributions pᵢ over V tokens answer with the distribution
+/// ```text
+/// λ/N Σᵢ pᵢ + (1-λ)/V
+/// ```
+/// for a share λ. With u = (1-λ)/V, the ratio of the probabilities of a token with all members and without one lies
+/// between e^{-b} and e^{a},
+/// ```text
+/// a = ln(1 + λ/(N u)),   b = ln((λ + u)/(λ (N-1)/N + u)),
+/// ```
+/// reached where the removed member alone gives the token, and where it alone does not: an answer is (a, 0)-private.
+/// D_α of any two distributions with ratios in a range is at most that of the two distributions on two tokens whose
+/// ratios are the ends of the range, because exp((α-1) D_α) is the mean of a convex function of the ratio.
+///
+/// ```
+/// # use leakbound::token::{InterpolatedTokens, NextTokens, TokenMechanism};
+/// # use leakbound::quantity::Probability;
+/// # use ndarray::array;
+/// let position = NextTokens::from_logits(array![[0.0, 0.0], [0.0, f64::NEG_INFINITY]].view(), None)?;
+/// let released = InterpolatedTokens::new(Probability::new(0.5)?).released(&position)?;
+/// assert_eq!(released.whole(), [0.625, 0.375]);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+///
+/// # References
+/// After Majmudar et al. (2022), "Differentially private decoding in large language models", who interpolate a single
+/// model.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct InterpolatedTokens {
+    share: Probability,
+}
+
+/// A token from the mean of the members interpolated with the uniform distribution: the share of the members.
+pub const INTERPOLATED_TOKENS: &TokenMechanismKind = &TokenMechanismKind {
+    name: "interpolated-tokens",
+    parameters: &[Parameter::number("share", &[0.5, 0.9, 1.0])],
+    needs_public: false,
+    read: |parameters| Ok(Arc::new(InterpolatedTokens::new(parameters.probability("share")?))),
+};
+
+static RANGE: Statement = Statement::for_any_data(
+    "interpolated-tokens",
+    "this library, the largest divergence of a range of ratios (after Majmudar et al. 2022)",
+);
+
+impl InterpolatedTokens {
+    /// With a share λ of the members.
+    #[must_use]
+    pub const fn new(share: Probability) -> Self {
+        Self { share }
+    }
+}
+
+impl TokenMechanism for InterpolatedTokens {
+    fn kind(&self) -> &'static TokenMechanismKind {
+        INTERPOLATED_TOKENS
+    }
+
+    fn parameters(&self) -> Parameters {
+        Parameters::default().with("share", self.share.get())
+    }
+
+    fn released(&self, position: &NextTokens) -> Result<Released> {
+        let uniform = (1.0 - self.share.get()) / position.tokens() as f64;
+        let mut released = Released::means(position.members(), position.tokens(), |member| position.member(member));
+        released.change(|mean, members| {
+            // Nobody is left.
+            let (share, rest) = if members == 0 { (0.0, 1.0 / mean.len() as f64) } else { (self.share.get(), uniform) };
+            mean.iter_mut().for_each(|mean| *mean = share * *mean + rest);
+        });
+        Ok(released)
+    }
+
+    fn theorems(&self, size: EnsembleSize) -> Vec<Theorem> {
+        let (share, members) = (self.share.get(), size.members as f64);
+        let uniform = (1.0 - share) / size.tokens as f64;
+        let (up, down) = if size.members > 1 {
+            // (λ + u)/(λ (N-1)/N + u) = 1 + (λ/N)/(λ (N-1)/N + u)
+            let down = share / members / (share * (members - 1.0) / members + uniform);
+            ((share / (members * uniform)).ln_1p(), down.ln_1p())
+        } else {
+            // One member against the uniform distribution.
+            ((share * (size.tokens as f64 - 1.0)).ln_1p(), -(-share).ln_1p())
+        };
+        vec![Theorem::new(&RANGE, move |order, direction| {
+            if share == 0.0 {
+                return 0.0;
+            }
+            let (up, down) = match direction {
+                Direction::Forward => (up, down),
+                Direction::Reverse => (down, up),
+            };
+            if !(up.is_finite() && down.is_finite()) {
+                return f64::INFINITY;
+            }
+            // Q of the two tokens, for which the mean of the ratios is 1.
+            let (more, less) = (up.exp_m1(), -(-down).exp_m1());
+            let q = [less / (more + less), more / (more + less)];
+            two_ratios_renyi(q, [up, -down], order) * (1.0 + 1e-10)
+        })]
+    }
+}

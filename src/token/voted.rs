@@ -1,0 +1,94 @@
+//! The token that most members would give, after noise on every count.
+
+use super::{EnsembleSize, NextTokens, Released, TokenMechanism, TokenMechanismKind};
+use crate::accountant::{Statement, Theorem, gaussian_rdp};
+use crate::distribution::{Noise, noisy_argmax_distribution};
+use crate::error::Result;
+use crate::histogram::VoteHistogram;
+use crate::mechanism::{Parameter, Parameters};
+use crate::quantity::NoiseScale;
+use std::sync::Arc;
+
+/// The token of the most votes, each count with Gaussian noise.
+///
+/// Each member votes for its likeliest token, the first of equal ones. Noise of standard deviation σ is added to the
+/// count of every token of the vocabulary, and the answer is the token of the largest sum. A member that is removed
+/// takes away one vote, so that D_α is at most α/(2σ²).
+///
+/// # References
+/// Papernot et al. (2018), "Scalable private learning with PATE", for the vote; Mironov (2017), Proposition 7.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct VotedTokens {
+    sigma: NoiseScale,
+}
+
+/// The token of the most votes: the standard deviation of the noise on each count.
+pub const VOTED_TOKENS: &TokenMechanismKind = &TokenMechanismKind {
+    name: "voted-tokens",
+    parameters: &[Parameter::noise("sigma")],
+    needs_public: false,
+    read: |parameters| Ok(Arc::new(VotedTokens::new(parameters.scale("sigma")?))),
+};
+
+static GAUSSIAN: Statement =
+    Statement::for_any_data("voted-tokens", "Mironov (2017), Proposition 7, for one vote that is removed");
+
+impl VotedTokens {
+    /// With noise of this standard deviation.
+    #[must_use]
+    pub const fn new(sigma: NoiseScale) -> Self {
+        Self { sigma }
+    }
+}
+
+impl TokenMechanism for VotedTokens {
+    fn kind(&self) -> &'static TokenMechanismKind {
+        VOTED_TOKENS
+    }
+
+    fn parameters(&self) -> Parameters {
+        Parameters::default().with("sigma", self.sigma.get())
+    }
+
+    fn released(&self, position: &NextTokens) -> Result<Released> {
+        let mut counts = vec![0u64; position.tokens()];
+        let votes: Vec<usize> = (0..position.members()).map(|member| likeliest(position.member(member))).collect();
+        votes.iter().for_each(|&token| counts[token] += 1);
+        let of = |counts: &[u64]| -> Result<Vec<f64>> {
+            if counts.iter().all(|&count| count == 0) {
+                return Ok(vec![1.0 / counts.len() as f64; counts.len()]);
+            }
+            let votes = VoteHistogram::new(counts.to_vec())?;
+            Ok(noisy_argmax_distribution(&votes, Noise::Gaussian(self.sigma))?.p().to_vec())
+        };
+        let whole = of(&counts)?;
+        let mut without: Vec<f64> = Vec::with_capacity(whole.len() * votes.len());
+        for (member, &token) in votes.iter().enumerate() {
+            // Members of one vote are removed alike.
+            if let Some(like) = votes[..member].iter().position(|&other| other == token) {
+                without.extend_from_within(like * whole.len()..(like + 1) * whole.len());
+                continue;
+            }
+            counts[token] -= 1;
+            without.extend(of(&counts)?);
+            counts[token] += 1;
+        }
+        Ok(Released::new(whole, without))
+    }
+
+    fn theorems(&self, _: EnsembleSize) -> Vec<Theorem> {
+        let sigma = self.sigma;
+        vec![Theorem::alike(&GAUSSIAN, move |order| gaussian_rdp(order, sigma, 1.0))]
+    }
+}
+
+/// The first token of the largest probability.
+fn likeliest(probabilities: &[f64]) -> usize {
+    let mut best = 0;
+    for (token, probability) in probabilities.iter().enumerate() {
+        if *probability > probabilities[best] {
+            best = token;
+        }
+    }
+    best
+}

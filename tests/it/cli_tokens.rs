@@ -1,0 +1,177 @@
+//! Audits of next tokens by the command.
+
+use crate::arrays::{Writer, npy};
+use crate::desk::Desk;
+use crate::json::{number, rows};
+use crate::report_pages::checked;
+use ndarray::{Array1, Array2, Array3};
+
+/// Logits [position, member, token] of 12 positions, 3 members and 5 tokens, and of a public model.
+fn logits() -> (Array3<f32>, Array2<f32>) {
+    let public = Array2::from_shape_fn((12, 5), |(position, token)| ((position * 5 + token) as f32).sin());
+    let members = Array3::from_shape_fn((12, 3, 5), |(position, member, token)| {
+        public[[position, token]] + 0.8 * ((7 * position + 3 * member + 2 * token) as f32).cos()
+    });
+    (members, public)
+}
+
+fn arrays(writer: &mut Writer) {
+    let (members, public) = logits();
+    writer.add_array("logits", &members).unwrap();
+    writer.add_array("public_logits", &public).unwrap();
+    writer.add_array("tokens", &Array1::from_shape_fn(12, |position| (3 * position % 5) as u8)).unwrap();
+    let canary = Array1::from_shape_fn(12, |position| if position < 8 { -1 } else { (position % 2) as i32 });
+    writer.add_array("canary", &canary).unwrap();
+    writer.add_array("planted", &Array1::from(vec![2u8, 0])).unwrap();
+}
+
+const AUDIT: &str = "audit tokens t.npz --mechanism mixed-tokens:order=3,radius=0.05";
+
+#[test]
+fn an_ensemble_is_audited_in_every_form() {
+    let desk = Desk::new();
+    desk.arrays("t.npz", arrays);
+    desk.compressed("packed.npz", arrays);
+    let answer = desk.json(AUDIT);
+    assert_eq!(answer["schema"], "leakbound.audit-tokens/1");
+    assert_eq!((&answer["positions"], &answer["members"], &answer["tokens"]), (&12.into(), &3.into(), &5.into()));
+    assert_eq!(rows(&answer["renyi"]).len(), 15);
+    assert_eq!(rows(&answer["leaking"]).len(), 10);
+    assert_eq!(answer["inputs"][0]["name"], "t.npz");
+    let p_value = number(&answer["planted"]["p_value"]);
+    assert!(p_value > 0.0 && p_value <= 1.0);
+    let packed = desk.json(&AUDIT.replace("t.npz", "packed.npz"));
+    for key in ["renyi", "losses", "accountants", "leaking", "planted"] {
+        assert_eq!(answer[key], packed[key], "{key}");
+    }
+    // Lower bounds are below upper ones where contexts were fixed beforehand.
+    let fixed = desk.json(&format!("{AUDIT} --contexts fixed"));
+    for row in rows(&fixed["losses"]) {
+        assert!(number(&row["epsilon_at_least"]) <= number(&row["epsilon_at_most"]), "{row}");
+    }
+    assert_eq!(answer["renyi"], fixed["renyi"]);
+
+    let page = desk.path("page.html");
+    let text = desk.run(&format!("{AUDIT} --report {}", page.display())).printed(0);
+    for words in ["Contexts hold earlier answers", "Accountants beside the exact values", "2 planted sequences"] {
+        assert!(text.contains(words), "{words}\n{text}");
+    }
+    checked(&desk.text("page.html"), |page| {
+        assert!(page.descendants().filter(|node| node.has_tag_name("svg")).count() >= 2);
+    });
+    // A row for each position and order.
+    let table = desk.stdout(&format!("{AUDIT} --format csv --orders 2,3"));
+    let lines: Vec<&str> = table.lines().collect();
+    assert_eq!((lines[0], lines.len()), ("position,token,order,member,direction,divergence", 25));
+}
+
+/// A folder of arrays, logarithms and probabilities, and numbers of half precision are the same recording.
+#[test]
+fn forms_of_recordings() {
+    let desk = Desk::new();
+    desk.arrays("t.npz", arrays);
+    let (members, public) = logits();
+    let softmax = |row: &[f32]| -> Vec<f64> {
+        let sum: f64 = row.iter().map(|logit| f64::from(*logit).exp()).sum();
+        row.iter().map(|logit| f64::from(*logit).exp() / sum).collect()
+    };
+    let probabilities = |rows: Vec<&[f32]>| rows.into_iter().flat_map(softmax).collect::<Vec<f64>>();
+    let of_members = probabilities(members.as_slice().unwrap().chunks(5).collect());
+    let of_public = probabilities(public.as_slice().unwrap().chunks(5).collect());
+    let plain = desk.json("audit tokens t.npz --mechanism clipped-logits:clip=2,batch=3");
+    for (name, logs) in [("probabilities", false), ("log_probabilities", true)] {
+        let value = |p: &f64| if logs { p.ln() } else { *p };
+        let shaped = Array3::from_shape_vec((12, 3, 5), of_members.iter().map(value).collect()).unwrap();
+        let of_public = Array2::from_shape_vec((12, 5), of_public.iter().map(value).collect()).unwrap();
+        desk.arrays("other.npz", |writer| {
+            writer.add_array(name, &shaped).unwrap();
+            writer.add_array(format!("public_{name}"), &of_public).unwrap();
+        });
+        let other = desk.json("audit tokens other.npz --mechanism clipped-logits:clip=2,batch=3");
+        for (a, b) in rows(&plain["renyi"]).iter().zip(rows(&other["renyi"])) {
+            let (a, b) = (number(&a["forward"]), number(&b["forward"]));
+            assert!((a / b - 1.0).abs() < 1e-9, "{name}: {a} {b}");
+        }
+    }
+    desk.file("l.npy", npy(&members));
+    let alone = desk.json("audit tokens l.npy --mechanism interpolated-tokens:share=0.9 --contexts fixed");
+    assert!(alone["losses"][0]["loss"].is_null() && alone["planted"].is_null());
+    // Fewer tokens by the public model, and a temperature.
+    let kept =
+        desk.json("audit tokens other.npz --mechanism interpolated-tokens:share=0.9 --top-k 3 --temperature 0.5");
+    assert!(number(&kept["accountants"][0]["answer"]) < number(&alone["accountants"][0]["answer"]));
+}
+
+#[test]
+fn claims_decide_the_status() {
+    let desk = Desk::new();
+    desk.arrays("t.npz", arrays);
+    let refuted = desk.answer(3, &format!("{AUDIT} --claim-answer-rdp 2:1e-9 --claim-rdp 2:100"));
+    assert_eq!((&refuted["claims"][0]["refuted"], &refuted["claims"][1]["refuted"]), (&false.into(), &true.into()));
+    desk.answer(3, &format!("{AUDIT} --contexts fixed --claim-rdp 2:1e-6"));
+    desk.answer(0, &format!("{AUDIT} --claim-epsilon 5 --claim-mu 5"));
+}
+
+#[test]
+fn bad_recordings_and_options_get_one_line() {
+    let desk = Desk::new();
+    let (members, public) = logits();
+    let with = |name: &str, change: &dyn Fn(&mut Writer)| {
+        desk.arrays(name, change);
+    };
+    with("nan.npz", &|writer| {
+        let mut members = members.clone();
+        members[[7, 1, 3]] = f32::NAN;
+        writer.add_array("logits", &members).unwrap();
+    });
+    with("sum.npz", &|writer| writer.add_array("probabilities", &Array3::<f32>::from_elem((2, 2, 4), 0.5)).unwrap());
+    with("shape.npz", &|writer| {
+        writer.add_array("logits", &members).unwrap();
+        writer.add_array("public_logits", &Array2::<f32>::zeros((12, 4))).unwrap();
+    });
+    with("token.npz", &|writer| {
+        writer.add_array("logits", &members).unwrap();
+        writer.add_array("tokens", &Array1::from_elem(12, 5u8)).unwrap();
+    });
+    with("other.npz", &|writer| writer.add_array("votes", &public).unwrap());
+    with("mixed.npz", &|writer| {
+        writer.add_array("logits", &members).unwrap();
+        writer.add_array("public_probabilities", &public).unwrap();
+    });
+    with("alone.npz", &|writer| writer.add_array("logits", &members).unwrap());
+    with("planted.npz", &|writer| {
+        writer.add_array("logits", &members).unwrap();
+        writer.add_array("tokens", &Array1::from_elem(12, 0u8)).unwrap();
+        writer.add_array("canary", &Array1::from_elem(12, -1i8)).unwrap();
+        writer.add_array("planted", &Array1::from(vec![0u8])).unwrap();
+    });
+    with("rare.npz", &|writer| {
+        let mut members = members.clone();
+        (0..3).for_each(|member| members[[3, member, 0]] = f32::NEG_INFINITY);
+        writer.add_array("logits", &members).unwrap();
+        writer.add_array("tokens", &Array1::from_elem(12, 0u8)).unwrap();
+    });
+    desk.file("cut.safetensors", 400u64.to_le_bytes());
+    desk.file("fortran.npy", npy(&Array3::<f32>::zeros(ndarray::ShapeBuilder::f((3, 2, 2)))));
+    let interpolated = "--mechanism interpolated-tokens:share=1";
+    let files = ["nan", "sum", "shape", "token", "other", "mixed", "planted", "rare"];
+    let failed = |words: &str| {
+        let (status, line) = desk.failed(words);
+        format!("{status} {line}")
+    };
+    let mut lines: Vec<String> =
+        files.iter().map(|name| failed(&format!("audit tokens {name}.npz {interpolated}"))).collect();
+    for words in [
+        "audit tokens cut.safetensors --mechanism interpolated-tokens:share=1",
+        "audit tokens fortran.npy --mechanism interpolated-tokens:share=1",
+        "audit tokens none.npz --mechanism interpolated-tokens:share=1",
+        "audit tokens alone.npz --mechanism mixed-tokens:order=3,radius=0.1",
+        "audit tokens alone.npz --mechanism interpolated-tokens:share=1 --top-k 2",
+        "audit tokens alone.npz --mechanism interpolated-tokens:share=1 --claim-mu 1",
+        "audit tokens alone.npz --mechanism pmixed:order=3",
+        "audit tokens alone.npz --mechanism clipped-logits:clip=-1,batch=1",
+    ] {
+        lines.push(failed(words));
+    }
+    insta::assert_snapshot!(lines.join("\n"), @"");
+}
