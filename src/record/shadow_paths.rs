@@ -1,18 +1,17 @@
 //! Where recorded answers of shadow models lie: archives, folders, the folders of `mi_lira_2021`, patterns.
 
-use super::archive::{directory, most_bytes};
+use super::array_directory::ArrayDirectory;
 use super::budget::Room;
-use super::fault::{fault, hinted, listed, quoted, several, shortened, unreadable};
+use super::fault::{fault, hinted, listed, several, unreadable};
 use super::input_file::{InputReader, PathKind, kind, open, pipe};
 use super::npy_array::NpyArray;
 use super::shadow_recording::ShadowArrays;
 use super::shadow_stack::{Found, Kind, Part};
-use super::trace::{StoredArray, Trace};
+use super::trace::Trace;
 use crate::error::{Error, Result};
 use ndarray::Array2;
 use std::fs;
 use std::path::{Path, PathBuf};
-use zip::CompressionMethod;
 
 /// Something that holds shadow models.
 pub(super) enum Source {
@@ -260,50 +259,27 @@ fn labels(array: NpyArray, samples: usize, room: &mut Room) -> Result<(Vec<i128>
 
 /// An archive. Arrays that are not compressed stay where they are, and their checksums are taken along.
 pub(super) fn archive(path: &Path, reader: &InputReader, room: &mut Room) -> Result<Found> {
-    let (mut archive, names) = directory(path, reader)?;
-    let mut sums = Vec::new();
-    let mut array = |name: &str, room: &mut Room| -> Result<Option<NpyArray>> {
-        let Some(index) = names.iter().position(|other| other == name) else { return Ok(None) };
-        let damaged = |reason: String| {
-            let found = format!("data that cannot be unpacked ({})", shortened(&reason, 100));
-            let expected = "an array as numpy.savez or savez_compressed writes it";
-            hinted(fault(path, format!("array {}", quoted(name)), found, expected), "the file may be damaged")
-        };
-        let entry = archive.by_index(index).map_err(|error| damaged(error.to_string()))?;
-        let most = most_bytes(&entry);
-        if entry.compression() != CompressionMethod::Stored {
-            return NpyArray::unpacked(path, name, entry, most, room).map(Some);
-        }
-        // An entry in front of the end of the file: data that are cut off were noticed with the directory.
-        let (start, length) = (entry.data_start(), entry.size());
-        if length != most || start.checked_add(length).is_none_or(|end| end > reader.length()) {
-            return Err(damaged("it ends beyond the end of the file".into()).into());
-        }
-        sums.push(StoredArray { name: name.into(), start, length, crc32: entry.crc32() });
-        NpyArray::stored(path, Some(name), reader.again(), start, length).map(Some)
-    };
+    let mut arrays = ArrayDirectory::open(path, reader)?;
     let mut parts = Vec::new();
     for kind in [Kind::Logits, Kind::Scores, Kind::Embeddings, Kind::NeighborLogits] {
         // Scores can be made from logits.
         if kind != Kind::Scores || parts.is_empty() {
-            parts.extend(array(kind.name(), room)?.map(|array| (kind, stacked(array))));
+            parts.extend(arrays.array(kind.name(), room)?.map(|array| (kind, stacked(array))));
         }
     }
-    let missing =
-        |expected: &str| -> Error { fault(path, "whole file", format!("arrays {}", listed(&names)), expected).into() };
     let Some((kind, part)) = parts.first() else {
-        return Err(missing("the array `logits`, `scores` or `embeddings`"));
+        return Err(arrays.missing("the array `logits`, `scores` or `embeddings`").into());
     };
     check_neighbors(&parts)?;
-    let keep = array("keep", room)?.ok_or_else(|| missing("the array `keep` of shape (model, sample)"))?;
-    let labels_array = array("labels", room)?;
+    let keep = arrays.array("keep", room)?;
+    let keep = keep.ok_or_else(|| arrays.missing("the array `keep` of shape (model, sample)"))?;
+    let labels_array = arrays.array("labels", room)?;
     if *kind == Kind::Logits && labels_array.is_none() {
-        return Err(missing("the array `labels` of shape (sample)"));
+        return Err(arrays.missing("the array `labels` of shape (sample)").into());
     }
     let samples = part.checked_sizes(*kind)?[0];
     // Before anything is made of them.
-    let trace = Trace::open(path, reader.again(), sums);
-    trace.check_sums()?;
+    let trace = arrays.checked()?;
     let keep = truth(&keep, &[part.models, samples], room)?;
     let labels = labels_array.map(|array| labels(array, samples, room)).transpose()?;
     Ok(Found::new(vec![path.into()], vec![trace], parts, vec![keep], labels))

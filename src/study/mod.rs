@@ -35,6 +35,7 @@ pub(crate) mod spending;
 mod stream;
 mod student_membership;
 mod suite;
+mod text_membership;
 mod verify;
 mod votes;
 
@@ -95,6 +96,9 @@ pub use student_membership::{
     StudentMembershipAnswer, StudentMembershipStudy,
 };
 pub use suite::{StudyOutcome, SuiteAnswer, SuiteRow};
+pub use text_membership::{
+    TextAttackRow, TextMembershipAnswer, TextMembershipStudy, TextRateRow, TextSizes, VulnerableSequenceRow,
+};
 pub use verify::{CounterexampleRow, PropertyRow, TestedAccountant, VerifyAnswer, VerifyStudy};
 pub use votes::{
     AddedPoint, DistributionKind, ExactRow, ModeledQuery, Sampling, SeriesCheck, SeriesNote, UpperRow, VotesAnswer,

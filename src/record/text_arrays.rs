@@ -1,0 +1,233 @@
+//! Sequences of tokens in an archive of arrays, which are read in pieces.
+
+use super::array_directory::ArrayDirectory;
+use super::budget::Room;
+use super::fault::{hinted, quoted, several};
+use super::input_file::InputReader;
+use super::npy_array::NpyArray;
+use super::trace::Trace;
+use crate::error::{Error, Result};
+use crate::membership::{Documents, Ragged, TextPart};
+use std::ops::Range;
+use std::path::Path;
+
+/// The name of the array from which losses of the reference model are made.
+const REFERENCE: &str = "reference_log_probabilities";
+
+/// How the numbers of a part are there.
+enum Stored {
+    /// As they are requested.
+    Numbers(NpyArray),
+    /// A log-probability of each token under the reference model, of which the loss is made.
+    Tokens(NpyArray),
+    /// One for each sequence, read already.
+    Read(Vec<f64>),
+}
+
+/// An archive of sequences.
+pub(super) struct TextArrays {
+    pub(super) trace: Trace,
+    /// Where each sequence starts, and the end of the last.
+    offsets: Vec<usize>,
+    parts: [Option<Stored>; TextPart::ALL.len()],
+    pub(super) members: Vec<bool>,
+    pub(super) documents: Option<Documents>,
+}
+
+impl TextArrays {
+    pub(super) fn open(path: &Path, reader: &InputReader, room: &mut Room) -> Result<Self> {
+        let mut arrays = ArrayDirectory::open(path, reader)?;
+        let tokens = arrays.array(TextPart::LogProbabilities.name(), room)?;
+        let tokens = tokens.ok_or_else(|| arrays.missing("the array `log_probabilities` [token]"))?;
+        let offsets = arrays.array("offsets", room)?;
+        let offsets = offsets.ok_or_else(|| arrays.missing("the array `offsets` [sequence + 1]"))?;
+        let member = arrays.array("member", room)?;
+        let member = member.ok_or_else(|| arrays.missing("the array `member` [sequence]"))?;
+        let document = arrays.array("document", room)?;
+        let mut others = Vec::new();
+        for part in TextPart::ALL.into_iter().filter(|part| *part != TextPart::LogProbabilities) {
+            others.extend(arrays.array(part.name(), room)?.map(|array| (part, array)));
+        }
+        let reference = arrays.array(REFERENCE, room)?;
+        // Before anything is made of them.
+        let trace = arrays.checked()?;
+        let offsets = offsets_of(&offsets, &tokens, room)?;
+        let sequences = offsets.len() - 1;
+        let mut parts = [const { None }; TextPart::ALL.len()];
+        for (part, array) in others {
+            let rows = if part.is_of_tokens() { offsets[sequences] } else { sequences };
+            parts[part as usize] = Some(stored(part, array, rows, room)?);
+        }
+        if let Some(array) = reference.filter(|_| parts[TextPart::ReferenceLoss as usize].is_none()) {
+            check_shape(&array, offsets[sequences], 1)?;
+            array.check_floats()?;
+            parts[TextPart::ReferenceLoss as usize] = Some(Stored::Tokens(array));
+        }
+        parts[TextPart::LogProbabilities as usize] = Some(Stored::Numbers(tokens));
+        let members = members(&member, sequences, room)?;
+        let documents = document.map(|array| documents(&array, &members, room)).transpose()?;
+        Ok(Self { trace, offsets, parts, members, documents })
+    }
+
+    pub(super) fn tokens_before(&self, sequence: usize) -> usize {
+        self.offsets.get(sequence).or(self.offsets.last()).copied().unwrap_or(0)
+    }
+
+    pub(super) fn has(&self, part: TextPart) -> bool {
+        self.part(part).is_some()
+    }
+
+    /// A part with the sign of its numbers: means are negative entropies.
+    fn part(&self, part: TextPart) -> Option<(TextPart, &Stored, f64)> {
+        let of = |part: TextPart, sign: f64| self.parts[part as usize].as_ref().map(|stored| (part, stored, sign));
+        of(part, 1.0).or_else(|| of(part.negative()?, -1.0))
+    }
+
+    pub(super) fn read(&self, part: TextPart, sequences: Range<usize>) -> Result<Ragged> {
+        let Some((own, stored, sign)) = self.part(part) else {
+            let reason = format!("there is no array {}", quoted(part.name()));
+            return Err(Error::Rejected { operation: "part of sequences", reason });
+        };
+        match stored {
+            Stored::Read(values) => Ok(Ragged::of_length(values[sequences].to_vec(), 1)),
+            Stored::Tokens(array) => {
+                let rows = self.tokens(array, TextPart::LogProbabilities, sequences)?;
+                let loss = |row: &[f64]| -row.iter().sum::<f64>() / row.len() as f64;
+                Ok(Ragged::of_length((0..rows.rows()).map(|row| loss(rows.row(row))).collect(), 1))
+            }
+            Stored::Numbers(array) if own.is_of_tokens() => {
+                let rows = self.tokens(array, own, sequences)?;
+                if sign > 0.0 {
+                    return Ok(rows);
+                }
+                let mut turned = Ragged::default();
+                (0..rows.rows()).for_each(|row| turned.push(rows.row(row).iter().map(|value| sign * value)));
+                Ok(turned)
+            }
+            Stored::Numbers(array) => {
+                let columns = array.shape().get(1).copied().unwrap_or(1);
+                let values = numbers(array, own, sequences)?;
+                Ok(Ragged::of_length(values, columns))
+            }
+        }
+    }
+
+    /// Rows of an array that has a number for each token.
+    fn tokens(&self, array: &NpyArray, part: TextPart, sequences: Range<usize>) -> Result<Ragged> {
+        let start = self.tokens_before(sequences.start);
+        let values = numbers(array, part, start..self.tokens_before(sequences.end))?;
+        Ragged::new(values, sequences.map(|sequence| self.tokens_before(sequence + 1) - start).collect())
+    }
+}
+
+/// Numbers of a range of the first axis, each of which the part can have.
+fn numbers(array: &NpyArray, part: TextPart, range: Range<usize>) -> Result<Vec<f64>> {
+    let values = array.doubles(0, range.clone())?;
+    let values = if values.is_standard_layout() { values } else { values.as_standard_layout().into_owned() };
+    let values = values.into_raw_vec_and_offset().0;
+    let Some(place) = values.iter().position(|&value| !part.holds(value)) else { return Ok(values) };
+    let columns = array.shape().get(1).copied();
+    let index = match columns {
+        None => vec![range.start + place],
+        Some(columns) => vec![range.start + place / columns, place % columns],
+    };
+    let error = array.at_index(&index, format!("`{}`", values[place]), part.expected());
+    Err(hinted(error, part.hint()).into())
+}
+
+fn check_shape(array: &NpyArray, rows: usize, axes: usize) -> Result<()> {
+    let shape = array.shape();
+    if shape.len() == axes && shape[0] == rows {
+        return Ok(());
+    }
+    let expected = if axes == 1 { format!("shape [{rows}]") } else { format!("shape [{rows}, any number]") };
+    Err(array.at(format!("shape {shape:?}"), expected).into())
+}
+
+fn stored(part: TextPart, array: NpyArray, rows: usize, room: &mut Room) -> Result<Stored> {
+    let axes = if part.is_of_tokens() || part.is_one() { 1 } else { 2 };
+    check_shape(&array, rows, axes)?;
+    if part != TextPart::ZlibBytes {
+        array.check_floats()?;
+        return Ok(Stored::Numbers(array));
+    }
+    let bytes = array.whole_numbers(room, |value| {
+        let number = value as f64;
+        if part.holds(number) { Ok(number) } else { Err((part.expected().into(), Some(part.hint()))) }
+    })?;
+    Ok(Stored::Read(bytes.into_raw_vec_and_offset().0))
+}
+
+/// Where sequences start, and the end of the last: rising from 0 to the number of tokens.
+fn offsets_of(array: &NpyArray, tokens: &NpyArray, room: &mut Room) -> Result<Vec<usize>> {
+    tokens.check_floats()?;
+    if tokens.shape().len() != 1 {
+        let error = tokens.at(format!("shape {:?}", tokens.shape()), "1 axis (token)");
+        return Err(hinted(error, "put the tokens of all sequences one after the other, without padding").into());
+    }
+    let shape = array.shape();
+    if shape.len() != 1 || shape[0] < 2 {
+        return Err(array
+            .at(format!("shape {shape:?}"), "1 axis with one number more than there are sequences")
+            .into());
+    }
+    let hint = "offsets start with 0 and end with the number of tokens: numpy.cumsum([0, *lengths])";
+    let mut before: Option<i128> = None;
+    let offsets = array.whole_numbers(room, |value| {
+        let expected = match before {
+            None if value != 0 => Some("0, the start of the first sequence".to_owned()),
+            Some(before) if value <= before => {
+                Some(format!("more than {before}: offsets rise, since every sequence has tokens"))
+            }
+            _ => None,
+        };
+        before = Some(value);
+        match expected {
+            None => usize::try_from(value).map_err(|_| ("a number of tokens".into(), None)),
+            Some(expected) => Err((expected, Some(hint))),
+        }
+    })?;
+    let offsets = offsets.into_raw_vec_and_offset().0;
+    let (last, all) = (offsets[offsets.len() - 1], tokens.shape()[0]);
+    if last != all {
+        let error = array.at_index(&[offsets.len() - 1], format!("`{last}`"), format!("{all}, the number of tokens"));
+        return Err(hinted(error, hint).into());
+    }
+    Ok(offsets)
+}
+
+fn members(array: &NpyArray, sequences: usize, room: &mut Room) -> Result<Vec<bool>> {
+    check_shape(array, sequences, 1)?;
+    let members = array.whole_numbers(room, |value| match value {
+        0 => Ok(false),
+        1 => Ok(true),
+        _ => Err(("0 or 1".into(), Some("1 where the model was trained on the sequence"))),
+    })?;
+    let members = members.into_raw_vec_and_offset().0;
+    for (wanted, name) in [(true, "members"), (false, "non-members")] {
+        if !members.contains(&wanted) {
+            return Err(array.at(format!("no {name}"), "sequences of both kinds").into());
+        }
+    }
+    Ok(members)
+}
+
+fn documents(array: &NpyArray, members: &[bool], room: &mut Room) -> Result<Documents> {
+    check_shape(array, members.len(), 1)?;
+    let names = array.whole_numbers(room, |value| Ok(value as i64))?.into_raw_vec_and_offset().0;
+    // Names are kept as texts, in a table as well as in a list.
+    room.take(names.len() as u64, 96, |found, expected| array.at(found, expected))?;
+    let documents = Documents::new(names.iter().map(ToString::to_string))?;
+    if let Some(sequence) = documents.divided(members) {
+        let found = format!("document {} with members and non-members", documents.name(documents.of(sequence)));
+        let error = array.at_index(&[sequence], found, "documents of one kind each");
+        return Err(hinted(error, "the model was trained on all of a document or on nothing of it").into());
+    }
+    Ok(documents)
+}
+
+impl std::fmt::Debug for TextArrays {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "TextArrays({})", several(self.members.len(), "sequence"))
+    }
+}
