@@ -42,7 +42,7 @@ use std::fmt;
 /// Yeom, Giacomelli, Fredrikson and Jha (2018), "Privacy risk in machine learning" (`loss`); Carlini et al. (2021),
 /// "Extracting training data from large language models", section 5.2 (`zlib` and a comparison with another model);
 /// Mireshghallah et al. (2022), "Quantifying privacy risks of masked language models using membership inference attacks"
-/// (`reference`); Mattern et al. (2023), "Membership inference attacks against language models via neighbourhood
+/// (`reference`); Mattern et al. (2023), "Membership inference attacks against language models via neighborhood
 /// comparison" (`neighborhood`); Shi et al. (2024), "Detecting pretraining data from large language models" (`min-k`);
 /// Zhang et al. (2024), "Min-K%++: improved baseline for detecting pre-training data from large language models"
 /// (`min-k-plus-plus`); Zhang and Wu (2024), "Adaptive pre-training data detection for large language models via

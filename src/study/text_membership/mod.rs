@@ -177,3 +177,107 @@ impl TextMembershipStudy<'_> {
         highest.into_iter().map(row).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::membership::{Documents, MemoryText, Ragged};
+    use crate::special::{ndtr, ndtri};
+    use crate::study::unwatched;
+    use rand::{RngExt, SeedableRng};
+    use rand_distr::StandardNormal;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    fn study<'a>(text: &'a MemoryText, fpr: f64, failure: f64) -> TextMembershipStudy<'a> {
+        TextMembershipStudy {
+            sequences: text,
+            scores: vec![TextScore::Loss],
+            rule: TextRule::default(),
+            fprs: vec![Probability::new(fpr).unwrap()],
+            top: 2,
+            failure_probability: FailureProbability::new(failure).unwrap(),
+        }
+    }
+
+    /// How much members are shifted, and the deviation of a sequence from its document.
+    const SHIFT: f64 = 0.7;
+    const NOISE: f64 = 0.5;
+
+    /// 60 documents of each kind with four sequences of one token: ln p = -20 + a normal number of the document + noise
+    /// of the sequence, members shifted up. Low enough that none is positive.
+    fn drawn(generator: &mut Xoshiro256PlusPlus, named: bool) -> MemoryText {
+        let (mut tokens, mut members, mut names) = (Vec::new(), Vec::new(), Vec::new());
+        for document in 0..120 {
+            let own: f64 = generator.sample(StandardNormal);
+            for _ in 0..4 {
+                let noise: f64 = generator.sample(StandardNormal);
+                let member = document % 2 == 0;
+                tokens.push(-20.0 + own + NOISE * noise + if member { SHIFT } else { 0.0 });
+                members.push(member);
+                names.push(document.to_string());
+            }
+        }
+        let text = MemoryText::new(Ragged::of_length(tokens, 1), members).unwrap();
+        if named { text.in_documents(Documents::new(names).unwrap()).unwrap() } else { text }
+    }
+
+    /// Whether any statement of an answer is wrong where scores are normal with this deviation.
+    fn wrong(answer: &TextMembershipAnswer, deviation: f64) -> bool {
+        let (row, at) = (&answer.attacks[0], &answer.attacks[0].at[0]);
+        let outside = |lower: f64, upper: f64, value: f64| value < lower - 1e-12 || value > upper + 1e-12;
+        let area = ndtr(SHIFT / (deviation * 2f64.sqrt()));
+        let curve = ndtr(ndtri(at.target_fpr) + SHIFT / deviation);
+        outside(row.auc_lower, row.auc_upper, area) || outside(at.curve_lower.0, at.curve_upper.0, curve)
+    }
+
+    /// Three standard errors above 20 % are 26 %. Limits that count the sequences of a document as independent are wrong
+    /// far more often.
+    #[test]
+    fn limits_of_documents_hold_and_those_of_their_sequences_do_not() {
+        let mut generator = Xoshiro256PlusPlus::seed_from_u64(5);
+        let (mut of_documents, mut of_sequences) = (0, 0);
+        for _ in 0..400 {
+            let answer = study(&drawn(&mut generator, true), 0.1, 0.2).run(&unwatched).unwrap();
+            of_documents += usize::from(wrong(&answer, (1.0 + NOISE * NOISE / 4.0).sqrt()));
+            let answer = study(&drawn(&mut generator, false), 0.1, 0.2).run(&unwatched).unwrap();
+            of_sequences += usize::from(wrong(&answer, (1.0 + NOISE * NOISE).sqrt()));
+        }
+        println!("wrong in {of_documents} and {of_sequences} of 400");
+        assert!(of_documents <= 104 && of_sequences > 120, "{of_documents} {of_sequences}");
+    }
+
+    #[test]
+    fn the_share_of_each_limit_counts_scores_and_rates() {
+        let text = drawn(&mut Xoshiro256PlusPlus::seed_from_u64(6), true);
+        let mut asked = study(&text, 0.1, 0.05);
+        asked.scores = vec![TextScore::MinK, TextScore::Loss, TextScore::MinK];
+        asked.fprs.push(Probability::new(0.01).unwrap());
+        let answer = asked.run(&unwatched).unwrap();
+        assert_eq!(answer.each_failure_probability.0, 0.05 / (2.0 * 7.0));
+        assert_eq!(answer.attacks.iter().map(|row| row.score).collect::<Vec<_>>(), [TextScore::MinK, TextScore::Loss]);
+        // One token is its own lowest fifth.
+        assert_eq!(answer.attacks[0].auc, answer.attacks[1].auc);
+        assert_eq!((answer.sizes.members, answer.sizes.tokens, answer.vulnerable.len()), (60, 480, 4));
+        assert_eq!(answer.attacks[0].auc_validity, Validity::Asymptotic);
+        assert_eq!(answer.attacks[0].at[0].validity, Validity::FiniteSample);
+        let codes: Vec<_> = answer.warnings.iter().map(|warning| warning.code).collect();
+        assert_eq!(codes, ["few-non-members"]);
+        asked.scores = vec![TextScore::Surprise];
+        assert!(asked.run(&unwatched).unwrap_err().to_string().contains("needs `entropy` or `log_probability_mean`"));
+    }
+
+    #[test]
+    fn the_most_vulnerable_are_members_with_the_highest_scores() {
+        let tokens = Ragged::of_length(vec![-3.0, -1.0, -2.0, -0.5, -1.0, -9.0], 1);
+        let text = MemoryText::new(tokens, vec![true, true, false, false, true, false]).unwrap();
+        let answer = study(&text, 0.1, 0.05).run(&unwatched).unwrap();
+        let rows: Vec<_> = answer.vulnerable.iter().map(|row| (row.sequence, row.value.0)).collect();
+        assert_eq!(rows, [(1, -1.0), (4, -1.0)]);
+        assert_eq!((answer.vulnerable[0].non_members_above, &answer.vulnerable[0].document), (1.0 / 3.0, &None));
+        assert_eq!(answer.attacks[0].at[0].validity, Validity::Heuristic);
+        assert!(answer.warnings.iter().any(|warning| warning.code == "documents-unknown"));
+        // One document of a kind has no variance.
+        let few = MemoryText::new(Ragged::of_length(vec![-3.0, -1.0, -2.0], 1), vec![true, false, false]).unwrap();
+        assert!(study(&few, 0.1, 0.05).run(&unwatched).is_err());
+    }
+}
