@@ -327,7 +327,26 @@ mod tests {
                 }),
             ]
             .join("\n"),
-            @""
+            @r#"
+            t.npz: whole file: found arrays `offsets`, `log_probabilities`, expected the array `member` [sequence]
+            t.npz: array `offsets`, index [2]: found `2`, expected more than 2: offsets rise, since every sequence has tokens; hint: offsets start with 0 and end with the number of tokens: numpy.cumsum([0, *lengths])
+            t.npz: array `offsets`, index [0]: found `1`, expected 0, the start of the first sequence; hint: offsets start with 0 and end with the number of tokens: numpy.cumsum([0, *lengths])
+            t.npz: array `offsets`, index [1]: found `-2`, expected more than 0: offsets rise, since every sequence has tokens; hint: offsets start with 0 and end with the number of tokens: numpy.cumsum([0, *lengths])
+            t.npz: array `offsets`, index [2]: found `2`, expected 3, the number of tokens; hint: offsets start with 0 and end with the number of tokens: numpy.cumsum([0, *lengths])
+            t.npz: array `offsets`: found shape [1], expected 1 axis with one number more than there are sequences
+            t.npz: array `member`: found shape [2], expected shape [3]
+            t.npz: array `member`, index [0]: found `2`, expected 0 or 1; hint: 1 where the model was trained on the sequence
+            t.npz: array `member`: found no non-members, expected sequences of both kinds
+            t.npz: array `entropy`: found shape [2], expected shape [3]
+            t.npz: array `entropy`: found dtype `i64`, expected dtype `f16`, `f32` or `f64`; hint: numpy converts with .astype(numpy.float32)
+            t.npz: array `reference_loss`: found shape [3], expected shape [2]
+            t.npz: array `zlib_bytes`, index [1]: found `0`, expected a number of bytes, at least 1; hint: record the length of the compressed text
+            t.npz: array `neighbor_losses`: found shape [2], expected shape [2, any number]
+            t.npz: array `document`, index [1]: found document 5 with members and non-members, expected documents of one kind each; hint: the model was trained on all of a document or on nothing of it
+            t.npz: array `entropy`, index [2]: found `NaN`, expected an entropy, from 0 to 1e30; hint: record minus the sum of p ln p over the vocabulary
+            t.npz: array `log_probability_deviation`, index [2]: found `0`, expected a standard deviation, from 1e-30 to 1e30; hint: clip the variance below, at 1e-6 for example, before the root is taken
+            t.npz: array `candidate_losses`, index [1, 2]: found `-0.5`, expected a loss, from 0 to 1e30; hint: record mean negative log-probabilities of a token
+            "#
         );
     }
 

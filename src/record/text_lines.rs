@@ -296,7 +296,23 @@ mod tests {
                 read("{\"log_probabilities\": [-1], \"candidate_losses\": [1, 2], \"member\": 0}\n{\"log_probabilities\": [-1], \"candidate_losses\": [1], \"member\": 1}").unwrap_err().to_string(),
             ]
             .join("\n"),
-            @""
+            @r#"
+            t.jsonl: whole file: found no non-members, expected sequences of both kinds
+            t.jsonl: line 2, character 2: found an object without it, expected the field `log_probabilities`
+            t.jsonl: line 2, character 2: found integer `1`, expected a sequence
+            t.jsonl: line 2, character 28: found `NaN], "member": 0}`, expected JSON (expected value)
+            t.jsonl: line 2, log_probabilities, index [1]: found `0.5`, expected a log-probability, from -1e30 to 0; hint: record natural logarithms of probabilities, not losses
+            t.jsonl: line 2, log_probabilities: found no token, expected at least 1
+            t.jsonl: line 2, character 39: found integer `2`, expected true or false
+            t.jsonl: line 2, entropy: found a key that the first line lacks, expected the same keys in every line; hint: a score is measured on all sequences or on none
+            t.jsonl: line 2, document: found a key that the first line lacks, expected the same keys in every line; hint: a score is measured on all sequences or on none
+            t.jsonl: line 2, character 32: found `9], "member": 0}`, expected JSON (number out of range)
+            t.jsonl: line 2: found data that take 1.5 MiB of memory, expected at most 1.0 MiB; hint: split the recording, or allow more with --max-memory where the machine has it
+            t.jsonl: whole file: found no sequence, expected one JSON object for each sequence, a line each
+            t.jsonl: line 2, entropy: found length 1, expected 2, one for each token
+            t.jsonl: whole file: found document `4` with members and non-members, expected documents of one kind each; hint: the model was trained on all of a document or on nothing of it
+            t.jsonl: line 2, candidate_losses: found length 1, expected 2, as in the first line
+            "#
         );
     }
 }

@@ -9,17 +9,19 @@ use std::collections::HashMap;
 
 const FILE: &str = "validation/data/text_tokens.jsonl";
 
-/// Area, advantage, sequences without a value, and the most vulnerable sequence with its score: by NumPy and the zlib of
-/// CPython, from the definitions, with pairs counted one by one.
-const EXPECTED: [(&str, f64, f64, u64, (u64, f64)); 8] = [
-    ("loss", 0.8555555555555555, 0.6333333333333333, 0, (80, -1.6588181818181817)),
-    ("zlib", 0.7377777777777778, 0.4000000000000001, 0, (97, -0.035502354788069075)),
-    ("min-k", 0.8, 0.5, 0, (97, -3.045)),
-    ("min-k-plus-plus", 0.8122222222222222, 0.5333333333333333, 0, (97, -0.6016436736816129)),
-    ("reference", 0.95, 0.8666666666666667, 0, (117, 2.8680000000000003)),
-    ("neighborhood", 0.93, 0.7333333333333334, 0, (117, 3.5548333333333337)),
-    ("surprise", 0.6477777777777778, 0.3, 72, (97, -2.854)),
-    ("exposure", 0.7277777777777777, 0.4666666666666667, 0, (39, 3.9068905956085187)),
+/// Area and advantage, sequences without a value, and the most vulnerable sequence with its score.
+type Expected = (&'static str, [f64; 2], u64, (u64, f64));
+
+/// By NumPy and the zlib of CPython, from the definitions, with pairs counted one by one.
+const EXPECTED: [Expected; 8] = [
+    ("loss", [0.8555555555555555, 0.6333333333333333], 0, (80, -1.6588181818181817)),
+    ("zlib", [0.7377777777777778, 0.4000000000000001], 0, (97, -0.035502354788069075)),
+    ("min-k", [0.8, 0.5], 0, (97, -3.045)),
+    ("min-k-plus-plus", [0.8122222222222222, 0.5333333333333333], 0, (97, -0.6016436736816129)),
+    ("reference", [0.95, 0.8666666666666667], 0, (117, 2.8680000000000003)),
+    ("neighborhood", [0.93, 0.7333333333333334], 0, (117, 3.5548333333333337)),
+    ("surprise", [0.6477777777777778, 0.3], 72, (97, -2.854)),
+    ("exposure", [0.7277777777777777, 0.4666666666666667], 0, (39, 3.9068905956085187)),
 ];
 
 fn lines() -> Vec<Value> {
@@ -72,14 +74,14 @@ fn all_scores_are_those_of_their_definitions() {
     assert_eq!(document["schema"], "leakbound.membership-text/1");
     assert_eq!(codes(&document), ["undecided-sequences", "few-non-members", "few-non-members"]);
     let attacks = rows(&document["attacks"]);
-    for (row, (score, auc, advantage, undecided, (sequence, value))) in attacks.iter().zip(EXPECTED) {
+    for (row, (score, [auc, advantage], undecided, (sequence, value))) in attacks.iter().zip(EXPECTED) {
         assert_eq!(row["score"], score);
         let top = rows(&document["vulnerable"]).iter().find(|row| row["score"] == score).unwrap();
-        // Sizes of compressed texts may differ by a byte.
+        // Sizes of compressed texts differ by some bytes from those of CPython.
         let loose = if score == "zlib" { 0.02 } else { 1e-12 };
         assert!((number(&row["auc"]) - auc).abs() < loose, "{score} {}", row["auc"]);
         assert!((number(&row["advantage"]) - advantage).abs() < loose.max(1e-12) * 2.0, "{score} {}", row["advantage"]);
-        assert!((number(&top["value"]) - value).abs() < loose.min(1e-3), "{score} {top}");
+        assert!((number(&top["value"]) - value).abs() < loose.min(3e-3), "{score} {top}");
         assert_eq!((row["undecided"].as_u64(), top["sequence"].as_u64()), (Some(undecided), Some(sequence)), "{score}");
         assert_eq!(row["auc_validity"], "asymptotic");
         assert!(number(&row["auc_lower"]) <= auc && auc <= number(&row["auc_upper"]) + loose);
@@ -149,4 +151,29 @@ fn what_is_not_recorded_is_left_out_unless_it_is_named() {
         "one.jsonl: whole file: found no non-members, expected sequences of both kinds"
     );
     assert!(desk.rejected(2, "membership text t.jsonl --share 0").contains("share of the tokens = 0 is not in (0, 1]"));
+}
+
+/// 24 models, each trained on half of 20 texts, which it finds easier. The texts differ more in difficulty than members
+/// from others, so that only a comparison of models tells them apart.
+#[test]
+fn values_of_several_models_feed_lira() {
+    let desk = Desk::new();
+    for model in 0..24u32 {
+        let line = |text: u32| {
+            let member = (model + text * (1 + model / 3)) % 2 == 0;
+            let noise = f64::from((model * 7 + text * 11) % 13) / 50.0;
+            let value = -1.0 - f64::from(text) - noise + if member { 0.6 } else { 0.0 };
+            format!("{{\"log_probabilities\": [{value}, {value}], \"member\": {member}, \"document\": {text}}}\n")
+        };
+        desk.file("t.jsonl", (0..20).map(line).collect::<String>());
+        let options = format!("t.jsonl --scores loss --fpr 0.2 --scores-output m{model:02}.npz");
+        let alone = desk.json(&format!("membership text {options}"));
+        assert!(number(&alone["attacks"][0]["auc"]) < 0.75, "{alone}");
+    }
+    let lira = desk.json("membership lira m*.npz --variance pooled --resamples 0");
+    assert!(number(&lira["levels"][0]["auc"]) > 0.95, "{}", lira["levels"][0]);
+    let line = desk.rejected(1, "membership text t.jsonl --scores loss,min-k --scores-output x.npz");
+    assert!(line.contains("name one by --scores"), "{line}");
+    let line = desk.rejected(2, "membership text t.jsonl --scores loss --scores-output t.jsonl");
+    assert!(line.contains("a file that this command reads or writes otherwise"), "{line}");
 }

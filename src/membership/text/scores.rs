@@ -91,15 +91,15 @@ mod tests {
     #[test]
     fn pieces_cover_all_sequences_in_order() {
         let mut tokens = Ragged::default();
-        for sequence in 0..500 {
+        for sequence in 0..2000 {
             tokens.push((0..1 + sequence % 1500).map(|token| -f64::from(token)));
         }
-        let members = (0..500).map(|sequence| sequence % 2 == 0).collect();
+        let members = (0..2000).map(|sequence| sequence % 2 == 0).collect();
         let text = MemoryText::new(tokens, members).unwrap();
         let pieces = pieces(&text);
         assert!(pieces.len() > 1 && pieces[0].start == 0 && pieces.windows(2).all(|pair| pair[0].end == pair[1].start));
         let scores = text_scores(&text, &[TextScore::Loss], TextRule::default(), &|_| Ok(())).unwrap();
-        let expected: Vec<_> = (0..500).map(|sequence| Some(-f64::from(sequence % 1500) / 2.0)).collect();
+        let expected: Vec<_> = (0..2000).map(|sequence| Some(-f64::from(sequence % 1500) / 2.0)).collect();
         assert_eq!(scores, [expected]);
         let ended = text_scores(&text, &[TextScore::Loss], TextRule::default(), &|_| Err(Error::Interrupted));
         assert!(matches!(ended, Err(Error::Interrupted)));

@@ -93,7 +93,7 @@ impl Render for TextMembershipAnswer {
 
     fn sections(&self, form: Form) -> Vec<Section> {
         let heading = format!(
-            "Scores of {}; all limits of all scores hold at once {}, except with probability {}",
+            "Scores of {}; all limits of all scores hold at once {}, those of the AUC asymptotically, except with probability {}",
             self.unit(),
             self.condition(),
             significant(self.failure_probability.0, 3)

@@ -149,6 +149,12 @@ pub struct TextMembershipAnswer {
     pub roc: Vec<RocCurve>,
     /// The member sequences with the highest values of each score.
     pub vulnerable: Vec<VulnerableSequenceRow>,
+    /// The value of each document under each score, in the order of the scores.
+    #[serde(skip)]
+    pub values: Vec<Vec<f64>>,
+    /// Which documents are members.
+    #[serde(skip)]
+    pub members: Vec<bool>,
     /// What a reader must know.
     #[serde(skip)]
     pub warnings: Vec<Warning>,
@@ -175,6 +181,8 @@ impl TextMembershipAnswer {
             attacks: Vec::new(),
             roc: Vec::new(),
             vulnerable: Vec::new(),
+            values: Vec::new(),
+            members: Vec::new(),
             warnings: Vec::new(),
         }
     }

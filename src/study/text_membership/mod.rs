@@ -89,11 +89,18 @@ impl Study for TextMembershipStudy<'_> {
         };
         let both = [self.failure_probability.get(), each.get()];
         let mut answer = TextMembershipAnswer::new(sizes, self.rule, both, documents.is_some());
-        let found = scores.par_iter().zip(&values).map(|(&score, values)| self.attack(score, values, &members, each));
-        for (attack, roc) in found.collect::<Result<Vec<_>>>()? {
-            answer.roc.push(curve(attack.score, &roc));
-            answer.attacks.push(attack);
+        let found = scores.par_iter().zip(&values).map(|(&score, values)| {
+            let of_documents = document_scores(values, documents);
+            let (mut row, roc) = self.attack(score, &of_documents, &members, each)?;
+            row.undecided = values.iter().filter(|value| value.is_none()).count();
+            Ok((row, roc, of_documents))
+        });
+        for (row, roc, of_documents) in found.collect::<Result<Vec<_>>>()? {
+            answer.roc.push(curve(row.score, &roc));
+            answer.attacks.push(row);
+            answer.values.push(of_documents);
         }
+        answer.members = members;
         let vulnerable = scores.par_iter().zip(&values).map(|(&score, values)| self.vulnerable(score, values));
         answer.vulnerable = vulnerable.collect::<Vec<_>>().into_iter().flatten().collect();
         answer.warnings = [left_out, warnings::of(&answer)].concat();
@@ -129,20 +136,18 @@ impl TextMembershipStudy<'_> {
     fn attack(
         &self,
         score: TextScore,
-        values: &[Option<f64>],
+        values: &[f64],
         members: &[bool],
         each: FailureProbability,
     ) -> Result<(TextAttackRow, Roc)> {
-        let of_documents = document_scores(values, self.sequences.documents());
         let [mut inside, mut outside] = [Vec::new(), Vec::new()];
-        for (&value, &member) in of_documents.iter().zip(members) {
+        for (&value, &member) in values.iter().zip(members) {
             if member { inside.push(value) } else { outside.push(value) }
         }
         let area = auc_interval(&inside, &outside, each)?;
         let roc = Roc::new(&inside, &outside)?;
         let validity = |validity| if self.sequences.documents().is_some() { validity } else { Validity::Heuristic };
         let mut row = TextAttackRow::new(score, &roc, &area, validity(area.interval.validity));
-        row.undecided = values.iter().filter(|value| value.is_none()).count();
         for &target in &self.fprs {
             let at = tpr_at_fpr(&roc, target, each)?;
             row.at.push(TextRateRow::new(&at, validity(at.tpr.validity)));

@@ -29,6 +29,10 @@ pub struct TextOptions {
     /// Most vulnerable sequences of each score
     #[arg(long, value_name = "N", value_parser = top, default_value = "10", allow_hyphen_values = true)]
     pub top: usize,
+    /// Write the value of each document, of the one score named by --scores: a recording of one model for `membership
+    /// lira`
+    #[arg(long, value_name = "FILE.npz", requires = "scores")]
+    pub scores_output: Option<PathBuf>,
     /// Failure probability of all limits of all scores together
     #[arg(long, value_name = "P", value_parser = failure_probability, default_value = "0.05", allow_hyphen_values = true)]
     pub failure_probability: FailureProbability,
