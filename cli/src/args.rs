@@ -23,8 +23,8 @@ pub use label_dp::{LabelCompareOptions, LabelDpCommand, LabelMechanismsOptions, 
 pub use mechanism::{FeatureOption, MechanismOptions};
 pub use membership::{
     AnswerOptions, AnswersName, CompareOptions, ComparedName, DefensesOptions, LevelName, LiraOptions, MeasureOptions,
-    MembershipCommand, ModeName, PairsName, RecordingOptions, StudentMembershipOptions, StudyOptions, VarianceName,
-    ViewsName,
+    MembershipCommand, ModeName, PairsName, RecordingOptions, StudentMembershipOptions, StudyOptions, TextOptions,
+    VarianceName, ViewsName,
 };
 pub use property::{DistanceOptions, PropertyCommand};
 pub use schema::{Kind, SchemaOptions, is_list, kind, names};

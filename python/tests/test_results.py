@@ -119,6 +119,7 @@ def test_figures(data, scenarios):
             scores,
             scores.audit(),
             leakbound.lira(data / "fashion_lira_original.npz", resamples=0),
+            leakbound.text_membership(data / "text_tokens.jsonl"),
             leakbound.account(scenarios / "prompt-pate.toml"),
             leakbound.Simulation(scenarios / "prompt-pate.toml").run(samples=1e5),
             leakbound.verify("broken:gnmax-half", cases=20, property="rdp-covers-exact"),

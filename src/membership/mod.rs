@@ -20,6 +20,7 @@ mod rmia;
 mod sample_level;
 mod score;
 mod shadow_scores;
+mod text;
 mod threshold;
 mod tpr_at_fpr;
 mod victim_bootstrap;
@@ -41,6 +42,10 @@ pub use rmia::{RmiaPlan, rmia};
 pub use sample_level::{SampleLevel, SampleMetrics, sample_level};
 pub use score::{MembershipScore, fisher_score};
 pub use shadow_scores::{MemoryLogits, MemoryScores, ScoreBlock, ScoredLogits, ShadowLogits, ShadowScores};
+pub use text::{
+    Documents, MemoryText, Ragged, TextPart, TextRule, TextScore, TextSequence, TextSequences, document_scores,
+    text_scores,
+};
 pub use threshold::threshold_attack;
 pub use tpr_at_fpr::{TprAtFpr, tpr_at_fpr};
 pub use victim_bootstrap::{VictimBootstrap, victim_bootstrap};

@@ -13,12 +13,17 @@ use std::path::Path;
 
 /// Reads a whole text as one value.
 pub(super) fn parse<T: DeserializeOwned>(file: &Path, text: &str) -> Result<T> {
-    serde_json::from_str(text).map_err(|error| explain(file, text, &error).into())
+    serde_json::from_str(text).map_err(|error| explain(file, text, &error, 0).into())
+}
+
+/// Reads a line of a text as one value; `before` lines come before it.
+pub(super) fn parse_line<T: DeserializeOwned>(file: &Path, line: &str, before: usize) -> Result<T> {
+    serde_json::from_str(line).map_err(|error| explain(file, line, &error, before).into())
 }
 
 /// Turns serde's sentence, `invalid type: FOUND, expected EXPECTED at line L column C`, into an [`InputError`].
-fn explain(file: &Path, text: &str, error: &serde_json::Error) -> InputError {
-    let place = format!("line {}, character {}", error.line(), error.column());
+fn explain(file: &Path, text: &str, error: &serde_json::Error, before: usize) -> InputError {
+    let place = format!("line {}, character {}", before + error.line(), error.column());
     let sentence = error.to_string();
     let suffix = format!(" at line {} column {}", error.line(), error.column());
     let sentence = sentence.strip_suffix(&suffix).unwrap_or(&sentence);

@@ -5,7 +5,7 @@
 //! costs a message and not the machine.
 
 mod archive;
-mod archived_array;
+mod array_directory;
 mod array_file;
 mod array_writer;
 mod atomic_file;
@@ -68,6 +68,9 @@ mod study_options;
 mod suite_file;
 mod table;
 mod text;
+mod text_arrays;
+mod text_lines;
+mod text_recording;
 mod token_file;
 mod toml_keys;
 mod toml_text;
@@ -78,6 +81,7 @@ mod vote_arrays;
 mod vote_file;
 mod vote_histograms;
 mod weight_file;
+mod zlib_size;
 
 pub use array_file::{ArrayFile, Element};
 pub use array_writer::{ArrayWriter, WrittenArray};
@@ -124,6 +128,7 @@ pub use stream_state::SavedStream;
 pub use student_file::{RecordedStudents, read_students};
 pub use study_options::StudyOption;
 pub use suite_file::{StudySuite, SuiteStudy, read_suite};
+pub use text_recording::{TextRecording, read_text_sequences};
 pub use token_file::{RecordedPosition, TokenRecording, TokenUse, TokenValues, read_tokens};
 pub use value_file::{ValueFile, read_value_file, values_from_bytes};
 pub use values::RecordedValues;

@@ -1,7 +1,6 @@
 //! Where recorded answers of shadow models lie: archives, folders, the folders of `mi_lira_2021`, patterns.
 
-use super::archive::directory;
-use super::archived_array::OpenArchive;
+use super::array_directory::ArrayDirectory;
 use super::budget::Room;
 use super::fault::{fault, hinted, listed, several, unreadable};
 use super::input_file::{InputReader, PathKind, kind, open, pipe};
@@ -260,30 +259,27 @@ fn labels(array: NpyArray, samples: usize, room: &mut Room) -> Result<(Vec<i128>
 
 /// An archive. Arrays that are not compressed stay where they are, and their checksums are taken along.
 pub(super) fn archive(path: &Path, reader: &InputReader, room: &mut Room) -> Result<Found> {
-    let (archive, names) = directory(path, reader)?;
-    let mut open = OpenArchive { path, reader, archive, names, sums: Vec::new() };
+    let mut arrays = ArrayDirectory::open(path, reader)?;
     let mut parts = Vec::new();
     for kind in [Kind::Logits, Kind::Scores, Kind::Embeddings, Kind::NeighborLogits] {
         // Scores can be made from logits.
         if kind != Kind::Scores || parts.is_empty() {
-            parts.extend(open.array(kind.name(), room)?.map(|array| (kind, stacked(array))));
+            parts.extend(arrays.array(kind.name(), room)?.map(|array| (kind, stacked(array))));
         }
     }
-    let names = listed(&open.names);
-    let missing = |expected: &str| -> Error { fault(path, "whole file", format!("arrays {names}"), expected).into() };
     let Some((kind, part)) = parts.first() else {
-        return Err(missing("the array `logits`, `scores` or `embeddings`"));
+        return Err(arrays.missing("the array `logits`, `scores` or `embeddings`").into());
     };
     check_neighbors(&parts)?;
-    let keep = open.array("keep", room)?.ok_or_else(|| missing("the array `keep` of shape (model, sample)"))?;
-    let labels_array = open.array("labels", room)?;
+    let keep = arrays.array("keep", room)?;
+    let keep = keep.ok_or_else(|| arrays.missing("the array `keep` of shape (model, sample)"))?;
+    let labels_array = arrays.array("labels", room)?;
     if *kind == Kind::Logits && labels_array.is_none() {
-        return Err(missing("the array `labels` of shape (sample)"));
+        return Err(arrays.missing("the array `labels` of shape (sample)").into());
     }
     let samples = part.checked_sizes(*kind)?[0];
     // Before anything is made of them.
-    let trace = Trace::open(path, reader.again(), open.sums);
-    trace.check_sums()?;
+    let trace = arrays.checked()?;
     let keep = truth(&keep, &[part.models, samples], room)?;
     let labels = labels_array.map(|array| labels(array, samples, room)).transpose()?;
     Ok(Found::new(vec![path.into()], vec![trace], parts, vec![keep], labels))

@@ -1,7 +1,6 @@
 //! Recorded next tokens of an ensemble of language models, read position by position.
 
-use super::archive::directory;
-use super::archived_array::OpenArchive;
+use super::array_directory::ArrayDirectory;
 use super::budget::{MemoryBudget, Room};
 use super::fault::{fault, hinted, listed, unreadable};
 use super::input_file::{InputFile, PathKind, kind, open, pipe};
@@ -179,16 +178,14 @@ fn safetensors(path: &Path) -> Result<Found> {
 
 fn archive(path: &Path, room: &mut Room) -> Result<Found> {
     let reader = open(path)?;
-    let (archive, names) = directory(path, &reader)?;
-    let mut open = OpenArchive { path, reader: &reader, archive, names, sums: Vec::new() };
+    let mut directory = ArrayDirectory::open(path, &reader)?;
     let mut arrays = Vec::new();
     for name in known() {
-        arrays.extend(open.array(name, room)?.map(|array| (name, array)));
+        arrays.extend(directory.array(name, room)?.map(|array| (name, array)));
     }
-    let OpenArchive { names, sums, .. } = open;
-    let trace = Trace::open(path, reader.again(), sums);
-    // Before anything is made of them.
-    trace.check_sums()?;
+    let names = directory.names().to_vec();
+    // Checksums are held against the data before anything is made of these.
+    let trace = directory.checked()?;
     Ok(Found { place: path.into(), arrays, names, traces: vec![trace] })
 }
 

@@ -3,6 +3,7 @@
 mod comparison;
 mod defenses;
 mod figures;
+mod text;
 
 use super::document::Render;
 use super::figure::Drawing;

@@ -35,6 +35,7 @@ pub(crate) mod spending;
 mod stream;
 mod student_membership;
 mod suite;
+mod text_membership;
 mod tokens;
 mod verify;
 mod votes;
@@ -96,6 +97,9 @@ pub use student_membership::{
     StudentMembershipAnswer, StudentMembershipStudy,
 };
 pub use suite::{StudyOutcome, SuiteAnswer, SuiteRow};
+pub use text_membership::{
+    TextAttackRow, TextMembershipAnswer, TextMembershipStudy, TextRateRow, TextSizes, VulnerableSequenceRow,
+};
 pub use tokens::{
     Contexts, LeakingPositionRow, PlantedTestRow, TokenAccountantRow, TokenCurve, TokenMemberRow, TokenPositionRow,
     TokenRenyiRow, TokensAnswer, TokensStudy,

@@ -16,6 +16,7 @@ mod cli_membership_compare;
 mod cli_membership_defenses;
 mod cli_membership_encoder;
 mod cli_membership_neighbor;
+mod cli_membership_text;
 mod cli_output;
 mod cli_scores;
 mod cli_tokens;

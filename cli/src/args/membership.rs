@@ -1,6 +1,7 @@
 //! Options of `leakbound membership`.
 
 mod names;
+mod text;
 
 use super::{failure_probability, number};
 use clap::{Args, Subcommand};
@@ -13,6 +14,7 @@ pub use names::{
 use names::{bins, probability, resamples_or_none, score, top, variant, victims};
 use serde::Serialize;
 use std::path::PathBuf;
+pub use text::TextOptions;
 
 /// The attacks.
 #[derive(Debug, Subcommand)]
@@ -54,6 +56,20 @@ pub enum MembershipCommand {
                       membership students students.npz --report students.html"
     )]
     Students(StudentMembershipOptions),
+    /// Membership of texts in the training data of a language model, from log-probabilities of their tokens
+    #[command(
+        after_help = "Examples:\n  leakbound membership text tokens.jsonl --report text.html\n  leakbound membership \
+                      text tokens.npz --scores min-k-plus-plus,reference --fpr 0.01\n\nFiles: npz with `offsets` \
+                      [sequence + 1], `log_probabilities` [token] and `member` [sequence]; also \
+                      `log_probability_mean`, `log_probability_deviation`, `entropy` and \
+                      `reference_log_probabilities` [token], `reference_loss`, `zlib_bytes` and `document` [sequence], \
+                      `neighbor_losses` [sequence, neighbor], `candidate_losses` [sequence, candidate]. Or one JSON \
+                      object for each sequence, a line each, with keys of the same names, and `text`. Logarithms are \
+                      natural; losses are mean negative log-probabilities of a token.\n\nSequences of one document \
+                      are not independent: with `document`, documents are what limits count. All limits of all scores \
+                      hold at once, so that the best score may be read off."
+    )]
+    Text(TextOptions),
     /// Compare several attacks on one recording
     #[command(
         after_help = "Examples:\n  leakbound membership compare fashion_lira_mislabelled.npz --report attacks.html\n  \

@@ -53,6 +53,7 @@ pub fn run(common: &Common, command: &MembershipCommand) -> Result<Verdict> {
         }
         MembershipCommand::Compare(options) => compare(common, options),
         MembershipCommand::Students(options) => super::student_membership::run(common, options),
+        MembershipCommand::Text(options) => super::text_membership::run(common, options),
         MembershipCommand::Defenses(options) => super::defenses::run(common, options),
     }
 }

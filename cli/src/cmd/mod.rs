@@ -60,6 +60,7 @@ mod student_membership;
 #[cfg(feature = "torch")]
 mod study_training;
 pub mod suite;
+mod text_membership;
 #[cfg(feature = "torch")]
 pub mod torch;
 #[cfg(feature = "torch")]

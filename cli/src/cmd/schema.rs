@@ -8,7 +8,7 @@ use leakbound::study::{
     AccountAnswer, BenchAnswer, CalibrateAnswer, CanaryAuditAnswer, CanaryPlanAnswer, CountsAnswer, DefensesAnswer,
     ExactAnswer, LabelAnswer, LabelComparisonAnswer, MechanismAnswer, MembershipAnswer, MetaClassifierAnswer,
     PropertyAnswer, RerunAnswer, ScoreCheckAnswer, ScoresAnswer, SelfCheckAnswer, SimulateAnswer, StreamAnswer,
-    StudentMembershipAnswer, SuiteAnswer, TokensAnswer, VerifyAnswer, VotesAnswer,
+    StudentMembershipAnswer, SuiteAnswer, TextMembershipAnswer, TokensAnswer, VerifyAnswer, VotesAnswer,
 };
 use leakbound::{Error, Result};
 use schemars::generate::SchemaSettings;
@@ -22,7 +22,7 @@ use std::collections::BTreeSet;
 type Make = fn() -> Schema;
 
 /// What each command prints; others print no document.
-const DOCUMENTS: [(&str, Make); 44] = [
+const DOCUMENTS: [(&str, Make); 45] = [
     ("exact", answer::<ExactAnswer>),
     ("audit counts", answer::<CountsAnswer>),
     ("audit confusion", answer::<CountsAnswer>),
@@ -46,6 +46,7 @@ const DOCUMENTS: [(&str, Make); 44] = [
     ("membership attacker", answer::<MembershipAnswer>),
     ("membership compare", answer::<MembershipAnswer>),
     ("membership students", answer::<StudentMembershipAnswer>),
+    ("membership text", answer::<TextMembershipAnswer>),
     ("membership defenses", answer::<DefensesAnswer>),
     ("property distance", answer::<PropertyAnswer>),
     ("property meta-classifier", answer::<MetaClassifierAnswer>),

@@ -39,6 +39,7 @@ __all__ = [
     "SelfCheck",
     "SimulationResult",
     "StreamAudit",
+    "TextMembership",
     "TokensAudit",
     "Verification",
     "VotesAudit",
@@ -364,6 +365,9 @@ class MembershipResult(_documents.MembershipDocument, Result):
 
         return membership_roc(self, ax)
 
+    def _areas(self) -> dict[str, float]:
+        return {level.attack: level.auc for level in self.levels if level.level == "population"}
+
     def _population(self, attack: str | None = None) -> Level:
         for level in self.levels:
             if level.level == "population" and attack in (None, level.attack):
@@ -385,6 +389,32 @@ class MembershipResult(_documents.MembershipDocument, Result):
                 row[f"tpr_at_{rate.target_fpr:g}_lower"] = rate.tpr_lower
                 row[f"tpr_at_{rate.target_fpr:g}_upper"] = rate.tpr_upper
         return table
+
+
+class TextMembership(_documents.TextMembershipDocument, Result):
+    """Membership of texts in the training data of a language model: a row for each score."""
+
+    _main = "attacks"
+
+    @property
+    def auc(self) -> float:
+        """The area under the ROC of the first score."""
+        return self.attacks[0].auc
+
+    def plot(self, ax: Any = None) -> Any:
+        """The ROC of each score on logarithmic axes."""
+        from leakbound._plots.rates import membership_roc
+
+        return membership_roc(self, ax)
+
+    def _areas(self) -> dict[str, float]:
+        return {attack.score: attack.auc for attack in self.attacks}
+
+    def _headline(self) -> str:
+        return "; ".join(f"{attack.score} AUC {attack.auc:.4f}" for attack in self.attacks)
+
+    def _table(self) -> list[dict[str, Any]]:
+        return _without(self.attacks, "at")
 
 
 class Memorization(_documents.MemorizationDocument, Result):

@@ -203,7 +203,8 @@ impl Entry<'_> {
             (None, None) if option.required => None,
             (None, None) => Some("None".into()),
         };
-        let kind = table.types.get(&option.name).cloned().unwrap_or_else(|| kind(option));
+        let own = self.function.types.get(&option.name).or_else(|| table.types.get(&option.name));
+        let kind = own.filter(|own| !own.is_empty()).cloned().unwrap_or_else(|| kind(option));
         let absent = if default.as_deref() == Some("None") { " | None" } else { "" };
         let mut help = sentence(&of_parameters(&option.help));
         if let (Some(_), Some((before, _))) = (given, help.split_once(" [default: ")) {

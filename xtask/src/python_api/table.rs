@@ -51,6 +51,9 @@ pub struct Function {
     pub positional: Vec<String>,
     #[serde(default)]
     pub without: Vec<String>,
+    /// Types of its own parameters by name, in the place of those of the table; an empty one is that of the option.
+    #[serde(default)]
+    pub types: BTreeMap<String, String>,
     /// Defaults that the parser does not know.
     #[serde(default)]
     pub defaults: BTreeMap<String, String>,

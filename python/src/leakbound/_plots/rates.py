@@ -31,10 +31,10 @@ def rate_band(result: Any, ax: Any) -> Any:
 
 
 def membership_roc(result: Any, ax: Any) -> Any:
-    """The ROC of the population by attack, with its band."""
+    """The ROC by attack, with its band if there is one."""
     ax = axes(ax)
     smallest = 1.0
-    aucs = {level.attack: level.auc for level in result.levels if level.level == "population"}
+    aucs = result._areas()
     for color, roc in zip(COLORS, result.roc):
         fpr, tpr = roc.points.column("fpr"), roc.points.column("tpr")
         label = roc.attack + (f", AUC {aucs[roc.attack]:.3f}" if roc.attack in aucs else "")

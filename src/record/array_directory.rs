@@ -1,0 +1,68 @@
+//! Arrays of an archive that are read in pieces: those that are not compressed stay where they are.
+
+use super::archive::{Archive, directory, most_bytes};
+use super::budget::Room;
+use super::fault::{fault, hinted, listed, quoted, shortened};
+use super::input_file::InputReader;
+use super::npy_array::NpyArray;
+use super::trace::{StoredArray, Trace};
+use crate::error::{InputError, Result};
+use std::path::Path;
+use zip::CompressionMethod;
+
+/// An archive whose arrays are opened one by one.
+pub(super) struct ArrayDirectory<'a> {
+    path: &'a Path,
+    reader: &'a InputReader,
+    archive: Archive,
+    names: Vec<String>,
+    /// Of the arrays that stay where they are.
+    sums: Vec<StoredArray>,
+}
+
+impl<'a> ArrayDirectory<'a> {
+    pub(super) fn open(path: &'a Path, reader: &'a InputReader) -> Result<Self> {
+        let (archive, names) = directory(path, reader)?;
+        Ok(Self { path, reader, archive, names, sums: Vec::new() })
+    }
+
+    /// An array, if there is one of this name. One that is not compressed is read later, and its checksum taken along.
+    pub(super) fn array(&mut self, name: &str, room: &mut Room) -> Result<Option<NpyArray>> {
+        let Some(index) = self.names.iter().position(|other| other == name) else { return Ok(None) };
+        let path = self.path;
+        let damaged = |reason: String| {
+            let found = format!("data that cannot be unpacked ({})", shortened(&reason, 100));
+            let expected = "an array as numpy.savez or savez_compressed writes it";
+            hinted(fault(path, format!("array {}", quoted(name)), found, expected), "the file may be damaged")
+        };
+        let entry = self.archive.by_index(index).map_err(|error| damaged(error.to_string()))?;
+        let most = most_bytes(&entry);
+        if entry.compression() != CompressionMethod::Stored {
+            return NpyArray::unpacked(path, name, entry, most, room).map(Some);
+        }
+        // An entry in front of the end of the file: data that are cut off were noticed with the directory.
+        let (start, length) = (entry.data_start(), entry.size());
+        if length != most || start.checked_add(length).is_none_or(|end| end > self.reader.length()) {
+            return Err(damaged("it ends beyond the end of the file".into()).into());
+        }
+        self.sums.push(StoredArray { name: name.into(), start, length, crc32: entry.crc32() });
+        NpyArray::stored(path, Some(name), self.reader.again(), start, length).map(Some)
+    }
+
+    /// The names of all arrays.
+    pub(super) fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The error for an archive without an array.
+    pub(super) fn missing(&self, expected: &str) -> InputError {
+        fault(self.path, "whole file", format!("arrays {}", listed(&self.names)), expected)
+    }
+
+    /// The trace of the file, once the arrays that were opened are held against their checksums.
+    pub(super) fn checked(self) -> Result<Trace> {
+        let trace = Trace::open(self.path, self.reader.again(), self.sums);
+        trace.check_sums()?;
+        Ok(trace)
+    }
+}

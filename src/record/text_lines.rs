@@ -1,0 +1,318 @@
+//! Sequences of tokens as lines of JSON.
+
+use super::budget::Room;
+use super::fault::{fault, hinted, quoted, unreadable};
+use super::json::{Name, parse_line};
+use super::zlib_size::ZlibSize;
+use crate::error::{InputError, Result};
+use crate::membership::{Documents, MemoryText, Ragged, TextPart};
+use serde::de::{self, Deserialize, Deserializer, Unexpected, Visitor};
+use std::fmt;
+use std::io::{BufRead, Read};
+use std::path::Path;
+
+/// The longest line: a hundred thousand tokens with all that may be recorded of them.
+const MAX_LINE_BYTES: usize = 64 << 20;
+
+/// One sequence.
+#[derive(serde::Deserialize)]
+#[serde(expecting = "an object with `log_probabilities` and `member`")]
+struct TextLine {
+    log_probabilities: Vec<f64>,
+    log_probability_mean: Option<Vec<f64>>,
+    log_probability_deviation: Option<Vec<f64>>,
+    entropy: Option<Vec<f64>>,
+    reference_log_probabilities: Option<Vec<f64>>,
+    reference_loss: Option<f64>,
+    zlib_bytes: Option<f64>,
+    neighbor_losses: Option<Vec<f64>>,
+    candidate_losses: Option<Vec<f64>>,
+    member: Truth,
+    document: Option<Name>,
+    text: Option<String>,
+}
+
+/// A truth value, or 0 or 1.
+struct Truth(bool);
+
+impl<'de> Deserialize<'de> for Truth {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        struct Expect;
+        impl Visitor<'_> for Expect {
+            type Value = Truth;
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("true or false")
+            }
+            fn visit_bool<E: de::Error>(self, value: bool) -> std::result::Result<Truth, E> {
+                Ok(Truth(value))
+            }
+            fn visit_u64<E: de::Error>(self, value: u64) -> std::result::Result<Truth, E> {
+                match value {
+                    0 => Ok(Truth(false)),
+                    1 => Ok(Truth(true)),
+                    other => Err(E::invalid_value(Unexpected::Unsigned(other), &self)),
+                }
+            }
+        }
+        deserializer.deserialize_any(Expect)
+    }
+}
+
+/// What was read so far.
+struct Gathered<'a> {
+    file: &'a Path,
+    parts: [Option<Ragged>; TextPart::ALL.len()],
+    members: Vec<bool>,
+    documents: Option<Vec<String>>,
+    zlib: ZlibSize,
+}
+
+/// Reads one object a line, blank lines left out.
+pub(super) fn read_lines(file: &Path, mut reader: impl BufRead, room: &mut Room) -> Result<MemoryText> {
+    let mut gathered = Gathered {
+        file,
+        parts: [const { None }; TextPart::ALL.len()],
+        members: Vec::new(),
+        documents: None,
+        zlib: ZlibSize::new(),
+    };
+    let (mut bytes, mut number) = (Vec::new(), 0);
+    loop {
+        bytes.clear();
+        let read = (&mut reader).take(MAX_LINE_BYTES as u64 + 1).read_until(b'\n', &mut bytes);
+        if read.map_err(|source| unreadable(file, source))? == 0 {
+            break;
+        }
+        number += 1;
+        let at = |found: String, expected: &str| fault(file, format!("line {number}"), found, expected);
+        if bytes.len() > MAX_LINE_BYTES {
+            return Err(at("a line of more than 64 MiB".into(), "one sequence a line").into());
+        }
+        let text = std::str::from_utf8(&bytes).map_err(|error| {
+            let byte = bytes.get(error.valid_up_to()).copied().unwrap_or_default();
+            hinted(at(format!("the byte 0x{byte:02x}"), "UTF-8 text"), "save the file as UTF-8")
+        })?;
+        let text = text.trim_start_matches('\u{feff}').trim();
+        if !text.is_empty() {
+            let line: TextLine = parse_line(file, text, number - 1)?;
+            gathered.add(line, number, room)?;
+        }
+    }
+    gathered.finish()
+}
+
+impl Gathered<'_> {
+    fn at(&self, number: usize, key: &str, found: impl Into<String>, expected: impl Into<String>) -> InputError {
+        fault(self.file, format!("line {number}, {key}"), found, expected)
+    }
+
+    /// Adds a sequence, which must have what the first one has.
+    fn add(&mut self, line: TextLine, number: usize, room: &mut Room) -> Result<()> {
+        let tokens = line.log_probabilities.len();
+        if tokens == 0 {
+            return Err(self.at(number, "log_probabilities", "no token", "at least 1").into());
+        }
+        let reference = match (line.reference_loss, line.reference_log_probabilities) {
+            (Some(loss), _) => Some(vec![loss]),
+            (None, Some(own)) => {
+                let key = "reference_log_probabilities";
+                self.check(number, (key, TextPart::LogProbabilities), &own, Some(tokens))?;
+                Some(vec![-own.iter().sum::<f64>() / tokens as f64])
+            }
+            (None, None) => None,
+        };
+        let bytes = match (line.zlib_bytes, line.text) {
+            (Some(bytes), _) => Some(bytes),
+            (None, Some(text)) => {
+                let bytes = self.zlib.of(&text);
+                let failed = || self.at(number, "text", "a text that zlib does not compress", "another one");
+                Some(bytes.ok_or_else(failed)? as f64)
+            }
+            (None, None) => None,
+        };
+        let parts = [
+            (TextPart::LogProbabilities, Some(line.log_probabilities)),
+            (TextPart::Means, line.log_probability_mean),
+            (TextPart::Deviations, line.log_probability_deviation),
+            (TextPart::Entropies, line.entropy),
+            (TextPart::ReferenceLoss, reference),
+            (TextPart::ZlibBytes, bytes.map(|bytes| vec![bytes])),
+            (TextPart::NeighborLosses, line.neighbor_losses),
+            (TextPart::CandidateLosses, line.candidate_losses),
+        ];
+        for (part, values) in parts {
+            self.add_part(number, part, (values, tokens), room)?;
+        }
+        self.add_document(number, line.document, room)?;
+        self.members.push(line.member.0);
+        Ok(())
+    }
+
+    fn add_part(
+        &mut self,
+        number: usize,
+        part: TextPart,
+        (values, tokens): (Option<Vec<f64>>, usize),
+        room: &mut Room,
+    ) -> Result<()> {
+        let first = self.members.is_empty();
+        let rows = &self.parts[part as usize];
+        let values = match (values, rows) {
+            (Some(values), _) if first => values,
+            (Some(values), Some(_)) => values,
+            (None, None) => return Ok(()),
+            (Some(_), None) => return Err(self.changed(number, part.name(), "a key that the first line lacks").into()),
+            (None, Some(_)) => return Err(self.changed(number, part.name(), "no such key").into()),
+        };
+        let wanted = match part {
+            _ if part.is_of_tokens() => Some(tokens),
+            // Exposures among more candidates reach further.
+            TextPart::CandidateLosses => rows.as_ref().map(|rows| rows.row(0).len()),
+            _ => None,
+        };
+        self.check(number, (part.name(), part), &values, wanted)?;
+        // A vector that grows holds up to twice as much as it needs.
+        let at = |found: String, expected: String| fault(self.file, format!("line {number}"), found, expected);
+        room.take(values.len() as u64, 2 * size_of::<f64>() as u64, at)?;
+        self.parts[part as usize].get_or_insert_default().push(values);
+        Ok(())
+    }
+
+    fn changed(&self, number: usize, key: &str, found: &str) -> InputError {
+        let error = self.at(number, key, found, "the same keys in every line");
+        hinted(error, "a score is measured on all sequences or on none")
+    }
+
+    fn check(&self, number: usize, (key, part): (&str, TextPart), values: &[f64], wanted: Option<usize>) -> Result<()> {
+        if values.is_empty() || wanted.is_some_and(|wanted| values.len() != wanted) {
+            let expected = match wanted {
+                None => "at least 1".into(),
+                Some(wanted) if part.is_of_tokens() => format!("{wanted}, one for each token"),
+                Some(wanted) => format!("{wanted}, as in the first line"),
+            };
+            return Err(self.at(number, key, format!("length {}", values.len()), expected).into());
+        }
+        let Some(place) = values.iter().position(|&value| !part.holds(value)) else { return Ok(()) };
+        let key = if part.is_one() { key.to_owned() } else { format!("{key}, index [{place}]") };
+        let error = self.at(number, &key, format!("`{}`", values[place]), part.expected());
+        Err(hinted(error, part.hint()).into())
+    }
+
+    fn add_document(&mut self, number: usize, document: Option<Name>, room: &mut Room) -> Result<()> {
+        match (document, &mut self.documents) {
+            (Some(Name(name)), documents) if self.members.is_empty() || documents.is_some() => {
+                let file = self.file;
+                let at = |found: String, expected: String| fault(file, format!("line {number}"), found, expected);
+                // The name is kept in a list as well as in a table.
+                room.take(1, 2 * name.len() as u64 + 96, at)?;
+                documents.get_or_insert_default().push(name);
+                Ok(())
+            }
+            (None, None) => Ok(()),
+            (Some(_), _) => Err(self.changed(number, "document", "a key that the first line lacks").into()),
+            (None, Some(_)) => Err(self.changed(number, "document", "no such key").into()),
+        }
+    }
+
+    fn finish(self) -> Result<MemoryText> {
+        let Self { file, parts, members, documents, .. } = self;
+        let whole = |found: String, expected: &str| fault(file, "whole file", found, expected);
+        if members.is_empty() {
+            return Err(whole("no sequence".into(), "one JSON object for each sequence, a line each").into());
+        }
+        for (wanted, name) in [(true, "members"), (false, "non-members")] {
+            if !members.contains(&wanted) {
+                return Err(whole(format!("no {name}"), "sequences of both kinds").into());
+            }
+        }
+        let mut parts = TextPart::ALL.into_iter().zip(parts);
+        let own = parts.next().and_then(|(_, rows)| rows).unwrap_or_default();
+        let mut text = MemoryText::new(own, members.clone())?;
+        for (part, rows) in parts {
+            if let Some(rows) = rows {
+                text = text.with(part, rows)?;
+            }
+        }
+        let Some(names) = documents else { return Ok(text) };
+        let documents = Documents::new(names)?;
+        if let Some(sequence) = documents.divided(&members) {
+            let name = quoted(documents.name(documents.of(sequence)));
+            let error = whole(format!("document {name} with members and non-members"), "documents of one kind each");
+            return Err(hinted(error, "the model was trained on all of a document or on nothing of it").into());
+        }
+        text.in_documents(documents)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::budget::MemoryBudget;
+    use super::*;
+    use crate::membership::TextSequences;
+
+    fn read(text: &str) -> Result<MemoryText> {
+        read_lines(Path::new("t.jsonl"), text.as_bytes(), &mut Room::new(MemoryBudget::of_bytes(1 << 20)))
+    }
+
+    #[test]
+    fn lines_become_sequences() {
+        let text = read(concat!(
+            "\u{feff}{\"log_probabilities\": [-1, -0.5], \"member\": 1, \"document\": \"a\", \"text\": \"\", ",
+            "\"entropy\": [0, 1.5], \"reference_log_probabilities\": [-2, -3], \"id\": 7}\n\n",
+            "{\"log_probabilities\": [-2], \"member\": false, \"document\": 3, \"zlib_bytes\": 9, ",
+            "\"entropy\": [2], \"reference_loss\": 1.25}",
+        ));
+        let text = text.unwrap();
+        let values = |part| text.read(part, 0..2).unwrap().values().to_vec();
+        assert_eq!(values(TextPart::LogProbabilities), [-1.0, -0.5, -2.0]);
+        assert_eq!(values(TextPart::Means), [0.0, -1.5, -2.0]);
+        assert_eq!((values(TextPart::ReferenceLoss), values(TextPart::ZlibBytes)), (vec![2.5, 1.25], vec![8.0, 9.0]));
+        assert_eq!((text.members(), text.documents().map(|all| all.name(1))), (&[true, false][..], Some("3")));
+    }
+
+    #[test]
+    fn every_fault_has_its_line() {
+        let first = "{\"log_probabilities\": [-1, -2], \"member\": true}\n";
+        let found = |second: &str| match read(&format!("{first}{second}")) {
+            Ok(_) => panic!("{second} was read"),
+            Err(error) => error.to_string(),
+        };
+        insta::assert_snapshot!(
+            [
+                found(""),
+                found("{}"),
+                found("[1]"),
+                found("{\"log_probabilities\": [-1, NaN], \"member\": 0}"),
+                found("{\"log_probabilities\": [-1, 0.5], \"member\": 0}"),
+                found("{\"log_probabilities\": [], \"member\": 0}"),
+                found("{\"log_probabilities\": [-1], \"member\": 2}"),
+                found("{\"log_probabilities\": [-1], \"member\": 0, \"entropy\": [1]}"),
+                found("{\"log_probabilities\": [-1], \"member\": 0, \"document\": 1}"),
+                found("{\"log_probabilities\": [-1, 1e999], \"member\": 0}"),
+                found(&format!("{{\"log_probabilities\": [{}-1], \"member\": 0}}", "-1,".repeat(100_000))),
+                read("").unwrap_err().to_string(),
+                read("\n{\"log_probabilities\": [-1, -2], \"entropy\": [1], \"member\": 0}").unwrap_err().to_string(),
+                read("{\"log_probabilities\": [-1], \"document\": 4, \"member\": 0}\n{\"log_probabilities\": [-1], \"document\": 4, \"member\": 1}").unwrap_err().to_string(),
+                read("{\"log_probabilities\": [-1], \"candidate_losses\": [1, 2], \"member\": 0}\n{\"log_probabilities\": [-1], \"candidate_losses\": [1], \"member\": 1}").unwrap_err().to_string(),
+            ]
+            .join("\n"),
+            @r#"
+            t.jsonl: whole file: found no non-members, expected sequences of both kinds
+            t.jsonl: line 2, character 2: found an object without it, expected the field `log_probabilities`
+            t.jsonl: line 2, character 2: found integer `1`, expected a sequence
+            t.jsonl: line 2, character 28: found `NaN], "member": 0}`, expected JSON (expected value)
+            t.jsonl: line 2, log_probabilities, index [1]: found `0.5`, expected a log-probability, from -1e30 to 0; hint: record natural logarithms of probabilities, not losses
+            t.jsonl: line 2, log_probabilities: found no token, expected at least 1
+            t.jsonl: line 2, character 39: found integer `2`, expected true or false
+            t.jsonl: line 2, entropy: found a key that the first line lacks, expected the same keys in every line; hint: a score is measured on all sequences or on none
+            t.jsonl: line 2, document: found a key that the first line lacks, expected the same keys in every line; hint: a score is measured on all sequences or on none
+            t.jsonl: line 2, character 32: found `9], "member": 0}`, expected JSON (number out of range)
+            t.jsonl: line 2: found data that take 1.5 MiB of memory, expected at most 1.0 MiB; hint: split the recording, or allow more with --max-memory where the machine has it
+            t.jsonl: whole file: found no sequence, expected one JSON object for each sequence, a line each
+            t.jsonl: line 2, entropy: found length 1, expected 2, one for each token
+            t.jsonl: whole file: found document `4` with members and non-members, expected documents of one kind each; hint: the model was trained on all of a document or on nothing of it
+            t.jsonl: line 2, candidate_losses: found length 1, expected 2, as in the first line
+            "#
+        );
+    }
+}

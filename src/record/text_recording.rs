@@ -1,0 +1,112 @@
+//! Recorded sequences of tokens: an archive of arrays, or lines of JSON.
+
+use super::budget::{MemoryBudget, Room};
+use super::fault::unreadable;
+use super::input_file::{Digested, InputFile, open, pipe};
+use super::text_arrays::TextArrays;
+use super::text_lines::read_lines;
+use crate::error::Result;
+use crate::membership::{Documents, MemoryText, Ragged, TextPart, TextSequences};
+use std::io::BufReader;
+use std::ops::Range;
+use std::path::Path;
+
+/// Bytes of a text read at once.
+const BUFFER: usize = 256 << 10;
+/// How an archive starts.
+const ARCHIVE: &[u8] = b"PK";
+
+/// Sequences of tokens in a file.
+#[derive(Debug)]
+pub struct TextRecording(Source);
+
+#[derive(Debug)]
+enum Source {
+    Arrays(Box<TextArrays>),
+    Lines(Box<MemoryText>, InputFile),
+}
+
+/// Reads sequences of tokens.
+///
+/// *An archive* (npz) has `offsets` \[sequence + 1\], where each sequence starts among all tokens, rising from 0 to
+/// their number, `log_probabilities` \[token\] and `member` \[sequence\]. It may have `log_probability_mean`,
+/// `log_probability_deviation` and `entropy` \[token\], `reference_log_probabilities` \[token\] or `reference_loss`
+/// \[sequence\], `zlib_bytes` \[sequence\], `neighbor_losses` \[sequence, neighbor\], `candidate_losses`
+/// \[sequence, candidate\] and `document` \[sequence\], whole numbers. Floats have 16, 32 or 64 bits. Arrays of tokens
+/// are read in pieces when they are asked for, so that an archive without compression may be larger than memory.
+///
+/// *Lines of JSON* have one object for each sequence with keys of the same names, but no offsets: lists of numbers, one
+/// number for `reference_loss` and `zlib_bytes`, true or false for `member`, any name for `document`. From `text`, if
+/// there is one, comes `zlib_bytes`. Every line has the same keys; others are not looked at.
+///
+/// What is held may take `memory`.
+///
+/// # Errors
+/// [`Error::Io`](crate::Error::Io) when the file cannot be read, [`Error::Input`](crate::Error::Input) with array and
+/// index, or line and key, for anything but such sequences, members and non-members, of which no document has both.
+pub fn read_text_sequences(path: impl AsRef<Path>, memory: MemoryBudget) -> Result<TextRecording> {
+    let path = path.as_ref();
+    let (mut reader, mut room) = (open(path)?, Room::new(memory));
+    let start = reader.peek(ARCHIVE.len()).map_err(|source| unreadable(path, source))?;
+    if start == ARCHIVE {
+        if reader.is_pipe() {
+            return Err(pipe(path, "an archive (.npz) that is a file"));
+        }
+        let arrays = TextArrays::open(path, &reader, &mut room)?;
+        return Ok(TextRecording(Source::Arrays(Box::new(arrays))));
+    }
+    let mut source = Digested::new(reader);
+    let text = read_lines(path, BufReader::with_capacity(BUFFER, &mut source), &mut room)?;
+    let input = source.finish_unchanged(path)?;
+    Ok(TextRecording(Source::Lines(Box::new(text), input)))
+}
+
+impl TextRecording {
+    /// The file, which must be the same until now.
+    ///
+    /// # Errors
+    /// [`Error::Input`](crate::Error::Input) when it changed since it was opened.
+    pub fn input(&self) -> Result<InputFile> {
+        match &self.0 {
+            Source::Arrays(arrays) => arrays.trace.input(),
+            Source::Lines(_, input) => Ok(input.clone()),
+        }
+    }
+}
+
+impl TextSequences for TextRecording {
+    fn members(&self) -> &[bool] {
+        match &self.0 {
+            Source::Arrays(arrays) => &arrays.members,
+            Source::Lines(text, _) => text.members(),
+        }
+    }
+
+    fn documents(&self) -> Option<&Documents> {
+        match &self.0 {
+            Source::Arrays(arrays) => arrays.documents.as_ref(),
+            Source::Lines(text, _) => text.documents(),
+        }
+    }
+
+    fn tokens_before(&self, sequence: usize) -> usize {
+        match &self.0 {
+            Source::Arrays(arrays) => arrays.tokens_before(sequence),
+            Source::Lines(text, _) => text.tokens_before(sequence),
+        }
+    }
+
+    fn has(&self, part: TextPart) -> bool {
+        match &self.0 {
+            Source::Arrays(arrays) => arrays.has(part),
+            Source::Lines(text, _) => text.has(part),
+        }
+    }
+
+    fn read(&self, part: TextPart, sequences: Range<usize>) -> Result<Ragged> {
+        match &self.0 {
+            Source::Arrays(arrays) => arrays.read(part, sequences),
+            Source::Lines(text, _) => text.read(part, sequences),
+        }
+    }
+}

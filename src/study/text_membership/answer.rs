@@ -1,0 +1,202 @@
+//! What is said about the membership of texts.
+
+use crate::bound::Validity;
+use crate::membership::{AucEstimate, TextRule, TextScore, TprAtFpr};
+use crate::roc::Roc;
+use crate::study::membership::{RocCurve, RocSample};
+use crate::study::number::Number;
+use crate::study::{Answer, Warning};
+use serde::Serialize;
+
+/// TPR at one target FPR, of documents.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TextRateRow {
+    /// The FPR that the threshold keeps to.
+    pub target_fpr: f64,
+    /// "Member" is guessed where score ≥ threshold; absent: never.
+    pub threshold: Option<Number>,
+    /// Share of non-members that are accused.
+    pub fpr: f64,
+    /// Share of members that are found.
+    pub tpr: f64,
+    /// Lower limit of the TPR of this rule.
+    pub tpr_lower: Number,
+    /// Upper limit of the TPR of this rule.
+    pub tpr_upper: Number,
+    /// Upper limit of the FPR of this rule.
+    pub fpr_upper: Number,
+    /// Lower limit of the ROC at the target.
+    pub curve_lower: Number,
+    /// Upper limit of the ROC at the target.
+    pub curve_upper: Number,
+    /// What these limits guarantee for independent documents: `finite-sample`, or `heuristic` where it is not known which
+    /// sequences are of one document.
+    pub validity: Validity,
+}
+
+impl TextRateRow {
+    pub(super) fn new(at: &TprAtFpr, validity: Validity) -> Self {
+        Self {
+            target_fpr: at.target.get(),
+            threshold: at.threshold.map(Number),
+            fpr: at.fpr_estimate(),
+            tpr: at.tpr_estimate(),
+            tpr_lower: Number(at.tpr.lower),
+            tpr_upper: Number(at.tpr.upper),
+            fpr_upper: Number(at.fpr_upper),
+            curve_lower: Number(at.curve.lower),
+            curve_upper: Number(at.curve.upper),
+            validity,
+        }
+    }
+}
+
+/// One score of documents as an attack.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TextAttackRow {
+    /// The score; high means member.
+    pub score: TextScore,
+    /// Area under the ROC.
+    pub auc: f64,
+    /// Lower limit of the area.
+    pub auc_lower: f64,
+    /// Upper limit of the area.
+    pub auc_upper: f64,
+    /// What the limits of the area guarantee for independent documents: `asymptotic`, or `heuristic` where it is not
+    /// known which sequences are of one document.
+    pub auc_validity: Validity,
+    /// Largest (TPR + TNR)/2; its threshold was chosen by these guesses.
+    pub balanced_accuracy: f64,
+    /// Its threshold; absent: never guessing "member" is best.
+    pub best_threshold: Option<Number>,
+    /// Largest TPR - FPR.
+    pub advantage: f64,
+    /// Sequences without a value of this score; their documents have the mean of the others.
+    pub undecided: usize,
+    /// TPR at each target FPR.
+    pub at: Vec<TextRateRow>,
+}
+
+impl TextAttackRow {
+    pub(super) fn new(score: TextScore, roc: &Roc, area: &AucEstimate, validity: Validity) -> Self {
+        let best = roc.best_threshold();
+        Self {
+            score,
+            auc: area.auc,
+            auc_lower: area.interval.lower,
+            auc_upper: area.interval.upper,
+            auc_validity: validity,
+            balanced_accuracy: best.balanced_accuracy,
+            best_threshold: best.point.threshold.map(Number),
+            advantage: best.advantage,
+            undecided: 0,
+            at: Vec::new(),
+        }
+    }
+}
+
+/// A member sequence with a high score.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct VulnerableSequenceRow {
+    /// The score.
+    pub score: TextScore,
+    /// The sequence, counted from 0.
+    pub sequence: usize,
+    /// Its document, where documents are recorded.
+    pub document: Option<String>,
+    /// Its value.
+    pub value: Number,
+    /// Share of the non-member sequences with at least this value; no limit of anything.
+    pub non_members_above: f64,
+}
+
+/// How much was recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TextSizes {
+    /// Sequences.
+    pub sequences: usize,
+    /// Tokens of all of them.
+    pub tokens: usize,
+    /// Documents that the model was trained on; sequences, where no documents are recorded.
+    pub members: usize,
+    /// Other documents.
+    pub non_members: usize,
+}
+
+/// The answer of a [`TextMembershipStudy`](super::TextMembershipStudy).
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TextMembershipAnswer {
+    /// How much was recorded.
+    pub sizes: TextSizes,
+    /// Whether the documents of sequences are recorded; otherwise each sequence counts as independent of all others.
+    pub documents_recorded: bool,
+    /// The failure probability of all limits of all scores together.
+    pub failure_probability: Number,
+    /// The share of it that each limit has.
+    pub each_failure_probability: Number,
+    /// The share k of the tokens that min-k, min-k-plus-plus and surprise look at.
+    pub share: f64,
+    /// The limit of the entropy in nats below which surprise looks at a token.
+    pub entropy_limit: Number,
+    /// A row for each score.
+    pub attacks: Vec<TextAttackRow>,
+    /// The ROC of documents under each score, thinned out.
+    pub roc: Vec<RocCurve>,
+    /// The member sequences with the highest values of each score.
+    pub vulnerable: Vec<VulnerableSequenceRow>,
+    /// The value of each document under each score, in the order of the scores.
+    #[serde(skip)]
+    pub values: Vec<Vec<f64>>,
+    /// Which documents are members.
+    #[serde(skip)]
+    pub members: Vec<bool>,
+    /// What a reader must know.
+    #[serde(skip)]
+    pub warnings: Vec<Warning>,
+}
+
+impl Answer for TextMembershipAnswer {
+    const SCHEMA: &'static str = "leakbound.membership-text/1";
+
+    fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+}
+
+impl TextMembershipAnswer {
+    /// An answer without scores.
+    pub(super) fn new(sizes: TextSizes, rule: TextRule, [all, each]: [f64; 2], documents_recorded: bool) -> Self {
+        Self {
+            sizes,
+            documents_recorded,
+            failure_probability: Number(all),
+            each_failure_probability: Number(each),
+            share: rule.share(),
+            entropy_limit: Number(rule.entropy_limit()),
+            attacks: Vec::new(),
+            roc: Vec::new(),
+            vulnerable: Vec::new(),
+            values: Vec::new(),
+            members: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+}
+
+/// Points of a ROC that are kept.
+const POINTS: usize = 400;
+
+/// The points of a ROC for a figure.
+pub(super) fn curve(score: TextScore, roc: &Roc) -> RocCurve {
+    let points = roc.thinned(POINTS).into_iter().map(|point| RocSample {
+        threshold: point.threshold.map(Number),
+        fpr: roc.fpr(point),
+        tpr: roc.tpr(point),
+    });
+    RocCurve { attack: score.name().into(), points: points.collect(), limits: Vec::new() }
+}
