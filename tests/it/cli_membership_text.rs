@@ -160,7 +160,7 @@ fn values_of_several_models_feed_lira() {
     let desk = Desk::new();
     for model in 0..24u32 {
         let line = |text: u32| {
-            let member = (model * model + 3 * text * text + model * text) % 13 % 2 == 0;
+            let member = ((model * model + 3 * text * text + model * text) % 13).is_multiple_of(2);
             let noise = f64::from((model * 7 + text * 11) % 13) / 50.0;
             let value = -1.0 - f64::from(text) - noise + if member { 0.6 } else { 0.0 };
             format!("{{\"log_probabilities\": [{value}, {value}], \"member\": {member}, \"document\": {text}}}\n")
