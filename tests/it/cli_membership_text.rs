@@ -147,20 +147,20 @@ fn what_is_not_recorded_is_left_out_unless_it_is_named() {
     );
     desk.file("one.jsonl", line(-1.0, true));
     assert_eq!(
-        desk.rejected(2, "membership text one.jsonl"),
+        desk.rejected(1, "membership text one.jsonl"),
         "one.jsonl: whole file: found no non-members, expected sequences of both kinds"
     );
     assert!(desk.rejected(2, "membership text t.jsonl --share 0").contains("share of the tokens = 0 is not in (0, 1]"));
 }
 
-/// 24 models, each trained on half of 20 texts, which it finds easier. The texts differ more in difficulty than members
+/// 24 models, each trained on about half of 20 texts, which it finds easier. The texts differ more in difficulty than members
 /// from others, so that only a comparison of models tells them apart.
 #[test]
 fn values_of_several_models_feed_lira() {
     let desk = Desk::new();
     for model in 0..24u32 {
         let line = |text: u32| {
-            let member = (model + text * (1 + model / 3)).is_multiple_of(2);
+            let member = ((model * model + 3 * text * text + model * text) % 13).is_multiple_of(2);
             let noise = f64::from((model * 7 + text * 11) % 13) / 50.0;
             let value = -1.0 - f64::from(text) - noise + if member { 0.6 } else { 0.0 };
             format!("{{\"log_probabilities\": [{value}, {value}], \"member\": {member}, \"document\": {text}}}\n")
@@ -172,8 +172,8 @@ fn values_of_several_models_feed_lira() {
     }
     let lira = desk.json("membership lira m*.npz --variance pooled --resamples 0");
     assert!(number(&lira["levels"][0]["auc"]) > 0.95, "{}", lira["levels"][0]);
-    let line = desk.rejected(1, "membership text t.jsonl --scores loss,min-k --scores-output x.npz");
+    let line = desk.rejected(2, "membership text t.jsonl --scores loss,min-k --scores-output x.npz");
     assert!(line.contains("name one by --scores"), "{line}");
-    let line = desk.rejected(2, "membership text t.jsonl --scores loss --scores-output t.jsonl");
+    let line = desk.rejected(1, "membership text t.jsonl --scores loss --scores-output t.jsonl");
     assert!(line.contains("a file that this command reads or writes otherwise"), "{line}");
 }

@@ -78,12 +78,16 @@ __all__ = [
     "SeriesCheck",
     "SeriesNote",
     "StreamBins",
+    "TextAttack",
+    "TextRate",
+    "TextSizes",
     "Tightness",
     "TradeOff",
     "TradeOffPoint",
     "TriedPair",
     "UpperRdp",
     "Violation",
+    "VulnerableSequence",
     "Witness",
 ]
 
@@ -1268,6 +1272,96 @@ class StreamBins(Row):
     """The bins as intervals, from below; none while the pilot lasts."""
 
 
+class TextRate(Row):
+    """TPR at one target FPR, of documents."""
+
+    __slots__ = ()
+
+    target_fpr: float
+    """The FPR that the threshold keeps to."""
+    threshold: float | None
+    """"Member" is guessed where score ≥ threshold; absent: never."""
+    fpr: float
+    """Share of non-members that are accused."""
+    tpr: float
+    """Share of members that are found."""
+    tpr_lower: float
+    """Lower limit of the TPR of this rule."""
+    tpr_upper: float
+    """Upper limit of the TPR of this rule."""
+    fpr_upper: float
+    """Upper limit of the FPR of this rule."""
+    curve_lower: float
+    """Lower limit of the ROC at the target."""
+    curve_upper: float
+    """Upper limit of the ROC at the target."""
+    validity: str
+    """What these limits guarantee for independent documents: `finite-sample`, or `heuristic` where it is not known
+    which sequences are of one document.
+    """
+
+
+class TextAttack(Row):
+    """One score of documents as an attack."""
+
+    __slots__ = ()
+
+    score: str
+    """The score; high means member."""
+    auc: float
+    """Area under the ROC."""
+    auc_lower: float
+    """Lower limit of the area."""
+    auc_upper: float
+    """Upper limit of the area."""
+    auc_validity: str
+    """What the limits of the area guarantee for independent documents: `asymptotic`, or `heuristic` where it is not
+    known which sequences are of one document.
+    """
+    balanced_accuracy: float
+    """Largest (TPR + TNR)/2; its threshold was chosen by these guesses."""
+    best_threshold: float | None
+    """Its threshold; absent: never guessing "member" is best."""
+    advantage: float
+    """Largest TPR - FPR."""
+    undecided: int
+    """Sequences without a value of this score; their documents have the mean of the others."""
+    at: Rows[TextRate]
+    """TPR at each target FPR."""
+
+
+class TextSizes(Row):
+    """How much was recorded."""
+
+    __slots__ = ()
+
+    sequences: int
+    """Sequences."""
+    tokens: int
+    """Tokens of all of them."""
+    members: int
+    """Documents that the model was trained on; sequences, where no documents are recorded."""
+    non_members: int
+    """Other documents."""
+
+
+class VulnerableSequence(Row):
+    """A member sequence with a high score."""
+
+    __slots__ = ()
+
+    score: str
+    """The score."""
+    sequence: int
+    """The sequence, counted from 0."""
+    document: str | None
+    """Its document, where documents are recorded."""
+    value: float
+    """Its value."""
+    non_members_above: float
+    """Share of the non-member sequences with at least this value; no limit of anything."""
+
+
 class Case(Row):
     """A request with the factor by which properties that compare two requests change the order or the noise."""
 
@@ -1853,6 +1947,31 @@ class StreamDocument(Document):
     """Rényi bounds."""
     claims: Rows[Claim]
     """Claims tested."""
+
+
+class TextMembershipDocument(Document):
+    """The document of `leakbound membership text`."""
+
+    __slots__ = ()
+
+    sizes: TextSizes
+    """How much was recorded."""
+    documents_recorded: bool
+    """Whether the documents of sequences are recorded; otherwise each sequence counts as independent of all others."""
+    failure_probability: float
+    """The failure probability of all limits of all scores together."""
+    each_failure_probability: float
+    """The share of it that each limit has."""
+    share: float
+    """The share k of the tokens that min-k, min-k-plus-plus and surprise look at."""
+    entropy_limit: float
+    """The limit of the entropy in nats below which surprise looks at a token."""
+    attacks: Rows[TextAttack]
+    """A row for each score."""
+    roc: Rows[AttackRoc]
+    """The ROC of documents under each score, thinned out."""
+    vulnerable: Rows[VulnerableSequence]
+    """The member sequences with the highest values of each score."""
 
 
 class VerificationDocument(Document):

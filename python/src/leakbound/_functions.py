@@ -40,6 +40,7 @@ from leakbound._results import (
     SelfCheck,
     SimulationResult,
     StreamAudit,
+    TextMembership,
     Verification,
     VotesAudit,
 )
@@ -69,6 +70,7 @@ __all__ = [
     "risk",
     "rmia",
     "self_check",
+    "text_membership",
     "threshold_attack",
     "verify",
 ]
@@ -994,6 +996,51 @@ def compare_attacks(
         progress: True for a bar of tqdm, or a function of what is done, the whole, and their unit.
     """
     return call(compare_attacks, MembershipResult, "membership compare", locals(), _data.shadow_models)
+
+
+def text_membership(
+    recording: Recording,
+    *,
+    scores: Names | None = None,
+    share: float = 0.2,
+    entropy_limit: float = 2,
+    fpr: Numbers = (0.001, 0.01),
+    top: int = 10,
+    failure_probability: float = 0.05,
+    seed: int = 0,
+    threads: int | None = None,
+    max_memory: str | None = None,
+    progress: Progress = None,
+) -> TextMembership:
+    """Which texts a language model was trained on, from the log-probabilities of their tokens.
+
+    Documents are what limits count, and all limits of all scores hold at once.
+
+    Args:
+        recording: A file, or arrays by name: `offsets` [sequence + 1], `log_probabilities` [token] and `member`
+            [sequence], and what scores need besides; docs/file-formats.md lists it.
+        scores: Scores [default: all that the recording can feed]. Names: loss, zlib, min-k, min-k-plus-plus, reference,
+            neighborhood, surprise, exposure.
+        share: Share of the tokens, the least likely ones, that min-k, min-k-plus-plus and surprise look at.
+        entropy_limit: Entropy in nats below which a token can be surprising.
+        fpr: False-positive rates at which to report the true-positive rate.
+        top: Most vulnerable sequences of each score.
+        failure_probability: Failure probability of all limits of all scores together.
+        seed: Seed of all random numbers; the same seed gives the same result on any number of threads.
+        threads: Number of threads [default: one per core].
+        max_memory: Memory limit for input read from files, such as 4G [default: half of the free memory].
+        progress: True for a bar of tqdm, or a function of what is done, the whole, and their unit.
+
+    >>> import numpy
+    >>> member = numpy.arange(40) % 2 == 0
+    >>> tokens = numpy.where(member, -1.0, -2.0)[:, None] - numpy.random.default_rng(0).exponential(size=(40, 8))
+    >>> texts = {"offsets": numpy.arange(41) * 8, "log_probabilities": tokens.ravel(), "member": member,
+    ...          "document": numpy.arange(40)}
+    >>> attack = leakbound.text_membership(texts, scores="loss", fpr=0.1)
+    >>> attack.auc > 0.8
+    True
+    """
+    return call(text_membership, TextMembership, "membership text", locals(), _data.recording)
 
 
 def memorization(
