@@ -145,6 +145,11 @@ fn bad_recordings_and_options_get_one_line() {
         writer.add_array("canary", &Array1::from_elem(12, -1i8)).unwrap();
         writer.add_array("planted", &Array1::from(vec![0u8])).unwrap();
     });
+    with("some.npz", &|writer| {
+        writer.add_array("logits", &members).unwrap();
+        let tokens = Array1::from_shape_fn(12, |position| if position == 4 { -1i8 } else { 0 });
+        writer.add_array("tokens", &tokens).unwrap();
+    });
     with("rare.npz", &|writer| {
         let mut members = members.clone();
         (0..3).for_each(|member| members[[3, member, 0]] = f32::NEG_INFINITY);
@@ -154,24 +159,37 @@ fn bad_recordings_and_options_get_one_line() {
     desk.file("cut.safetensors", 400u64.to_le_bytes());
     desk.file("fortran.npy", npy(&Array3::<f32>::zeros(ndarray::ShapeBuilder::f((3, 2, 2)))));
     let interpolated = "--mechanism interpolated-tokens:share=1";
-    let files = ["nan", "sum", "shape", "token", "other", "mixed", "planted", "rare"];
-    let failed = |words: &str| {
-        let (status, line) = desk.failed(words);
-        format!("{status} {line}")
-    };
-    let mut lines: Vec<String> =
-        files.iter().map(|name| failed(&format!("audit tokens {name}.npz {interpolated}"))).collect();
-    for words in [
-        "audit tokens cut.safetensors --mechanism interpolated-tokens:share=1",
-        "audit tokens fortran.npy --mechanism interpolated-tokens:share=1",
-        "audit tokens none.npz --mechanism interpolated-tokens:share=1",
-        "audit tokens alone.npz --mechanism mixed-tokens:order=3,radius=0.1",
-        "audit tokens alone.npz --mechanism interpolated-tokens:share=1 --top-k 2",
-        "audit tokens alone.npz --mechanism interpolated-tokens:share=1 --claim-mu 1",
-        "audit tokens alone.npz --mechanism pmixed:order=3",
-        "audit tokens alone.npz --mechanism clipped-logits:clip=-1,batch=1",
+    for (words, line) in [
+        ("nan.npz", "nan.npz: array `logits`, index [7, 1, 3]: found `NaN`, expected a number below infinity"),
+        ("sum.npz", "array `probabilities`, index [0, 0]: found probabilities that sum to 2.0000, expected a sum of 1"),
+        ("shape.npz", "array `public_logits`: found shape [12, 4], expected shape [12, 5], as of the members"),
+        ("token.npz", "array `tokens`, index [0]: found `5`, expected a token from 0 to 4, or -1"),
+        ("other.npz", "other.npz: whole file: found arrays `votes`, expected an array `logits`"),
+        ("mixed.npz", "another form than the members, expected the array `public_logits`"),
+        ("planted.npz", "array `canary`: found no position of sequence 0, expected a position of each"),
+        (
+            "some.npz",
+            "array `tokens`, index [4]: found `-1`, expected a token, as at position 0, or -1 for all answers",
+        ),
+        ("rare.npz", "position 3: token 0 was answered, and has probability 0"),
+        ("cut.safetensors", "cut.safetensors: whole file: found a header of 400 bytes in a file of 8"),
+        ("fortran.npy", "found an array in Fortran order, expected an array in C order"),
+        ("none.npz", "none.npz"),
+        ("alone.npz --top-k 2", "tokens are chosen by the public model"),
+        ("alone.npz --claim-mu 1", "the claim is tested by the tokens that were answered, and none were recorded"),
+        ("alone.npz --temperature 0", "temperature = 0 is not in (0, inf)"),
     ] {
-        lines.push(failed(words));
+        let (_, found) = desk.failed(&format!("audit tokens {words} {interpolated}"));
+        assert!(found.contains(line), "{words}: {found}");
     }
-    insta::assert_snapshot!(lines.join("\n"), @"");
+    for (mechanism, line) in [
+        ("mixed-tokens:order=3,radius=0.1", "mixed-tokens needs a public model, and none was recorded"),
+        ("pmixed:order=3", "`pmixed` is none; there are mixed-tokens, "),
+        ("clipped-logits:clip=-1,batch=1", "clip of logits = -1 is not in (0, inf)"),
+        ("voted-tokens", "sigma is missing"),
+        ("interpolated-tokens:share=1,more=2", "`more` is no parameter of interpolated-tokens; it has share"),
+    ] {
+        let (_, found) = desk.failed(&format!("audit tokens alone.npz --mechanism {mechanism}"));
+        assert!(found.contains(line), "{mechanism}: {found}");
+    }
 }

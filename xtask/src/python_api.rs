@@ -22,7 +22,8 @@ const HEADER: &str =
 
 /// Writes the modules; builds the command if nothing has.
 pub fn write() -> Outcome {
-    command::run_quietly(&mut command::cargo(["build", "--workspace", "--bin", "leakbound"]))?;
+    // With all features, as the tests build it, so that it is not built twice.
+    command::run_quietly(&mut command::cargo(["build", "--workspace", "--all-features", "--bin", "leakbound"]))?;
     for (path, text) in modules()? {
         std::fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
         println!("{}", path.display());

@@ -40,6 +40,7 @@ __all__ = [
     "ForecastRanges",
     "HockeyStick",
     "Input",
+    "LeakingPosition",
     "Level",
     "LossEpsilon",
     "Losses",
@@ -51,6 +52,7 @@ __all__ = [
     "OutcomeCount",
     "OutputSet",
     "Plan",
+    "PlantedTest",
     "ProfileEpsilon",
     "ProfilePoint",
     "Property",
@@ -82,6 +84,9 @@ __all__ = [
     "TextRate",
     "TextSizes",
     "Tightness",
+    "TokenAccountant",
+    "TokenMember",
+    "TokenRenyi",
     "TradeOff",
     "TradeOffPoint",
     "TriedPair",
@@ -1362,6 +1367,109 @@ class VulnerableSequence(Row):
     """Share of the non-member sequences with at least this value; no limit of anything."""
 
 
+class TokenAccountant(Row):
+    """An accountant at one order, beside the exact values."""
+
+    __slots__ = ()
+
+    name: str
+    """Its name."""
+    source: str
+    """Who states it."""
+    proved: bool
+    """Whether it is a theorem; otherwise it is what authors charge."""
+    order: float
+    """The order α."""
+    answer: float
+    """Its bound of D_α of one answer, in nats."""
+    largest: float
+    """The largest exact value of one answer."""
+    above: int
+    """Positions at which the exact value of a member is above it."""
+    all: float
+    """Its bound of D_α of all answers, also where contexts depend on answers."""
+    exact: float
+    """The exact sum of the member with the largest one."""
+    epsilon: float
+    """The ε at δ of all answers that it comes to, of a theorem at the best order of a grid."""
+
+
+class LeakingPosition(Row):
+    """A position that leaks more than others."""
+
+    __slots__ = ()
+
+    position: int
+    """The position, from 0."""
+    token: int | None
+    """The token that was answered."""
+    member: int
+    """The member that leaks most."""
+    direction: str
+    """Forward: with all members from without this one."""
+    divergence: float
+    """Its D_α at the first order, in nats."""
+    loss: float | None
+    """The privacy loss of the answered token against that member."""
+
+
+class TokenMember(Row):
+    """What the tokens that were answered show of a member."""
+
+    __slots__ = ()
+
+    member: int
+    """The member that is removed."""
+    loss: float | None
+    """The privacy loss of the tokens that were answered: ln of their probability with all members over that without
+    this one.
+    """
+    epsilon_at_least: float | None
+    """Lower bound of ε at δ of all answers; all such bounds hold at once."""
+    mu_at_least: float | None
+    """Lower bound of μ of all answers; all such bounds hold at once."""
+    epsilon_at_most: float | None
+    """Upper bound of ε at δ from the sums; absent where contexts depend on answers."""
+
+
+class PlantedTest(Row):
+    """Whether planted sequences are likelier to the members that were trained on them."""
+
+    __slots__ = ()
+
+    sequences: int
+    """Planted sequences."""
+    mean_rank: float
+    """The mean rank, 1 for the largest likelihood, of the member that a sequence was planted in; ties have the mean of
+    their ranks.
+    """
+    expected: float
+    """The mean rank if no member remembers its sequences."""
+    p_value: float
+    """The probability of ranks as small or smaller if sequences were planted by a fair die and no member remembers."""
+
+
+class TokenRenyi(Row):
+    """A Rényi divergence of all answers together, for a member that is removed."""
+
+    __slots__ = ()
+
+    member: int
+    """The member."""
+    order: float
+    """The order α."""
+    forward: float
+    """The sum over positions of D_α of the answer with all members from that without the member, in nats."""
+    reverse: float
+    """The same the other way round."""
+    largest: float
+    """The largest of the values of single positions, in either direction."""
+    at_least: float | None
+    """The larger of the lower bounds of both directions of all answers, from the tokens that were answered; absent
+    where none were recorded.
+    """
+
+
 class Case(Row):
     """A request with the factor by which properties that compare two requests change the order or the noise."""
 
@@ -1972,6 +2080,39 @@ class TextMembershipDocument(Document):
     """The ROC of documents under each score, thinned out."""
     vulnerable: Rows[VulnerableSequence]
     """The member sequences with the highest values of each score."""
+
+
+class TokensDocument(Document):
+    """The document of `leakbound audit tokens`."""
+
+    __slots__ = ()
+
+    mechanism: str
+    """The mechanism, in its text form."""
+    contexts: str
+    """Where contexts come from."""
+    positions: int
+    """Number of positions at which the ensemble answered."""
+    members: int
+    """Number of members."""
+    tokens: int
+    """Tokens of the vocabulary."""
+    delta: float
+    """δ of bounds of ε."""
+    failure_probability: float
+    """The probability that any lower bound is wrong."""
+    renyi: Rows[TokenRenyi]
+    """Sums of exact Rényi divergences for each member and order."""
+    losses: Rows[TokenMember]
+    """What is known of each member."""
+    accountants: Rows[TokenAccountant]
+    """Accountants beside the exact values."""
+    leaking: Rows[LeakingPosition]
+    """The positions that leak most, the most leaking one first."""
+    planted: PlantedTest | None
+    """The test of planted sequences, where some were recorded."""
+    claims: Rows[Claim]
+    """The claims."""
 
 
 class VerificationDocument(Document):

@@ -41,6 +41,7 @@ from leakbound._results import (
     SimulationResult,
     StreamAudit,
     TextMembership,
+    TokensAudit,
     Verification,
     VotesAudit,
 )
@@ -56,6 +57,7 @@ __all__ = [
     "audit_counts",
     "audit_mechanism",
     "audit_stream",
+    "audit_tokens",
     "audit_votes",
     "bench",
     "calibrate",
@@ -415,6 +417,63 @@ def audit_stream(
     (True, True)
     """
     return call(audit_stream, StreamAudit, "audit stream", locals(), _data.stream)
+
+
+def audit_tokens(
+    recording: Recording,
+    *,
+    mechanism: str,
+    contexts: Literal["answered", "fixed"] = "answered",
+    temperature: float = 1,
+    top_k: int | None = None,
+    orders: Numbers = (2, 4, 8, 16, 32),
+    failure_probability: float = 0.05,
+    delta: float = 1e-5,
+    claim_epsilon: float | None = None,
+    claim_rdp: RdpClaims | None = None,
+    claim_mu: float | None = None,
+    claim_answer_rdp: Names | None = None,
+    top: int = 10,
+    seed: int = 0,
+    threads: int | None = None,
+    max_memory: str | None = None,
+    progress: Progress = None,
+) -> TokensAudit:
+    """What each member of an ensemble of language models leaks by its next tokens.
+
+    Divergences are exact, for every member that is removed. Lower bounds come from the tokens that were answered and
+    hold for the run as a whole.
+
+    Args:
+        recording: A file or a folder, or arrays by name: `logits`, `log_probabilities` or `probabilities` [position,
+            member, token], the same of a public model as `public_logits` and so on [position, token], `tokens`
+            [position] for what was answered, and `canary` [position] with `planted` [sequence] for planted sequences.
+        mechanism: How a token is drawn: mixed-tokens:order=A,radius=R[,rate=G],
+            clipped-logits:clip=C,batch=S[,temperature=T], interpolated-tokens:share=L or voted-tokens:sigma=S.
+        contexts: Where contexts come from: they hold tokens that were answered before, or were fixed beforehand.
+        temperature: Divide logits by this temperature first.
+        top_k: Only the K likeliest tokens of the public model may be given.
+        orders: Rényi orders, such as 2,5 or 2..64; positions are ranked by the first one.
+        failure_probability: Failure probability: that any lower bound is wrong.
+        delta: Delta of epsilon bounds and of `claim_epsilon`.
+        claim_epsilon: Claim: one answer is (E, delta)-differentially private.
+        claim_rdp: Claim: the Rényi divergence of one answer at ORDER is at most VALUE.
+        claim_mu: Claim: one answer is M-GDP.
+        claim_answer_rdp: Claim: the Rényi divergence of each single answer at ORDER is at most VALUE.
+        top: How many of the most leaking positions are listed.
+        seed: Seed of all random numbers; the same seed gives the same result on any number of threads.
+        threads: Number of threads [default: one per core].
+        max_memory: Memory limit for input read from files, such as 4G [default: half of the free memory].
+        progress: True for a bar of tqdm, or a function of what is done, the whole, and their unit.
+
+    >>> import numpy
+    >>> logits = numpy.array([[[2.0, 0.0, 0.0], [0.0, 1.0, 0.0]]])
+    >>> audit = leakbound.audit_tokens({"logits": logits}, mechanism="clipped-logits:clip=1,batch=2", orders=2)
+    >>> row, bound = audit.renyi[0], audit.accountants.where(name="clipped-logits-bounded-range")[0]
+    >>> 0 < row.forward < bound.answer
+    True
+    """
+    return call(audit_tokens, TokensAudit, "audit tokens", locals(), _data.recording)
 
 
 def audit_mechanism(
