@@ -82,7 +82,8 @@ impl Rectangle {
     /// For O = {x : ln(P(x)/Q(x)) ≥ l} at the loss l that was seen, P(O) ≥ β except with probability β: P(O) is the
     /// p-value of l. Every output of O has Q(x) ≤ e^{-l} P(x), so that Q(O) ≤ e^{-l} P(O). Of all pairs with
     /// P(O) = p ≥ β the least distinguishable is p = β, q = β e^{-l}: keeping O with probability β/p, and calling it the
-    /// complement otherwise, makes this pair of every other one. Bounds of ε at δ are therefore l + ln(1 - δ/β).
+    /// complement otherwise, makes this pair of every other one. Bounds of ε at δ are therefore l + ln(1 - δ/β). Losses
+    /// above some 700 show what these do: e^{-l} would leave the range of doubles.
     ///
     /// ```
     /// # use leakbound::audit::Rectangle;
@@ -97,7 +98,13 @@ impl Rectangle {
     pub fn of_observed_loss(loss: f64, failure: FailureProbability) -> Self {
         let p_low = failure.get();
         // Rounded up, as the sum of many logarithms is not exact; a loss that is no number shows nothing.
-        let q_high = if loss > 0.0 { (p_low * libm::exp(-loss) * (1.0 + CORNER_MARGIN)).min(1.0) } else { 1.0 };
+        let shrunk = p_low * libm::exp(-loss) * (1.0 + CORNER_MARGIN);
+        let q_high = match loss {
+            f64::INFINITY => 0.0,
+            // A finite loss leaves Q(O) some mass, also where a double has none.
+            _ if loss > 0.0 => shrunk.clamp(f64::MIN_POSITIVE, 1.0),
+            _ => 1.0,
+        };
         let limit = |value: f64| ProportionLimit { value, complement: 1.0 - value };
         Self { p_low: limit(p_low), p_high: ONE, q_low: ZERO, q_high: limit(q_high), failure }
     }
@@ -180,7 +187,9 @@ impl Rectangle {
     #[must_use]
     pub fn epsilon(&self, delta: Delta, direction: Direction) -> LowerBound {
         let value = self.worst_log_ratio(delta, direction);
-        self.bound("clopper-pearson", value - CORNER_MARGIN * (1.0 + value.abs()))
+        // Infinite where it is certain that Q has no mass.
+        let rounding = if value.is_finite() { CORNER_MARGIN * (1.0 + value.abs()) } else { 0.0 };
+        self.bound("clopper-pearson", value - rounding)
     }
 
     /// ln((P(A) - δ)/Q(A)) at the worst corner, for A = O and its complement; `-inf` where P(A) may be below δ.
@@ -268,7 +277,8 @@ impl Rectangle {
         };
         let value = self.nearest_corner().map_or(0.0, |(p, q)| {
             let (p, q) = (quantile(p), quantile(q));
-            (p - q).abs() - CORNER_MARGIN * (1.0 + p.abs() + q.abs())
+            let rounding = CORNER_MARGIN * (1.0 + p.abs() + q.abs());
+            if rounding.is_finite() { (p - q).abs() - rounding } else { f64::INFINITY }
         });
         self.bound("gdp", value)
     }
@@ -298,6 +308,30 @@ mod tests {
             let trials = 1..=[5u64, 1_000, 100_000_000, 1_000_000_000_000][size as usize];
             trials.prop_flat_map(|n| (0..=n, Just(n))).prop_map(|(k, n)| BinomialCounts::new(k, n).unwrap())
         })
+    }
+
+    /// Also where e^{-l} leaves the range of doubles, and where a loss is infinite.
+    #[test]
+    fn losses_of_any_size_have_bounds() {
+        let (failure, delta) = (FailureProbability::new(0.05).unwrap(), Delta::new(0.01).unwrap());
+        let order = Order::new(2.0).unwrap();
+        for loss in [1e-3, 1.0, 30.0, 699.0, 715.0, 745.0, 800.0, 1e6] {
+            let rectangle = Rectangle::of_observed_loss(loss, failure);
+            let epsilon = rectangle.epsilon(delta, Direction::Forward).value;
+            let expected = (f64::min(loss, 705.0) + 0.8f64.ln()).max(0.0);
+            assert!((epsilon - expected).abs() < 0.4 && epsilon <= (loss + 0.8f64.ln()).max(0.0), "{loss}: {epsilon}");
+            let renyi = rectangle.corner(order, Direction::Forward).value;
+            assert!(renyi.is_finite() && renyi <= loss, "{loss}: {renyi}");
+            assert!(loss < 1.0 || (rectangle.gdp().value > 0.0 && rectangle.gdp().value < 50.0), "{loss}");
+        }
+        let certain = Rectangle::of_observed_loss(f64::INFINITY, failure);
+        assert_eq!(certain.epsilon(delta, Direction::Forward).value, f64::INFINITY);
+        assert_eq!(certain.corner(order, Direction::Forward).value, f64::INFINITY);
+        assert_eq!(certain.gdp().value, f64::INFINITY);
+        for nothing in [0.0, -3.0, f64::NEG_INFINITY, f64::NAN] {
+            let rectangle = Rectangle::of_observed_loss(nothing, failure);
+            assert_eq!((rectangle.epsilon(delta, Direction::Forward).value, rectangle.gdp().value), (0.0, 0.0));
+        }
     }
 
     proptest! {

@@ -183,6 +183,11 @@ impl NpyArray {
         }
     }
 
+    /// Whether its numbers have half precision.
+    pub(super) fn is_half(&self) -> bool {
+        matches!(self.header.dtype(), "f16" | "bf16")
+    }
+
     /// Rejects an array of which entries of the first axis cannot be read as doubles one by one.
     pub(super) fn check_positions(&self) -> Result<()> {
         if self.header.fortran {

@@ -212,7 +212,7 @@ impl Found {
         if tokens < 2 {
             return Err(members.at(format!("shape {shape:?}"), "at least 2 tokens").into());
         }
-        members.check_positions()?;
+        values.check(&members)?;
         let other = TokenValues::ALL.into_iter().filter(|other| *other != values).map(TokenValues::public);
         if let Some(array) = other.filter_map(|name| self.take(name)).next() {
             let found = "a public model in another form than the members";
@@ -224,7 +224,7 @@ impl Found {
                 let expected = format!("shape {:?}, as of the members", [positions, tokens]);
                 return Err(public.at(format!("shape {:?}", public.shape()), expected).into());
             }
-            public.check_positions()?;
+            values.check(public)?;
         }
         let found =
             self.take(TOKENS).map(|array| Ok::<_, Error>((indices(&array, positions, tokens, "token", room)?, array)));
@@ -428,6 +428,17 @@ impl RowFault {
 }
 
 impl TokenValues {
+    /// Rejects an array that cannot be read position by position, and probabilities of half precision, which are 0 where
+    /// a model still gives a token.
+    fn check(self, array: &NpyArray) -> Result<()> {
+        array.check_positions()?;
+        if self == Self::Probabilities && array.is_half() {
+            let error = array.at("probabilities of half precision", "dtype `f32` or `f64`: small ones would be 0");
+            return Err(hinted(error, "record logits or log_probabilities, which half precision keeps").into());
+        }
+        Ok(())
+    }
+
     /// Makes logits of what was recorded of one model.
     fn to_logits(self, row: &mut [f64]) -> std::result::Result<(), RowFault> {
         let (wrong, expected): (fn(&f64) -> bool, _) = match self {

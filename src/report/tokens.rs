@@ -29,11 +29,12 @@ impl TokensAnswer {
     fn sums_words(&self) -> &'static str {
         match self.contexts {
             Contexts::Fixed => {
-                "Exact: D of all answers is the sum over positions, because contexts do not depend on answers."
+                "Exact for the recorded numbers: D of all answers is the sum over positions, because contexts do not depend on \
+                 answers."
             }
             Contexts::Answered => {
                 "Sums of exact values at the contexts that were recorded. Contexts hold earlier answers: another run has \
-                 other contexts, and its sums may be larger. What holds for every run are theorems, and the lower bounds."
+                 other contexts, and its sums may be larger. Theorems hold for every run of as many answers, and lower bounds for every mechanism that gave these."
             }
         }
     }
@@ -114,7 +115,7 @@ impl TokensAnswer {
             ));
         }
         if fixed {
-            notes.push("Upper bounds are those of the sums, converted at the best of the orders above.".into());
+            notes.push("Upper bounds are those of the sums, converted at the best order.".into());
         }
         if form == Form::Text && hidden > 0 {
             notes.push(format!("{hidden} members that show less are left out."));

@@ -203,7 +203,9 @@ fn any_order(p: &[f64], q: &[f64], a: f64) -> f64 {
     if p.iter().zip(q).any(|(&p, &q)| p > 0.0 && q == 0.0) {
         return f64::INFINITY;
     }
-    let ratios = || p.iter().zip(q).filter(|(_, q)| **q > 0.0).map(|(&p, &q)| (p, q, (p / q).ln()));
+    // The quotient of a denormal number may leave the range of doubles.
+    let log_ratio = |p: f64, q: f64| if q.is_normal() { (p / q).ln() } else { p.ln() - q.ln() };
+    let ratios = || p.iter().zip(q).filter(|(_, q)| **q > 0.0).map(|(&p, &q)| (p, q, log_ratio(p, q)));
     let largest = ratios().map(|(.., l)| a * l).fold(0.0, f64::max);
     if largest > 1.0 {
         return (log_sum_exp(ratios().map(|(_, q, l)| a * l + q.ln())) / (a - 1.0)).max(0.0);

@@ -20,7 +20,8 @@ use std::sync::Arc;
 /// ```text
 /// a = ln(1 + λ/(N u)),   b = ln((λ + u)/(λ (N-1)/N + u)),
 /// ```
-/// reached where the removed member alone gives the token, and where it alone does not: an answer is (a, 0)-private.
+/// reached for N > 1 where the removed member alone gives the token, and where it alone does not. A single member is
+/// compared with the uniform distribution: a = ln(1 + λ(V-1)), b = -ln(1-λ). An answer is (max(a, b), 0)-private.
 /// D_α of any two distributions with ratios in a range is at most that of the two distributions on two tokens whose
 /// ratios are the ends of the range, because exp((α-1) D_α) is the mean of a convex function of the ratio.
 ///

@@ -3,7 +3,7 @@
 use super::{EnsembleSize, NextTokens, Released, TokenMechanism, TokenMechanismKind};
 use crate::accountant::{Statement, Theorem, gaussian_rdp};
 use crate::distribution::{Noise, noisy_argmax_distribution};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
 use crate::mechanism::{Parameter, Parameters};
 use crate::quantity::NoiseScale;
@@ -13,7 +13,8 @@ use std::sync::Arc;
 ///
 /// Each member votes for its likeliest token, the first of equal ones. Noise of standard deviation σ is added to the
 /// count of every token of the vocabulary, and the answer is the token of the largest sum. A member that is removed
-/// takes away one vote, so that D_α is at most α/(2σ²).
+/// takes away one vote, so that D_α is at most α/(2σ²). Positions at which a token has a probability below 1e-300 are
+/// rejected: counts some 52 standard deviations apart.
 ///
 /// # References
 /// Papernot et al. (2018), "Scalable private learning with PATE", for the vote; Mironov (2017), Proposition 7.
@@ -29,6 +30,9 @@ pub const VOTED_TOKENS: &TokenMechanismKind = &TokenMechanismKind {
     needs_public: false,
     read: |parameters| Ok(Arc::new(VotedTokens::new(parameters.scale("sigma")?))),
 };
+
+/// Probabilities further down lose digits, and then themselves; at high orders they would still count.
+const SMALLEST: f64 = 1e-300;
 
 static GAUSSIAN: Statement =
     Statement::for_any_data("voted-tokens", "Mironov (2017), Proposition 7, for one vote that is removed");
@@ -59,7 +63,16 @@ impl TokenMechanism for VotedTokens {
                 return Ok(vec![1.0 / counts.len() as f64; counts.len()]);
             }
             let votes = VoteHistogram::new(counts.to_vec())?;
-            Ok(noisy_argmax_distribution(&votes, Noise::Gaussian(self.sigma))?.p().to_vec())
+            let found = noisy_argmax_distribution(&votes, Noise::Gaussian(self.sigma))?;
+            if found.p().iter().any(|probability| *probability < SMALLEST) {
+                let reason = format!(
+                    "votes so far apart in units of the noise {} that a token has a probability below {SMALLEST:e}, which \
+                     is not computed; more noise hides more",
+                    self.sigma.get()
+                );
+                return Err(Error::Rejected { operation: "vote of tokens", reason });
+            }
+            Ok(found.p().to_vec())
         };
         let whole = of(&counts)?;
         let mut without: Vec<f64> = Vec::with_capacity(whole.len() * votes.len());

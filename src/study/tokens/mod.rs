@@ -26,10 +26,15 @@ use crate::record::TokenRecording;
 use crate::token::{Decoding, EnsembleSize, TokenMechanism};
 use meaning::warnings;
 use planted::test_planted;
-use position::{Reading, Shown};
+use position::{Reading, Shown, is_above};
 use rayon::prelude::*;
 use std::sync::Arc;
 use sums::Sums;
+
+/// What rounding adds to the loss of an answer, generously.
+const LOSS_ROUNDING: f64 = 1e-12;
+/// Planted sequences times members that are ranked: the distribution of the sum of ranks takes the square of this.
+const MOST_RANKS: usize = 100_000;
 
 /// Positions that threads work on before progress is told.
 const CHUNK: usize = 64;
@@ -118,6 +123,19 @@ impl TokensStudy {
             let reason = format!("{} needs a public model, and none was recorded", self.mechanism.kind().name);
             return rejected(reason);
         }
+        let ranks = self.recording.planted().len() * self.recording.members();
+        if ranks > MOST_RANKS {
+            let reason = format!(
+                "{} planted sequences of {} members; sequences times members may be {MOST_RANKS} at most",
+                self.recording.planted().len(),
+                self.recording.members()
+            );
+            return rejected(reason);
+        }
+        let claims = !self.claims.is_empty() || !self.answer_claims.is_empty();
+        if self.recording.answers() == 0 && claims {
+            return rejected("claims are about answers, and every position is one of a planted sequence".into());
+        }
         let silent = !self.recording.has_answers();
         let of_tokens = self.claims.epsilon.is_some() || self.claims.mu.is_some();
         let of_sums = !self.claims.rdp.is_empty() && self.contexts == Contexts::Answered;
@@ -130,11 +148,16 @@ impl TokensStudy {
 
     fn concluded(&self, sums: Sums, orders: &[Order]) -> Result<TokensAnswer> {
         let failure = self.failure_probability.split(sums.members());
-        let lower: Option<Vec<Rectangle>> =
-            sums.losses().map(|losses| losses.iter().map(|&loss| Rectangle::of_observed_loss(loss, failure)).collect());
-        let renyi: Vec<TokenRenyiRow> = sums.renyi_rows(lower.as_deref(), self.orders.len());
-        let members = self.member_rows(&sums, orders, lower.as_deref())?;
-        let accountants = self.accountant_rows(&sums, orders)?;
+        let rounding = LOSS_ROUNDING * self.recording.answers() as f64;
+        let bound = |loss: &f64| Rectangle::of_observed_loss(loss - rounding, failure);
+        let lower: Option<Vec<Rectangle>> = sums.losses().map(|losses| losses.iter().map(bound).collect());
+        // Nothing is said of an ensemble that was only asked for planted sequences.
+        let (renyi, members, accountants) = if self.recording.answers() == 0 {
+            (Vec::new(), Vec::new(), Vec::new())
+        } else {
+            let renyi: Vec<TokenRenyiRow> = sums.renyi_rows(lower.as_deref(), self.orders.len());
+            (renyi, self.member_rows(&sums, orders, lower.as_deref())?, self.accountant_rows(&sums, orders)?)
+        };
         let planted = self.recording.planted();
         let planted = (!planted.is_empty()).then(|| test_planted(planted, sums.likelihoods()));
         let claims = self.tested(&sums, orders, lower.as_deref());
@@ -196,7 +219,7 @@ impl TokensStudy {
             let epsilon = Number(all.epsilon(self.delta).0.get());
             for (index, &order) in orders.iter().enumerate() {
                 let (bound, largest) = (cost(order), sums.largest(index));
-                if largest.value > bound * (1.0 + 1e-9) + 1e-12 {
+                if is_above(largest.value, bound) {
                     let reason = format!(
                         "the exact D at α = {order} of position {} is {}, above {} of the theorem {}: one of the two is \
                          wrong, please report it",
@@ -266,7 +289,7 @@ impl TokensStudy {
                 claim: format!("all answers: {claim}"),
                 lower: Number(strongest),
                 query: if strongest > 0.0 { format!("without member {member}") } else { String::new() },
-                refuted: strongest > value,
+                refuted: if exact.is_some() { is_above(strongest, value) } else { strongest > value },
                 failure_probability: failure,
             });
         }
@@ -276,7 +299,7 @@ impl TokensStudy {
                 claim: format!("each answer: D ≤ {} at α = {order}", short(value)),
                 lower: Number(largest.value),
                 query: format!("position {}, without member {}", largest.position, largest.member),
-                refuted: largest.value > value,
+                refuted: is_above(largest.value, value),
                 failure_probability: 0.0,
             });
         }

@@ -32,7 +32,7 @@ pub(super) fn test_planted(planted: &[usize], likelihoods: &[Vec<f64>]) -> Plant
         mean_rank: Number(seen as f64 / (2 * sequences) as f64),
         expected: Number((members as f64 + 1.0) / 2.0),
         // Rounded up by what many sums can lose.
-        p_value: Number((p_value * (1.0 + 1e-12 * sequences as f64)).min(1.0)),
+        p_value: Number((p_value * (1.0 + 1e-12 * sequences as f64)).clamp(f64::MIN_POSITIVE, 1.0)),
     }
 }
 

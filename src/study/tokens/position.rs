@@ -3,8 +3,10 @@
 use crate::bound::Direction;
 use crate::error::{Error, Result};
 use crate::quantity::Order;
-use crate::record::{TokenRecording, TokenUse};
+use crate::record::{RecordedPosition, TokenRecording, TokenUse};
 use crate::token::{Decoded, Decoding, NextTokens, Released, TokenMechanism, of_released};
+
+const OPERATION: &str = "audit of tokens";
 
 /// What positions are looked at with.
 pub(super) struct Reading<'a> {
@@ -44,6 +46,10 @@ impl Reading<'_> {
     /// What a position shows.
     pub(super) fn shown(&self, index: usize) -> Result<Shown> {
         let recorded = self.recording.position(index)?;
+        self.shown_of(index, &recorded).map_err(|error| at_position(index, &error))
+    }
+
+    fn shown_of(&self, index: usize, recorded: &RecordedPosition) -> Result<Shown> {
         let public = recorded.public.as_ref().map(|public| public.view());
         let answered = match self.recording.uses()[index] {
             TokenUse::Answer(token) => token,
@@ -62,16 +68,23 @@ impl Reading<'_> {
             let side = usize::from(one.direction == Direction::Reverse);
             divergences[order][one.member][side] = one.value;
         }
-        let answered = answered.map(|token| answer(index, token, &decoded, &released)).transpose()?;
+        let answered = answered.map(|token| answer(token, &decoded, &released)).transpose()?;
         Ok(Shown::Answer(PositionLeakage { position: index, divergences, answered }))
     }
 }
 
-fn answer(index: usize, token: usize, decoded: &Decoded, released: &Released) -> Result<AnsweredToken> {
-    let rejected = |why: &str| Error::Rejected {
-        operation: "audit of tokens",
-        reason: format!("position {index}: token {token} was answered, {why}"),
+/// The same error with its place.
+fn at_position(index: usize, error: &Error) -> Error {
+    let what = match error {
+        Error::Rejected { operation: OPERATION, reason } => reason.clone(),
+        other => other.to_string(),
     };
+    Error::Rejected { operation: OPERATION, reason: format!("position {index}: {what}") }
+}
+
+fn answer(token: usize, decoded: &Decoded, released: &Released) -> Result<AnsweredToken> {
+    let rejected =
+        |why: &str| Error::Rejected { operation: OPERATION, reason: format!("token {token} was answered, {why}") };
     let place = decoded
         .place_of(token)
         .ok_or_else(|| rejected("and is not among the likeliest tokens of the public model that may be given"))?;
@@ -82,7 +95,12 @@ fn answer(index: usize, token: usize, decoded: &Decoded, released: &Released) ->
     let losses = released.without().map(|without| {
         let without = without[place];
         let change = (whole - without) / without;
-        if change.abs() < 0.5 { change.ln_1p() } else { (whole / without).ln() }
+        if change.abs() < 0.5 { change.ln_1p() } else { whole.ln() - without.ln() }
     });
     Ok(AnsweredToken { token, losses: losses.collect() })
+}
+
+/// Whether an exact value is above a limit by more than rounding.
+pub(super) fn is_above(exact: f64, limit: f64) -> bool {
+    exact * (1.0 - 1e-9) - 1e-12 > limit
 }

@@ -1,7 +1,7 @@
 //! Sums over positions, and the positions that leak most.
 
 use super::answer::{LeakingPositionRow, TokenCurve, TokenPositionRow, TokenRenyiRow};
-use super::position::{PositionLeakage, Shown};
+use super::position::{PositionLeakage, Shown, is_above};
 use crate::audit::Rectangle;
 use crate::bound::Direction;
 use crate::quantity::Order;
@@ -67,7 +67,7 @@ impl Sums {
             members,
             sums: vec![vec![[Sum::default(); 2]; members]; orders.len()],
             largest: vec![vec![0.0; members]; orders.len()],
-            largest_answer: vec![LargestAnswer { position: 0, member: 0, value: 0.0 }; orders.len()],
+            largest_answer: vec![LargestAnswer { position: 0, member: 0, value: f64::NEG_INFINITY }; orders.len()],
             positions: Vec::with_capacity(recording.answers()),
             losses: recording.has_answers().then(|| vec![Sum::default(); members]),
             likelihoods: vec![vec![0.0; members]; recording.planted().len()],
@@ -162,8 +162,7 @@ impl Sums {
 
     /// Positions at which the value of some member at an order is above a charge, by more than rounding.
     pub(super) fn above(&self, order: usize, charge: f64) -> u64 {
-        let limit = charge * (1.0 + 1e-9) + 1e-12;
-        self.positions.iter().filter(|position| position.largest[order].3 > limit).count() as u64
+        self.positions.iter().filter(|position| is_above(position.largest[order].3, charge)).count() as u64
     }
 
     pub(super) fn renyi_rows(&self, lower: Option<&[Rectangle]>, orders: usize) -> Vec<TokenRenyiRow> {
@@ -211,9 +210,14 @@ impl Sums {
 
     /// How the largest sum at the first order grows.
     pub(super) fn curve(&self) -> TokenCurve {
-        let (member, direction, _) = self.worst_of(0);
+        let (member, direction, sum) = self.worst_of(0);
         let side = usize::from(direction == Direction::Reverse);
-        let points = self.grown.iter().map(|(done, sums)| [*done as f64, sums[member][side]]).collect();
+        let mut points: Vec<[f64; 2]> =
+            self.grown.iter().map(|(done, sums)| [*done as f64, sums[member][side]]).collect();
+        let all = self.positions.len() as f64;
+        if points.last().is_some_and(|last| last[0] < all) {
+            points.push([all, sum]);
+        }
         TokenCurve { member, order: self.orders[0], direction, points }
     }
 

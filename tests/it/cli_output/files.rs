@@ -98,7 +98,15 @@ fn schemas_are_those_of_the_commands_that_were_asked_for() {
     let audits = read("schema audit");
     assert_eq!(
         texts(&audits["commands"], "command"),
-        ["audit counts", "audit confusion", "audit scores", "audit votes", "audit stream", "audit mechanism"]
+        [
+            "audit counts",
+            "audit confusion",
+            "audit scores",
+            "audit votes",
+            "audit stream",
+            "audit mechanism",
+            "audit tokens"
+        ]
     );
     let exact = &read("schema exact")["commands"][0];
     let option = |name: &str| row(&exact["options"], "name", name);
