@@ -103,6 +103,13 @@ impl TextSequences for TextRecording {
         }
     }
 
+    fn length(&self, part: TextPart, sequence: usize) -> usize {
+        match &self.0 {
+            Source::Arrays(arrays) => arrays.length(part, sequence),
+            Source::Lines(text, _) => text.length(part, sequence),
+        }
+    }
+
     fn read(&self, part: TextPart, sequences: Range<usize>) -> Result<Ragged> {
         match &self.0 {
             Source::Arrays(arrays) => arrays.read(part, sequences),
