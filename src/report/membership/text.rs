@@ -108,9 +108,11 @@ impl Render for TextMembershipAnswer {
         if form == Form::Text {
             return vec![scores, vulnerable.table(self.vulnerable_table(SHOWN))];
         }
-        scores = scores.notes(["In brackets Clopper-Pearson limits of the TPR of the rule that was found. Limits of the AUC are those of \
+        scores = scores.notes([
+            "In brackets Clopper-Pearson limits of the TPR of the rule that was found. Limits of the AUC are those of \
              Hoeffding's bound and Chernoff's for means of pairs. The best threshold, behind balanced accuracy and \
-             advantage, is chosen on the same scores: these two are optimistic and have no limits."]);
+             advantage, is chosen on the same scores: these two are optimistic and have no limits.",
+        ]);
         let vulnerable = vulnerable.table(self.vulnerable_table(usize::MAX)).notes([
             "Chosen by the same scores, of all members: the first of many is high by luck alone. The list says where to \
              look, and bounds nothing.",
