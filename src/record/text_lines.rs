@@ -3,7 +3,7 @@
 use super::budget::Room;
 use super::fault::{fault, hinted, quoted, unreadable};
 use super::json::{Name, parse_line};
-use super::text_line::{REFERENCE_KEYS, SIZE_KEYS, TextLine};
+use super::text_line::{TextLine, changed_source};
 use super::zlib_size::ZlibSize;
 use crate::error::{InputError, Result};
 use crate::membership::{Documents, MemoryText, Ragged, TextPart};
@@ -120,19 +120,11 @@ impl Gathered<'_> {
         if self.members.is_empty() {
             self.sources = sources;
         }
-        for ((keys, first), own) in [REFERENCE_KEYS, SIZE_KEYS].into_iter().zip(self.sources).zip(sources) {
-            match (first, own) {
-                (first, own) if first == own => {}
-                (Some(first), own) if own.is_none_or(|own| own > first) => {
-                    return Err(self.changed(number, keys[first], "no such key").into());
-                }
-                (_, own) => {
-                    let key = keys[own.unwrap_or_default()];
-                    return Err(self.changed(number, key, "a key that the first line lacks").into());
-                }
-            }
+        match changed_source(self.sources, sources) {
+            None => Ok(()),
+            Some((key, true)) => Err(self.changed(number, key, "a key that the first line lacks").into()),
+            Some((key, false)) => Err(self.changed(number, key, "no such key").into()),
         }
-        Ok(())
     }
 
     fn add_part(
@@ -256,31 +248,6 @@ mod tests {
         assert_eq!(values(TextPart::Means), [0.0, -1.5, -2.0]);
         assert_eq!((values(TextPart::ReferenceLoss), values(TextPart::ZlibBytes)), (vec![2.5, 1.25], vec![8.0, 8.0]));
         assert_eq!((text.members(), text.documents().map(|all| all.name(1))), (&[true, false][..], Some("3")));
-    }
-
-    #[test]
-    fn a_number_comes_from_the_same_key_in_every_line() {
-        let of = |first: &str, second: &str| {
-            let line = |keys: &str, member| format!("{{\"log_probabilities\": [-1], \"member\": {member}{keys}}}\n");
-            read(&(line(first, true) + &line(second, false))).map(drop).map_err(|error| error.to_string())
-        };
-        let [text, bytes] = [", \"text\": \"abc\"", ", \"zlib_bytes\": 9"];
-        let [tokens, loss] = [", \"reference_log_probabilities\": [-1]", ", \"reference_loss\": 1"];
-        let both = format!("{text}{bytes}");
-        let rejected = |first: &str, second: &str, key: &str, found: &str| {
-            let error = of(first, second).unwrap_err();
-            assert!(error.starts_with(&format!("t.jsonl: line 2, {key}: found {found}, expected the same")), "{error}");
-        };
-        rejected(text, bytes, "zlib_bytes", "a key that the first line lacks");
-        rejected(text, &both, "zlib_bytes", "a key that the first line lacks");
-        rejected(bytes, text, "zlib_bytes", "no such key");
-        rejected(&both, text, "zlib_bytes", "no such key");
-        rejected(text, "", "text", "no such key");
-        rejected("", text, "text", "a key that the first line lacks");
-        rejected(tokens, loss, "reference_loss", "a key that the first line lacks");
-        rejected(loss, tokens, "reference_loss", "no such key");
-        rejected(tokens, "", "reference_log_probabilities", "no such key");
-        assert_eq!([of(text, text), of(&both, bytes), of(loss, loss), of("", "")], [const { Ok(()) }; 4]);
     }
 
     #[test]
