@@ -69,6 +69,7 @@ mod suite_file;
 mod table;
 mod text;
 mod text_arrays;
+mod text_line;
 mod text_lines;
 mod text_recording;
 mod token_file;

@@ -83,6 +83,15 @@ impl TextArrays {
         of(part, 1.0).or_else(|| of(part.negative()?, -1.0))
     }
 
+    pub(super) fn length(&self, part: TextPart, sequence: usize) -> usize {
+        match self.part(part) {
+            None => 0,
+            Some((own, ..)) if own.is_of_tokens() => self.tokens_before(sequence + 1) - self.tokens_before(sequence),
+            Some((_, Stored::Numbers(array), _)) => array.shape().get(1).copied().unwrap_or(1),
+            Some(_) => 1,
+        }
+    }
+
     pub(super) fn read(&self, part: TextPart, sequences: Range<usize>) -> Result<Ragged> {
         let Some((own, stored, sign)) = self.part(part) else {
             let reason = format!("there is no array {}", quoted(part.name()));
@@ -214,7 +223,8 @@ fn members(array: &NpyArray, sequences: usize, room: &mut Room) -> Result<Vec<bo
 
 fn documents(array: &NpyArray, members: &[bool], room: &mut Room) -> Result<Documents> {
     check_shape(array, members.len(), 1)?;
-    let names = array.whole_numbers(room, |value| Ok(value as i64))?.into_raw_vec_and_offset().0;
+    // Numbers of u64 and of i64 both.
+    let names: Vec<i128> = array.whole_numbers(room, Ok)?.into_raw_vec_and_offset().0;
     // Names are kept as texts, in a table as well as in a list.
     room.take(names.len() as u64, 96, |found, expected| array.at(found, expected))?;
     let documents = Documents::new(names.iter().map(ToString::to_string))?;
@@ -278,6 +288,19 @@ mod tests {
             assert_eq!(arrays.read(TextPart::NeighborLosses, 0..2).unwrap().row(1), [3.0, 4.0]);
             assert_eq!((arrays.documents.as_ref().unwrap().name(0), arrays.has(TextPart::Deviations)), ("-7", false));
         }
+    }
+
+    #[test]
+    fn large_numbers_of_documents_keep_their_sign() {
+        let arrays = of(&array![0, 2, 3], false, |writer| {
+            member(writer);
+            writer.add_array("document", &array![u64::MAX, 7]).unwrap();
+            writer.add_array("candidate_losses", &array![[1.0f32, 2.0, 3.0], [3.0, 4.0, 5.0]]).unwrap();
+        });
+        let arrays = arrays.unwrap();
+        assert_eq!(arrays.documents.as_ref().unwrap().name(0), "18446744073709551615");
+        let lengths = [TextPart::LogProbabilities, TextPart::CandidateLosses, TextPart::ZlibBytes];
+        assert_eq!(lengths.map(|part| arrays.length(part, 0)), [2, 3, 0]);
     }
 
     #[test]

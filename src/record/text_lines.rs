@@ -3,60 +3,15 @@
 use super::budget::Room;
 use super::fault::{fault, hinted, quoted, unreadable};
 use super::json::{Name, parse_line};
+use super::text_line::{TextLine, changed_source};
 use super::zlib_size::ZlibSize;
 use crate::error::{InputError, Result};
 use crate::membership::{Documents, MemoryText, Ragged, TextPart};
-use serde::de::{self, Deserialize, Deserializer, Unexpected, Visitor};
-use std::fmt;
 use std::io::{BufRead, Read};
 use std::path::Path;
 
 /// The longest line: a hundred thousand tokens with all that may be recorded of them.
 const MAX_LINE_BYTES: usize = 64 << 20;
-
-/// One sequence.
-#[derive(serde::Deserialize)]
-#[serde(expecting = "an object with `log_probabilities` and `member`")]
-struct TextLine {
-    log_probabilities: Vec<f64>,
-    log_probability_mean: Option<Vec<f64>>,
-    log_probability_deviation: Option<Vec<f64>>,
-    entropy: Option<Vec<f64>>,
-    reference_log_probabilities: Option<Vec<f64>>,
-    reference_loss: Option<f64>,
-    zlib_bytes: Option<f64>,
-    neighbor_losses: Option<Vec<f64>>,
-    candidate_losses: Option<Vec<f64>>,
-    member: Truth,
-    document: Option<Name>,
-    text: Option<String>,
-}
-
-/// A truth value, or 0 or 1.
-struct Truth(bool);
-
-impl<'de> Deserialize<'de> for Truth {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        struct Expect;
-        impl Visitor<'_> for Expect {
-            type Value = Truth;
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("true or false")
-            }
-            fn visit_bool<E: de::Error>(self, value: bool) -> std::result::Result<Truth, E> {
-                Ok(Truth(value))
-            }
-            fn visit_u64<E: de::Error>(self, value: u64) -> std::result::Result<Truth, E> {
-                match value {
-                    0 => Ok(Truth(false)),
-                    1 => Ok(Truth(true)),
-                    other => Err(E::invalid_value(Unexpected::Unsigned(other), &self)),
-                }
-            }
-        }
-        deserializer.deserialize_any(Expect)
-    }
-}
 
 /// What was read so far.
 struct Gathered<'a> {
@@ -64,16 +19,26 @@ struct Gathered<'a> {
     parts: [Option<Ragged>; TextPart::ALL.len()],
     members: Vec<bool>,
     documents: Option<Vec<String>>,
+    /// Which keys the first line has of those of reference models and of sizes.
+    sources: [Option<usize>; 2],
     zlib: ZlibSize,
 }
 
+/// Sequences of lines.
+pub(super) struct Lines {
+    pub(super) text: MemoryText,
+    /// Whether the sizes of texts were made here, of the texts.
+    pub(super) compressed: bool,
+}
+
 /// Reads one object a line, blank lines left out.
-pub(super) fn read_lines(file: &Path, mut reader: impl BufRead, room: &mut Room) -> Result<MemoryText> {
+pub(super) fn read_lines(file: &Path, mut reader: impl BufRead, room: &mut Room) -> Result<Lines> {
     let mut gathered = Gathered {
         file,
         parts: [const { None }; TextPart::ALL.len()],
         members: Vec::new(),
         documents: None,
+        sources: [None; 2],
         zlib: ZlibSize::new(),
     };
     let (mut bytes, mut number) = (Vec::new(), 0);
@@ -98,7 +63,8 @@ pub(super) fn read_lines(file: &Path, mut reader: impl BufRead, room: &mut Room)
             gathered.add(line, number, room)?;
         }
     }
-    gathered.finish()
+    let compressed = gathered.sources[1] == Some(1);
+    Ok(Lines { text: gathered.finish()?, compressed })
 }
 
 impl Gathered<'_> {
@@ -112,6 +78,7 @@ impl Gathered<'_> {
         if tokens == 0 {
             return Err(self.at(number, "log_probabilities", "no token", "at least 1").into());
         }
+        self.check_sources(number, line.sources())?;
         let reference = match (line.reference_loss, line.reference_log_probabilities) {
             (Some(loss), _) => Some(vec![loss]),
             (None, Some(own)) => {
@@ -146,6 +113,18 @@ impl Gathered<'_> {
         self.add_document(number, line.document, room)?;
         self.members.push(line.member.0);
         Ok(())
+    }
+
+    /// A loss of all tokens and one of a program's own, or sizes of two compressors, do not compare.
+    fn check_sources(&mut self, number: usize, sources: [Option<usize>; 2]) -> Result<()> {
+        if self.members.is_empty() {
+            self.sources = sources;
+        }
+        match changed_source(self.sources, sources) {
+            None => Ok(()),
+            Some((key, true)) => Err(self.changed(number, key, "a key that the first line lacks").into()),
+            Some((key, false)) => Err(self.changed(number, key, "no such key").into()),
+        }
     }
 
     fn add_part(
@@ -251,7 +230,8 @@ mod tests {
     use crate::membership::TextSequences;
 
     fn read(text: &str) -> Result<MemoryText> {
-        read_lines(Path::new("t.jsonl"), text.as_bytes(), &mut Room::new(MemoryBudget::of_bytes(1 << 20)))
+        let mut room = Room::new(MemoryBudget::of_bytes(1 << 20));
+        read_lines(Path::new("t.jsonl"), text.as_bytes(), &mut room).map(|lines| lines.text)
     }
 
     #[test]
@@ -259,14 +239,14 @@ mod tests {
         let text = read(concat!(
             "\u{feff}{\"log_probabilities\": [-1, -0.5], \"member\": 1, \"document\": \"a\", \"text\": \"\", ",
             "\"entropy\": [0, 1.5], \"reference_log_probabilities\": [-2, -3], \"id\": 7}\n\n",
-            "{\"log_probabilities\": [-2], \"member\": false, \"document\": 3, \"zlib_bytes\": 9, ",
-            "\"entropy\": [2], \"reference_loss\": 1.25}",
+            "{\"log_probabilities\": [-2], \"member\": false, \"document\": 3, \"text\": \"\", ",
+            "\"entropy\": [2], \"reference_log_probabilities\": [-1.25]}",
         ));
         let text = text.unwrap();
         let values = |part| text.read(part, 0..2).unwrap().values().to_vec();
         assert_eq!(values(TextPart::LogProbabilities), [-1.0, -0.5, -2.0]);
         assert_eq!(values(TextPart::Means), [0.0, -1.5, -2.0]);
-        assert_eq!((values(TextPart::ReferenceLoss), values(TextPart::ZlibBytes)), (vec![2.5, 1.25], vec![8.0, 9.0]));
+        assert_eq!((values(TextPart::ReferenceLoss), values(TextPart::ZlibBytes)), (vec![2.5, 1.25], vec![8.0, 8.0]));
         assert_eq!((text.members(), text.documents().map(|all| all.name(1))), (&[true, false][..], Some("3")));
     }
 

@@ -4,7 +4,7 @@ use super::budget::{MemoryBudget, Room};
 use super::fault::unreadable;
 use super::input_file::{Digested, InputFile, open, pipe};
 use super::text_arrays::TextArrays;
-use super::text_lines::read_lines;
+use super::text_lines::{Lines, read_lines};
 use crate::error::Result;
 use crate::membership::{Documents, MemoryText, Ragged, TextPart, TextSequences};
 use std::io::BufReader;
@@ -23,7 +23,12 @@ pub struct TextRecording(Source);
 #[derive(Debug)]
 enum Source {
     Arrays(Box<TextArrays>),
-    Lines(Box<MemoryText>, InputFile),
+    Lines {
+        text: Box<MemoryText>,
+        /// Whether the sizes of texts were made here.
+        compressed: bool,
+        input: InputFile,
+    },
 }
 
 /// Reads sequences of tokens.
@@ -36,8 +41,9 @@ enum Source {
 /// are read in pieces when they are asked for, so that an archive without compression may be larger than memory.
 ///
 /// *Lines of JSON* have one object for each sequence with keys of the same names, but no offsets: lists of numbers, one
-/// number for `reference_loss` and `zlib_bytes`, true or false for `member`, any name for `document`. From `text`, if
-/// there is one, comes `zlib_bytes`. Every line has the same keys; others are not looked at.
+/// number for `reference_loss` and `zlib_bytes`, true or false for `member`, any name for `document`. From `text`, where
+/// there is no `zlib_bytes`, comes the size of the compressed text. Every line has the same keys; others are not looked
+/// at.
 ///
 /// What is held may take `memory`.
 ///
@@ -56,9 +62,10 @@ pub fn read_text_sequences(path: impl AsRef<Path>, memory: MemoryBudget) -> Resu
         return Ok(TextRecording(Source::Arrays(Box::new(arrays))));
     }
     let mut source = Digested::new(reader);
-    let text = read_lines(path, BufReader::with_capacity(BUFFER, &mut source), &mut room)?;
+    let lines = read_lines(path, BufReader::with_capacity(BUFFER, &mut source), &mut room)?;
+    let Lines { text, compressed } = lines;
     let input = source.finish_unchanged(path)?;
-    Ok(TextRecording(Source::Lines(Box::new(text), input)))
+    Ok(TextRecording(Source::Lines { text: Box::new(text), compressed, input }))
 }
 
 impl TextRecording {
@@ -69,8 +76,15 @@ impl TextRecording {
     pub fn input(&self) -> Result<InputFile> {
         match &self.0 {
             Source::Arrays(arrays) => arrays.trace.input(),
-            Source::Lines(_, input) => Ok(input.clone()),
+            Source::Lines { input, .. } => Ok(input.clone()),
         }
+    }
+
+    /// Whether `zlib_bytes` were computed from texts by this program's compressor, of which the sizes differ by some bytes
+    /// from those of other implementations of zlib.
+    #[must_use]
+    pub const fn compressed_here(&self) -> bool {
+        matches!(self.0, Source::Lines { compressed: true, .. })
     }
 }
 
@@ -78,35 +92,42 @@ impl TextSequences for TextRecording {
     fn members(&self) -> &[bool] {
         match &self.0 {
             Source::Arrays(arrays) => &arrays.members,
-            Source::Lines(text, _) => text.members(),
+            Source::Lines { text, .. } => text.members(),
         }
     }
 
     fn documents(&self) -> Option<&Documents> {
         match &self.0 {
             Source::Arrays(arrays) => arrays.documents.as_ref(),
-            Source::Lines(text, _) => text.documents(),
+            Source::Lines { text, .. } => text.documents(),
         }
     }
 
     fn tokens_before(&self, sequence: usize) -> usize {
         match &self.0 {
             Source::Arrays(arrays) => arrays.tokens_before(sequence),
-            Source::Lines(text, _) => text.tokens_before(sequence),
+            Source::Lines { text, .. } => text.tokens_before(sequence),
         }
     }
 
     fn has(&self, part: TextPart) -> bool {
         match &self.0 {
             Source::Arrays(arrays) => arrays.has(part),
-            Source::Lines(text, _) => text.has(part),
+            Source::Lines { text, .. } => text.has(part),
+        }
+    }
+
+    fn length(&self, part: TextPart, sequence: usize) -> usize {
+        match &self.0 {
+            Source::Arrays(arrays) => arrays.length(part, sequence),
+            Source::Lines { text, .. } => text.length(part, sequence),
         }
     }
 
     fn read(&self, part: TextPart, sequences: Range<usize>) -> Result<Ragged> {
         match &self.0 {
             Source::Arrays(arrays) => arrays.read(part, sequences),
-            Source::Lines(text, _) => text.read(part, sequences),
+            Source::Lines { text, .. } => text.read(part, sequences),
         }
     }
 }

@@ -72,7 +72,7 @@ fn archived(bytes: &[u64], compressed: bool) -> Desk {
 fn all_scores_are_those_of_their_definitions() {
     let document = Desk::root().json(&format!("membership text {FILE}"));
     assert_eq!(document["schema"], "leakbound.membership-text/1");
-    assert_eq!(codes(&document), ["undecided-sequences", "few-non-members", "few-non-members"]);
+    assert_eq!(codes(&document), ["sizes-computed", "undecided-sequences", "few-non-members", "few-non-members"]);
     let attacks = rows(&document["attacks"]);
     for (row, (score, [auc, advantage], undecided, (sequence, value))) in attacks.iter().zip(EXPECTED) {
         assert_eq!(row["score"], score);
@@ -83,11 +83,19 @@ fn all_scores_are_those_of_their_definitions() {
         assert!((number(&row["advantage"]) - advantage).abs() < loose.max(1e-12) * 2.0, "{score} {}", row["advantage"]);
         assert!((number(&top["value"]) - value).abs() < loose.min(3e-3), "{score} {top}");
         assert_eq!((row["undecided"].as_u64(), top["sequence"].as_u64()), (Some(undecided), Some(sequence)), "{score}");
-        assert_eq!(row["auc_validity"], "asymptotic");
+        assert_eq!(row["auc_validity"], "finite-sample");
+        for at in rows(&row["at"]) {
+            // The rule that the limits are about: a score of a non-member above which few of them are.
+            assert!(at["above"].is_number() && at.get("threshold").is_none(), "{at}");
+            assert!(number(&at["fpr"]) <= number(&at["target_fpr"]), "{at}");
+        }
         assert!(number(&row["auc_lower"]) <= auc && auc <= number(&row["auc_upper"]) + loose);
     }
     // Eight intervals of areas, and three limits at each of two rates.
     assert_eq!(number(&document["each_failure_probability"]), 0.05 / 56.0);
+    assert_eq!(attacks[0]["undecided_documents"], 0);
+    let surprise = attacks[6]["undecided_documents"].as_u64().unwrap();
+    assert!((1..60).contains(&surprise), "{surprise}");
     assert_eq!(rows(&document["vulnerable"]).len(), 80);
     assert_eq!(document["sizes"]["members"], 30);
 }
@@ -103,6 +111,7 @@ fn archives_say_the_same_as_lines() {
         let of_arrays = desk.json(
             "membership text t.npz --scores min-k,min-k-plus-plus,surprise,reference,neighborhood,exposure,zlib,loss",
         );
+        assert!(!codes(&of_arrays).contains(&"sizes-computed"));
         for (line, array) in rows(&of_lines["attacks"]).iter().zip(rows(&of_arrays["attacks"])) {
             // The sizes of texts are others here.
             assert!(line == array || line["score"] == "zlib", "{line} {array}");
@@ -124,7 +133,7 @@ fn text_csv_and_page_have_a_row_for_each_score() {
     assert!(ran.stdout.contains("60 documents, which all limits count"), "{}", ran.stdout);
     let page = desk.text("page.html");
     checked(&page, |_| ());
-    assert!(page.contains("ROC of each score") && page.contains("text-"), "{page}");
+    assert!(page.contains("ROC of each score") && page.contains("text-") && page.contains("score &gt; "), "{page}");
     let csv = desk.run("membership text t.jsonl --format csv").stdout;
     assert_eq!(csv.lines().count(), 1 + 8 * 2, "{csv}");
     assert!(csv.starts_with("score,members,non_members,auc,auc_lower,auc_upper,"), "{csv}");
@@ -165,7 +174,8 @@ fn values_of_several_models_feed_lira() {
             let value = -1.0 - f64::from(text) - noise + if member { 0.6 } else { 0.0 };
             format!("{{\"log_probabilities\": [{value}, {value}], \"member\": {member}, \"document\": {text}}}\n")
         };
-        desk.file("t.jsonl", (0..20).map(line).collect::<String>());
+        // Each model's program goes through the texts in an order of its own.
+        desk.file("t.jsonl", (0..20).map(|place| line((place * 7 + model) % 20)).collect::<String>());
         let options = format!("t.jsonl --scores loss --fpr 0.2 --scores-output m{model:02}.npz");
         let alone = desk.json(&format!("membership text {options}"));
         assert!(number(&alone["attacks"][0]["auc"]) < 0.75, "{alone}");
@@ -176,4 +186,19 @@ fn values_of_several_models_feed_lira() {
     assert!(line.contains("name one by --scores"), "{line}");
     let line = desk.rejected(1, "membership text t.jsonl --scores loss --scores-output t.jsonl");
     assert!(line.contains("a file that this command reads or writes otherwise"), "{line}");
+}
+
+#[test]
+fn a_document_without_a_value_makes_no_recording() {
+    let desk = Desk::new();
+    desk.file("t.jsonl", Desk::root().text(FILE));
+    let line = desk.rejected(2, "membership text t.jsonl --scores surprise --scores-output x.npz");
+    assert!(
+        line.starts_with("--scores-output: ") && line.contains(" of 60 documents have no value of surprise"),
+        "{line}"
+    );
+    assert!(!desk.path("x.npz").exists());
+    let ran = desk.run("membership text t.jsonl --scores surprise --fpr 0.1");
+    let said = ran.stdout + &ran.stderr;
+    assert!(said.contains("72 of 129 sequences and ") && said.contains("rank lowest, by convention"), "{said}");
 }

@@ -64,10 +64,13 @@ pub enum MembershipCommand {
                       `log_probability_mean`, `log_probability_deviation`, `entropy` and \
                       `reference_log_probabilities` [token], `reference_loss`, `zlib_bytes` and `document` [sequence], \
                       `neighbor_losses` [sequence, neighbor], `candidate_losses` [sequence, candidate]. Or one JSON \
-                      object for each sequence, a line each, with keys of the same names, and `text`. Logarithms are \
+                      object for each sequence, a line each, with keys of the same names, and `text`, of which \
+                      sizes are computed that differ by some bytes from those of zlib: record `zlib_bytes` for numbers \
+                      to publish. Candidates have as many tokens as the text and are other texts. Logarithms are \
                       natural; losses are mean negative log-probabilities of a token.\n\nSequences of one document \
                       are not independent: with `document`, documents are what limits count. All limits of all scores \
-                      hold at once, so that the best score may be read off."
+                      hold at once, those of the score that looks best too: of the area of the distributions, of TPR \
+                      and FPR of the rule \"member where score > above\", and of the ROC."
     )]
     Text(TextOptions),
     /// Compare several attacks on one recording

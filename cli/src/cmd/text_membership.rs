@@ -3,9 +3,9 @@
 use super::conclude::{Asked, publish, watched};
 use crate::args::{Common, TextOptions};
 use crate::output::{Output, reject_any};
-use leakbound::membership::TextRule;
-use leakbound::record::{ArrayWriter, AtomicFile, read_text_sequences};
-use leakbound::study::{TextMembershipAnswer, TextMembershipStudy, Verdict};
+use leakbound::membership::{Documents, TextRule, TextScore, TextSequences};
+use leakbound::record::{ArrayWriter, AtomicFile, TextRecording, read_text_sequences};
+use leakbound::study::{TextMembershipAnswer, TextMembershipStudy, Verdict, Warning};
 use leakbound::{Error, Result};
 use ndarray::{Array2, Array3};
 use std::path::{Path, PathBuf};
@@ -26,10 +26,24 @@ pub fn run(common: &Common, options: &TextOptions) -> Result<Verdict> {
     // What the file is is known once it was read.
     let inputs = vec![recording.input()?];
     if let Some((path, file)) = kept {
-        file.commit(&one_model(path, &answer)?)?;
+        file.commit(&one_model(path, &answer, recording.documents())?)?;
     }
     let title = "Membership inference from log-probabilities of tokens".into();
-    publish(common, output, answer, Asked { options, inputs, title, warnings: Vec::new() })
+    let warnings = sizes_made_here(&recording, &answer).into_iter().collect();
+    publish(common, output, answer, Asked { options, inputs, title, warnings })
+}
+
+/// Whoever compares with published numbers must know that some bytes more or less move them.
+fn sizes_made_here(recording: &TextRecording, answer: &TextMembershipAnswer) -> Option<Warning> {
+    let measured = answer.attacks.iter().any(|attack| attack.score == TextScore::Zlib);
+    (measured && recording.compressed_here()).then(|| Warning {
+        code: "sizes-computed",
+        message:
+            "zlib: the sizes of compressed texts were computed from `text`; they differ by some bytes from those of \
+                  the C library zlib, which moves the AUC"
+                .into(),
+        hint: "record `zlib_bytes`, len(zlib.compress(text)) in Python, for numbers to publish or to compare".into(),
+    })
 }
 
 /// The place of the values, which replaces no file that is read or written otherwise.
@@ -44,11 +58,22 @@ fn kept<'a>(common: &Common, options: &TextOptions, path: &'a Path) -> Result<(&
     Ok((path, AtomicFile::create(path)?))
 }
 
-/// The values of documents as scores \[1, document, 1\] of one model.
-fn one_model(path: &Path, answer: &TextMembershipAnswer) -> Result<Vec<u8>> {
+/// The values of documents as scores \[1, document, 1\] of one model, in the order of their names: recordings of several
+/// models may have the documents in any order.
+fn one_model(path: &Path, answer: &TextMembershipAnswer, documents: Option<&Documents>) -> Result<Vec<u8>> {
     let values = answer.values.first().map_or(&[][..], Vec::as_slice);
+    let unknown = values.iter().filter(|value| !value.is_finite()).count();
+    if unknown > 0 {
+        let (all, score) = (values.len(), answer.attacks.first().map_or("the score", |attack| attack.score.name()));
+        let reason = format!(
+            "{unknown} of {all} documents have no value of {score}, and LiRA needs one of each: a larger --share or \
+             --entropy-limit leaves fewer"
+        );
+        return Err(Error::Rejected { operation: "--scores-output", reason });
+    }
+    let order = documents.map_or_else(|| (0..values.len()).collect(), Documents::by_name);
     let mut writer = ArrayWriter::new(path);
-    writer.add("scores", &Array3::from_shape_fn((1, values.len(), 1), |(_, document, _)| values[document]))?;
-    writer.add("keep", &Array2::from_shape_fn((1, values.len()), |(_, document)| answer.members[document]))?;
+    writer.add("scores", &Array3::from_shape_fn((1, order.len(), 1), |(_, place, _)| values[order[place]]))?;
+    writer.add("keep", &Array2::from_shape_fn((1, order.len()), |(_, place)| answer.members[order[place]]))?;
     writer.finish()
 }

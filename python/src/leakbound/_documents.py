@@ -1278,24 +1278,24 @@ class StreamBins(Row):
 
 
 class TextRate(Row):
-    """TPR at one target FPR, of documents."""
+    """TPR at one target FPR, of documents, by the rule that guesses "member" where score > `above`."""
 
     __slots__ = ()
 
     target_fpr: float
-    """The FPR that the threshold keeps to."""
-    threshold: float | None
-    """"Member" is guessed where score ≥ threshold; absent: never."""
+    """The FPR that the rule keeps to on the documents at hand."""
+    above: float | None
+    """"Member" is guessed where score > above; absent: always. It is a score of a non-member."""
     fpr: float
-    """Share of non-members that are accused."""
+    """Share of the non-members at hand that this rule accuses."""
     tpr: float
-    """Share of members that are found."""
+    """Share of the members at hand that this rule finds."""
     tpr_lower: float
-    """Lower limit of the TPR of this rule."""
+    """Lower limit of the TPR of the rule "score > above" on any members."""
     tpr_upper: float
-    """Upper limit of the TPR of this rule."""
+    """Upper limit of the TPR of the rule "score > above" on any members."""
     fpr_upper: float
-    """Upper limit of the FPR of this rule."""
+    """Upper limit of the FPR of the rule "score > above" on any non-members; it may exceed the target."""
     curve_lower: float
     """Lower limit of the ROC at the target."""
     curve_upper: float
@@ -1314,13 +1314,13 @@ class TextAttack(Row):
     score: str
     """The score; high means member."""
     auc: float
-    """Area under the ROC."""
+    """Area under the ROC of the documents at hand."""
     auc_lower: float
-    """Lower limit of the area."""
+    """Lower limit of the area of the distributions that they come from."""
     auc_upper: float
-    """Upper limit of the area."""
+    """Upper limit of the area of the distributions that they come from."""
     auc_validity: str
-    """What the limits of the area guarantee for independent documents: `asymptotic`, or `heuristic` where it is not
+    """What the limits of the area guarantee for independent documents: `finite-sample`, or `heuristic` where it is not
     known which sequences are of one document.
     """
     balanced_accuracy: float
@@ -1331,6 +1331,8 @@ class TextAttack(Row):
     """Largest TPR - FPR."""
     undecided: int
     """Sequences without a value of this score; their documents have the mean of the others."""
+    undecided_documents: int
+    """Documents of which no sequence has a value; by convention they rank lowest."""
     at: Rows[TextRate]
     """TPR at each target FPR."""
 

@@ -74,6 +74,19 @@ impl Documents {
         &self.names[document]
     }
 
+    /// All documents in the order of their names, which recordings of the same documents share: whole numbers first, by
+    /// their size, then other names by their bytes.
+    #[must_use]
+    pub fn by_name(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.len()).collect();
+        order.sort_by_cached_key(|&document| {
+            let name = self.name(document);
+            // Such as 007 and 7 differ by their bytes.
+            name.parse::<i128>().map_or((true, 0, name), |number| (false, number, name))
+        });
+        order
+    }
+
     /// The first sequence that is a member where an earlier one of its document is not, or the other way round.
     #[must_use]
     pub fn divided(&self, members: &[bool]) -> Option<usize> {
@@ -94,8 +107,8 @@ impl Documents {
     }
 }
 
-/// The score of each document: the mean over its sequences that have one, and -inf, which no threshold accuses, where
-/// none has. Without documents each sequence is one.
+/// The score of each document: the mean over its sequences that have one. Where none has it is -inf: by convention such a
+/// document ranks lowest, and is accused last. Without documents each sequence is one.
 #[must_use]
 pub fn document_scores(scores: &[Option<f64>], documents: Option<&Documents>) -> Vec<f64> {
     let Some(documents) = documents else {
@@ -131,5 +144,13 @@ mod tests {
         assert_eq!(documents.divided(&[true, false, true, true]), Some(3));
         assert_eq!(documents.members(&[true, false, true, false]), [true, false]);
         assert!(Documents::new(Vec::<String>::new()).unwrap().is_empty());
+    }
+
+    #[test]
+    fn the_order_of_names_is_not_that_of_sequences() {
+        let names = ["b", "10", "9", "10", "-3", "a", "18446744073709551615", "09"];
+        let documents = Documents::new(names).unwrap();
+        let order: Vec<&str> = documents.by_name().into_iter().map(|document| documents.name(document)).collect();
+        assert_eq!(order, ["-3", "09", "9", "10", "18446744073709551615", "a", "b"]);
     }
 }

@@ -15,11 +15,13 @@ pub enum TextPart {
     Entropies,
     /// The loss of the sequence under a reference model; one number.
     ReferenceLoss,
-    /// The bytes of the text, compressed by zlib; one number.
+    /// The size of the text in bytes after compression in zlib's format; one number. It depends a little on who
+    /// compresses.
     ZlibBytes,
     /// The losses of neighbors of the text under the model.
     NeighborLosses,
-    /// The losses under the model of candidates that might stand in the place of a canary.
+    /// The losses under the model of candidates that might stand in the place of a canary: as many tokens as the text
+    /// has, and the text itself not among them.
     CandidateLosses,
 }
 

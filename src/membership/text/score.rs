@@ -16,13 +16,16 @@ use std::fmt;
 /// | name | score | needs besides l |
 /// |---|---|---|
 /// | `loss` | -ℓ | |
-/// | `zlib` | -ℓ / bytes of the text compressed by zlib | `zlib_bytes` |
+/// | `zlib` | -ℓ / bytes of the text after compression in zlib's format | `zlib_bytes` |
 /// | `min-k` | mean of the lowest ⌊k n⌋ of l_t, at least one | |
 /// | `min-k-plus-plus` | mean of the lowest ⌊k n⌋ of (l_t - μ_t)/σ_t, at least one | `log_probability_mean`, `log_probability_deviation` |
 /// | `reference` | loss of the reference model - ℓ | `reference_loss` |
 /// | `neighborhood` | mean loss of neighbors of the text - ℓ | `neighbor_losses` |
 /// | `surprise` | mean of the l_t that are at most the ⌊k n⌋-th lowest where H_t < h | `entropy` |
 /// | `exposure` | log₂ c - log₂ (1 + number of the c candidates with a loss below ℓ), in bits | `candidate_losses` |
+///
+/// `exposure` ranks by the mean loss of a token, which is the order of probabilities among texts with the same number of
+/// tokens: candidates must have as many as the text has. The text must not be among them, since it is counted anyway.
 ///
 /// k and h are those of [`TextRule`]. Since H_t = -μ_t, either of the two arrays is enough. Where no token is surprising,
 /// `surprise` has no value.
@@ -40,9 +43,9 @@ use std::fmt;
 ///
 /// # References
 /// Yeom, Giacomelli, Fredrikson and Jha (2018), "Privacy risk in machine learning" (`loss`); Carlini et al. (2021),
-/// "Extracting training data from large language models", section 5.2 (`zlib` and a comparison with another model);
+/// "Extracting training data from large language models", section 5.2 (`zlib`, and the ratio of the losses of two models);
 /// Mireshghallah et al. (2022), "Quantifying privacy risks of masked language models using membership inference attacks"
-/// (`reference`); Mattern et al. (2023), "Membership inference attacks against language models via neighborhood
+/// (`reference`, the difference of two losses); Mattern et al. (2023), "Membership inference attacks against language models via neighborhood
 /// comparison" (`neighborhood`); Shi et al. (2024), "Detecting pretraining data from large language models" (`min-k`);
 /// Zhang et al. (2024), "Min-K%++: improved baseline for detecting pre-training data from large language models"
 /// (`min-k-plus-plus`); Zhang and Wu (2024), "Adaptive pre-training data detection for large language models via

@@ -9,7 +9,7 @@ use crate::error::Result;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Tokens of a piece: some parts of it fit a cache, and threads have enough pieces.
+/// Numbers of a part in a piece: some parts of it fit a cache, and threads have enough pieces.
 const PIECE: usize = 1 << 17;
 
 /// Scores of every sequence \[score, sequence\]; none where a score has no value. `watch` is told after each piece how
@@ -42,19 +42,26 @@ pub fn text_scores(
         let found = piece(source, &parts, scores, (rule, sequences.clone()))?;
         watch(sequences.len()).map(|()| found)
     };
-    let pieces = pieces(source).into_par_iter().map(of_piece).collect::<Result<Vec<_>>>()?;
+    let pieces = pieces(source, &parts).into_par_iter().map(of_piece).collect::<Result<Vec<_>>>()?;
     let joined = |score: usize| pieces.iter().flat_map(|piece| piece[score].iter().copied()).collect();
     Ok((0..scores.len()).map(joined).collect())
 }
 
-/// Sequences with about as many tokens as a piece has, at least one.
-fn pieces(source: &dyn TextSequences) -> Vec<Range<usize>> {
-    let (mut pieces, mut start) = (Vec::new(), 0);
+/// Sequences of which some part, tokens or losses of neighbors or candidates, has about as many numbers as a piece has;
+/// at least one.
+fn pieces(source: &dyn TextSequences, parts: &[TextPart]) -> Vec<Range<usize>> {
+    let others: Vec<TextPart> = parts.iter().copied().filter(|part| !part.is_of_tokens()).collect();
+    let (mut pieces, mut start, mut numbers) = (Vec::new(), 0, vec![0; others.len()]);
     for end in 1..=source.members().len() {
+        for (&part, numbers) in others.iter().zip(&mut numbers) {
+            *numbers += source.length(part, end - 1);
+        }
         let last = end == source.members().len();
-        if last || source.tokens_before(end) - source.tokens_before(start) >= PIECE {
+        let tokens = source.tokens_before(end) - source.tokens_before(start);
+        if last || numbers.iter().chain([&tokens]).any(|&numbers| numbers >= PIECE) {
             pieces.push(start..end);
             start = end;
+            numbers.fill(0);
         }
     }
     pieces
@@ -96,7 +103,7 @@ mod tests {
         }
         let members = (0..2000).map(|sequence| sequence % 2 == 0).collect();
         let text = MemoryText::new(tokens, members).unwrap();
-        let pieces = pieces(&text);
+        let pieces = pieces(&text, &[TextPart::LogProbabilities]);
         assert!(pieces.len() > 1 && pieces[0].start == 0 && pieces.windows(2).all(|pair| pair[0].end == pair[1].start));
         let scores = text_scores(&text, &[TextScore::Loss], TextRule::default(), &|_| Ok(())).unwrap();
         let expected: Vec<_> = (0..2000).map(|sequence| Some(-f64::from(sequence % 1500) / 2.0)).collect();
@@ -104,5 +111,20 @@ mod tests {
         let ended = text_scores(&text, &[TextScore::Loss], TextRule::default(), &|_| Err(Error::Interrupted));
         assert!(matches!(ended, Err(Error::Interrupted)));
         assert!(text_scores(&text, &[TextScore::Zlib], TextRule::default(), &|_| Ok(())).is_err());
+    }
+
+    /// Short texts with many candidates would otherwise be read all at once.
+    #[test]
+    fn candidates_close_a_piece_too() {
+        let (sequences, candidates) = (300, 1000);
+        let members = (0..sequences).map(|sequence| sequence % 2 == 0).collect();
+        let text = MemoryText::new(Ragged::of_length(vec![-1.0; sequences], 1), members).unwrap();
+        let losses = Ragged::of_length(vec![2.0; sequences * candidates], candidates);
+        let text = text.with(TextPart::CandidateLosses, losses).unwrap();
+        let both = [TextPart::LogProbabilities, TextPart::CandidateLosses];
+        assert_eq!(pieces(&text, &both), [0..132, 132..264, 264..300]);
+        assert_eq!(pieces(&text, &both[..1]).len(), 1);
+        let scores = text_scores(&text, &[TextScore::Exposure], TextRule::default(), &|_| Ok(())).unwrap();
+        assert_eq!(scores, [vec![Some(1000f64.log2()); sequences]]);
     }
 }

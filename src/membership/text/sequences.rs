@@ -22,6 +22,9 @@ pub trait TextSequences: Sync {
     /// Whether a part is recorded.
     fn has(&self, part: TextPart) -> bool;
 
+    /// How many numbers a part has for one sequence; 0 where it is not recorded.
+    fn length(&self, part: TextPart, sequence: usize) -> usize;
+
     /// A part of some of the sequences, a row for each: as many numbers as the sequence has tokens, one, or any number.
     ///
     /// # Errors
@@ -133,6 +136,10 @@ impl TextSequences for MemoryText {
 
     fn has(&self, part: TextPart) -> bool {
         self.part(part).is_some()
+    }
+
+    fn length(&self, part: TextPart, sequence: usize) -> usize {
+        self.part(part).map_or(0, |(rows, _)| rows.row(sequence).len())
     }
 
     /// # Errors

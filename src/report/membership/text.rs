@@ -55,6 +55,9 @@ impl TextMembershipAnswer {
         Table::of(self.attacks.iter().flat_map(|row| row.at.iter().map(move |at| (row, at))))
             .words("score", |row| row.0.score)
             .percent("FPR", |row| row.1.target_fpr)
+            .exact("member where", |row| {
+                row.1.above.map_or_else(|| "always".into(), |above| format!("score > {}", significant(above.0, 4)))
+            })
             .percent("TPR", |row| row.1.tpr)
             .exact("of the rule", |row| pair(row.1.tpr_lower.0, row.1.tpr_upper.0))
             .percent("its FPR at most", |row| row.1.fpr_upper.0)
@@ -93,7 +96,7 @@ impl Render for TextMembershipAnswer {
 
     fn sections(&self, form: Form) -> Vec<Section> {
         let heading = format!(
-            "Scores of {}; all limits of all scores hold at once {}, those of the AUC asymptotically, except with probability {}",
+            "Scores of {}; all limits of all scores hold at once {}, except with probability {}",
             self.unit(),
             self.condition(),
             significant(self.failure_probability.0, 3)
@@ -105,9 +108,11 @@ impl Render for TextMembershipAnswer {
         if form == Form::Text {
             return vec![scores, vulnerable.table(self.vulnerable_table(SHOWN))];
         }
-        scores = scores.notes(["In brackets Clopper-Pearson limits of the rule that was found; limits of the AUC are asymptotic. The best \
-             threshold, behind balanced accuracy and advantage, is chosen on the same scores: these two are optimistic and \
-             have no limits."]);
+        scores = scores.notes([
+            "In brackets Clopper-Pearson limits of the TPR of the rule that was found. Limits of the AUC are those of \
+             Hoeffding's bound and Chernoff's for means of pairs. The best threshold, behind balanced accuracy and \
+             advantage, is chosen on the same scores: these two are optimistic and have no limits.",
+        ]);
         let vulnerable = vulnerable.table(self.vulnerable_table(usize::MAX)).notes([
             "Chosen by the same scores, of all members: the first of many is high by luck alone. The list says where to \
              look, and bounds nothing.",
@@ -133,17 +138,19 @@ impl Render for TextMembershipAnswer {
             format!(
                 "For every score a high value means member. The value of a document is the mean over its sequences, since \
                  sequences of one document are not independent. All limits of all scores hold at once {}, for the model at \
-                 hand, except with probability {} ({}): each has a failure probability of {}. So the best score may be \
-                 read off afterwards, and its limits hold.",
+                 hand, except with probability {} ({}): each has a failure probability of {}. So they hold for the score \
+                 that looks best too, each as a limit of what it is about: the area of the two distributions, TPR and FPR \
+                 of the rule that is named, or the ROC.",
                 self.condition(),
                 short(all),
                 one_in(all),
                 significant(each, 3)
             ),
-            "TPR is the share of members that a threshold finds, FPR the share of non-members that it accuses. The \
-             threshold is the lowest that accuses no larger share than the target. The FPR of the rule may be above the \
-             target; its own limit is beside it. The limits of the ROC are of the TPR that the best threshold with this \
-             true FPR would have."
+            "TPR is the share of members that a rule finds, FPR the share of non-members that it accuses. The rule guesses \
+             member where score > above; `above` is the score of a non-member, the lowest with which no larger share of \
+             the non-members at hand is accused than the target. The limits of TPR and FPR are those of this rule on other \
+             documents; its FPR may be above the target. The limits of the ROC are of the TPR that the best threshold with \
+             this true FPR would have. A document without a value of a score ranks lowest, by convention."
                 .into(),
             "Members must be drawn from the training data and others from data like them that the model never saw. Where the \
              two differ in date, source or length, scores tell them apart without any memory of the model, and an AUC above \
@@ -167,7 +174,7 @@ impl Render for TextMembershipAnswer {
             .column("balanced_accuracy", |row| row.0.balanced_accuracy)
             .column("advantage", |row| row.0.advantage)
             .column("target_fpr", |row| row.1.target_fpr)
-            .column("threshold", |row| row.1.threshold)
+            .column("above", |row| row.1.above)
             .column("fpr", |row| row.1.fpr)
             .column("tpr", |row| row.1.tpr)
             .column("tpr_lower", |row| row.1.tpr_lower)

@@ -1,30 +1,30 @@
 //! What is said about the membership of texts.
 
-use crate::bound::Validity;
-use crate::membership::{AucEstimate, TextRule, TextScore, TprAtFpr};
+use crate::bound::{Interval, Validity};
+use crate::membership::{TextRule, TextScore, TprAtFpr};
 use crate::roc::Roc;
 use crate::study::membership::{RocCurve, RocSample};
 use crate::study::number::Number;
 use crate::study::{Answer, Warning};
 use serde::Serialize;
 
-/// TPR at one target FPR, of documents.
+/// TPR at one target FPR, of documents, by the rule that guesses "member" where score > `above`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TextRateRow {
-    /// The FPR that the threshold keeps to.
+    /// The FPR that the rule keeps to on the documents at hand.
     pub target_fpr: f64,
-    /// "Member" is guessed where score ≥ threshold; absent: never.
-    pub threshold: Option<Number>,
-    /// Share of non-members that are accused.
+    /// "Member" is guessed where score > above; absent: always. It is a score of a non-member.
+    pub above: Option<Number>,
+    /// Share of the non-members at hand that this rule accuses.
     pub fpr: f64,
-    /// Share of members that are found.
+    /// Share of the members at hand that this rule finds.
     pub tpr: f64,
-    /// Lower limit of the TPR of this rule.
+    /// Lower limit of the TPR of the rule "score > above" on any members.
     pub tpr_lower: Number,
-    /// Upper limit of the TPR of this rule.
+    /// Upper limit of the TPR of the rule "score > above" on any members.
     pub tpr_upper: Number,
-    /// Upper limit of the FPR of this rule.
+    /// Upper limit of the FPR of the rule "score > above" on any non-members; it may exceed the target.
     pub fpr_upper: Number,
     /// Lower limit of the ROC at the target.
     pub curve_lower: Number,
@@ -39,7 +39,7 @@ impl TextRateRow {
     pub(super) fn new(at: &TprAtFpr, validity: Validity) -> Self {
         Self {
             target_fpr: at.target.get(),
-            threshold: at.threshold.map(Number),
+            above: at.above.map(Number),
             fpr: at.fpr_estimate(),
             tpr: at.tpr_estimate(),
             tpr_lower: Number(at.tpr.lower),
@@ -58,13 +58,13 @@ impl TextRateRow {
 pub struct TextAttackRow {
     /// The score; high means member.
     pub score: TextScore,
-    /// Area under the ROC.
+    /// Area under the ROC of the documents at hand.
     pub auc: f64,
-    /// Lower limit of the area.
+    /// Lower limit of the area of the distributions that they come from.
     pub auc_lower: f64,
-    /// Upper limit of the area.
+    /// Upper limit of the area of the distributions that they come from.
     pub auc_upper: f64,
-    /// What the limits of the area guarantee for independent documents: `asymptotic`, or `heuristic` where it is not
+    /// What the limits of the area guarantee for independent documents: `finite-sample`, or `heuristic` where it is not
     /// known which sequences are of one document.
     pub auc_validity: Validity,
     /// Largest (TPR + TNR)/2; its threshold was chosen by these guesses.
@@ -75,23 +75,26 @@ pub struct TextAttackRow {
     pub advantage: f64,
     /// Sequences without a value of this score; their documents have the mean of the others.
     pub undecided: usize,
+    /// Documents of which no sequence has a value; by convention they rank lowest.
+    pub undecided_documents: usize,
     /// TPR at each target FPR.
     pub at: Vec<TextRateRow>,
 }
 
 impl TextAttackRow {
-    pub(super) fn new(score: TextScore, roc: &Roc, area: &AucEstimate, validity: Validity) -> Self {
+    pub(super) fn new(score: TextScore, roc: &Roc, area: &Interval, validity: Validity) -> Self {
         let best = roc.best_threshold();
         Self {
             score,
-            auc: area.auc,
-            auc_lower: area.interval.lower,
-            auc_upper: area.interval.upper,
+            auc: roc.auc(),
+            auc_lower: area.lower,
+            auc_upper: area.upper,
             auc_validity: validity,
             balanced_accuracy: best.balanced_accuracy,
             best_threshold: best.point.threshold.map(Number),
             advantage: best.advantage,
             undecided: 0,
+            undecided_documents: 0,
             at: Vec::new(),
         }
     }

@@ -11,7 +11,7 @@ use super::progress::{Meter, Progress};
 use crate::bound::Validity;
 use crate::error::{Error, Result};
 use crate::membership::{
-    TextPart, TextRule, TextScore, TextSequences, auc_interval, document_scores, text_scores, tpr_at_fpr,
+    TextPart, TextRule, TextScore, TextSequences, auc_limits, document_scores, text_scores, tpr_at_fpr,
 };
 use crate::quantity::{FailureProbability, Probability};
 use crate::roc::Roc;
@@ -23,10 +23,11 @@ use rayon::prelude::*;
 /// The documents are what is counted: a document's score is the mean over its sequences, and every limit holds for
 /// independent documents, members drawn from one distribution and non-members from another, and for the model at hand.
 /// Without recorded documents each sequence is taken for one, and the limits are labeled heuristic. With S scores and F
-/// false-positive rates the failure probability is shared equally among S (1 + 3F) limits or pairs of limits (the
-/// interval of the area; for each rate the limits of the rule's TPR, of its FPR, and of the ROC), so that all of them
-/// hold at once and the best score may be read off afterwards. Which scores there are depends on which arrays there are
-/// and on no number in them.
+/// false-positive rates the failure probability is shared equally among S (1 + 3F) limits or pairs of limits, so that
+/// all of them hold at once, those of the score that looks best too. Each is a limit of something else: of the area of
+/// the two distributions; for each rate of the TPR of the rule "score > above", of the FPR of this rule, and of the ROC
+/// of the two distributions at the target. Balanced accuracy and advantage have none. Which scores there are depends on
+/// which arrays there are and on no number in them. A document without any value ranks lowest, by convention.
 ///
 /// ```
 /// # use leakbound::membership::{MemoryText, Ragged, TextRule};
@@ -49,7 +50,7 @@ use rayon::prelude::*;
 /// ```
 ///
 /// # References
-/// Those of [`TextScore`]; of the measures [`auc_interval`] and [`TprAtFpr`](crate::membership::TprAtFpr).
+/// Those of [`TextScore`]; of the measures [`auc_limits`] and [`TprAtFpr`](crate::membership::TprAtFpr).
 #[derive(Clone)]
 pub struct TextMembershipStudy<'a> {
     /// The sequences, which are read piece by piece.
@@ -70,8 +71,8 @@ impl Study for TextMembershipStudy<'_> {
     type Answer = TextMembershipAnswer;
 
     /// # Errors
-    /// [`Error::Rejected`] for a named score that the recording cannot feed, [`Error::Length`] for fewer than two
-    /// documents of a kind; what the sequences cannot read; [`Error::Interrupted`].
+    /// [`Error::Rejected`] for a named score that the recording cannot feed, [`Error::Length`] where there
+    /// are no documents of a kind; what the sequences cannot read; [`Error::Interrupted`].
     fn run(&self, progress: &Progress<'_>) -> Result<TextMembershipAnswer> {
         let (scores, left_out) = self.chosen()?;
         let source = self.sequences;
@@ -93,6 +94,7 @@ impl Study for TextMembershipStudy<'_> {
             let of_documents = document_scores(values, documents);
             let (mut row, roc) = self.attack(score, &of_documents, &members, each)?;
             row.undecided = values.iter().filter(|value| value.is_none()).count();
+            row.undecided_documents = of_documents.iter().filter(|value| **value == f64::NEG_INFINITY).count();
             Ok((row, roc, of_documents))
         });
         for (row, roc, of_documents) in found.collect::<Result<Vec<_>>>()? {
@@ -144,10 +146,10 @@ impl TextMembershipStudy<'_> {
         for (&value, &member) in values.iter().zip(members) {
             if member { inside.push(value) } else { outside.push(value) }
         }
-        let area = auc_interval(&inside, &outside, each)?;
         let roc = Roc::new(&inside, &outside)?;
+        let area = auc_limits(&roc, each);
         let validity = |validity| if self.sequences.documents().is_some() { validity } else { Validity::Heuristic };
-        let mut row = TextAttackRow::new(score, &roc, &area, validity(area.interval.validity));
+        let mut row = TextAttackRow::new(score, &roc, &area, validity(area.validity));
         for &target in &self.fprs {
             let at = tpr_at_fpr(&roc, target, each)?;
             row.at.push(TextRateRow::new(&at, validity(at.tpr.validity)));
@@ -263,7 +265,7 @@ mod tests {
         // One token is its own lowest fifth.
         assert_eq!(answer.attacks[0].auc, answer.attacks[1].auc);
         assert_eq!((answer.sizes.members, answer.sizes.tokens, answer.vulnerable.len()), (60, 480, 4));
-        assert_eq!(answer.attacks[0].auc_validity, Validity::Asymptotic);
+        assert_eq!(answer.attacks[0].auc_validity, Validity::FiniteSample);
         assert_eq!(answer.attacks[0].at[0].validity, Validity::FiniteSample);
         let codes: Vec<_> = answer.warnings.iter().map(|warning| warning.code).collect();
         assert_eq!(codes, ["few-non-members"]);
@@ -281,8 +283,10 @@ mod tests {
         assert_eq!((answer.vulnerable[0].non_members_above, &answer.vulnerable[0].document), (1.0 / 3.0, &None));
         assert_eq!(answer.attacks[0].at[0].validity, Validity::Heuristic);
         assert!(answer.warnings.iter().any(|warning| warning.code == "documents-unknown"));
-        // One document of a kind has no variance.
-        let few = MemoryText::new(Ragged::of_length(vec![-3.0, -1.0, -2.0], 1), vec![true, false, false]).unwrap();
-        assert!(study(&few, 0.1, 0.05).run(&unwatched).is_err());
+        // One member says hardly anything; no member is no attack.
+        let of = |member| MemoryText::new(Ragged::of_length(vec![-3.0, -1.0, -2.0], 1), vec![member, false, false]);
+        let few = study(&of(true).unwrap(), 0.1, 0.05).run(&unwatched).unwrap();
+        assert!(few.attacks[0].auc_lower == 0.0 && few.attacks[0].auc_upper > 0.99);
+        assert!(study(&of(false).unwrap(), 0.1, 0.05).run(&unwatched).is_err());
     }
 }

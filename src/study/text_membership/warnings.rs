@@ -39,13 +39,16 @@ pub(super) fn of(answer: &TextMembershipAnswer) -> Vec<Warning> {
         warn(
             "undecided-sequences",
             format!(
-                "{}: {} of {} sequences have no value, since no unlikely token was predicted with an entropy below {}",
+                "{}: {} of {} sequences and {} of {} documents have no value, since no unlikely token was predicted with \
+                 an entropy below {}",
                 attack.score,
                 attack.undecided,
                 answer.sizes.sequences,
+                attack.undecided_documents,
+                answer.sizes.members + answer.sizes.non_members,
                 significant(answer.entropy_limit.0, 3)
             ),
-            "documents without any value are accused last; a larger share of tokens or limit of the entropy leaves fewer",
+            "documents without any value rank lowest, by convention; a larger --share or --entropy-limit leaves fewer",
         );
     }
     for attack in answer.attacks.iter().filter(|attack| attack.auc_upper < 0.5) {
@@ -69,7 +72,7 @@ pub(super) fn of(answer: &TextMembershipAnswer) -> Vec<Warning> {
                 percent(at.target_fpr),
                 percent(at.fpr_upper.0)
             ),
-            "the threshold allows no false positive at all; record more non-members or ask for a larger FPR",
+            "the rule allows no false positive at all; record more non-members or ask for a larger FPR",
         );
     }
     warnings

@@ -29,8 +29,9 @@ pub struct TextOptions {
     /// Most vulnerable sequences of each score
     #[arg(long, value_name = "N", value_parser = top, default_value = "10", allow_hyphen_values = true)]
     pub top: usize,
-    /// Write the value of each document, of the one score named by --scores: a recording of one model for `membership
-    /// lira`
+    /// Write the value of each document, of the one score named by --scores, in the order of names: a recording of one
+    /// model for `membership lira`. Every model's recording needs the same documents, or without `document` the same
+    /// sequences in the same order
     #[arg(long, value_name = "FILE.npz", requires = "scores")]
     pub scores_output: Option<PathBuf>,
     /// Failure probability of all limits of all scores together
