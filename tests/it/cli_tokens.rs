@@ -185,6 +185,12 @@ fn bad_recordings_and_options_get_one_line() {
         let (_, found) = desk.failed(&format!("audit tokens {words} {interpolated}"));
         assert!(found.contains(line), "{words}: {found}");
     }
+}
+
+#[test]
+fn mechanisms_that_are_none_get_one_line() {
+    let desk = Desk::new();
+    desk.arrays("alone.npz", |writer| writer.add_array("logits", &logits().0).unwrap());
     for (mechanism, line) in [
         ("mixed-tokens:order=3,radius=0.1", "mixed-tokens needs a public model, and none was recorded"),
         ("pmixed:order=3", "`pmixed` is none; there are mixed-tokens, "),
