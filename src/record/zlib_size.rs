@@ -36,19 +36,14 @@ impl ZlibSize {
 mod tests {
     use super::*;
 
-    /// `len(zlib.compress(text))` of CPython 3 with zlib 1.3.
+    /// The sizes of zlib-rs, whatever features other packages ask flate2 for. CPython with zlib 1.2.13 has 8, 51, 56 and
+    /// 93,054.
     #[test]
-    fn sizes_are_those_of_zlib() {
+    fn sizes_are_those_of_one_implementation() {
         let mut size = ZlibSize::new();
         let once = "The quick brown fox jumps over the lazy dog.";
         let long = (0..20_000).map(|number: u32| number.wrapping_mul(2_654_435_761).to_string()).collect::<String>();
-        let mut near = |text: &str, bytes: u64| size.of(text).is_some_and(|found| found.abs_diff(bytes) <= 12);
-        // Features of other packages choose between implementations.
-        assert!(near("", 8) && near(once, 51));
-        // A text that repeats itself takes little more, whatever the implementation.
-        assert!(size.of(&once.repeat(10)).is_some_and(|found| (52..110).contains(&found)));
-        let found = size.of(&long).unwrap() as f64;
-        assert!((found / 93054.0 - 1.0).abs() < 0.06, "{found}");
-        assert!(size.of(once).is_some_and(|found| found.abs_diff(51) <= 12));
+        let mut sizes = |text: &str| size.of(text);
+        assert_eq!(["", once, &once.repeat(10), &long, once].map(&mut sizes), [8, 52, 59, 92_596, 52].map(Some));
     }
 }
