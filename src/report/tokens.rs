@@ -66,17 +66,17 @@ impl TokensAnswer {
             .short("α", |row| row.order)
             .number("one answer", 4, |row| row.answer.0)
             .number("exact, at most", 4, |row| row.largest.0)
-            .when(self.accountants.iter().any(|row| !row.proved), |table| {
-                table.exact("answers above", |row| if row.proved { String::new() } else { row.above.to_string() })
+            .when(self.accountants.iter().any(|row| !row.is_theorem()), |table| {
+                table.exact("answers above", |row| if row.is_theorem() { String::new() } else { row.above.to_string() })
             })
             .number("all answers", 4, |row| row.all.0)
             .number("sum of exact ones", 4, |row| row.exact.0)
             .number(format!("ε at δ = {}", short(self.delta.0)), 4, |row| row.epsilon.0);
         let mut names: Vec<(&str, &str, bool)> =
-            self.accountants.iter().map(|row| (row.name, row.source, row.proved)).collect();
+            self.accountants.iter().map(|row| (row.name, row.source, row.is_theorem())).collect();
         names.dedup();
-        let sources = names.into_iter().map(|(name, source, proved)| {
-            let kind = if proved { "" } else { "what its authors charge, proved nowhere here: " };
+        let sources = names.into_iter().map(|(name, source, theorem)| {
+            let kind = if theorem { "" } else { "what its authors charge, proved nowhere here: " };
             format!("{name}: {kind}{source}.")
         });
         Section::new("Accountants").heading("Accountants beside the exact values, in nats").table(table).notes(sources)
@@ -159,7 +159,7 @@ impl TokensAnswer {
             std::iter::once([0.0, 0.0]).chain(curve.points.iter().copied()).collect(),
         )];
         for row in self.accountants.iter().filter(|row| row.order == curve.order.get() && row.all.0.is_finite()) {
-            let kind = if row.proved { SeriesKind::Upper } else { SeriesKind::Reference };
+            let kind = if row.is_theorem() { SeriesKind::Upper } else { SeriesKind::Reference };
             series.push(Series::new(row.name, kind, vec![[0.0, 0.0], [last[0], row.answer.0 * last[0]]]));
         }
         let figure = Curves {

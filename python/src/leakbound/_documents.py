@@ -1378,8 +1378,8 @@ class TokenAccountant(Row):
     """Its name."""
     source: str
     """Who states it."""
-    proved: bool
-    """Whether it is a theorem; otherwise it is what authors charge."""
+    validity: str
+    """What it guarantees: that of the theorem, or `heuristic` for what authors charge without a proof."""
     order: float
     """The order α."""
     answer: float
@@ -1427,9 +1427,9 @@ class TokenMember(Row):
     this one.
     """
     epsilon_at_least: float | None
-    """Lower bound of ε at δ of all answers; all such bounds hold at once."""
+    """Lower bound of ε at δ of all answers, with a finite-sample guarantee; all such bounds hold at once."""
     mu_at_least: float | None
-    """Lower bound of μ of all answers; all such bounds hold at once."""
+    """Lower bound of μ of all answers, with a finite-sample guarantee; all such bounds hold at once."""
     epsilon_at_most: float | None
     """Upper bound of ε at δ from the sums; absent where contexts depend on answers."""
 
@@ -1467,8 +1467,12 @@ class TokenRenyi(Row):
     largest: float
     """The largest of the values of single positions, in either direction."""
     at_least: float | None
-    """The larger of the lower bounds of both directions of all answers, from the tokens that were answered; absent
-    where none were recorded.
+    """The larger of the lower bounds of both directions of all answers, from the tokens that were answered, with a
+    finite-sample guarantee; absent where none were recorded.
+    """
+    validity: str
+    """What the sums are of all answers: `exact` where contexts were fixed beforehand, `heuristic` where they hold
+    earlier answers, because another run has other contexts.
     """
 
 

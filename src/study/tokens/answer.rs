@@ -1,6 +1,6 @@
 //! The answer of an audit of tokens.
 
-use crate::bound::Direction;
+use crate::bound::{Direction, Validity};
 use crate::quantity::Order;
 use crate::study::claim::Claim;
 use crate::study::number::Number;
@@ -33,9 +33,12 @@ pub struct TokenRenyiRow {
     pub reverse: Number,
     /// The largest of the values of single positions, in either direction.
     pub largest: Number,
-    /// The larger of the lower bounds of both directions of all answers, from the tokens that were answered; absent
-    /// where none were recorded.
+    /// The larger of the lower bounds of both directions of all answers, from the tokens that were answered, with a
+    /// finite-sample guarantee; absent where none were recorded.
     pub at_least: Option<Number>,
+    /// What the sums are of all answers: `exact` where contexts were fixed beforehand, `heuristic` where they hold earlier
+    /// answers, because another run has other contexts.
+    pub validity: Validity,
 }
 
 /// What the tokens that were answered show of a member.
@@ -47,9 +50,9 @@ pub struct TokenMemberRow {
     /// The privacy loss of the tokens that were answered: ln of their probability with all members over that without
     /// this one.
     pub loss: Option<Number>,
-    /// Lower bound of ε at δ of all answers; all such bounds hold at once.
+    /// Lower bound of ε at δ of all answers, with a finite-sample guarantee; all such bounds hold at once.
     pub epsilon_at_least: Option<Number>,
-    /// Lower bound of μ of all answers; all such bounds hold at once.
+    /// Lower bound of μ of all answers, with a finite-sample guarantee; all such bounds hold at once.
     pub mu_at_least: Option<Number>,
     /// Upper bound of ε at δ from the sums; absent where contexts depend on answers.
     pub epsilon_at_most: Option<Number>,
@@ -63,8 +66,8 @@ pub struct TokenAccountantRow {
     pub name: &'static str,
     /// Who states it.
     pub source: &'static str,
-    /// Whether it is a theorem; otherwise it is what authors charge.
-    pub proved: bool,
+    /// What it guarantees: that of the theorem, or `heuristic` for what authors charge without a proof.
+    pub validity: Validity,
     /// The order α.
     pub order: f64,
     /// Its bound of D_α of one answer, in nats.
@@ -179,6 +182,14 @@ pub struct TokensAnswer {
     /// What a reader must know.
     #[serde(skip)]
     pub warnings: Vec<Warning>,
+}
+
+impl TokenAccountantRow {
+    /// Whether it is a theorem; otherwise it is what authors charge.
+    #[must_use]
+    pub fn is_theorem(&self) -> bool {
+        self.validity != Validity::Heuristic
+    }
 }
 
 impl Answer for TokensAnswer {

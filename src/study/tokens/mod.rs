@@ -18,11 +18,11 @@ use super::claim::{Claim, Claims, Quantity};
 use super::number::{Number, short};
 use super::progress::{Meter, Progress};
 use crate::audit::Rectangle;
-use crate::bound::Direction;
+use crate::bound::{Direction, Validity};
 use crate::divergence::{RdpCurve, order_grid};
 use crate::error::{Error, Result};
 use crate::quantity::{Delta, FailureProbability, Order};
-use crate::record::TokenRecording;
+use crate::record::{TokenRecording, free_memory};
 use crate::token::{Decoding, EnsembleSize, TokenMechanism};
 use meaning::warnings;
 use planted::test_planted;
@@ -38,6 +38,8 @@ const MOST_RANKS: usize = 100_000;
 
 /// Positions that threads work on before progress is told.
 const CHUNK: usize = 64;
+/// Arrays \[member, token\] of doubles that the work on one position holds.
+const COPIES: usize = 8;
 
 /// The leakage of an ensemble of language models by recorded next tokens.
 ///
@@ -48,6 +50,39 @@ const CHUNK: usize = 64;
 /// The tokens that were answered bound the leakage of the whole run from below, however contexts came about: see
 /// [`Rectangle::of_observed_loss`]. Each member has an equal share of the failure probability, so that all of these bounds
 /// hold at once. They need the recorded distributions to be those that the tokens were drawn from.
+///
+/// ```
+/// # use leakbound::quantity::{Delta, FailureProbability, Order};
+/// # use leakbound::record::{MemoryArray, MemoryBudget, MemoryFile, MemoryFiles, read_tokens};
+/// # use leakbound::study::{Claims, Contexts, Study, TokensStudy, unwatched};
+/// # use leakbound::token::{Decoding, parse};
+/// # use std::sync::Arc;
+/// // One position, two members, two tokens.
+/// let logits: Vec<u8> = [2.0f64, 0.0, 0.0, 1.0].iter().flat_map(|logit| logit.to_le_bytes()).collect();
+/// let (descriptor, shape) = ("<f8".into(), vec![1, 2, 2]);
+/// let array = MemoryArray { descriptor, shape, fortran: false, bytes: Arc::new(logits) };
+/// let files = MemoryFiles::from_iter([("logits.npy".into(), MemoryFile::of_array(array))]);
+/// let study = TokensStudy {
+///     recording: files.provide(|| read_tokens("logits.npy", MemoryBudget::default()))?,
+///     decoding: Decoding::PLAIN,
+///     mechanism: parse("interpolated-tokens:share=0.5")?,
+///     contexts: Contexts::Fixed,
+///     orders: vec![Order::new(2.0)?],
+///     delta: Delta::new(1e-5)?,
+///     failure_probability: FailureProbability::new(0.05)?,
+///     claims: Claims::default(),
+///     answer_claims: Vec::new(),
+///     top: 1,
+/// };
+/// let answer = study.run(&unwatched)?;
+/// // ln(0.53743²/0.38447 + 0.46257²/0.61553)
+/// assert!((answer.renyi[0].forward.0 - 0.09428).abs() < 1e-5);
+/// assert!(answer.accountants[0].answer.0 > answer.accountants[0].largest.0);
+/// # Ok::<(), leakbound::Error>(())
+/// ```
+///
+/// # References
+/// Those of the mechanism and of [`Rectangle::of_observed_loss`]; Mironov (2017), Proposition 1, for the composition.
 pub struct TokensStudy {
     /// What the ensemble said.
     pub recording: TokenRecording,
@@ -85,8 +120,12 @@ impl Study for TokensStudy {
         let reading =
             Reading { recording, decoding: self.decoding, mechanism: &*self.mechanism, all_orders: self.all_orders() };
         let mut sums = Sums::new(size.members, &reading.all_orders, recording);
-        for start in (0..recording.positions()).step_by(CHUNK) {
-            let end = (start + CHUNK).min(recording.positions());
+        // As many at once as half of the free memory holds.
+        let numbers = recording.members().saturating_mul(recording.tokens());
+        let bytes = numbers.saturating_mul(8 * COPIES) as u64;
+        let chunk = free_memory().map_or(CHUNK, |free| (free / 2 / bytes).clamp(1, CHUNK as u64) as usize);
+        for start in (0..recording.positions()).step_by(chunk) {
+            let end = (start + chunk).min(recording.positions());
             let found: Vec<Result<Shown>> = (start..end).into_par_iter().map(|index| reading.shown(index)).collect();
             // The first position that fails is the one that is named.
             for one in found {
@@ -155,7 +194,7 @@ impl TokensStudy {
         let (renyi, members, accountants) = if self.recording.answers() == 0 {
             (Vec::new(), Vec::new(), Vec::new())
         } else {
-            let renyi: Vec<TokenRenyiRow> = sums.renyi_rows(lower.as_deref(), self.orders.len());
+            let renyi: Vec<TokenRenyiRow> = sums.renyi_rows(lower.as_deref(), self.orders.len(), self.contexts);
             (renyi, self.member_rows(&sums, orders, lower.as_deref())?, self.accountant_rows(&sums, orders)?)
         };
         let planted = self.recording.planted();
@@ -233,7 +272,7 @@ impl TokensStudy {
                 rows.push(TokenAccountantRow {
                     name: theorem.name(),
                     source: theorem.statement().source,
-                    proved: true,
+                    validity: theorem.statement().validity,
                     order: order.get(),
                     answer: Number(bound),
                     largest: Number(largest.value),
@@ -251,7 +290,7 @@ impl TokensStudy {
             rows.push(TokenAccountantRow {
                 name: charge.name,
                 source: charge.source,
-                proved: false,
+                validity: Validity::Heuristic,
                 order: order.get(),
                 answer: Number(charge.value),
                 largest: Number(sums.largest(index).value),

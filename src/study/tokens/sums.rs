@@ -1,9 +1,9 @@
 //! Sums over positions, and the positions that leak most.
 
-use super::answer::{LeakingPositionRow, TokenCurve, TokenPositionRow, TokenRenyiRow};
+use super::answer::{Contexts, LeakingPositionRow, TokenCurve, TokenPositionRow, TokenRenyiRow};
 use super::position::{PositionLeakage, Shown, is_above};
 use crate::audit::Rectangle;
-use crate::bound::Direction;
+use crate::bound::{Direction, Validity};
 use crate::quantity::Order;
 use crate::record::TokenRecording;
 use crate::study::number::Number;
@@ -165,7 +165,16 @@ impl Sums {
         self.positions.iter().filter(|position| is_above(position.largest[order].3, charge)).count() as u64
     }
 
-    pub(super) fn renyi_rows(&self, lower: Option<&[Rectangle]>, orders: usize) -> Vec<TokenRenyiRow> {
+    pub(super) fn renyi_rows(
+        &self,
+        lower: Option<&[Rectangle]>,
+        orders: usize,
+        contexts: Contexts,
+    ) -> Vec<TokenRenyiRow> {
+        let validity = match contexts {
+            Contexts::Fixed => Validity::Exact,
+            Contexts::Answered => Validity::Heuristic,
+        };
         let mut rows = Vec::new();
         for member in 0..self.members {
             for (index, &order) in self.orders.iter().enumerate().take(orders) {
@@ -182,6 +191,7 @@ impl Sums {
                     reverse,
                     largest,
                     at_least,
+                    validity,
                 });
             }
         }
