@@ -38,6 +38,15 @@ impl TokenValues {
         }
     }
 
+    /// The name of the array of models set aside.
+    const fn spares(self) -> &'static str {
+        match self {
+            Self::Logits => "spare_logits",
+            Self::LogProbabilities => "spare_log_probabilities",
+            Self::Probabilities => "spare_probabilities",
+        }
+    }
+
     /// The name of the array of the public model.
     const fn public(self) -> &'static str {
         match self {
@@ -47,6 +56,9 @@ impl TokenValues {
         }
     }
 }
+
+/// Any length.
+const SOME: usize = usize::MAX;
 
 const TOKENS: &str = "tokens";
 const CANARY: &str = "canary";
@@ -71,6 +83,8 @@ pub enum TokenUse {
 pub struct RecordedPosition {
     /// Logits \[member, token\].
     pub members: Array2<f64>,
+    /// Logits \[spare, token\] of the models set aside.
+    pub spares: Option<Array2<f64>>,
     /// Logits \[token\] of the public model.
     pub public: Option<Array1<f64>>,
 }
@@ -79,6 +93,7 @@ pub struct RecordedPosition {
 pub struct TokenRecording {
     values: TokenValues,
     members: NpyArray,
+    spares: Option<NpyArray>,
     public: Option<NpyArray>,
     uses: Vec<TokenUse>,
     /// \[sequence\]: the member that was trained on it.
@@ -96,7 +111,8 @@ impl std::fmt::Debug for TokenRecording {
 
 /// Opens a recording of next tokens: `logits`, `log_probabilities` or `probabilities` \[position, member, token\] in
 /// half, single or double precision, and where they are there the same of a public model, as `public_logits` and so on
-/// \[position, token\]; `tokens` \[position\], what was answered, or -1 at every position where that is not recorded;
+/// \[position, token\]; the same of models that were set aside, to stand in for a member, as `spare_logits` and so on
+/// \[position, spare, token\]; `tokens` \[position\], what was answered, or -1 at every position where that is not recorded;
 /// and planted sequences: `canary` \[position\], the sequence of which the position has a token in `tokens`, or -1 for
 /// an answer, and `planted` \[sequence\], the member that was trained on each.
 ///
@@ -143,7 +159,10 @@ struct Found {
 
 /// All names of arrays.
 fn known() -> impl Iterator<Item = &'static str> {
-    TokenValues::ALL.into_iter().flat_map(|values| [values.name(), values.public()]).chain([TOKENS, CANARY, PLANTED])
+    TokenValues::ALL
+        .into_iter()
+        .flat_map(|values| [values.name(), values.spares(), values.public()])
+        .chain([TOKENS, CANARY, PLANTED])
 }
 
 fn folder(folder: &Path) -> Result<Found> {
@@ -195,6 +214,31 @@ impl Found {
         Some(self.arrays.swap_remove(index).1)
     }
 
+    /// The array of other models, in the form of the members; [`SOME`] stands for any length above 0.
+    fn beside(
+        &mut self,
+        values: TokenValues,
+        name: fn(TokenValues) -> &'static str,
+        expected: &[usize],
+    ) -> Result<Option<NpyArray>> {
+        let other = TokenValues::ALL.into_iter().filter(|other| *other != values).map(name);
+        if let Some(array) = other.filter_map(|name| self.take(name)).next() {
+            let found = "models in another form than the members";
+            return Err(array.at(found, format!("the array `{}`", name(values))).into());
+        }
+        let Some(array) = self.take(name(values)) else { return Ok(None) };
+        let shape = array.shape();
+        let fits = |(&found, &expected): (&usize, &usize)| if expected == SOME { found > 0 } else { found == expected };
+        if shape.len() != expected.len() || !shape.iter().zip(expected).all(fits) {
+            let words: Vec<String> =
+                expected.iter().map(|&one| if one == SOME { "some".into() } else { one.to_string() }).collect();
+            let expected = format!("shape [{}], as of the members", words.join(", "));
+            return Err(array.at(format!("shape {shape:?}"), expected).into());
+        }
+        values.check(&array)?;
+        Ok(Some(array))
+    }
+
     fn recording(mut self, room: &mut Room) -> Result<TokenRecording> {
         let values = TokenValues::ALL.into_iter().find(|values| self.arrays.iter().any(|(n, _)| *n == values.name()));
         let Some(values) = values else {
@@ -213,19 +257,8 @@ impl Found {
             return Err(members.at(format!("shape {shape:?}"), "at least 2 tokens").into());
         }
         values.check(&members)?;
-        let other = TokenValues::ALL.into_iter().filter(|other| *other != values).map(TokenValues::public);
-        if let Some(array) = other.filter_map(|name| self.take(name)).next() {
-            let found = "a public model in another form than the members";
-            return Err(array.at(found, format!("the array `{}`", values.public())).into());
-        }
-        let public = self.take(values.public());
-        if let Some(public) = &public {
-            if public.shape() != [positions, tokens] {
-                let expected = format!("shape {:?}, as of the members", [positions, tokens]);
-                return Err(public.at(format!("shape {:?}", public.shape()), expected).into());
-            }
-            values.check(public)?;
-        }
+        let public = self.beside(values, TokenValues::public, &[positions, tokens])?;
+        let spares = self.beside(values, TokenValues::spares, &[positions, SOME, tokens])?;
         let found =
             self.take(TOKENS).map(|array| Ok::<_, Error>((indices(&array, positions, tokens, "token", room)?, array)));
         let found = found.transpose()?;
@@ -237,7 +270,7 @@ impl Found {
         };
         let uses = uses(found, &sequences, &self.place)?;
         let traces = self.traces;
-        Ok(TokenRecording { values, members, public, uses, planted, size: [positions, count, tokens], traces })
+        Ok(TokenRecording { values, members, spares, public, uses, planted, size: [positions, count, tokens], traces })
     }
 }
 
@@ -328,6 +361,12 @@ impl TokenRecording {
         self.size[1]
     }
 
+    /// Number of models set aside.
+    #[must_use]
+    pub fn spares(&self) -> usize {
+        self.spares.as_ref().map_or(0, |array| array.shape()[1])
+    }
+
     /// Number of tokens of the vocabulary.
     #[must_use]
     pub const fn tokens(&self) -> usize {
@@ -374,16 +413,12 @@ impl TokenRecording {
     /// If there is no such position.
     pub fn position(&self, index: usize) -> Result<RecordedPosition> {
         assert!(index < self.positions(), "position {index} of {}", self.positions());
-        let shaped = |error: ndarray::ShapeError| self.members.at(error.to_string(), "axes (position, member, token)");
-        let read = self.members.doubles(0, index..index + 1)?;
-        let mut members: Array2<f64> = first(read).into_dimensionality::<Ix2>().map_err(shaped)?;
-        for (member, mut row) in members.outer_iter_mut().enumerate() {
-            let row = row.as_slice_mut().unwrap_or_default();
-            self.values.to_logits(row).map_err(|fault| fault.at(&self.members, &[index, member]))?;
-        }
+        let members = self.models(&self.members, index)?;
+        let spares = self.spares.as_ref().map(|array| self.models(array, index)).transpose()?;
         let public = match &self.public {
             None => None,
             Some(array) => {
+                let shaped = |error: ndarray::ShapeError| array.at(error.to_string(), "axes (position, token)");
                 let mut row: Array1<f64> =
                     first(array.doubles(0, index..index + 1)?).into_dimensionality::<Ix1>().map_err(shaped)?;
                 let values = row.as_slice_mut().unwrap_or_default();
@@ -391,7 +426,19 @@ impl TokenRecording {
                 Some(row)
             }
         };
-        Ok(RecordedPosition { members, public })
+        Ok(RecordedPosition { members, spares, public })
+    }
+
+    /// Logits \[model, token\] at a position.
+    fn models(&self, array: &NpyArray, index: usize) -> Result<Array2<f64>> {
+        let shaped = |error: ndarray::ShapeError| array.at(error.to_string(), "axes (position, model, token)");
+        let read = array.doubles(0, index..index + 1)?;
+        let mut models: Array2<f64> = first(read).into_dimensionality::<Ix2>().map_err(shaped)?;
+        for (model, mut row) in models.outer_iter_mut().enumerate() {
+            let row = row.as_slice_mut().unwrap_or_default();
+            self.values.to_logits(row).map_err(|fault| fault.at(array, &[index, model]))?;
+        }
+        Ok(models)
     }
 
     /// The files that were read, which must be the same until now.

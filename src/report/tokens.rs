@@ -6,7 +6,11 @@ use super::records::Records;
 use super::section::{Columns, Form, Section, Table};
 use crate::bound::Direction;
 use crate::quantity::Order;
-use crate::study::{Contexts, TokenPositionRow, TokenRenyiRow, TokensAnswer, rounded_up, short, significant};
+use crate::study::{
+    Contexts, TokenComposition, TokenEpsilonRow, TokenPositionRow, TokenRenyiRow, TokensAnswer, rounded_up, short,
+    significant,
+};
+use crate::token::{TokenNeighbor, TokenNeighbors};
 
 /// Members that a terminal shows.
 const SHOWN: usize = 12;
@@ -49,14 +53,21 @@ impl TokensAnswer {
             Form::Text => "Rényi divergences of all answers, in nats, for the member that leaks most".to_owned(),
         };
         let answered = self.renyi.iter().any(|row| row.at_least.is_some());
+        let replaced = self.replaced();
         let table = Table::of(rows)
             .short("α", |row| row.order)
-            .exact("without member", |row| row.member)
+            .exact("member", |row| row.member)
+            .when(replaced, |table| table.exact("replaced by", |row| of(row.replaced_by)))
             .number("forward", 4, |row| row.forward.0)
             .number("reverse", 4, |row| row.reverse.0)
             .number("one answer, at most", 4, |row| row.largest.0)
             .when(answered, |table| table.number("by the tokens, at least", 4, |row| row.at_least.map(|one| one.0)));
-        let note = "Forward: the answers of all members from those without the member.";
+        let note = match self.neighbors {
+            TokenNeighbors::Removed => "Forward: the answers of all members from those without the member.",
+            TokenNeighbors::Replaced => {
+                "Forward: the answers of the ensemble from those with another model in place of the member."
+            }
+        };
         Section::new("Divergences").heading(heading).table(table).notes([self.sums_words(), note])
     }
 
@@ -70,8 +81,7 @@ impl TokensAnswer {
                 table.exact("answers above", |row| if row.is_theorem() { String::new() } else { row.above.to_string() })
             })
             .number("all answers", 4, |row| row.all.0)
-            .number("sum of exact ones", 4, |row| row.exact.0)
-            .number(format!("ε at δ = {}", short(self.delta.0)), 4, |row| row.epsilon.0);
+            .number("sum of exact ones", 4, |row| row.exact.0);
         let mut names: Vec<(&str, &str, bool)> =
             self.accountants.iter().map(|row| (row.name, row.source, row.is_theorem())).collect();
         names.dedup();
@@ -80,6 +90,23 @@ impl TokensAnswer {
             format!("{name}: {kind}{source}.")
         });
         Section::new("Accountants").heading("Accountants beside the exact values, in nats").table(table).notes(sources)
+    }
+
+    fn epsilon_section(&self) -> Section {
+        let how = |row: &TokenEpsilonRow| match row.composition {
+            TokenComposition::Renyi => "Rényi divergences",
+            TokenComposition::PrivacyLoss => "privacy losses",
+        };
+        let table = Table::of(&self.epsilons)
+            .words("bound of one answer", |row| row.name)
+            .words("composed by", |row| how(row))
+            .number(format!("ε at δ = {}", short(self.delta.0)), 4, |row| row.epsilon.0);
+        let note = "Also where contexts depend on answers.";
+        Section::new("Composition").heading("ε of as many answers, by accountants").table(table).notes([note])
+    }
+
+    fn replaced(&self) -> bool {
+        self.neighbors == TokenNeighbors::Replaced
     }
 
     fn member_section(&self, form: Form) -> Section {
@@ -94,9 +121,11 @@ impl TokensAnswer {
         if !answered && !fixed {
             return Section::default();
         }
+        let composed = rows.iter().any(|row| row.epsilon.is_some());
         let delta = short(self.delta.0);
         let table: Columns<_> = Table::of(rows)
-            .exact("without member", |row| row.member)
+            .exact("member", |row| row.member)
+            .when(self.replaced(), |table| table.exact("replaced by", |row| of(row.replaced_by)))
             .when(answered, |table| {
                 table
                     .number("loss of the answers", 4, |row| row.loss.map(|one| one.0))
@@ -105,6 +134,9 @@ impl TokensAnswer {
             })
             .when(fixed, |table| {
                 table.number(format!("ε at most, δ = {delta}"), 4, |row| row.epsilon_at_most.map(|one| one.0))
+            })
+            .when(composed, |table| {
+                table.number(format!("ε of all, δ = {delta}"), 4, |row| row.epsilon.map(|both| both[0].0))
             });
         let mut notes = Vec::new();
         if answered {
@@ -114,7 +146,9 @@ impl TokensAnswer {
                 rounded_up(self.failure_probability)
             ));
         }
-        if fixed {
+        if composed {
+            notes.push("ε of all: privacy losses of all positions, convolved; enclosed from below by this and from above by ε at most.".into());
+        } else if fixed {
             notes.push("Upper bounds are those of the sums, converted at the best order.".into());
         }
         if form == Form::Text && hidden > 0 {
@@ -129,7 +163,8 @@ impl TokensAnswer {
         let table = Table::of(&self.leaking)
             .exact("position", |row| row.position)
             .when(answered, |table| table.exact("token", |row| row.token.map_or_else(String::new, |t| t.to_string())))
-            .exact("without member", |row| row.member)
+            .exact("member", |row| row.member)
+            .when(self.replaced(), |table| table.exact("replaced by", |row| of(row.replaced_by)))
             .words("direction", |row| row.direction.name())
             .number(format!("D, α = {}", short(order)), 4, |row| row.divergence.0)
             .when(answered, |table| table.number("loss of the answer", 4, |row| row.loss.map(|one| one.0)));
@@ -154,7 +189,7 @@ impl TokensAnswer {
         let curve = &self.curve;
         let last = curve.points.last()?;
         let mut series = vec![Series::new(
-            format!("exact, member {}", curve.member),
+            format!("exact, {}", curve.neighbor),
             SeriesKind::Exact,
             std::iter::once([0.0, 0.0]).chain(curve.points.iter().copied()).collect(),
         )];
@@ -165,7 +200,7 @@ impl TokensAnswer {
         let figure = Curves {
             title: format!("D of order {} of all answers, in nats", curve.order),
             description: format!(
-                "The {} divergence of the answers so far, without the member that leaks most in the end.",
+                "The {} divergence of the answers so far from those of the neighbor that shows most in the end.",
                 curve.direction.name()
             ),
             x: Axis::linear("answers"),
@@ -204,6 +239,7 @@ impl Render for TokensAnswer {
         vec![
             self.renyi_section(form),
             self.accountant_section(),
+            self.epsilon_section(),
             self.member_section(form),
             self.leaking_section(),
             self.planted_section(),
@@ -220,7 +256,8 @@ impl Render for TokensAnswer {
             .column("position", |row| row.0)
             .column("token", |row| row.1)
             .column("order", |row| row.2.0.get())
-            .column("member", |row| row.2.1)
+            .column("member", |row| row.2.1.owner)
+            .column("replaced_by", |row| row.2.1.replaced_by)
             .column("direction", |row| row.2.2)
             .column("divergence", |row| row.2.3)
             .into()
@@ -229,6 +266,11 @@ impl Render for TokensAnswer {
 
 fn of_orders(
     position: &TokenPositionRow,
-) -> impl Iterator<Item = (usize, Option<usize>, (Order, usize, Direction, f64))> + '_ {
+) -> impl Iterator<Item = (usize, Option<usize>, (Order, TokenNeighbor, Direction, f64))> + '_ {
     position.largest.iter().map(|largest| (position.position, position.token, *largest))
+}
+
+/// The model that stands in.
+fn of(replaced_by: Option<u64>) -> String {
+    replaced_by.map_or_else(String::new, |spare| spare.to_string())
 }

@@ -101,8 +101,8 @@ pub use text_membership::{
     TextAttackRow, TextMembershipAnswer, TextMembershipStudy, TextRateRow, TextSizes, VulnerableSequenceRow,
 };
 pub use tokens::{
-    Contexts, LeakingPositionRow, PlantedTestRow, TokenAccountantRow, TokenCurve, TokenMemberRow, TokenPositionRow,
-    TokenRenyiRow, TokensAnswer, TokensStudy,
+    Contexts, LeakingPositionRow, PlantedTestRow, TokenAccountantRow, TokenComposition, TokenCurve, TokenEpsilonRow,
+    TokenMemberRow, TokenPositionRow, TokenRenyiRow, TokensAnswer, TokensStudy,
 };
 pub use verify::{CounterexampleRow, PropertyRow, TestedAccountant, VerifyAnswer, VerifyStudy};
 pub use votes::{

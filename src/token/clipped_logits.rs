@@ -1,7 +1,7 @@
 //! Sampling from the mean of clipped logits.
 
 use super::position::softmax;
-use super::{EnsembleSize, NextTokens, Released, TokenMechanism, TokenMechanismKind};
+use super::{DominatingAnswer, EnsembleSize, NextTokens, Released, TokenMechanism, TokenMechanismKind, TokenNeighbors};
 use crate::accountant::{Statement, Theorem, exponential_mechanism_rdp};
 use crate::error::{Error, Result};
 use crate::mechanism::{Parameter, Parameters};
@@ -16,8 +16,8 @@ const WIDEST: f64 = 700.0;
 /// The logits of a member are moved so that the largest is the clip c, and those below -c are raised to it. The answer
 /// has probabilities proportional to exp(Σ z/(s τ)), with the sum over all members and a batch size s that is fixed
 /// beforehand. A member that is removed takes away between -c and c from each sum, so that ratios of probabilities
-/// change within a range of ε = 2c/(sτ): D_α is at most that of the bounded range, and ρ = (c/(sτ))²/2 at most in
-/// zero-concentrated privacy. Positions at which probabilities could be e^700 apart are rejected.
+/// change within a range of ε = 2c/(sτ): D_α is at most that of the bounded range, and ρ = ε²/8 at most in
+/// zero-concentrated privacy. One that is replaced changes each sum by up to 2c, and the range is twice as wide. Positions at which probabilities could be e^700 apart are rejected.
 ///
 /// # References
 /// Amin et al. (2024), "Private prediction for large-scale synthetic text generation"; Dong, Durfee and Rogers (2020).
@@ -40,6 +40,7 @@ pub const CLIPPED_LOGITS: &TokenMechanismKind = &TokenMechanismKind {
         Parameter::number("temperature", &[1.0]).optional(),
     ],
     needs_public: false,
+    models_of_owner: 1,
     read: |parameters| {
         let temperature = if parameters.has("temperature") { parameters.number("temperature")? } else { 1.0 };
         Ok(Arc::new(ClippedLogits::new(parameters.number("clip")?, parameters.number("batch")?, temperature)?))
@@ -116,12 +117,27 @@ impl TokenMechanism for ClippedLogits {
         Ok(Released::new(whole, without))
     }
 
-    fn theorems(&self, _: EnsembleSize) -> Vec<Theorem> {
-        let range = self.clip / self.scale;
-        let mut theorems = vec![Theorem::alike(&CONCENTRATED, move |order| order.get() * range * range / 2.0)];
-        if let Ok(epsilon) = Epsilon::new(2.0 * range) {
+    fn theorems(&self, _: EnsembleSize, neighbors: TokenNeighbors) -> Vec<Theorem> {
+        let width = self.width(neighbors);
+        let mut theorems = vec![Theorem::alike(&CONCENTRATED, move |order| order.get() * width * width / 8.0)];
+        if let Ok(epsilon) = Epsilon::new(width) {
             theorems.push(Theorem::alike(&BOUNDED_RANGE, move |order| exponential_mechanism_rdp(order, epsilon)));
         }
         theorems
+    }
+
+    fn dominating(&self, _: EnsembleSize, neighbors: TokenNeighbors) -> Option<DominatingAnswer> {
+        DominatingAnswer::of_width(self.width(neighbors))
+    }
+}
+
+impl ClippedLogits {
+    /// The width ε of the range of ln of ratios.
+    fn width(&self, neighbors: TokenNeighbors) -> f64 {
+        let removed = 2.0 * self.clip / self.scale;
+        match neighbors {
+            TokenNeighbors::Removed => removed,
+            TokenNeighbors::Replaced => 2.0 * removed,
+        }
     }
 }

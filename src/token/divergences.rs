@@ -12,16 +12,16 @@ const LANES: usize = 8;
 /// Whole orders up to this one are sums of products.
 const LARGEST_WHOLE: f64 = 256.0;
 
-/// What the removal of one member shows at a position.
+/// What an answer shows of one owner at a position.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TokenDivergence {
-    /// The member that is removed.
-    pub member: usize,
+    /// The neighbor, by its place in [`TokenNeighbors::of`](super::TokenNeighbors::of): the owner that is removed.
+    pub neighbor: usize,
     /// The order.
     pub order: Order,
-    /// D_α of the answer with all members from the answer without the member, or the other way round, in nats.
+    /// D_α of the answer of the ensemble from the answer of the neighbor, or the other way round, in nats.
     pub value: f64,
-    /// Forward: the ensemble with all members comes first.
+    /// Forward: the ensemble comes first.
     pub direction: Direction,
 }
 
@@ -31,12 +31,12 @@ pub struct TokenDivergence {
 /// ```
 /// # use leakbound::bound::Direction;
 /// # use leakbound::quantity::Order;
-/// # use leakbound::token::{ClippedLogits, NextTokens, TokenMechanism, removed_members};
+/// # use leakbound::token::{ClippedLogits, NextTokens, TokenMechanism, TokenNeighbors, removed_members};
 /// # use ndarray::array;
 /// let position = NextTokens::from_logits(array![[3.0, 0.0, 0.0], [0.0, 0.0, 0.0]].view(), None)?;
 /// let mechanism = ClippedLogits::new(1.0, 2.0, 1.0)?;
 /// let order = Order::new(2.0)?;
-/// let theorem = &mechanism.theorems(position.size())[0];
+/// let theorem = &mechanism.theorems(position.size(), TokenNeighbors::Removed)[0];
 /// for found in removed_members(&mechanism, &position, &[order])? {
 ///     assert!(found.value <= theorem.at(order, found.direction).unwrap().value);
 /// }
@@ -57,18 +57,18 @@ pub fn removed_members(
 /// The same of an answer whose distributions are known.
 #[must_use]
 pub fn of_released(released: &Released, orders: &[Order]) -> Vec<TokenDivergence> {
-    let mut found = Vec::with_capacity(2 * orders.len() * released.without().len());
-    for (member, without) in released.without().enumerate() {
+    let mut found = Vec::with_capacity(2 * orders.len() * released.neighbors().len());
+    for (neighbor, other) in released.neighbors().enumerate() {
         let values = Direction::BOTH.map(|direction| {
             let [p, q] = match direction {
-                Direction::Forward => [released.whole(), without],
-                Direction::Reverse => [without, released.whole()],
+                Direction::Forward => [released.whole(), other],
+                Direction::Reverse => [other, released.whole()],
             };
             renyi_at(p, q, orders)
         });
         for (index, &order) in orders.iter().enumerate() {
             for (direction, values) in Direction::BOTH.into_iter().zip(&values) {
-                found.push(TokenDivergence { member, order, value: values[index], direction });
+                found.push(TokenDivergence { neighbor, order, value: values[index], direction });
             }
         }
     }

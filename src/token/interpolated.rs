@@ -1,6 +1,7 @@
 //! Sampling from the mean of members, interpolated with the uniform distribution.
 
-use super::{EnsembleSize, NextTokens, Released, TokenMechanism, TokenMechanismKind};
+use super::dominating::range_ends;
+use super::{DominatingAnswer, EnsembleSize, NextTokens, Released, TokenMechanism, TokenMechanismKind, TokenNeighbors};
 use crate::accountant::{Statement, Theorem};
 use crate::bound::Direction;
 use crate::divergence::two_ratios_renyi;
@@ -21,7 +22,8 @@ use std::sync::Arc;
 /// a = ln(1 + λ/(N u)),   b = ln((λ + u)/(λ (N-1)/N + u)),
 /// ```
 /// reached for N > 1 where the removed member alone gives the token, and where it alone does not. A single member is
-/// compared with the uniform distribution: a = ln(1 + λ(V-1)), b = -ln(1-λ). An answer is (max(a, b), 0)-private.
+/// compared with the uniform distribution: a = ln(1 + λ(V-1)), b = -ln(1-λ). Where a member is replaced, b is a: one
+/// model alone gives the token, and the other alone does not. An answer is (max(a, b), 0)-private.
 /// D_α of any two distributions with ratios in a range is at most that of the two distributions on two tokens whose
 /// ratios are the ends of the range, because exp((α-1) D_α) is the mean of a convex function of the ratio.
 ///
@@ -48,6 +50,7 @@ pub const INTERPOLATED_TOKENS: &TokenMechanismKind = &TokenMechanismKind {
     name: "interpolated-tokens",
     parameters: &[Parameter::number("share", &[0.5, 0.9, 1.0])],
     needs_public: false,
+    models_of_owner: 1,
     read: |parameters| Ok(Arc::new(InterpolatedTokens::new(parameters.probability("share")?))),
 };
 
@@ -84,32 +87,47 @@ impl TokenMechanism for InterpolatedTokens {
         Ok(released)
     }
 
-    fn theorems(&self, size: EnsembleSize) -> Vec<Theorem> {
-        let (share, members) = (self.share.get(), size.members as f64);
-        let uniform = (1.0 - share) / size.tokens as f64;
-        let (up, down) = if size.members > 1 {
-            // (λ + u)/(λ (N-1)/N + u) = 1 + (λ/N)/(λ (N-1)/N + u)
-            let down = share / members / (share * (members - 1.0) / members + uniform);
-            ((share / (members * uniform)).ln_1p(), down.ln_1p())
-        } else {
-            // One member against the uniform distribution.
-            ((share * (size.tokens as f64 - 1.0)).ln_1p(), -(-share).ln_1p())
-        };
+    fn theorems(&self, size: EnsembleSize, neighbors: TokenNeighbors) -> Vec<Theorem> {
+        let (up, down) = self.range(size, neighbors);
         vec![Theorem::new(&RANGE, move |order, direction| {
-            if share == 0.0 {
-                return 0.0;
-            }
             let (up, down) = match direction {
                 Direction::Forward => (up, down),
                 Direction::Reverse => (down, up),
             };
+            if up == 0.0 {
+                return 0.0;
+            }
             if !(up.is_finite() && down.is_finite()) {
                 return f64::INFINITY;
             }
-            // Q of the two tokens, for which the mean of the ratios is 1.
-            let (more, less) = (up.exp_m1(), -(-down).exp_m1());
-            let q = [less / (more + less), more / (more + less)];
+            let [q, _] = range_ends(up, down);
             two_ratios_renyi(q, [up, -down], order) * (1.0 + 1e-10)
         })]
+    }
+
+    fn dominating(&self, size: EnsembleSize, neighbors: TokenNeighbors) -> Option<DominatingAnswer> {
+        let (up, down) = self.range(size, neighbors);
+        DominatingAnswer::of_range(up, down)
+    }
+}
+
+impl InterpolatedTokens {
+    /// a and b: losses lie between -b and a.
+    fn range(&self, size: EnsembleSize, neighbors: TokenNeighbors) -> (f64, f64) {
+        let (share, members) = (self.share.get(), size.members as f64);
+        if share == 0.0 {
+            return (0.0, 0.0);
+        }
+        let uniform = (1.0 - share) / size.tokens as f64;
+        let up = (share / (members * uniform)).ln_1p();
+        match neighbors {
+            TokenNeighbors::Replaced => (up, up),
+            // (λ + u)/(λ (N-1)/N + u) = 1 + (λ/N)/(λ (N-1)/N + u)
+            TokenNeighbors::Removed if size.members > 1 => {
+                (up, (share / members / (share * (members - 1.0) / members + uniform)).ln_1p())
+            }
+            // One member against the uniform distribution.
+            TokenNeighbors::Removed => ((share * (size.tokens as f64 - 1.0)).ln_1p(), -(-share).ln_1p()),
+        }
     }
 }

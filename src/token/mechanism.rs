@@ -1,6 +1,6 @@
 //! What makes one distribution of those of an ensemble.
 
-use super::{EnsembleSize, NextTokens};
+use super::{DominatingAnswer, EnsembleSize, NextTokens, TokenNeighbors};
 use crate::accountant::Theorem;
 use crate::error::Result;
 use crate::mechanism::{Parameter, Parameters, write_text};
@@ -19,18 +19,26 @@ pub trait TokenMechanism: fmt::Debug + Send + Sync {
     /// Its parameters, from which [`TokenMechanismKind::read`] makes it again.
     fn parameters(&self) -> Parameters;
 
-    /// The distribution of its answer at a position, with all members and without each of them.
+    /// The distribution of its answer at a position, with all members and without each owner of
+    /// [`models_of_owner`](TokenMechanismKind::models_of_owner) members.
     ///
     /// # Errors
     /// [`Error::Rejected`](crate::Error::Rejected) for a position without what the mechanism needs, such as a public
     /// model.
     fn released(&self, position: &NextTokens) -> Result<Released>;
 
-    /// The theorems that bound D_α of one answer for an ensemble of this size against one of a member less, and the
-    /// other way round, whatever the members say.
-    fn theorems(&self, size: EnsembleSize) -> Vec<Theorem>;
+    /// The theorems that bound D_α of one answer of an ensemble of this size against a neighbor, forward, and the other
+    /// way round, whatever the members say. None for a mechanism that leaks without a bound on some data.
+    fn theorems(&self, size: EnsembleSize, neighbors: TokenNeighbors) -> Vec<Theorem>;
 
-    /// What the authors of the mechanism charge for D_α of one answer, where no proof of ours stands behind it.
+    /// A pair of distributions that dominates those of one answer of all neighbors, whatever the members say, where one
+    /// is known: many answers are composed by its privacy loss.
+    fn dominating(&self, _size: EnsembleSize, _neighbors: TokenNeighbors) -> Option<DominatingAnswer> {
+        None
+    }
+
+    /// What the authors of the mechanism charge for D_α of one answer when a member is removed, where no proof of ours
+    /// stands behind it.
     fn charge(&self, _size: EnsembleSize, _order: Order) -> Option<Charge> {
         None
     }
@@ -45,6 +53,9 @@ pub struct TokenMechanismKind {
     pub parameters: &'static [Parameter],
     /// Whether it needs a public model.
     pub needs_public: bool,
+    /// How many models of the ensemble were trained on the records of one owner: neighboring ones, which are removed or
+    /// replaced together.
+    pub models_of_owner: usize,
     /// The mechanism with these parameters.
     pub read: fn(&Parameters) -> Result<Arc<dyn TokenMechanism>>,
 }
@@ -69,18 +80,18 @@ pub struct Charge {
 /// Doubles of this many tokens of ten members take 160 KiB.
 const TOKENS_AT_ONCE: usize = 2048;
 
-/// The distributions of an answer.
+/// The distributions of an answer: of an ensemble, and of its neighbors.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Released {
     whole: Vec<f64>,
-    /// \[member, token\]
-    without: Vec<f64>,
+    /// \[neighbor, token\]
+    neighbors: Vec<f64>,
 }
 
 impl Released {
-    /// From the probabilities of the tokens with all members, and \[member, token\] without each of them.
-    pub(super) const fn new(whole: Vec<f64>, without: Vec<f64>) -> Self {
-        Self { whole, without }
+    /// From the probabilities of the tokens with all members, and \[neighbor, token\] of each neighbor.
+    pub(super) const fn new(whole: Vec<f64>, neighbors: Vec<f64>) -> Self {
+        Self { whole, neighbors }
     }
 
     /// Means over all members of values \[member\]\[token\], and over all but each of them, which are 0 where nobody is
@@ -101,7 +112,7 @@ impl Released {
                 add(&mut whole[some.clone()], &of(member)[some.clone()]);
             }
         }
-        let mut means = Self { whole, without };
+        let mut means = Self { whole, neighbors: without };
         means.change(|sums, members| {
             let each = 1.0 / members.max(1) as f64;
             sums.iter_mut().for_each(|sum| *sum *= each);
@@ -109,11 +120,17 @@ impl Released {
         means
     }
 
-    /// Changes each of the distributions, given the number of its members.
+    /// Changes each of the distributions, given the number of its members: of neighbors that lack one.
     pub(super) fn change(&mut self, mut change: impl FnMut(&mut [f64], usize)) {
-        let members = self.without.len() / self.whole.len();
-        change(&mut self.whole, members);
-        self.without.chunks_exact_mut(self.whole.len()).for_each(|one| change(one, members - 1));
+        let members = self.neighbors.len() / self.whole.len();
+        self.change_each(|one, without| change(one, if without.is_some() { members - 1 } else { members }));
+    }
+
+    /// Changes each of the distributions, given the neighbor that it is of, or none.
+    pub(super) fn change_each(&mut self, mut change: impl FnMut(&mut [f64], Option<usize>)) {
+        change(&mut self.whole, None);
+        let neighbors = self.neighbors.chunks_exact_mut(self.whole.len());
+        neighbors.enumerate().for_each(|(index, one)| change(one, Some(index)));
     }
 
     /// Probabilities of the tokens with all members.
@@ -122,9 +139,10 @@ impl Released {
         &self.whole
     }
 
-    /// Probabilities without each of the members, in their order.
-    pub fn without(&self) -> impl ExactSizeIterator<Item = &[f64]> {
-        self.without.chunks_exact(self.whole.len())
+    /// Probabilities of each neighbor: without each of the owners, in their order, or in that of
+    /// [`TokenNeighbors::of`].
+    pub fn neighbors(&self) -> impl ExactSizeIterator<Item = &[f64]> {
+        self.neighbors.chunks_exact(self.whole.len())
     }
 }
 

@@ -1,17 +1,13 @@
 //! Sampling from mixtures of each member with a public model (PMixED).
 
 use super::divergences::{mixture_distance, renyi};
-use super::{Charge, EnsembleSize, NextTokens, Released, TokenMechanism, TokenMechanismKind};
+use super::share::largest_share;
+use super::{Charge, EnsembleSize, NextTokens, Released, TokenMechanism, TokenMechanismKind, TokenNeighbors};
 use crate::accountant::{Statement, Theorem};
 use crate::error::{Error, Result};
 use crate::mechanism::{Parameter, Parameters};
 use crate::quantity::{Order, Probability};
-use crate::solve::{Search, increasing_root};
-use std::cell::Cell;
 use std::sync::Arc;
-
-/// A share of a member is found to within this, relative to itself, and rounded down by as much.
-const TOLERANCE: f64 = 1e-12;
 
 /// A token from the mean of mixtures of members with a public model: PMixED.
 ///
@@ -76,6 +72,7 @@ pub const MIXED_TOKENS: &TokenMechanismKind = &TokenMechanismKind {
         Parameter::number("rate", &[1.0, 0.5]).optional(),
     ],
     needs_public: true,
+    models_of_owner: 1,
     read: |parameters| {
         let rate = if parameters.has("rate") { parameters.probability("rate")? } else { Probability::new(1.0)? };
         let order = parameters.in_domain("order", Order::new)?;
@@ -116,42 +113,28 @@ impl MixedTokens {
         for ((change, &member), &public) in change.iter_mut().zip(member).zip(public) {
             *change = if member == public { 0.0 } else { (member - public) / public };
         }
-        let mut distance = |share: f64| {
+        let mut distance = |share: f64| -> f64 {
             mixture_distance(public, &change, share, self.order).unwrap_or_else(|| {
                 mix_into(&mut mixture, member, public, share);
                 renyi(&mixture, public, self.order).max(renyi(public, &mixture, self.order))
             })
         };
-        let whole = distance(1.0);
-        if whole <= self.radius {
-            return Ok(1.0);
-        }
         // No mixture is near a public model that never gives a token.
         let unknown = member.iter().zip(public).any(|(&member, &public)| member > 0.0 && public == 0.0);
-        if self.radius == 0.0 || unknown {
+        // D_α is close to α λ²/2 Σ p₀ d² where λ is small.
+        let square: f64 = public.iter().zip(&change).map(|(public, change)| public * change * change).sum();
+        if unknown && distance(1.0) > self.radius {
             return Ok(0.0);
         }
-        // D_α is close to α λ²/2 Σ p₀ d² where λ is small: its logarithm is close to a line of ln λ of slope 2.
-        let square: f64 = public.iter().zip(&change).map(|(public, change)| public * change * change).sum();
-        let start = (self.radius / (0.5 * self.order.get() * square)).ln() / 2.0;
-        let start = if start.is_finite() { start.clamp(-700.0, -1e-3) } else { -1.0 };
-        let last = Cell::new(None::<(f64, f64)>);
-        let evaluate = |log_share: f64| {
-            let value = if log_share < 0.0 { (distance(log_share.exp()) / self.radius).ln() } else { f64::MAX };
-            let slope = last.get().map_or(2.0, |(x, before)| (value - before) / (log_share - x));
-            last.set(Some((log_share, value)));
-            let value = value.clamp(-700.0, 700.0);
-            ((), value, if slope > 0.1 && slope < 1e6 { slope } else { 2.0 })
-        };
-        let search = Search { start, first_reach: 8.0, narrowest: 1e-13, quantity: "share of a member" };
-        let (log_share, ()) = increasing_root(search, evaluate, |value, _| value.abs() <= TOLERANCE)?;
-        Ok(log_share.exp() * (1.0 - TOLERANCE))
+        largest_share(self.radius, 0.5 * self.order.get() * square, distance)
     }
 
-    /// exp((a-1) D_a) - 1 of m members against one less, all of which joined: small values keep their digits.
-    fn excess(&self, order: Order, members: f64) -> f64 {
+    /// exp((a-1) D_a) - 1 of m members against a neighbor, all of which joined: small values keep their digits. Of two
+    /// means that differ in one of m mixtures the excess is that of the two mixtures over m, whether the other one is
+    /// another member's or the mean of the rest.
+    fn excess(&self, order: Order, members: f64, neighbors: TokenNeighbors) -> f64 {
         let (a, alpha) = (order.get(), self.order.get());
-        if members <= 1.0 {
+        if members <= 1.0 && neighbors == TokenNeighbors::Removed {
             return if a <= alpha { ((a - 1.0) * self.radius).exp_m1() } else { f64::INFINITY };
         }
         if a > alpha * alpha / (2.0 * alpha - 1.0) {
@@ -199,7 +182,7 @@ impl TokenMechanism for MixedTokens {
     }
 
     /// One, for both directions: finite at orders up to α²/(2α-1).
-    fn theorems(&self, size: EnsembleSize) -> Vec<Theorem> {
+    fn theorems(&self, size: EnsembleSize, neighbors: TokenNeighbors) -> Vec<Theorem> {
         let (mechanism, members) = (*self, size.members);
         vec![Theorem::alike(&HOELDER, move |order| {
             let (rate, others) = (mechanism.rate.get(), members.saturating_sub(1));
@@ -208,7 +191,7 @@ impl TokenMechanism for MixedTokens {
                 return 0.0;
             }
             let excess: f64 = binomial_masses(others, rate)
-                .map(|(joined, mass)| mass * rate * mechanism.excess(order, joined as f64 + 1.0))
+                .map(|(joined, mass)| mass * rate * mechanism.excess(order, joined as f64 + 1.0, neighbors))
                 .sum();
             excess.ln_1p() / (order.get() - 1.0) * (1.0 + 1e-10)
         })]
@@ -245,7 +228,7 @@ fn public(position: &NextTokens) -> Result<&[f64]> {
 }
 
 /// λ p + (1-λ) p₀.
-fn mix_into(mixture: &mut [f64], member: &[f64], public: &[f64], share: f64) {
+pub(super) fn mix_into(mixture: &mut [f64], member: &[f64], public: &[f64], share: f64) {
     for ((mixture, member), public) in mixture.iter_mut().zip(member).zip(public) {
         *mixture = share * member + (1.0 - share) * public;
     }

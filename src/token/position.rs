@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use crate::special::exp_in_loops;
 use crate::vectorized::{Arch, vectorized};
 use ndarray::{ArrayView1, ArrayView2};
+use std::ops::Range;
 
 /// Logarithms of probabilities below this, relative to the largest one, are those of 0.
 const SMALLEST: f64 = -708.0;
@@ -36,10 +37,12 @@ pub struct EnsembleSize {
 #[derive(Debug, Clone, PartialEq)]
 pub struct NextTokens {
     tokens: usize,
-    /// \[member, token\]
+    /// \[member, token\], then \[spare, token\]
     logits: Vec<f64>,
-    /// \[member, token\]
+    /// \[member, token\], then \[spare, token\]
     probabilities: Vec<f64>,
+    /// How many of the last models are no members.
+    spares: usize,
     public: Option<Vec<f64>>,
 }
 
@@ -70,13 +73,50 @@ impl NextTokens {
                 softmax(&mut probabilities).map(|()| probabilities)
             })
             .transpose()?;
-        Ok(Self { tokens, logits, probabilities, public })
+        Ok(Self { tokens, logits, probabilities, spares: 0, public })
+    }
+
+    /// The same position, with the last models set aside: they are no members, but may stand in for one.
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless a member is left.
+    pub fn setting_aside(mut self, spares: usize) -> Result<Self> {
+        if spares >= self.models() {
+            let expected = format!("fewer than the {} models", self.models());
+            return Err(Error::Length { quantity: "models that stand in", found: spares, expected });
+        }
+        self.spares = spares;
+        Ok(self)
+    }
+
+    /// The ensemble that some of the models set aside have joined as its last members.
+    ///
+    /// # Panics
+    /// If there are no such models.
+    #[must_use]
+    pub fn joined_by(&self, spares: Range<usize>) -> Self {
+        assert!(spares.end <= self.spares, "spares {spares:?} of {}", self.spares);
+        let members = self.members() * self.tokens;
+        let joined = members + spares.start * self.tokens..members + spares.end * self.tokens;
+        let of = |models: &[f64]| [&models[..members], &models[joined.clone()]].concat();
+        let (logits, probabilities) = (of(&self.logits), of(&self.probabilities));
+        Self { tokens: self.tokens, logits, probabilities, spares: 0, public: self.public.clone() }
+    }
+
+    fn models(&self) -> usize {
+        self.logits.len() / self.tokens
     }
 
     /// Number of members.
     #[must_use]
     pub fn members(&self) -> usize {
-        self.logits.len() / self.tokens
+        self.models() - self.spares
+    }
+
+    /// Number of models set aside.
+    #[must_use]
+    pub const fn spares(&self) -> usize {
+        self.spares
     }
 
     /// Number of tokens of the vocabulary.

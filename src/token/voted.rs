@@ -1,6 +1,6 @@
 //! The token that most members would give, after noise on every count.
 
-use super::{EnsembleSize, NextTokens, Released, TokenMechanism, TokenMechanismKind};
+use super::{DominatingAnswer, EnsembleSize, NextTokens, Released, TokenMechanism, TokenMechanismKind, TokenNeighbors};
 use crate::accountant::{Statement, Theorem, gaussian_rdp};
 use crate::distribution::{Noise, noisy_argmax_distribution};
 use crate::error::{Error, Result};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 ///
 /// Each member votes for its likeliest token, the first of equal ones. Noise of standard deviation σ is added to the
 /// count of every token of the vocabulary, and the answer is the token of the largest sum. A member that is removed
-/// takes away one vote, so that D_α is at most α/(2σ²). Positions at which a token has a probability below 1e-300 are
+/// takes away one vote, so that D_α is at most α/(2σ²); one that is replaced moves one, and D_α is at most α/σ². Positions at which a token has a probability below 1e-300 are
 /// rejected: counts some 52 standard deviations apart.
 ///
 /// # References
@@ -28,6 +28,7 @@ pub const VOTED_TOKENS: &TokenMechanismKind = &TokenMechanismKind {
     name: "voted-tokens",
     parameters: &[Parameter::noise("sigma")],
     needs_public: false,
+    models_of_owner: 1,
     read: |parameters| Ok(Arc::new(VotedTokens::new(parameters.scale("sigma")?))),
 };
 
@@ -35,7 +36,7 @@ pub const VOTED_TOKENS: &TokenMechanismKind = &TokenMechanismKind {
 const SMALLEST: f64 = 1e-300;
 
 static GAUSSIAN: Statement =
-    Statement::for_any_data("voted-tokens", "Mironov (2017), Proposition 7, for one vote that is removed");
+    Statement::for_any_data("voted-tokens", "Mironov (2017), Proposition 7, for a vote that is removed or moved");
 
 impl VotedTokens {
     /// With noise of this standard deviation.
@@ -89,9 +90,21 @@ impl TokenMechanism for VotedTokens {
         Ok(Released::new(whole, without))
     }
 
-    fn theorems(&self, _: EnsembleSize) -> Vec<Theorem> {
+    fn theorems(&self, _: EnsembleSize, neighbors: TokenNeighbors) -> Vec<Theorem> {
         let sigma = self.sigma;
-        vec![Theorem::alike(&GAUSSIAN, move |order| gaussian_rdp(order, sigma, 1.0))]
+        vec![Theorem::alike(&GAUSSIAN, move |order| gaussian_rdp(order, sigma, moved(neighbors)))]
+    }
+
+    fn dominating(&self, _: EnsembleSize, neighbors: TokenNeighbors) -> Option<DominatingAnswer> {
+        Some(DominatingAnswer::Gaussian { mu: moved(neighbors) / self.sigma.get() })
+    }
+}
+
+/// How far the counts of neighbors are apart: a vote is taken away, or moved.
+fn moved(neighbors: TokenNeighbors) -> f64 {
+    match neighbors {
+        TokenNeighbors::Removed => 1.0,
+        TokenNeighbors::Replaced => std::f64::consts::SQRT_2,
     }
 }
 

@@ -68,7 +68,7 @@ fn an_ensemble_is_audited_in_every_form() {
     // A row for each position and order.
     let table = desk.stdout(&format!("{AUDIT} --format csv --orders 2,3"));
     let lines: Vec<&str> = table.lines().collect();
-    assert_eq!((lines[0], lines.len()), ("position,token,order,member,direction,divergence", 17));
+    assert_eq!((lines[0], lines.len()), ("position,token,order,member,replaced_by,direction,divergence", 17));
 }
 
 /// A folder of arrays, logarithms and probabilities, and numbers of half precision are the same recording.
@@ -202,9 +202,60 @@ fn mechanisms_that_are_none_get_one_line() {
         ("pmixed:order=3", "`pmixed` is none; there are mixed-tokens, "),
         ("clipped-logits:clip=-1,batch=1", "clip of logits = -1 is not in (0, inf)"),
         ("voted-tokens", "sigma is missing"),
+        ("submixed-tokens:order=2,discordance=0.1", "submixed-tokens needs a public model"),
         ("interpolated-tokens:share=1,more=2", "`more` is no parameter of interpolated-tokens; it has share"),
     ] {
         let (_, found) = desk.failed(&format!("audit tokens alone.npz --mechanism {mechanism}"));
         assert!(found.contains(line), "{mechanism}: {found}");
+    }
+}
+
+/// A model that was set aside in place of a member, pairs of models, and what is missing for them.
+#[test]
+fn members_are_replaced_and_come_in_pairs() {
+    let desk = Desk::new();
+    let (members, public) = logits();
+    let add = |writer: &mut Writer, spares: usize| {
+        writer.add_array("logits", &members.select(ndarray::Axis(1), &[0, 1])).unwrap();
+        writer.add_array("spare_logits", &members.select(ndarray::Axis(1), &vec![2; spares])).unwrap();
+        writer.add_array("public_logits", &public).unwrap();
+    };
+    desk.arrays("two.npz", |writer| add(writer, 2));
+    desk.arrays("one.npz", |writer| add(writer, 1));
+    desk.arrays("t.npz", arrays);
+    let replaced = "audit tokens two.npz --neighbors replaced --contexts fixed --mechanism";
+    let answer = desk.json(&format!("{replaced} clipped-logits:clip=2,batch=2 --claim-epsilon 0.1"));
+    assert_eq!((&answer["neighbors"], rows(&answer["losses"]).len()), (&"replaced".into(), 4));
+    // Both models that were set aside are the same.
+    assert_eq!(answer["losses"][1]["epsilon"], answer["losses"][3]["epsilon"]);
+    assert_eq!((&answer["losses"][3]["member"], &answer["losses"][3]["replaced_by"]), (&1.into(), &1.into()));
+    let enclosed = answer["losses"].as_array().unwrap().iter().map(|row| &row["epsilon"]);
+    let lower = enclosed.map(|epsilon| number(&epsilon[0])).fold(0.0, f64::max);
+    assert_eq!(
+        (number(&answer["claims"][0]["lower"]), number(&answer["claims"][0]["failure_probability"])),
+        (lower, 0.0)
+    );
+    for row in rows(&answer["epsilons"]) {
+        assert!(number(&row["epsilon"]) >= lower, "{row}");
+    }
+    let text = desk.run(&format!("{replaced} clipped-logits:clip=2,batch=2")).printed(0);
+    for words in ["replaced by", "dominating-pair", "ε of all"] {
+        assert!(text.contains(words), "{words}\n{text}");
+    }
+    let pairs = desk.json(&format!("{replaced} submixed-tokens:order=2,discordance=0.1"));
+    assert_eq!((rows(&pairs["losses"]).len(), rows(&pairs["accountants"]).len()), (1, 0));
+    desk.run(&format!("{replaced} submixed-tokens:order=2,discordance=0.1")).printed(0);
+
+    let pair = "submixed-tokens:order=2,discordance=0.1";
+    for (words, line) in [
+        (
+            "t.npz --mechanism interpolated-tokens:share=1 --neighbors replaced".into(),
+            "set aside, and 0 were recorded; 1 or",
+        ),
+        (format!("one.npz --mechanism {pair} --neighbors replaced"), "and 1 were recorded; 2 or a multiple is needed"),
+        (format!("t.npz --mechanism {pair}"), "submixed-tokens takes 2 models of each owner, and 3 were recorded"),
+    ] {
+        let (_, found) = desk.failed(&format!("audit tokens {words}"));
+        assert!(found.contains(line), "{words}: {found}");
     }
 }

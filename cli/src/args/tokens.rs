@@ -5,7 +5,7 @@ use super::{ClaimOptions, Orders, failure_probability};
 use clap::Args;
 use leakbound::quantity::{FailureProbability, Order};
 use leakbound::study::Contexts;
-use leakbound::token::{self, Decoding, TokenMechanism};
+use leakbound::token::{self, Decoding, TokenMechanism, TokenNeighbors};
 use serde::{Serialize, Serializer};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,9 +16,12 @@ pub struct TokensOptions {
     /// Next tokens of an ensemble: .npz, .safetensors, .npy, or a folder of arrays (.npy)
     pub file: PathBuf,
     /// How a token is drawn: mixed-tokens:order=A,radius=R[,rate=G], clipped-logits:clip=C,batch=S[,temperature=T],
-    /// interpolated-tokens:share=L or voted-tokens:sigma=S
+    /// interpolated-tokens:share=L, voted-tokens:sigma=S or submixed-tokens:order=A,discordance=D (pairs of models)
     #[arg(long, value_name = "NAME:PARAMETER=VALUE,...", value_parser = mechanism, allow_hyphen_values = true)]
     pub mechanism: TokenMechanismText,
+    /// Which ensembles are neighbors: without a member, or with a model that was set aside (`spare_logits`) in its place
+    #[arg(long, value_enum, default_value = "removed")]
+    pub neighbors: TokenNeighbors,
     /// Where contexts come from: they hold tokens that were answered before, or were fixed beforehand
     #[arg(long, value_enum, default_value = "answered")]
     pub contexts: Contexts,

@@ -12,9 +12,9 @@ pub fn run(common: &Common, options: &TokensOptions) -> Result<Verdict> {
     let output = Output::open(common, &[&options.file])?;
     let recording = read_tokens(&options.file, common.memory())?;
     let title = format!(
-        "Next tokens of {} members at {} positions, {} tokens{}\nAnswers of {}",
-        recording.members(),
-        recording.positions(),
+        "Next tokens of {} at {}, {} tokens{}\nAnswers of {}",
+        counted(recording.members(), "member"),
+        counted(recording.positions(), "position"),
         recording.tokens(),
         if recording.has_public() { ", with a public model" } else { "" },
         options.mechanism.0
@@ -23,6 +23,7 @@ pub fn run(common: &Common, options: &TokensOptions) -> Result<Verdict> {
         recording,
         decoding: options.decoding()?,
         mechanism: Arc::clone(&options.mechanism.0),
+        neighbors: options.neighbors,
         contexts: options.contexts,
         orders: options.orders.0.clone(),
         delta: options.claims.delta,
@@ -35,4 +36,8 @@ pub fn run(common: &Common, options: &TokensOptions) -> Result<Verdict> {
     // Whatever was read is the same until now.
     let inputs = study.recording.inputs()?;
     publish(common, output, answer, Asked { options, inputs, title, warnings: Vec::new() })
+}
+
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

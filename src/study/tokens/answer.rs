@@ -5,6 +5,7 @@ use crate::quantity::Order;
 use crate::study::claim::Claim;
 use crate::study::number::Number;
 use crate::study::{Answer, Warning};
+use crate::token::{TokenNeighbor, TokenNeighbors};
 use serde::{Deserialize, Serialize};
 
 /// Where the contexts of the positions come from.
@@ -19,15 +20,17 @@ pub enum Contexts {
     Fixed,
 }
 
-/// A Rényi divergence of all answers together, for a member that is removed.
+/// A Rényi divergence of all answers together, against a neighbor.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TokenRenyiRow {
-    /// The member.
+    /// The member, or the owner of several models, that is removed or replaced.
     pub member: u64,
+    /// The model set aside that stands in for it; absent where it is removed.
+    pub replaced_by: Option<u64>,
     /// The order α.
     pub order: f64,
-    /// The sum over positions of D_α of the answer with all members from that without the member, in nats.
+    /// The sum over positions of D_α of the answer of the ensemble from that of the neighbor, in nats.
     pub forward: Number,
     /// The same the other way round.
     pub reverse: Number,
@@ -45,17 +48,23 @@ pub struct TokenRenyiRow {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TokenMemberRow {
-    /// The member that is removed.
+    /// The member, or the owner of several models, that is removed or replaced.
     pub member: u64,
-    /// The privacy loss of the tokens that were answered: ln of their probability with all members over that without
-    /// this one.
+    /// The model set aside that stands in for it; absent where it is removed.
+    pub replaced_by: Option<u64>,
+    /// The privacy loss of the tokens that were answered: ln of their probability with the ensemble over that with the
+    /// neighbor.
     pub loss: Option<Number>,
     /// Lower bound of ε at δ of all answers, with a finite-sample guarantee; all such bounds hold at once.
     pub epsilon_at_least: Option<Number>,
     /// Lower bound of μ of all answers, with a finite-sample guarantee; all such bounds hold at once.
     pub mu_at_least: Option<Number>,
-    /// Upper bound of ε at δ from the sums; absent where contexts depend on answers.
+    /// Upper bound of ε at δ of all answers, by privacy-loss distributions where there are any, and by the sums of Rényi
+    /// divergences otherwise; absent where contexts depend on answers.
     pub epsilon_at_most: Option<Number>,
+    /// ε at δ of all answers, enclosed from both sides by their privacy-loss distributions; absent where contexts depend
+    /// on answers, and of more than a thousand answers.
+    pub epsilon: Option<[Number; 2]>,
 }
 
 /// An accountant at one order, beside the exact values.
@@ -80,8 +89,31 @@ pub struct TokenAccountantRow {
     pub all: Number,
     /// The exact sum of the member with the largest one.
     pub exact: Number,
-    /// The ε at δ of all answers that it comes to, of a theorem at the best order of a grid.
+}
+
+/// How bounds of single answers become one of all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum TokenComposition {
+    /// Rényi divergences are added, and converted at the best order.
+    Renyi,
+    /// Privacy losses of a pair that dominates every answer are convolved.
+    PrivacyLoss,
+}
+
+/// ε of all answers by an accountant, also where contexts depend on answers.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TokenEpsilonRow {
+    /// The bound of one answer, by its name.
+    pub name: &'static str,
+    /// How the answers are composed.
+    pub composition: TokenComposition,
+    /// ε at δ.
     pub epsilon: Number,
+    /// What it guarantees: that of the theorem, or `heuristic` for what authors charge without a proof.
+    pub validity: Validity,
 }
 
 /// A position that leaks more than others.
@@ -92,13 +124,15 @@ pub struct LeakingPositionRow {
     pub position: u64,
     /// The token that was answered.
     pub token: Option<u64>,
-    /// The member that leaks most.
+    /// The member, or the owner of several models, that leaks most.
     pub member: u64,
-    /// Forward: with all members from without this one.
+    /// The model set aside that stands in for it; absent where it is removed.
+    pub replaced_by: Option<u64>,
+    /// Forward: the ensemble from the neighbor.
     pub direction: Direction,
     /// Its D_α at the first order, in nats.
     pub divergence: Number,
-    /// The privacy loss of the answered token against that member.
+    /// The privacy loss of the answered token against that neighbor.
     pub loss: Option<Number>,
 }
 
@@ -109,17 +143,17 @@ pub struct TokenPositionRow {
     pub position: usize,
     /// The token that was answered.
     pub token: Option<usize>,
-    /// For each order: the member, the direction, and D_α in nats.
-    pub largest: Vec<(Order, usize, Direction, f64)>,
-    /// The privacy loss of the answered token against the first of these members.
+    /// For each order: the neighbor, the direction, and D_α in nats.
+    pub largest: Vec<(Order, TokenNeighbor, Direction, f64)>,
+    /// The privacy loss of the answered token against the first of these neighbors.
     pub loss: Option<f64>,
 }
 
 /// A sum that grows with the positions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TokenCurve {
-    /// The member with the largest sum.
-    pub member: usize,
+    /// The neighbor with the largest sum.
+    pub neighbor: TokenNeighbor,
     /// The order.
     pub order: Order,
     /// The direction of the larger sum.
@@ -151,6 +185,8 @@ pub struct TokensAnswer {
     pub mechanism: String,
     /// Where contexts come from.
     pub contexts: Contexts,
+    /// Which ensembles are neighbors.
+    pub neighbors: TokenNeighbors,
     /// Number of positions at which the ensemble answered.
     pub positions: u64,
     /// Number of members.
@@ -167,6 +203,8 @@ pub struct TokensAnswer {
     pub losses: Vec<TokenMemberRow>,
     /// Accountants beside the exact values.
     pub accountants: Vec<TokenAccountantRow>,
+    /// ε of all answers by accountants.
+    pub epsilons: Vec<TokenEpsilonRow>,
     /// The positions that leak most, the most leaking one first.
     pub leaking: Vec<LeakingPositionRow>,
     /// The test of planted sequences, where some were recorded.

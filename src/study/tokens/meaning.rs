@@ -24,21 +24,23 @@ pub(super) fn warnings(answer: &TokensAnswer, sums: &Sums) -> Vec<Warning> {
             hint: "what is charged is no bound: use a theorem of the table, or the exact values".into(),
         });
     }
-    // e^{-l} of the loss against a member has mean 1 over tokens of the whole ensemble.
+    // e^{-l} of the loss against a neighbor has mean 1 over tokens of the whole ensemble.
     let smallest = sums.losses().and_then(|losses| losses.into_iter().enumerate().min_by(|a, b| a.1.total_cmp(&b.1)));
-    if let Some((member, loss)) = smallest {
-        let p_value = sums.members() as f64 * loss.exp();
+    if let Some((index, loss)) = smallest {
+        let p_value = sums.neighbors().len() as f64 * loss.exp();
         if p_value < answer.failure_probability {
             warnings.push(Warning {
                 code: "answers-of-another-ensemble",
                 message: format!(
-                    "the answered tokens are e^{:.1} times likelier without member {member} than with all members; tokens \
+                    "the answered tokens are e^{:.1} times likelier {} than with all members; tokens \
                      of the recorded distributions do so with probability {} at most",
                     -loss,
+                    sums.neighbors()[index],
                     significant(p_value, 2)
                 ),
-                hint: "check that the tokens were drawn by this mechanism from these distributions: lower bounds need it"
-                    .into(),
+                hint:
+                    "check that the tokens were drawn by this mechanism from these distributions: lower bounds need it"
+                        .into(),
             });
         }
     }

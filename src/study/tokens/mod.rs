@@ -1,6 +1,7 @@
 //! What does each member of an ensemble of language models leak by the tokens that were answered?
 
 mod answer;
+mod composed;
 mod meaning;
 mod planted;
 mod position;
@@ -9,21 +10,23 @@ mod sums;
 mod tests;
 
 pub use answer::{
-    Contexts, LeakingPositionRow, PlantedTestRow, TokenAccountantRow, TokenCurve, TokenMemberRow, TokenPositionRow,
-    TokenRenyiRow, TokensAnswer,
+    Contexts, LeakingPositionRow, PlantedTestRow, TokenAccountantRow, TokenComposition, TokenCurve, TokenEpsilonRow,
+    TokenMemberRow, TokenPositionRow, TokenRenyiRow, TokensAnswer,
 };
 
 use super::Study;
 use super::claim::{Claim, Claims, Quantity};
 use super::number::{Number, short};
 use super::progress::{Meter, Progress};
+use crate::accountant::Theorem;
 use crate::audit::Rectangle;
 use crate::bound::{Direction, Validity};
-use crate::divergence::{RdpCurve, order_grid};
+use crate::divergence::{Bracket, RdpCurve, order_grid};
 use crate::error::{Error, Result};
 use crate::quantity::{Delta, FailureProbability, Order};
 use crate::record::{TokenRecording, free_memory};
-use crate::token::{Decoding, EnsembleSize, TokenMechanism};
+use crate::token::{Charge, Decoding, EnsembleSize, TokenMechanism, TokenNeighbor, TokenNeighbors};
+use composed::{epsilon, is_composed};
 use meaning::warnings;
 use planted::test_planted;
 use position::{Reading, Shown, is_above};
@@ -43,19 +46,20 @@ const COPIES: usize = 8;
 
 /// The leakage of an ensemble of language models by recorded next tokens.
 ///
-/// At each position the distribution of the answer with all members is compared with that without each of them. Where
-/// contexts do not depend on earlier answers, the sum over positions is D_α of everything that was answered; where they
-/// do, it is the sum at the contexts that were recorded.
+/// At each position the distribution of the answer is compared with that of each neighboring ensemble: without a member,
+/// or with another model in its place. Where contexts do not depend on earlier answers, the sum over positions is D_α of
+/// everything that was answered, and ε at δ of up to a thousand answers is enclosed by the convolution of their privacy
+/// losses; where contexts do, the sum is that at the contexts that were recorded.
 ///
 /// The tokens that were answered bound the leakage of the whole run from below, however contexts came about: see
-/// [`Rectangle::of_observed_loss`]. Each member has an equal share of the failure probability, so that all of these bounds
+/// [`Rectangle::of_observed_loss`]. Each neighbor has an equal share of the failure probability, so that all of these bounds
 /// hold at once. They need the recorded distributions to be those that the tokens were drawn from.
 ///
 /// ```
 /// # use leakbound::quantity::{Delta, FailureProbability, Order};
 /// # use leakbound::record::{MemoryArray, MemoryBudget, MemoryFile, MemoryFiles, read_tokens};
 /// # use leakbound::study::{Claims, Contexts, Study, TokensStudy, unwatched};
-/// # use leakbound::token::{Decoding, parse};
+/// # use leakbound::token::{Decoding, TokenNeighbors, parse};
 /// # use std::sync::Arc;
 /// // One position, two members, two tokens.
 /// let logits: Vec<u8> = [2.0f64, 0.0, 0.0, 1.0].iter().flat_map(|logit| logit.to_le_bytes()).collect();
@@ -66,6 +70,7 @@ const COPIES: usize = 8;
 ///     recording: files.provide(|| read_tokens("logits.npy", MemoryBudget::default()))?,
 ///     decoding: Decoding::PLAIN,
 ///     mechanism: parse("interpolated-tokens:share=0.5")?,
+///     neighbors: TokenNeighbors::Removed,
 ///     contexts: Contexts::Fixed,
 ///     orders: vec![Order::new(2.0)?],
 ///     delta: Delta::new(1e-5)?,
@@ -90,6 +95,8 @@ pub struct TokensStudy {
     pub decoding: Decoding,
     /// How a token is drawn.
     pub mechanism: Arc<dyn TokenMechanism>,
+    /// Which ensembles are neighbors.
+    pub neighbors: TokenNeighbors,
     /// Where contexts come from.
     pub contexts: Contexts,
     /// The orders of Rényi divergences; positions are ranked by the first one.
@@ -115,13 +122,20 @@ impl Study for TokensStudy {
     /// theorem, which would be an error of this library.
     fn run(&self, progress: &Progress<'_>) -> Result<TokensAnswer> {
         self.check()?;
-        let (recording, size) = (&self.recording, self.size());
+        let (recording, neighbors) = (&self.recording, self.all_neighbors());
         let meter = Meter::new(progress, recording.positions() as u64, "positions");
-        let reading =
-            Reading { recording, decoding: self.decoding, mechanism: &*self.mechanism, all_orders: self.all_orders() };
-        let mut sums = Sums::new(size.members, &reading.all_orders, recording);
+        let reading = Reading {
+            recording,
+            decoding: self.decoding,
+            mechanism: &*self.mechanism,
+            neighbors: self.neighbors,
+            composed: self.is_composed(),
+            all_orders: self.all_orders(),
+        };
         // As many at once as half of the free memory holds.
-        let numbers = recording.members().saturating_mul(recording.tokens());
+        let models = (recording.members() + recording.spares()).max(neighbors.len());
+        let numbers = models.saturating_mul(recording.tokens());
+        let mut sums = Sums::new(neighbors, &reading.all_orders, recording);
         let bytes = numbers.saturating_mul(8 * COPIES) as u64;
         let chunk = free_memory().map_or(CHUNK, |free| (free / 2 / bytes).clamp(1, CHUNK as u64) as usize);
         for start in (0..recording.positions()).step_by(chunk) {
@@ -140,6 +154,16 @@ impl Study for TokensStudy {
 impl TokensStudy {
     fn size(&self) -> EnsembleSize {
         EnsembleSize { members: self.recording.members(), tokens: self.decoding.kept(self.recording.tokens()) }
+    }
+
+    fn all_neighbors(&self) -> Vec<TokenNeighbor> {
+        let each = self.mechanism.kind().models_of_owner;
+        self.neighbors.of(self.recording.members() / each, self.recording.spares() / each)
+    }
+
+    /// Whether ε of all answers is known from their privacy losses.
+    fn is_composed(&self) -> bool {
+        self.contexts == Contexts::Fixed && is_composed(self.recording.answers(), self.all_neighbors().len())
     }
 
     /// The orders that are asked for, and those of claims.
@@ -162,6 +186,20 @@ impl TokensStudy {
             let reason = format!("{} needs a public model, and none was recorded", self.mechanism.kind().name);
             return rejected(reason);
         }
+        let (each, name) = (self.mechanism.kind().models_of_owner, self.mechanism.kind().name);
+        if !self.recording.members().is_multiple_of(each) {
+            let reason =
+                format!("{name} takes {each} models of each owner, and {} were recorded", self.recording.members());
+            return rejected(reason);
+        }
+        let spares = self.recording.spares();
+        if self.neighbors == TokenNeighbors::Replaced && (spares == 0 || !spares.is_multiple_of(each)) {
+            let reason = format!(
+                "members are to be replaced by models that were set aside, and {spares} were recorded; {each} or a multiple \
+                 is needed, as `spare_logits` [position, spare, token]"
+            );
+            return rejected(reason);
+        }
         let ranks = self.recording.planted().len() * self.recording.members();
         if ranks > MOST_RANKS {
             let reason = format!(
@@ -176,7 +214,9 @@ impl TokensStudy {
             return rejected("claims are about answers, and every position is one of a planted sequence".into());
         }
         let silent = !self.recording.has_answers();
-        let of_tokens = self.claims.epsilon.is_some() || self.claims.mu.is_some();
+        let composed = |delta: Delta| self.is_composed() && delta == self.delta;
+        let of_epsilon = self.claims.epsilon.is_some_and(|(_, delta)| !composed(delta));
+        let of_tokens = of_epsilon || self.claims.mu.is_some();
         let of_sums = !self.claims.rdp.is_empty() && self.contexts == Contexts::Answered;
         if silent && (of_tokens || of_sums) {
             let reason = "the claim is tested by the tokens that were answered, and none were recorded";
@@ -186,31 +226,40 @@ impl TokensStudy {
     }
 
     fn concluded(&self, sums: Sums, orders: &[Order]) -> Result<TokensAnswer> {
-        let failure = self.failure_probability.split(sums.members());
+        let failure = self.failure_probability.split(sums.neighbors().len());
         let rounding = LOSS_ROUNDING * self.recording.answers() as f64;
         let bound = |loss: &f64| Rectangle::of_observed_loss(loss - rounding, failure);
         let lower: Option<Vec<Rectangle>> = sums.losses().map(|losses| losses.iter().map(bound).collect());
+        let known: Vec<Bracket> = sums
+            .composed()
+            .par_iter()
+            .filter(|answers| !answers.is_empty())
+            .map(|answers| epsilon(answers, self.delta))
+            .collect::<Result<_>>()?;
         // Nothing is said of an ensemble that was only asked for planted sequences.
-        let (renyi, members, accountants) = if self.recording.answers() == 0 {
-            (Vec::new(), Vec::new(), Vec::new())
-        } else {
-            let renyi: Vec<TokenRenyiRow> = sums.renyi_rows(lower.as_deref(), self.orders.len(), self.contexts);
-            (renyi, self.member_rows(&sums, orders, lower.as_deref())?, self.accountant_rows(&sums, orders)?)
-        };
+        let (mut renyi, mut members, mut accountants, mut epsilons) = Default::default();
+        if self.recording.answers() > 0 {
+            renyi = sums.renyi_rows(lower.as_deref(), self.orders.len(), self.contexts);
+            members = self.member_rows(&sums, orders, lower.as_deref(), &known)?;
+            accountants = self.accountant_rows(&sums, orders)?;
+            epsilons = self.epsilon_rows(orders)?;
+        }
         let planted = self.recording.planted();
         let planted = (!planted.is_empty()).then(|| test_planted(planted, sums.likelihoods()));
-        let claims = self.tested(&sums, orders, lower.as_deref());
+        let claims = self.tested(&sums, orders, lower.as_deref(), &known);
         let mut answer = TokensAnswer {
             mechanism: self.mechanism.to_string(),
             contexts: self.contexts,
+            neighbors: self.neighbors,
             positions: self.recording.answers() as u64,
-            members: sums.members() as u64,
+            members: self.recording.members() as u64,
             tokens: self.recording.tokens() as u64,
             delta: Number(self.delta.get()),
             failure_probability: self.failure_probability.get(),
             renyi,
             losses: members,
             accountants,
+            epsilons,
             leaking: sums.leaking(self.top),
             planted,
             claims,
@@ -223,41 +272,46 @@ impl TokensStudy {
         Ok(answer)
     }
 
-    fn member_rows(&self, sums: &Sums, orders: &[Order], lower: Option<&[Rectangle]>) -> Result<Vec<TokenMemberRow>> {
-        (0..sums.members())
-            .map(|member| {
-                let curve = |direction| RdpCurve::new(orders.to_vec(), sums.of(member, direction));
-                let at_most = match self.contexts {
-                    Contexts::Answered => None,
-                    Contexts::Fixed => {
-                        let both = Direction::BOTH.map(|one| Ok(curve(one)?.epsilon(self.delta).0.get()));
-                        let [forward, reverse]: [Result<f64>; 2] = both;
-                        Some(Number(forward?.max(reverse?)))
-                    }
-                };
-                let bounds = lower.map(|lower| &lower[member]);
-                Ok(TokenMemberRow {
-                    member: member as u64,
-                    loss: sums.losses().map(|losses| Number(losses[member])),
-                    epsilon_at_least: bounds.map(|one| Number(one.epsilon(self.delta, Direction::Forward).value)),
-                    mu_at_least: bounds.map(|one| Number(one.gdp().value)),
-                    epsilon_at_most: at_most,
-                })
+    fn member_rows(
+        &self,
+        sums: &Sums,
+        orders: &[Order],
+        lower: Option<&[Rectangle]>,
+        known: &[Bracket],
+    ) -> Result<Vec<TokenMemberRow>> {
+        let row = |(index, neighbor): (usize, &TokenNeighbor)| {
+            let curve = |direction| RdpCurve::new(orders.to_vec(), sums.of(index, direction));
+            let enclosed = known.get(index);
+            let at_most = match self.contexts {
+                Contexts::Answered => None,
+                Contexts::Fixed => {
+                    let both = Direction::BOTH.map(|one| Ok(curve(one)?.epsilon(self.delta).0.get()));
+                    let [forward, reverse]: [Result<f64>; 2] = both;
+                    let by_sums = forward?.max(reverse?);
+                    Some(Number(enclosed.map_or(by_sums, |one| one.upper.min(by_sums))))
+                }
+            };
+            let bounds = lower.map(|lower| &lower[index]);
+            Ok(TokenMemberRow {
+                member: neighbor.owner as u64,
+                replaced_by: neighbor.replaced_by.map(|spare| spare as u64),
+                loss: sums.losses().map(|losses| Number(losses[index])),
+                epsilon_at_least: bounds.map(|one| Number(one.epsilon(self.delta, Direction::Forward).value)),
+                mu_at_least: bounds.map(|one| Number(one.gdp().value)),
+                epsilon_at_most: at_most,
+                epsilon: enclosed.map(|one| [Number(one.lower), Number(one.upper)]),
             })
-            .collect()
+        };
+        sums.neighbors().iter().enumerate().map(row).collect()
     }
 
     /// Theorems, and what the authors charge, beside the exact values.
     fn accountant_rows(&self, sums: &Sums, orders: &[Order]) -> Result<Vec<TokenAccountantRow>> {
         let (size, positions) = (self.size(), self.recording.answers());
         let mut rows = Vec::new();
-        for theorem in self.mechanism.theorems(size) {
-            let cost = |order: Order| theorem.values_of_both(&[order]).map_or(f64::INFINITY, |values| values[0]);
-            // Positions compose, also where contexts depend on answers (Mironov 2017, Proposition 1).
-            let all = RdpCurve::from_fn(&order_grid(), cost).repeated(positions as f64);
-            let epsilon = Number(all.epsilon(self.delta).0.get());
+        for theorem in self.mechanism.theorems(size, self.neighbors) {
             for (index, &order) in orders.iter().enumerate() {
-                let (bound, largest) = (cost(order), sums.largest(index));
+                let (bound, largest) = (value_of(&theorem, order), sums.largest(index));
                 if is_above(largest.value, bound) {
                     let reason = format!(
                         "the exact D at α = {order} of position {} is {}, above {} of the theorem {}: one of the two is \
@@ -279,14 +333,11 @@ impl TokensStudy {
                     above: 0,
                     all: Number(bound * positions as f64),
                     exact: Number(sums.worst(index).1),
-                    epsilon,
                 });
             }
         }
         for (index, &order) in orders.iter().enumerate() {
-            let Some(charge) = self.mechanism.charge(size, order) else { continue };
-            let all = charge.value * positions as f64;
-            let of_one = RdpCurve::new(vec![order], vec![all])?;
+            let Some(charge) = self.charge(order) else { continue };
             rows.push(TokenAccountantRow {
                 name: charge.name,
                 source: charge.source,
@@ -295,20 +346,63 @@ impl TokensStudy {
                 answer: Number(charge.value),
                 largest: Number(sums.largest(index).value),
                 above: sums.above(index, charge.value),
-                all: Number(all),
+                all: Number(charge.value * positions as f64),
                 exact: Number(sums.worst(index).1),
-                epsilon: Number(of_one.epsilon(self.delta).0.get()),
             });
         }
         Ok(rows)
     }
 
-    fn tested(&self, sums: &Sums, orders: &[Order], lower: Option<&[Rectangle]>) -> Vec<Claim> {
+    /// What authors charge for the removal of a member.
+    fn charge(&self, order: Order) -> Option<Charge> {
+        self.mechanism.charge(self.size(), order).filter(|_| self.neighbors == TokenNeighbors::Removed)
+    }
+
+    /// ε of all answers. Bounds of single answers compose, also where contexts depend on answers: Rényi divergences by
+    /// Mironov (2017), Proposition 1, dominating pairs by Zhu, Dong and Wang (2022), Theorem 10.
+    fn epsilon_rows(&self, orders: &[Order]) -> Result<Vec<TokenEpsilonRow>> {
+        let (size, answers) = (self.size(), self.recording.answers() as u64);
+        let theorems = self.mechanism.theorems(size, self.neighbors);
+        let mut rows: Vec<TokenEpsilonRow> = theorems
+            .iter()
+            .map(|theorem| {
+                let all = RdpCurve::from_fn(&order_grid(), |order| value_of(theorem, order)).repeated(answers as f64);
+                TokenEpsilonRow {
+                    name: theorem.name(),
+                    composition: TokenComposition::Renyi,
+                    epsilon: Number(all.epsilon(self.delta).0.get()),
+                    validity: theorem.statement().validity,
+                }
+            })
+            .collect();
+        if let Some(dominating) = self.mechanism.dominating(size, self.neighbors) {
+            rows.push(TokenEpsilonRow {
+                name: "dominating-pair",
+                composition: TokenComposition::PrivacyLoss,
+                epsilon: Number(dominating.composed(answers, self.delta)?.epsilon(self.delta.get())),
+                validity: Validity::Exact,
+            });
+        }
+        for charge in orders.iter().filter_map(|&order| Some((order, self.charge(order)?))) {
+            let (order, charge) = charge;
+            let all = RdpCurve::new(vec![order], vec![charge.value * answers as f64])?;
+            rows.push(TokenEpsilonRow {
+                name: charge.name,
+                composition: TokenComposition::Renyi,
+                epsilon: Number(all.epsilon(self.delta).0.get()),
+                validity: Validity::Heuristic,
+            });
+        }
+        Ok(rows)
+    }
+
+    fn tested(&self, sums: &Sums, orders: &[Order], lower: Option<&[Rectangle]>, known: &[Bracket]) -> Vec<Claim> {
         let place = |order: &Order| orders.iter().position(|other| other == order).unwrap_or_default();
         let mut claims = Vec::new();
         for (claim, quantity, value) in self.claims.all() {
             let exact = match quantity {
                 Quantity::Rdp(order) if self.contexts == Contexts::Fixed => Some(sums.worst(place(&order))),
+                Quantity::Epsilon(delta) if delta == self.delta => largest(known.iter().map(|one| one.lower)),
                 _ => None,
             };
             let bound = |one: &Rectangle| match quantity {
@@ -318,16 +412,15 @@ impl TokensStudy {
                 }
                 Quantity::Mu => one.gdp().value,
             };
-            let bounds = lower.unwrap_or_default().iter().map(bound).enumerate();
-            let shown = bounds.fold((0, 0.0), |best, next| if next.1 > best.1 { next } else { best });
-            let ((member, strongest), failure) = match exact {
+            let shown = largest(lower.unwrap_or_default().iter().map(bound)).unwrap_or_default();
+            let ((neighbor, strongest), failure) = match exact {
                 Some(exact) => (exact, 0.0),
                 None => (shown, self.failure_probability.get()),
             };
             claims.push(Claim {
                 claim: format!("all answers: {claim}"),
                 lower: Number(strongest),
-                query: if strongest > 0.0 { format!("without member {member}") } else { String::new() },
+                query: if strongest > 0.0 { sums.neighbors()[neighbor].to_string() } else { String::new() },
                 refuted: if exact.is_some() { is_above(strongest, value) } else { strongest > value },
                 failure_probability: failure,
             });
@@ -337,11 +430,21 @@ impl TokensStudy {
             claims.push(Claim {
                 claim: format!("each answer: D ≤ {} at α = {order}", short(value)),
                 lower: Number(largest.value),
-                query: format!("position {}, without member {}", largest.position, largest.member),
+                query: format!("position {}, {}", largest.position, sums.neighbors()[largest.neighbor]),
                 refuted: is_above(largest.value, value),
                 failure_probability: 0.0,
             });
         }
         claims
     }
+}
+
+/// The bound of D_α of one answer in both directions.
+fn value_of(theorem: &Theorem, order: Order) -> f64 {
+    theorem.values_of_both(&[order]).map_or(f64::INFINITY, |values| values[0])
+}
+
+/// The first of the largest numbers, with its place; None for no number.
+fn largest(values: impl Iterator<Item = f64>) -> Option<(usize, f64)> {
+    values.enumerate().reduce(|best, next| if next.1 > best.1 { next } else { best })
 }

@@ -1,10 +1,12 @@
 //! The leakage at one position.
 
+use super::composed::{BothLosses, losses};
 use crate::bound::Direction;
 use crate::error::{Error, Result};
 use crate::quantity::Order;
 use crate::record::{RecordedPosition, TokenRecording, TokenUse};
-use crate::token::{Decoded, Decoding, NextTokens, Released, TokenMechanism, of_released};
+use crate::token::{Decoded, Decoding, NextTokens, Released, TokenMechanism, TokenNeighbors, of_released};
+use ndarray::{Axis, concatenate};
 
 const OPERATION: &str = "audit of tokens";
 
@@ -13,14 +15,19 @@ pub(super) struct Reading<'a> {
     pub(super) recording: &'a TokenRecording,
     pub(super) decoding: Decoding,
     pub(super) mechanism: &'a dyn TokenMechanism,
+    pub(super) neighbors: TokenNeighbors,
+    /// Whether the privacy losses of positions are wanted.
+    pub(super) composed: bool,
     pub(super) all_orders: Vec<Order>,
 }
 
 /// What is known of one position.
 pub(super) struct PositionLeakage {
     pub(super) position: usize,
-    /// \[order\]\[member\]: D_α of both directions.
+    /// \[order\]\[neighbor\]: D_α of both directions.
     pub(super) divergences: Vec<Vec<[f64; 2]>>,
+    /// \[neighbor\], where they are wanted.
+    pub(super) losses: Vec<BothLosses>,
     /// Of the answered token.
     pub(super) answered: Option<AnsweredToken>,
 }
@@ -28,7 +35,7 @@ pub(super) struct PositionLeakage {
 /// What is known of the token that was answered.
 pub(super) struct AnsweredToken {
     pub(super) token: usize,
-    /// \[member\]: ln of the probability with all members over that without the member.
+    /// \[neighbor\]: ln of the probability that the ensemble answers so over that of the neighbor.
     pub(super) losses: Vec<f64>,
 }
 
@@ -50,7 +57,6 @@ impl Reading<'_> {
     }
 
     fn shown_of(&self, index: usize, recorded: &RecordedPosition) -> Result<Shown> {
-        let public = recorded.public.as_ref().map(|public| public.view());
         let answered = match self.recording.uses()[index] {
             TokenUse::Answer(token) => token,
             TokenUse::Planted { sequence, token } => {
@@ -60,16 +66,29 @@ impl Reading<'_> {
                 return Ok(Shown::Planted { sequence, likelihoods });
             }
         };
-        let decoded = self.decoding.position(recorded.members.view(), public)?;
-        let released = self.mechanism.released(&decoded.position)?;
-        let mut divergences = vec![vec![[0.0; 2]; self.recording.members()]; self.all_orders.len()];
+        let decoded = self.decoded(recorded)?;
+        let released = self.neighbors.released(self.mechanism, &decoded.position)?;
+        let mut divergences = vec![vec![[0.0; 2]; released.neighbors().len()]; self.all_orders.len()];
         for one in of_released(&released, &self.all_orders) {
             let order = self.all_orders.iter().position(|order| *order == one.order).unwrap_or_default();
             let side = usize::from(one.direction == Direction::Reverse);
-            divergences[order][one.member][side] = one.value;
+            divergences[order][one.neighbor][side] = one.value;
         }
         let answered = answered.map(|token| answer(token, &decoded, &released)).transpose()?;
-        Ok(Shown::Answer(PositionLeakage { position: index, divergences, answered }))
+        let losses = if self.composed { losses(&released) } else { Vec::new() };
+        Ok(Shown::Answer(PositionLeakage { position: index, divergences, losses, answered }))
+    }
+
+    /// What the mechanism is given; models that may stand in are set aside.
+    fn decoded(&self, recorded: &RecordedPosition) -> Result<Decoded> {
+        let public = recorded.public.as_ref().map(|public| public.view());
+        let Some(spares) = recorded.spares.as_ref().filter(|_| self.neighbors == TokenNeighbors::Replaced) else {
+            return self.decoding.position(recorded.members.view(), public);
+        };
+        let shaped = |error: ndarray::ShapeError| Error::Rejected { operation: OPERATION, reason: error.to_string() };
+        let models = concatenate(Axis(0), &[recorded.members.view(), spares.view()]).map_err(shaped)?;
+        let Decoded { position, kept } = self.decoding.position(models.view(), public)?;
+        Ok(Decoded { position: position.setting_aside(spares.nrows())?, kept })
     }
 }
 
@@ -92,10 +111,10 @@ fn answer(token: usize, decoded: &Decoded, released: &Released) -> Result<Answer
     if !(whole > 0.0) {
         return Err(rejected("and has probability 0: this mechanism did not give it"));
     }
-    let losses = released.without().map(|without| {
-        let without = without[place];
-        let change = (whole - without) / without;
-        if change.abs() < 0.5 { change.ln_1p() } else { whole.ln() - without.ln() }
+    let losses = released.neighbors().map(|other| {
+        let other = other[place];
+        let change = (whole - other) / other;
+        if change.abs() < 0.5 { change.ln_1p() } else { whole.ln() - other.ln() }
     });
     Ok(AnsweredToken { token, losses: losses.collect() })
 }

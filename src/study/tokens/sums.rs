@@ -1,12 +1,14 @@
 //! Sums over positions, and the positions that leak most.
 
 use super::answer::{Contexts, LeakingPositionRow, TokenCurve, TokenPositionRow, TokenRenyiRow};
+use super::composed::BothLosses;
 use super::position::{PositionLeakage, Shown, is_above};
 use crate::audit::Rectangle;
 use crate::bound::{Direction, Validity};
 use crate::quantity::Order;
 use crate::record::TokenRecording;
 use crate::study::number::Number;
+use crate::token::TokenNeighbor;
 
 /// Points of a curve.
 const POINTS: usize = 200;
@@ -15,26 +17,29 @@ const POINTS: usize = 200;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LargestAnswer {
     pub(super) position: usize,
-    pub(super) member: usize,
+    /// The neighbor, by its index.
+    pub(super) neighbor: usize,
     pub(super) value: f64,
 }
 
 /// What positions add up to.
 pub(super) struct Sums {
     orders: Vec<Order>,
-    members: usize,
-    /// \[order\]\[member\]\[direction\]
+    neighbors: Vec<TokenNeighbor>,
+    /// \[order\]\[neighbor\]\[direction\]
     sums: Vec<Vec<[Sum; 2]>>,
-    /// \[order\]\[member\]
+    /// \[order\]\[neighbor\]
     largest: Vec<Vec<f64>>,
     /// \[order\]
     largest_answer: Vec<LargestAnswer>,
     positions: Vec<TokenPositionRow>,
-    /// \[member\]
+    /// \[neighbor\]
     losses: Option<Vec<Sum>>,
+    /// \[neighbor\]\[position\]
+    composed: Vec<Vec<BothLosses>>,
     /// \[sequence\]\[member\]: likelihoods of planted sequences.
     likelihoods: Vec<Vec<f64>>,
-    /// How often, and how the sums at the first order grow: \[point\]\[member\]\[direction\].
+    /// How often, and how the sums at the first order grow: \[point\]\[neighbor\]\[direction\].
     stride: usize,
     grown: Vec<(usize, Vec<[f64; 2]>)>,
 }
@@ -61,16 +66,18 @@ impl Sum {
 }
 
 impl Sums {
-    pub(super) fn new(members: usize, orders: &[Order], recording: &TokenRecording) -> Self {
+    pub(super) fn new(neighbors: Vec<TokenNeighbor>, orders: &[Order], recording: &TokenRecording) -> Self {
+        let count = neighbors.len();
         Self {
             orders: orders.to_vec(),
-            members,
-            sums: vec![vec![[Sum::default(); 2]; members]; orders.len()],
-            largest: vec![vec![0.0; members]; orders.len()],
-            largest_answer: vec![LargestAnswer { position: 0, member: 0, value: f64::NEG_INFINITY }; orders.len()],
+            neighbors,
+            sums: vec![vec![[Sum::default(); 2]; count]; orders.len()],
+            largest: vec![vec![0.0; count]; orders.len()],
+            largest_answer: vec![LargestAnswer { position: 0, neighbor: 0, value: f64::NEG_INFINITY }; orders.len()],
             positions: Vec::with_capacity(recording.answers()),
-            losses: recording.has_answers().then(|| vec![Sum::default(); members]),
-            likelihoods: vec![vec![0.0; members]; recording.planted().len()],
+            losses: recording.has_answers().then(|| vec![Sum::default(); count]),
+            composed: vec![Vec::new(); count],
+            likelihoods: vec![vec![0.0; recording.members()]; recording.planted().len()],
             stride: recording.answers().div_ceil(POINTS).max(1),
             grown: Vec::new(),
         }
@@ -88,20 +95,20 @@ impl Sums {
 
     fn add_answer(&mut self, found: PositionLeakage) {
         let mut most = Vec::with_capacity(self.orders.len());
-        for (index, by_member) in found.divergences.iter().enumerate() {
+        for (index, by_neighbor) in found.divergences.iter().enumerate() {
             let mut best = (self.orders[index], 0, Direction::Forward, f64::NEG_INFINITY);
-            for (member, values) in by_member.iter().enumerate() {
+            for (neighbor, values) in by_neighbor.iter().enumerate() {
                 for (side, direction) in Direction::BOTH.into_iter().enumerate() {
-                    self.sums[index][member][side].add(values[side]);
+                    self.sums[index][neighbor][side].add(values[side]);
                     if values[side] > best.3 {
-                        best = (self.orders[index], member, direction, values[side]);
+                        best = (self.orders[index], neighbor, direction, values[side]);
                     }
                 }
-                self.largest[index][member] = self.largest[index][member].max(values[0]).max(values[1]);
+                self.largest[index][neighbor] = self.largest[index][neighbor].max(values[0]).max(values[1]);
             }
             let largest = &mut self.largest_answer[index];
             if best.3 > largest.value {
-                *largest = LargestAnswer { position: found.position, member: best.1, value: best.3 };
+                *largest = LargestAnswer { position: found.position, neighbor: best.1, value: best.3 };
             }
             most.push(best);
         }
@@ -111,18 +118,28 @@ impl Sums {
         if let (Some(answered), Some(losses)) = (&found.answered, &mut self.losses) {
             losses.iter_mut().zip(&answered.losses).for_each(|(sum, loss)| sum.add(*loss));
         }
-        self.positions.push(TokenPositionRow { position: found.position, token, largest: most, loss });
+        self.composed.iter_mut().zip(found.losses).for_each(|(all, loss)| all.push(loss));
+        let largest = most
+            .into_iter()
+            .map(|(order, neighbor, direction, value)| (order, self.neighbors[neighbor], direction, value));
+        let largest = largest.collect();
+        self.positions.push(TokenPositionRow { position: found.position, token, largest, loss });
         let done = self.positions.len();
         if done.is_multiple_of(self.stride) {
             self.grown.push((done, self.sums[0].iter().map(|both| both.map(Sum::get)).collect()));
         }
     }
 
-    pub(super) const fn members(&self) -> usize {
-        self.members
+    pub(super) fn neighbors(&self) -> &[TokenNeighbor] {
+        &self.neighbors
     }
 
-    /// \[member\]: the privacy loss of all answered tokens.
+    /// \[neighbor\]\[position\]: losses of all answers, where they are composed.
+    pub(super) fn composed(&self) -> &[Vec<BothLosses>] {
+        &self.composed
+    }
+
+    /// \[neighbor\]: the privacy loss of all answered tokens.
     pub(super) fn losses(&self) -> Option<Vec<f64>> {
         self.losses.as_ref().map(|losses| losses.iter().map(|loss| loss.get()).collect())
     }
@@ -131,10 +148,10 @@ impl Sums {
         &self.likelihoods
     }
 
-    /// \[order\]: the sums of a member in a direction.
-    pub(super) fn of(&self, member: usize, direction: Direction) -> Vec<f64> {
+    /// \[order\]: the sums of a neighbor in a direction.
+    pub(super) fn of(&self, neighbor: usize, direction: Direction) -> Vec<f64> {
         let side = usize::from(direction == Direction::Reverse);
-        self.sums.iter().map(|by_member| by_member[member][side].get()).collect()
+        self.sums.iter().map(|by_neighbor| by_neighbor[neighbor][side].get()).collect()
     }
 
     /// The largest value of one position at an order.
@@ -142,25 +159,25 @@ impl Sums {
         self.largest_answer[order]
     }
 
-    /// The member with the largest sum at an order, and the sum, in either direction.
+    /// The neighbor with the largest sum at an order, and the sum, in either direction.
     pub(super) fn worst(&self, order: usize) -> (usize, f64) {
-        let (member, _, value) = self.worst_of(order);
-        (member, value)
+        let (neighbor, _, value) = self.worst_of(order);
+        (neighbor, value)
     }
 
     fn worst_of(&self, order: usize) -> (usize, Direction, f64) {
         let mut best = (0, Direction::Forward, f64::NEG_INFINITY);
-        for (member, both) in self.sums[order].iter().enumerate() {
+        for (neighbor, both) in self.sums[order].iter().enumerate() {
             for (direction, sum) in Direction::BOTH.into_iter().zip(both) {
                 if sum.get() > best.2 {
-                    best = (member, direction, sum.get());
+                    best = (neighbor, direction, sum.get());
                 }
             }
         }
         best
     }
 
-    /// Positions at which the value of some member at an order is above a charge, by more than rounding.
+    /// Positions at which the value of some neighbor at an order is above a charge, by more than rounding.
     pub(super) fn above(&self, order: usize, charge: f64) -> u64 {
         self.positions.iter().filter(|position| is_above(position.largest[order].3, charge)).count() as u64
     }
@@ -176,16 +193,17 @@ impl Sums {
             Contexts::Answered => Validity::Heuristic,
         };
         let mut rows = Vec::new();
-        for member in 0..self.members {
+        for (neighbor, of) in self.neighbors.iter().enumerate() {
             for (index, &order) in self.orders.iter().enumerate().take(orders) {
-                let [forward, reverse] = self.sums[index][member].map(|sum| Number(sum.get()));
+                let [forward, reverse] = self.sums[index][neighbor].map(|sum| Number(sum.get()));
                 let at_least = lower.map(|lower| {
-                    let bounds = Direction::BOTH.map(|direction| lower[member].corner(order, direction).value);
+                    let bounds = Direction::BOTH.map(|direction| lower[neighbor].corner(order, direction).value);
                     Number(bounds[0].max(bounds[1]))
                 });
-                let largest = Number(self.largest[index][member]);
+                let largest = Number(self.largest[index][neighbor]);
                 rows.push(TokenRenyiRow {
-                    member: member as u64,
+                    member: of.owner as u64,
+                    replaced_by: of.replaced_by.map(|spare| spare as u64),
                     order: order.get(),
                     forward,
                     reverse,
@@ -205,11 +223,12 @@ impl Sums {
         rows.sort_by(|a, b| value(b).total_cmp(&value(a)));
         rows.truncate(top);
         let row = |one: &TokenPositionRow| {
-            let (_, member, direction, divergence) = one.largest[0];
+            let (_, of, direction, divergence) = one.largest[0];
             LeakingPositionRow {
                 position: one.position as u64,
                 token: one.token.map(|token| token as u64),
-                member: member as u64,
+                member: of.owner as u64,
+                replaced_by: of.replaced_by.map(|spare| spare as u64),
                 direction,
                 divergence: Number(divergence),
                 loss: one.loss.map(Number),
@@ -220,15 +239,15 @@ impl Sums {
 
     /// How the largest sum at the first order grows.
     pub(super) fn curve(&self) -> TokenCurve {
-        let (member, direction, sum) = self.worst_of(0);
+        let (neighbor, direction, sum) = self.worst_of(0);
         let side = usize::from(direction == Direction::Reverse);
         let mut points: Vec<[f64; 2]> =
-            self.grown.iter().map(|(done, sums)| [*done as f64, sums[member][side]]).collect();
+            self.grown.iter().map(|(done, sums)| [*done as f64, sums[neighbor][side]]).collect();
         let all = self.positions.len() as f64;
         if points.last().is_some_and(|last| last[0] < all) {
             points.push([all, sum]);
         }
-        TokenCurve { member, order: self.orders[0], direction, points }
+        TokenCurve { neighbor: self.neighbors[neighbor], order: self.orders[0], direction, points }
     }
 
     pub(super) fn into_positions(self) -> Vec<TokenPositionRow> {

@@ -3,7 +3,7 @@
 use super::*;
 use crate::record::{MemoryBudget, read_tokens};
 use crate::study::unwatched;
-use crate::token::{NextTokens, parse, removed_members};
+use crate::token::{NextTokens, TokenNeighbors, parse, removed_members};
 use ndarray::{Array1, Array2, Array3};
 use ndarray_npy::NpzWriter;
 use rand::{RngExt, SeedableRng};
@@ -43,6 +43,7 @@ fn study(path: &Path, mechanism: &str, contexts: Contexts) -> TokensStudy {
         recording: read_tokens(path, MemoryBudget::default()).unwrap(),
         decoding: Decoding::PLAIN,
         mechanism: parse(mechanism).unwrap(),
+        neighbors: TokenNeighbors::Removed,
         contexts,
         orders: vec![order(2.0), order(8.0)],
         delta: Delta::new(1e-5).unwrap(),
@@ -79,7 +80,7 @@ fn sums_are_those_of_positions_and_every_format_gives_the_same() {
         for (direction, found) in [(Direction::Forward, row.forward), (Direction::Reverse, row.reverse)] {
             let of = |position: &NextTokens| {
                 let found = removed_members(&*parsed, position, &[order(row.order)]).unwrap();
-                let one = found.iter().find(|one| one.member as u64 == row.member && one.direction == direction);
+                let one = found.iter().find(|one| one.neighbor as u64 == row.member && one.direction == direction);
                 one.unwrap().value
             };
             let expected: f64 = all.iter().map(of).sum();
@@ -89,7 +90,7 @@ fn sums_are_those_of_positions_and_every_format_gives_the_same() {
     for row in &answer.losses {
         let of = |(position, token): (&NextTokens, &i64)| {
             let released = parsed.released(position).unwrap();
-            let without = released.without().nth(row.member as usize).unwrap()[*token as usize];
+            let without = released.neighbors().nth(row.member as usize).unwrap()[*token as usize];
             (released.whole()[*token as usize] / without).ln()
         };
         let expected: f64 = all.iter().zip(&tokens).map(of).sum();
@@ -143,7 +144,7 @@ fn lower_bounds_of_runs_hold() {
         .map(|(member, order)| {
             let of = |position| {
                 let found = removed_members(&*mechanism, position, &[order]).unwrap();
-                found.iter().find(|one| one.member == member && one.direction == Direction::Forward).unwrap().value
+                found.iter().find(|one| one.neighbor == member && one.direction == Direction::Forward).unwrap().value
             };
             all.iter().map(of).sum()
         })
@@ -163,7 +164,7 @@ fn lower_bounds_of_runs_hold() {
                     left < 0.0
                 })
                 .unwrap_or(5);
-            for (loss, without) in losses.iter_mut().zip(one.without()) {
+            for (loss, without) in losses.iter_mut().zip(one.neighbors()) {
                 *loss += (one.whole()[token] / without[token]).ln();
             }
         }
@@ -193,7 +194,7 @@ fn claims_are_tested_by_what_is_known() {
         .iter()
         .map(|position| {
             let released = mechanism.released(position).unwrap();
-            let without = released.without().nth(1).unwrap();
+            let without = released.neighbors().nth(1).unwrap();
             let ratio = |token: &usize| released.whole()[*token] / without[*token];
             (0..6).max_by(|a, b| ratio(a).total_cmp(&ratio(b))).unwrap() as i64
         })
@@ -267,4 +268,67 @@ fn planted_sequences_are_ranked_exactly() {
         .count();
     println!("{small} of 2000 p-values up to 0.1");
     assert!(small <= 245, "{small}");
+}
+
+/// A member that is replaced by a model set aside: the ensembles are written down by hand. And what pairs of models leak.
+#[test]
+fn members_are_replaced_and_come_in_pairs() {
+    let folder = TempDir::new().unwrap();
+    let (models, public) = ensemble(7, [6, 6, 5], 2.0);
+    let path = folder.path().join("spares.npz");
+    let mut npz = NpzWriter::new(File::create(&path).unwrap());
+    let (members, spares) = models.view().split_at(ndarray::Axis(1), 4);
+    npz.add_array("logits", &members).unwrap();
+    npz.add_array("spare_logits", &spares).unwrap();
+    npz.add_array("public_logits", &public).unwrap();
+    npz.add_array("tokens", &Array1::from(vec![0i64, 1, 2, 3, 4, 0])).unwrap();
+    npz.finish().unwrap();
+    let (text, at) = ("clipped-logits:clip=2,batch=4", order(2.0));
+    let mut asked = study(&path, text, Contexts::Fixed);
+    asked.neighbors = TokenNeighbors::Replaced;
+    let answer = asked.run(&unwatched).unwrap();
+    assert_eq!(answer.losses.len(), 8);
+    let mechanism = parse(text).unwrap();
+    let of = |chosen: [usize; 4]| -> Vec<Vec<f64>> {
+        let all = positions(&models.select(ndarray::Axis(1), &chosen), &public);
+        all.iter().map(|position| mechanism.released(position).unwrap().whole().to_vec()).collect()
+    };
+    let whole = of([0, 1, 2, 3]);
+    for row in answer.renyi.iter().filter(|row| row.order == 2.0) {
+        let mut chosen = [0, 1, 2, 3];
+        chosen[row.member as usize] = 4 + row.replaced_by.unwrap() as usize;
+        let divergence = |(p, q): (&Vec<f64>, &Vec<f64>)| {
+            let of = |values: &[f64]| crate::distribution::OutcomeDistribution::from_probabilities(values).unwrap();
+            crate::divergence::renyi_divergence(&of(p), &of(q), at).unwrap()
+        };
+        let expected: f64 = whole.iter().zip(&of(chosen)).map(divergence).sum();
+        assert!((row.forward.0 / expected - 1.0).abs() < 1e-10, "{row:?} {expected}");
+    }
+    for row in &answer.losses {
+        let [lower, upper] = row.epsilon.unwrap();
+        assert!(
+            row.epsilon_at_least.unwrap().0 <= lower.0 && lower.0 <= upper.0 && upper.0 < 1.02 * lower.0,
+            "{row:?}"
+        );
+        assert!(row.epsilon_at_most.unwrap().0 <= upper.0);
+        // Theorems are above what is exact.
+        assert!(answer.epsilons.iter().all(|bound| bound.epsilon.0 >= lower.0), "{row:?} {:?}", answer.epsilons);
+    }
+
+    let text = "submixed-tokens:order=2,discordance=0.05";
+    let mut pairs = study(&path, text, Contexts::Fixed);
+    for neighbors in [TokenNeighbors::Removed, TokenNeighbors::Replaced] {
+        pairs.neighbors = neighbors;
+        let answer = pairs.run(&unwatched).unwrap();
+        assert_eq!((answer.losses.len(), answer.accountants.len()), (2, 0));
+        let spare = (neighbors == TokenNeighbors::Replaced).then_some(0);
+        assert!(answer.losses.iter().all(|row| row.replaced_by == spare));
+    }
+    // A claim of ε is decided for certain.
+    let exact = answer.losses.iter().map(|row| row.epsilon.unwrap()[0].0).fold(0.0, f64::max);
+    for (claimed, refuted) in [(0.99 * exact, true), (1.03 * exact, false)] {
+        asked.claims.epsilon = Some((crate::quantity::Epsilon::new(claimed).unwrap(), asked.delta));
+        let claim = &asked.run(&unwatched).unwrap().claims[0];
+        assert_eq!((claim.refuted, claim.failure_probability), (refuted, 0.0), "{claim:?}");
+    }
 }

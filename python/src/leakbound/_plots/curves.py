@@ -32,13 +32,14 @@ def exact_curves(result: Any, ax: Any) -> Any:
 
 
 def token_curves(result: Any, ax: Any) -> Any:
-    """The larger sum of both directions of each member, and the accountants for all answers."""
+    """The larger sum of both directions against each neighbor, and the accountants for all answers."""
     ax = axes(ax)
     orders = sorted(set(result.renyi.column("order").tolist()))
-    for member in sorted(set(result.renyi.column("member").tolist())):
-        rows = result.renyi.where(member=member)
+    neighbors = dict.fromkeys((row.member, row.replaced_by) for row in result.renyi)
+    for place, (member, replaced_by) in enumerate(neighbors):
+        rows = result.renyi.where(member=member, replaced_by=replaced_by)
         largest = np.maximum(rows.column("forward"), rows.column("reverse"))
-        label = "exact, a line for each member" if member == 0 else None
+        label = "exact, a line for each neighbor" if place == 0 else None
         ax.plot(rows.column("order"), largest, "o-", color=BLACK, markersize=3, alpha=0.5, label=label)
     for color, name in zip(COLORS[1:], _names(result.accountants)):
         rows = result.accountants.where(name=name)

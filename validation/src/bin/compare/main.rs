@@ -5,6 +5,7 @@
 //!
 //! A ratio is formed within a round, so that what else the machine did meanwhile has met both sides.
 
+mod next_tokens;
 mod privacy_losses;
 
 use leakbound::membership::{AttackScores, LiraPlan, MemoryScores, lira};
@@ -34,7 +35,7 @@ struct Work {
     ours: fn(work: &str, seconds: f64) -> Result<f64>,
 }
 
-const WORKS: [Work; 10] = [
+const WORKS: [Work; 11] = [
     Work { name: "fixed", script: &["noisy_argmax.py", "fixed", "4000000"], promised: Some(5.0), ours: benched },
     Work { name: "pate", script: &["noisy_argmax.py", "pate", "1000000"], promised: Some(24.0), ours: benched },
     Work { name: "capc", script: &["noisy_argmax.py", "capc", "200000"], promised: Some(16.0), ours: benched },
@@ -70,6 +71,7 @@ const WORKS: [Work; 10] = [
         promised: None,
         ours: |_, seconds| privacy_losses::releases_rate(seconds),
     },
+    Work { name: "next-tokens", script: &["next_tokens.py"], promised: None, ours: next_tokens::rate },
 ];
 
 struct Options {

@@ -65,7 +65,7 @@ pub fn releases_rate(seconds: f64) -> Result<f64> {
 }
 
 /// Items per second on two threads: the median of at least three runs, or of as many as there is time for.
-fn once_per_second(seconds: f64, items: f64, run: impl Fn() -> Result<()> + Sync) -> Result<f64> {
+pub fn once_per_second(seconds: f64, items: f64, run: impl Fn() -> Result<()> + Sync) -> Result<f64> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().map_err(|error| error.to_string())?;
     let start = Instant::now();
     let mut rates = Vec::new();
