@@ -28,11 +28,11 @@ pub struct TokenNeighbor {
 }
 
 impl fmt::Display for TokenNeighbor {
-    /// "without member 3", or "with 0 in place of member 3".
+    /// "without member 3", or "with spare 0 in place of member 3".
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.replaced_by {
             None => write!(formatter, "without member {}", self.owner),
-            Some(spare) => write!(formatter, "with {spare} in place of member {}", self.owner),
+            Some(spare) => write!(formatter, "with spare {spare} in place of member {}", self.owner),
         }
     }
 }

@@ -224,7 +224,7 @@ fn members_are_replaced_and_come_in_pairs() {
     desk.arrays("one.npz", |writer| add(writer, 1));
     desk.arrays("t.npz", arrays);
     let replaced = "audit tokens two.npz --neighbors replaced --contexts fixed --mechanism";
-    let answer = desk.json(&format!("{replaced} clipped-logits:clip=2,batch=2 --claim-epsilon 0.1"));
+    let answer = desk.answer(3, &format!("{replaced} clipped-logits:clip=2,batch=2 --claim-epsilon 0.1"));
     assert_eq!((&answer["neighbors"], rows(&answer["losses"]).len()), (&"replaced".into(), 4));
     // Both models that were set aside are the same.
     assert_eq!(answer["losses"][1]["epsilon"], answer["losses"][3]["epsilon"]);
