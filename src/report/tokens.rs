@@ -7,8 +7,8 @@ use super::section::{Columns, Form, Section, Table};
 use crate::bound::Direction;
 use crate::quantity::Order;
 use crate::study::{
-    Contexts, TokenComposition, TokenEpsilonRow, TokenPositionRow, TokenRenyiRow, TokensAnswer, rounded_up, short,
-    significant,
+    Contexts, Number, TokenComposition, TokenEpsilonRow, TokenPositionRow, TokenRenyiRow, TokensAnswer, rounded_up,
+    short, significant,
 };
 use crate::token::{TokenNeighbor, TokenNeighbors};
 
@@ -132,12 +132,10 @@ impl TokensAnswer {
                     .number(format!("ε at least, δ = {delta}"), 4, |row| row.epsilon_at_least.map(|one| one.0))
                     .number("μ at least", 4, |row| row.mu_at_least.map(|one| one.0))
             })
-            .when(fixed, |table| {
+            .when(fixed && !composed, |table| {
                 table.number(format!("ε at most, δ = {delta}"), 4, |row| row.epsilon_at_most.map(|one| one.0))
             })
-            .when(composed, |table| {
-                table.number(format!("ε of all, δ = {delta}"), 4, |row| row.epsilon.map(|both| both[0].0))
-            });
+            .when(composed, |table| table.words(format!("ε, δ = {delta}"), |row| enclosed(row.epsilon)));
         let mut notes = Vec::new();
         if answered {
             notes.push(format!(
@@ -147,7 +145,10 @@ impl TokensAnswer {
             ));
         }
         if composed {
-            notes.push("ε of all: privacy losses of all positions, convolved; enclosed from below by this and from above by ε at most.".into());
+            notes.push(
+                "ε of all answers is enclosed: privacy losses of all positions are convolved, rounded to either side."
+                    .into(),
+            );
         } else if fixed {
             notes.push("Upper bounds are those of the sums, converted at the best order.".into());
         }
@@ -273,4 +274,11 @@ fn of_orders(
 /// The model that stands in.
 fn of(replaced_by: Option<u64>) -> String {
     replaced_by.map_or_else(String::new, |spare| spare.to_string())
+}
+
+/// "16.36 to 16.37".
+fn enclosed(epsilon: Option<[Number; 2]>) -> String {
+    epsilon.map_or_else(String::new, |[lower, upper]| {
+        format!("{} to {}", significant(lower.0, 4), significant(upper.0, 4))
+    })
 }

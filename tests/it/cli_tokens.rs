@@ -239,7 +239,7 @@ fn members_are_replaced_and_come_in_pairs() {
         assert!(number(&row["epsilon"]) >= lower, "{row}");
     }
     let text = desk.run(&format!("{replaced} clipped-logits:clip=2,batch=2")).printed(0);
-    for words in ["replaced by", "dominating-pair", "ε of all"] {
+    for words in ["replaced by", "dominating-pair", "is enclosed"] {
         assert!(text.contains(words), "{words}\n{text}");
     }
     let pairs = desk.json(&format!("{replaced} submixed-tokens:order=2,discordance=0.1"));
