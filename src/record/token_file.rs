@@ -488,19 +488,18 @@ impl TokenValues {
 
     /// Makes logits of what was recorded of one model.
     fn to_logits(self, row: &mut [f64]) -> std::result::Result<(), RowFault> {
-        let (wrong, expected): (fn(&f64) -> bool, _) = match self {
-            Self::Logits => (|value| !(*value < f64::INFINITY), "a number below infinity"),
-            Self::LogProbabilities => (|value| !(*value < 0.1), "the logarithm of a probability"),
-            Self::Probabilities => (|value| !(0.0..1.1).contains(value), "a probability"),
-        };
         // One pass without branches; the place is looked for where there is something wrong.
-        if row.iter().fold(false, |any, value| any | wrong(value)) {
-            let place = row.iter().position(wrong).unwrap_or_default();
-            return Err(RowFault::Number { place, value: row[place], expected });
+        let found = match self {
+            Self::Logits => first_wrong(row, |value| !(value < f64::INFINITY), "a number below infinity"),
+            Self::LogProbabilities => first_wrong(row, |value| !(value < 0.1), "the logarithm of a probability"),
+            Self::Probabilities => first_wrong(row, |value| !(0.0..1.1).contains(&value), "a probability"),
+        };
+        if let Some(fault) = found {
+            return Err(fault);
         }
         match self {
             Self::Logits => {
-                if row.iter().fold(f64::NEG_INFINITY, |largest, value| largest.max(*value)) == f64::NEG_INFINITY {
+                if !row.iter().fold(false, |any, value| any | (*value > f64::NEG_INFINITY)) {
                     let expected = "a finite logit: a model gives some token";
                     return Err(RowFault::Row { found: "-inf for every token".into(), expected });
                 }
@@ -514,6 +513,15 @@ impl TokenValues {
         }
         Ok(())
     }
+}
+
+/// The first number that is wrong.
+fn first_wrong(row: &[f64], wrong: impl Fn(f64) -> bool, expected: &'static str) -> Option<RowFault> {
+    if !row.iter().fold(false, |any, value| any | wrong(*value)) {
+        return None;
+    }
+    let place = row.iter().position(|value| wrong(*value))?;
+    Some(RowFault::Number { place, value: row[place], expected })
 }
 
 fn check_sum(sum: f64) -> std::result::Result<(), RowFault> {

@@ -1,11 +1,12 @@
 //! Sampling from the mean of clipped logits.
 
-use super::position::softmax;
+use super::position::{largest_of, softmax};
 use super::{DominatingAnswer, EnsembleSize, NextTokens, Released, TokenMechanism, TokenMechanismKind, TokenNeighbors};
 use crate::accountant::{Statement, Theorem, exponential_mechanism_rdp};
 use crate::error::{Error, Result};
 use crate::mechanism::{Parameter, Parameters};
 use crate::quantity::Epsilon;
+use crate::vectorized::{Arch, vectorized};
 use std::sync::Arc;
 
 /// Probabilities further apart would be 0 in doubles, and their divergences infinite.
@@ -72,9 +73,16 @@ impl ClippedLogits {
         Ok(Self { clip, batch, temperature, scale })
     }
 
-    fn clipped(&self, logits: &[f64]) -> impl Iterator<Item = f64> {
-        let shift = self.clip - logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        logits.iter().map(move |logit| (logit + shift).max(-self.clip))
+    /// What moves the largest logit of a member to the clip.
+    fn shift(&self, logits: &[f64]) -> f64 {
+        self.clip - largest_of(logits)
+    }
+
+    /// A logit of a member that is moved so.
+    #[inline(always)]
+    fn clipped(&self, logit: f64, shift: f64) -> f64 {
+        let moved = logit + shift;
+        if moved > -self.clip { moved } else { -self.clip }
     }
 }
 
@@ -101,18 +109,27 @@ impl TokenMechanism for ClippedLogits {
             );
             return Err(Error::Rejected { operation: "mean of clipped logits", reason });
         }
-        let mut whole = vec![0.0; tokens];
-        for member in 0..position.members() {
-            whole.iter_mut().zip(self.clipped(position.logits(member))).for_each(|(sum, logit)| *sum += logit);
-        }
-        let mut without = Vec::with_capacity(position.members() * tokens);
-        for member in 0..position.members() {
-            let start = without.len();
-            let others = whole.iter().zip(self.clipped(position.logits(member)));
-            without.extend(others.map(|(sum, logit)| (sum - logit) / self.scale));
-            softmax(&mut without[start..])?;
-        }
-        whole.iter_mut().for_each(|sum| *sum /= self.scale);
+        let shifts: Vec<f64> = (0..position.members()).map(|member| self.shift(position.logits(member))).collect();
+        let (mut whole, factor) = (vec![0.0; tokens], 1.0 / self.scale);
+        let mut without = vec![0.0; position.members() * tokens];
+        vectorized(
+            Arch::new(),
+            #[inline(always)]
+            || {
+                for (member, &shift) in shifts.iter().enumerate() {
+                    for (sum, &logit) in whole.iter_mut().zip(position.logits(member)) {
+                        *sum += self.clipped(logit, shift);
+                    }
+                }
+                for ((member, &shift), rest) in shifts.iter().enumerate().zip(without.chunks_exact_mut(tokens)) {
+                    for ((rest, sum), &logit) in rest.iter_mut().zip(&whole).zip(position.logits(member)) {
+                        *rest = (sum - self.clipped(logit, shift)) * factor;
+                    }
+                }
+                whole.iter_mut().for_each(|sum| *sum *= factor);
+            },
+        );
+        without.chunks_exact_mut(tokens).try_for_each(softmax)?;
         softmax(&mut whole)?;
         Ok(Released::new(whole, without))
     }

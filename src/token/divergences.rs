@@ -59,13 +59,7 @@ pub fn removed_members(
 pub fn of_released(released: &Released, orders: &[Order]) -> Vec<TokenDivergence> {
     let mut found = Vec::with_capacity(2 * orders.len() * released.neighbors().len());
     for (neighbor, other) in released.neighbors().enumerate() {
-        let values = Direction::BOTH.map(|direction| {
-            let [p, q] = match direction {
-                Direction::Forward => [released.whole(), other],
-                Direction::Reverse => [other, released.whole()],
-            };
-            renyi_at(p, q, orders)
-        });
+        let values = renyi_of_both(released.whole(), other, orders);
         for (index, &order) in orders.iter().enumerate() {
             for (direction, values) in Direction::BOTH.into_iter().zip(&values) {
                 found.push(TokenDivergence { neighbor, order, value: values[index], direction });
@@ -77,25 +71,28 @@ pub fn of_released(released: &Released, orders: &[Order]) -> Vec<TokenDivergence
 
 /// D_α(P‖Q) of probabilities that sum to 1 but for rounding, in nats.
 pub(super) fn renyi(p: &[f64], q: &[f64], order: Order) -> f64 {
-    renyi_at(p, q, &[order])[0]
+    renyi_of_both(p, q, &[order])[0][0]
 }
 
-/// The same at several orders.
+/// D_α(P‖Q) and D_α(Q‖P) at several orders.
 ///
 /// With d = p/q - 1, exp((α-1) D_α) - 1 = Σ q f_α(d), f_α(d) = (1+d)^α - 1 - α d ≥ 0, because the d have mean 0 under
 /// Q: nothing cancels between tokens. Whole orders have f_1 = 0 and f_{n+1}(d) = (1+d) f_n(d) + n d², a sum of terms of
 /// one sign, and all of them are found on the way to the largest.
-fn renyi_at(p: &[f64], q: &[f64], orders: &[Order]) -> Vec<f64> {
+fn renyi_of_both(p: &[f64], q: &[f64], orders: &[Order]) -> [Vec<f64>; 2] {
     let mut whole: Vec<u32> = orders.iter().filter_map(|&order| whole_order(order)).collect();
     whole.sort_unstable();
     whole.dedup();
-    let sums = whole_orders(p, q, &whole);
-    let value = |&order: &Order| {
-        let found = whole_order(order).and_then(|order| whole.binary_search(&order).ok());
-        let sum = found.map_or(f64::NAN, |index| sums[index]);
-        if sum.is_finite() { sum.ln_1p() / (order.get() - 1.0) } else { any_order(p, q, order.get()) }
+    let [forward, reverse] = whole_orders(p, q, &whole);
+    let values = |sums: &[f64], p: &[f64], q: &[f64]| {
+        let value = |&order: &Order| {
+            let found = whole_order(order).and_then(|order| whole.binary_search(&order).ok());
+            let sum = found.map_or(f64::NAN, |index| sums[index]);
+            if sum.is_finite() { sum.ln_1p() / (order.get() - 1.0) } else { any_order(p, q, order.get()) }
+        };
+        orders.iter().map(value).collect()
     };
-    orders.iter().map(value).collect()
+    [values(&forward, p, q), values(&reverse, q, p)]
 }
 
 /// An order that is a sum of products.
@@ -104,52 +101,76 @@ fn whole_order(order: Order) -> Option<u32> {
     (a <= LARGEST_WHOLE && a.fract() == 0.0).then_some(a as u32)
 }
 
-/// Σ q f_n(d) at whole orders that rise; not finite where a term overflows or P has mass where Q has none.
-fn whole_orders(p: &[f64], q: &[f64], orders: &[u32]) -> Vec<f64> {
-    let mut sums = vec![[0.0; LANES]; orders.len()];
+/// Σ q f_n(d) at whole orders that rise, and the same with P and Q exchanged; not finite where a term overflows or one
+/// has mass where the other has none.
+fn whole_orders(p: &[f64], q: &[f64], orders: &[u32]) -> [Vec<f64>; 2] {
+    let mut sums = [vec![0.0; orders.len()], vec![0.0; orders.len()]];
     if orders.is_empty() {
-        return Vec::new();
+        return sums;
     }
+    let mut block = Block { ratios: [0.0; BLOCK], squares: [0.0; BLOCK], terms: [0.0; BLOCK], weights: [0.0; BLOCK] };
+    let [forward, reverse] = &mut sums;
     vectorized(
         Arch::new(),
         #[inline(always)]
         || {
-            let (p_chunks, q_chunks) = (p.chunks_exact(LANES), q.chunks_exact(LANES));
-            // Tokens of probability 0 add nothing.
-            let (mut last_p, mut last_q) = ([0.0; LANES], [0.0; LANES]);
-            last_p.iter_mut().zip(p_chunks.remainder()).for_each(|(lane, p)| *lane = *p);
-            last_q.iter_mut().zip(q_chunks.remainder()).for_each(|(lane, q)| *lane = *q);
-            for (p, q) in p_chunks.zip(q_chunks) {
-                if let (Ok(p), Ok(q)) = (p.try_into(), q.try_into()) {
-                    add_terms(p, q, orders, &mut sums);
-                }
+            for (p, q) in p.chunks(BLOCK).zip(q.chunks(BLOCK)) {
+                block.add(p, q, orders, forward);
+                block.add(q, p, orders, reverse);
             }
-            add_terms(&last_p, &last_q, orders, &mut sums);
         },
     );
-    sums.iter().map(|lanes| lanes.iter().sum()).collect()
+    sums
 }
 
-#[inline(always)]
-fn add_terms(p: &[f64; LANES], q: &[f64; LANES], orders: &[u32], sums: &mut [[f64; LANES]]) {
-    // Also where both are 0.
-    let mut d = [0.0; LANES];
-    for lane in 0..LANES {
-        let change = (p[lane] - q[lane]) / q[lane];
-        d[lane] = if p[lane] == q[lane] { 0.0 } else { change };
-    }
-    let mut f = [0.0; LANES];
-    let mut reached = 1;
-    for (&order, sums) in orders.iter().zip(sums) {
-        for n in reached..order {
-            let n = f64::from(n);
-            for lane in 0..LANES {
-                f[lane] = (1.0 + d[lane]) * f[lane] + n * (d[lane] * d[lane]);
-            }
+/// Tokens that are worked on at once: their numbers stay in the nearest cache.
+const BLOCK: usize = 256;
+
+/// Numbers of some tokens. Loops over tokens are the inner ones, which run with wide instructions.
+struct Block {
+    /// 1 + d
+    ratios: [f64; BLOCK],
+    /// d²
+    squares: [f64; BLOCK],
+    /// f_n(d)
+    terms: [f64; BLOCK],
+    /// q
+    weights: [f64; BLOCK],
+}
+
+impl Block {
+    /// Adds Σ q f_n(d) of some tokens.
+    #[inline(always)]
+    fn add(&mut self, p: &[f64], q: &[f64], orders: &[u32], sums: &mut [f64]) {
+        let count = p.len();
+        let numbers = self.ratios.iter_mut().zip(&mut self.squares).zip(&mut self.weights);
+        for (((ratio, square), weight), (&p, &q)) in numbers.zip(p.iter().zip(q)) {
+            // Also where both are 0.
+            let change = (p - q) / q;
+            let d = if p == q { 0.0 } else { change };
+            (*ratio, *square, *weight) = (1.0 + d, d * d, q);
         }
-        reached = order;
-        for lane in 0..LANES {
-            sums[lane] += q[lane] * f[lane];
+        // Tokens of probability 0 add nothing.
+        self.ratios[count..].fill(1.0);
+        self.squares[count..].fill(0.0);
+        self.weights[count..].fill(0.0);
+        self.terms.fill(0.0);
+        let mut reached = 1;
+        for (&order, sum) in orders.iter().zip(sums) {
+            for n in reached..order {
+                let n = f64::from(n);
+                for ((term, ratio), square) in self.terms.iter_mut().zip(&self.ratios).zip(&self.squares) {
+                    *term = ratio.mul_add(*term, n * square);
+                }
+            }
+            reached = order;
+            let mut lanes = [0.0; LANES];
+            for (terms, weights) in self.terms.chunks_exact(LANES).zip(self.weights.chunks_exact(LANES)) {
+                for lane in 0..LANES {
+                    lanes[lane] += weights[lane] * terms[lane];
+                }
+            }
+            *sum += lanes.iter().sum::<f64>();
         }
     }
 }

@@ -5,6 +5,7 @@ use crate::accountant::Theorem;
 use crate::error::Result;
 use crate::mechanism::{Parameter, Parameters, write_text};
 use crate::quantity::Order;
+use crate::vectorized::{Arch, vectorized};
 use std::fmt;
 use std::sync::Arc;
 
@@ -99,19 +100,25 @@ impl Released {
     pub(super) fn means<'a>(members: usize, tokens: usize, of: impl Fn(usize) -> &'a [f64]) -> Self {
         let mut without = vec![0.0; members * tokens];
         let mut whole = vec![0.0; tokens];
-        // Some tokens of all members at once stay in the cache.
-        for start in (0..tokens).step_by(TOKENS_AT_ONCE) {
-            let some = start..(start + TOKENS_AT_ONCE).min(tokens);
-            for member in (0..members.saturating_sub(1)).rev() {
-                let (sums, later) = without[member * tokens..].split_at_mut(tokens);
-                add(&mut sums[some.clone()], &later[some.clone()]);
-                add(&mut sums[some.clone()], &of(member + 1)[some.clone()]);
-            }
-            for member in 0..members {
-                add(&mut without[member * tokens..][some.clone()], &whole[some.clone()]);
-                add(&mut whole[some.clone()], &of(member)[some.clone()]);
-            }
-        }
+        vectorized(
+            Arch::new(),
+            #[inline(always)]
+            || {
+                // Some tokens of all members at once stay in the cache.
+                for start in (0..tokens).step_by(TOKENS_AT_ONCE) {
+                    let some = start..(start + TOKENS_AT_ONCE).min(tokens);
+                    for member in (0..members.saturating_sub(1)).rev() {
+                        let (sums, later) = without[member * tokens..].split_at_mut(tokens);
+                        add(&mut sums[some.clone()], &later[some.clone()]);
+                        add(&mut sums[some.clone()], &of(member + 1)[some.clone()]);
+                    }
+                    for member in 0..members {
+                        add(&mut without[member * tokens..][some.clone()], &whole[some.clone()]);
+                        add(&mut whole[some.clone()], &of(member)[some.clone()]);
+                    }
+                }
+            },
+        );
         let mut means = Self { whole, neighbors: without };
         means.change(|sums, members| {
             let each = 1.0 / members.max(1) as f64;
@@ -146,6 +153,7 @@ impl Released {
     }
 }
 
+#[inline(always)]
 fn add(sums: &mut [f64], terms: &[f64]) {
     sums.iter_mut().zip(terms).for_each(|(sum, term)| *sum += term);
 }

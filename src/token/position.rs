@@ -5,6 +5,7 @@ use crate::special::exp_in_loops;
 use crate::vectorized::{Arch, vectorized};
 use ndarray::{ArrayView1, ArrayView2};
 use std::ops::Range;
+use std::sync::OnceLock;
 
 /// Logarithms of probabilities below this, relative to the largest one, are those of 0.
 const SMALLEST: f64 = -708.0;
@@ -34,13 +35,13 @@ pub struct EnsembleSize {
 /// assert_eq!(position.public().unwrap(), [0.5, 0.5]);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct NextTokens {
     tokens: usize,
     /// \[member, token\], then \[spare, token\]
     logits: Vec<f64>,
-    /// \[member, token\], then \[spare, token\]
-    probabilities: Vec<f64>,
+    /// \[member, token\], then \[spare, token\]: made when they are asked for, as not every mechanism does.
+    probabilities: OnceLock<Vec<f64>>,
     /// How many of the last models are no members.
     spares: usize,
     public: Option<Vec<f64>>,
@@ -65,15 +66,14 @@ impl NextTokens {
             return Err(Error::Length { quantity: "tokens of the public model", found: public.len(), expected });
         }
         let logits = members.as_slice().map_or_else(|| members.iter().copied().collect(), <[f64]>::to_vec);
-        let mut probabilities = logits.clone();
-        probabilities.chunks_exact_mut(tokens).try_for_each(softmax)?;
+        logits.chunks_exact(tokens).try_for_each(|logits| largest_logit(logits).map(drop))?;
         let public = public
             .map(|public| {
                 let mut probabilities = public.to_vec();
                 softmax(&mut probabilities).map(|()| probabilities)
             })
             .transpose()?;
-        Ok(Self { tokens, logits, probabilities, spares: 0, public })
+        Ok(Self { tokens, logits, probabilities: OnceLock::new(), spares: 0, public })
     }
 
     /// The same position, with the last models set aside: they are no members, but may stand in for one.
@@ -99,8 +99,8 @@ impl NextTokens {
         let members = self.members() * self.tokens;
         let joined = members + spares.start * self.tokens..members + spares.end * self.tokens;
         let of = |models: &[f64]| [&models[..members], &models[joined.clone()]].concat();
-        let (logits, probabilities) = (of(&self.logits), of(&self.probabilities));
-        Self { tokens: self.tokens, logits, probabilities, spares: 0, public: self.public.clone() }
+        let probabilities = self.probabilities.get().map_or_else(OnceLock::new, |all| OnceLock::from(of(all)));
+        Self { tokens: self.tokens, logits: of(&self.logits), probabilities, spares: 0, public: self.public.clone() }
     }
 
     fn models(&self) -> usize {
@@ -137,7 +137,15 @@ impl NextTokens {
     /// If there is no such member.
     #[must_use]
     pub fn member(&self, index: usize) -> &[f64] {
-        &self.probabilities[index * self.tokens..][..self.tokens]
+        let all = self.probabilities.get_or_init(|| {
+            let mut probabilities = self.logits.clone();
+            for logits in probabilities.chunks_exact_mut(self.tokens) {
+                let largest = largest_of(logits);
+                exponentials(logits, largest);
+            }
+            probabilities
+        });
+        &all[index * self.tokens..][..self.tokens]
     }
 
     /// Logits of a member, as they were given.
@@ -156,41 +164,85 @@ impl NextTokens {
     }
 }
 
+/// Positions are the same whose logits are.
+impl PartialEq for NextTokens {
+    fn eq(&self, other: &Self) -> bool {
+        let of = |position: &Self| (position.tokens, position.spares);
+        of(self) == of(other) && self.logits == other.logits && self.public == other.public
+    }
+}
+
 /// Turns logits into the probabilities that are proportional to their exponentials.
 pub(super) fn softmax(logits: &mut [f64]) -> Result<()> {
+    let largest = largest_logit(logits)?;
+    exponentials(logits, largest);
+    Ok(())
+}
+
+/// The largest of the logits of a model, which gives some token.
+fn largest_logit(logits: &[f64]) -> Result<f64> {
+    let largest = largest_of(logits);
+    if largest.is_finite() {
+        return Ok(largest);
+    }
     if let Some(&value) = logits.iter().find(|value| value.is_nan() || **value == f64::INFINITY) {
         return Err(Error::Domain { quantity: "logit", value, domain: "[-inf, inf)" });
     }
-    let largest = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    if largest == f64::NEG_INFINITY {
-        let (quantity, domain) = ("largest logit of a model", "(-inf, inf): a model gives some token");
-        return Err(Error::Domain { quantity, value: largest, domain });
-    }
+    let (quantity, domain) = ("largest logit of a model", "(-inf, inf): a model gives some token");
+    Err(Error::Domain { quantity, value: largest, domain })
+}
+
+/// The largest of some numbers; ∞ if one is NaN, and -∞ of none.
+pub(super) fn largest_of(values: &[f64]) -> f64 {
+    let mut lanes = [f64::NEG_INFINITY; LANES];
+    vectorized(
+        Arch::new(),
+        #[inline(always)]
+        || {
+            let mut groups = values.chunks_exact(LANES);
+            for group in &mut groups {
+                for lane in 0..LANES {
+                    lanes[lane] = larger(lanes[lane], group[lane]);
+                }
+            }
+            for (lane, value) in lanes.iter_mut().zip(groups.remainder()) {
+                *lane = larger(*lane, *value);
+            }
+        },
+    );
+    lanes.into_iter().fold(f64::NEG_INFINITY, larger)
+}
+
+#[inline(always)]
+fn larger(largest: f64, value: f64) -> f64 {
+    let value = if value < f64::INFINITY { value } else { f64::INFINITY };
+    if value > largest { value } else { largest }
+}
+
+/// Turns logits into probabilities, given the largest one.
+fn exponentials(logits: &mut [f64], largest: f64) {
     let mut sum = 0.0;
     vectorized(
         Arch::new(),
         #[inline(always)]
         || {
             for chunk in logits.chunks_mut(CHUNK) {
+                // A loop of its own runs with wide instructions.
+                chunk.iter_mut().for_each(|value| *value = weight(*value - largest));
                 let mut sums = [0.0; LANES];
-                let mut groups = chunk.chunks_exact_mut(LANES);
+                let mut groups = chunk.chunks_exact(LANES);
                 for group in &mut groups {
                     for lane in 0..LANES {
-                        group[lane] = weight(group[lane] - largest);
                         sums[lane] += group[lane];
                     }
                 }
-                for (value, sum) in groups.into_remainder().iter_mut().zip(&mut sums) {
-                    *value = weight(*value - largest);
-                    *sum += *value;
-                }
+                sums.iter_mut().zip(groups.remainder()).for_each(|(sum, value)| *sum += *value);
                 sum += sums.iter().sum::<f64>();
             }
+            let factor = 1.0 / sum;
+            logits.iter_mut().for_each(|value| *value *= factor);
         },
     );
-    let factor = 1.0 / sum;
-    logits.iter_mut().for_each(|value| *value *= factor);
-    Ok(())
 }
 
 #[inline(always)]
