@@ -8,7 +8,7 @@ use serde::Serialize;
 use std::io::{self, Cursor};
 use std::path::PathBuf;
 
-/// A numpy archive (.npz, deflate) in the making; the same arrays give the same bytes.
+/// A numpy archive (.npz) in the making; the same arrays give the same bytes.
 ///
 /// ```
 /// # use leakbound::record::{ArrayFile, ArrayWriter};
@@ -37,10 +37,18 @@ pub struct WrittenArray {
 }
 
 impl ArrayWriter {
-    /// An empty archive in memory; `path` stands for it in messages.
+    /// An empty archive in memory whose arrays are compressed (deflate); `path` stands for it in messages.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>) -> Self {
         let writer = NpzWriter::new_compressed(Cursor::new(Vec::new()));
+        Self { path: path.into(), writer, written: Vec::new() }
+    }
+
+    /// The same with arrays stored as they are: logits hardly get smaller, and a reader can take a part of an array
+    /// without unpacking the whole.
+    #[must_use]
+    pub fn stored(path: impl Into<PathBuf>) -> Self {
+        let writer = NpzWriter::new(Cursor::new(Vec::new()));
         Self { path: path.into(), writer, written: Vec::new() }
     }
 
@@ -90,21 +98,25 @@ mod tests {
     #[test]
     fn arrays_come_back_and_the_bytes_are_the_same_every_time() {
         let votes = Array3::<u8>::from_shape_fn((2, 3, 4), |(a, b, c)| (a * 12 + b * 4 + c) as u8);
-        let write = || {
-            let mut writer = ArrayWriter::new("x.npz");
+        let write = |mut writer: ArrayWriter| {
             writer.add("votes", &votes).unwrap();
             writer.add("seed", &arr0(-3i64)).unwrap();
             assert_eq!(writer.written()[1], WrittenArray { name: "seed".into(), dtype: "i64", shape: vec![] });
             writer.finish().unwrap()
         };
-        let bytes = write();
+        let [bytes, stored] = [ArrayWriter::new("x.npz"), ArrayWriter::stored("x.npz")].map(write);
         // Times of a zip file have a resolution of two seconds.
         std::thread::sleep(std::time::Duration::from_millis(50));
-        assert_eq!(bytes, write());
+        assert_eq!(bytes, write(ArrayWriter::new("x.npz")));
+        assert_eq!(stored, write(ArrayWriter::stored("x.npz")));
         // Day and time of the first member: 1 January 1980, and not today.
         assert_eq!(bytes[10..14], [0, 0, 0x21, 0]);
-        let mut arrays = ArrayFile::from_bytes("x.npz", bytes).unwrap();
-        assert_eq!(arrays.array::<u8, Ix3>("votes").unwrap(), votes);
-        assert_eq!(arrays.array::<i64, Ix0>("seed").unwrap()[()], -3);
+        // Stored, the votes lie in the archive as they are.
+        assert!(stored.windows(24).any(|piece| piece.iter().eq(&votes)));
+        for bytes in [bytes, stored] {
+            let mut arrays = ArrayFile::from_bytes("x.npz", bytes).unwrap();
+            assert_eq!(arrays.array::<u8, Ix3>("votes").unwrap(), votes);
+            assert_eq!(arrays.array::<i64, Ix0>("seed").unwrap()[()], -3);
+        }
     }
 }
