@@ -2,6 +2,7 @@
 
 use super::attention::attention;
 use super::initial::Initial;
+use super::layers::dense;
 use rand_chacha::ChaCha8Rng;
 use tch::Tensor;
 

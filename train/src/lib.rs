@@ -74,8 +74,9 @@ pub use meta_classifier::{
 };
 pub use network::NetworkPlan;
 pub use next_token::{
-    ByteTransformerPlan, NextTokenPlan, NextTokenTraining, NextTokens, PlantedLosses, PlantedTokens, Planting, Texts,
-    TokenLosses, record_next_tokens,
+    Answering, ByteTransformerPlan, LanguageModels, LogitPrecision, MemberScores, NextTokenPlan, NextTokenTraining,
+    NextTokens, PlantedTokens, Planting, SequencePlan, TextSequence, Texts, TokenLosses, TokenRecordingPlan,
+    check_next_tokens, train_language_models,
 };
 pub use normalization::Normalization;
 pub use optimizer::{Optimizer, Schedule};

@@ -70,6 +70,10 @@ pub(super) enum Purpose {
     PlantedSequences = 44,
     /// Places in the documents of a member where planted sequences are put.
     PlantedPlaces = 45,
+    /// Tokens that an ensemble of language models answers with.
+    AnsweredTokens = 46,
+    /// Places in documents of the sequences that membership is inferred from.
+    TextSequences = 47,
 }
 
 /// The stream of one network for one purpose: the key of ChaCha8 is seed, purpose, instantiation and network as

@@ -1,4 +1,4 @@
-//! Texts as documents: those held out, and those that models learn from.
+//! Documents: those of the public model, those held out, and those of each member.
 
 use super::plan::NextTokenPlan;
 use super::texts::Texts;
@@ -6,79 +6,84 @@ use crate::seed::{Purpose, stream};
 use leakbound::error::Result;
 use rand::seq::SliceRandom;
 
-/// Whose texts they are: their documents share no random numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Owner {
-    Public = 0,
-    Private = 1,
+/// A file, or a piece of one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Document {
+    /// The file as it was named, with the number of the piece where there are several.
+    pub name: String,
+    pub bytes: Vec<u8>,
 }
 
-impl Owner {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Public => "public",
-            Self::Private => "private",
-        }
-    }
-}
-
-/// Documents in random order.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Documents {
+/// Whose documents they are: no document has two owners.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Split {
+    pub public: Vec<Document>,
     /// That no model learns from.
-    pub held_out: Vec<Vec<u8>>,
-    /// The others.
-    pub learned: Vec<Vec<u8>>,
+    pub held_out: Vec<Document>,
+    /// \[member\]
+    pub members: Vec<Vec<Document>>,
 }
 
-impl Documents {
-    /// Cuts each text into documents of nearly equal size, at least that of the plan if the text is as long as that,
-    /// and holds a share of them out. Texts that do not fill one window of training are left out.
+impl Split {
+    /// Puts documents in random order, holds a share of the private ones out, and deals the others to the members in
+    /// turn. Without public text, a share of the private documents is public. Documents that do not fill one window of
+    /// training, the context and a byte, are left out.
     ///
     /// # Errors
-    /// [`Error::Input`](leakbound::Error::Input) if fewer than `parts` documents are left to learn from, or none is held
-    /// out.
-    pub fn of(texts: &Texts, plan: &NextTokenPlan, owner: Owner, parts: usize) -> Result<Self> {
-        let mut documents: Vec<Vec<u8>> = texts
-            .texts()
-            .iter()
-            .filter(|text| text.len() > plan.model.context)
-            .flat_map(|text| cut(text, plan.document))
-            .collect();
-        let all = documents.len();
-        documents.shuffle(&mut stream(plan.seed, Purpose::DocumentSplit, owner as u64, 0));
-        let held_out = ((all as f64 * plan.held_out).ceil() as usize).max(1);
-        if all < held_out + parts {
-            let found = format!(
-                "{} bytes of {} text: {}, {held_out} of them held out",
-                texts.len(),
-                owner.name(),
-                several(all, "document"),
-            );
-            let expected = match owner {
-                Owner::Public => "a document to learn from and one held out".into(),
-                Owner::Private => format!("a document for each of {} and one held out", several(parts, "member")),
-            };
-            return Err(texts.fault(&found, &expected, "give more text, or take fewer members or shorter documents"));
+    /// [`Error::Input`](leakbound::Error::Input) if a member is left without a document, or the public model.
+    pub fn of(private: &Texts, public: Option<&Texts>, plan: &NextTokenPlan) -> Result<Self> {
+        let context = plan.model.context;
+        let hint = "give more text, or take fewer members, shorter documents or a shorter context";
+        let own = public.map(|texts| documents(texts, plan));
+        if let (Some([]), Some(texts)) = (own.as_deref(), public) {
+            let expected = format!("a document of more than {context} bytes, the context of the public model");
+            return Err(texts.fault("public text without one", &expected, hint));
         }
-        let learned = documents.split_off(held_out);
-        Ok(Self { held_out: documents, learned })
+        let mut documents = documents(private, plan);
+        documents.shuffle(&mut stream(plan.seed, Purpose::DocumentSplit, 0, 0));
+        let all = documents.len();
+        let part = |share: f64| ((all as f64 * share).ceil() as usize).max(1);
+        let (shared, held_out) = (if own.is_some() { 0 } else { part(plan.public_share) }, part(plan.held_out));
+        if all < shared + held_out + plan.members {
+            let found = format!(
+                "{} of more than {context} bytes, {shared} of them public and {held_out} held out",
+                several(all, "document")
+            );
+            let expected = format!("a document for each of {}", several(plan.members, "member"));
+            return Err(private.fault(&found, &expected, hint));
+        }
+        let learned = documents.split_off(shared + held_out);
+        let held_out = documents.split_off(shared);
+        let mut members = vec![Vec::new(); plan.members];
+        for (number, document) in learned.into_iter().enumerate() {
+            members[number % plan.members].push(document);
+        }
+        Ok(Self { public: own.unwrap_or(documents), held_out, members })
     }
+}
 
-    /// The documents to learn from, dealt to so many members in turn.
-    pub fn dealt(&self, members: usize) -> Vec<Vec<Vec<u8>>> {
-        (0..members).map(|member| self.learned.iter().skip(member).step_by(members).cloned().collect()).collect()
-    }
+fn documents(texts: &Texts, plan: &NextTokenPlan) -> Vec<Document> {
+    let pieces = |(file, text): (String, &Vec<u8>)| {
+        let pieces = cut(text, plan.document.unwrap_or(text.len()));
+        let name = |piece: usize| if pieces.len() == 1 { file.clone() } else { format!("{file}, piece {piece}") };
+        pieces
+            .iter()
+            .enumerate()
+            .map(|(piece, &bytes)| Document { name: name(piece), bytes: bytes.into() })
+            .collect::<Vec<_>>()
+    };
+    let names = texts.files().iter().map(|file| file.path.display().to_string());
+    names.zip(texts.texts()).flat_map(pieces).filter(|document| document.bytes.len() > plan.model.context).collect()
 }
 
 fn several(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-/// A text in pieces of at least `length` bytes, or whole if it is shorter.
-fn cut(text: &[u8], length: usize) -> impl Iterator<Item = Vec<u8>> + '_ {
-    let pieces = (text.len() / length).max(1);
-    (0..pieces).map(move |piece| text[piece * text.len() / pieces..(piece + 1) * text.len() / pieces].to_vec())
+/// A text in pieces of nearly equal size and at least `length` bytes, or whole if it is shorter.
+fn cut(text: &[u8], length: usize) -> Vec<&[u8]> {
+    let pieces = (text.len() / length.max(1)).max(1);
+    (0..pieces).map(|piece| &text[piece * text.len() / pieces..(piece + 1) * text.len() / pieces]).collect()
 }
 
 #[cfg(test)]
@@ -88,9 +93,9 @@ mod tests {
     #[test]
     fn a_text_is_cut_without_a_rest() {
         let text: Vec<u8> = (0..103).collect();
-        let pieces: Vec<Vec<u8>> = cut(&text, 20).collect();
+        let pieces = cut(&text, 20);
         assert_eq!(pieces.concat(), text);
         assert!(pieces.len() == 5 && pieces.iter().all(|piece| (20..=21).contains(&piece.len())));
-        assert_eq!(cut(&text, 200).collect::<Vec<_>>(), std::slice::from_ref(&text));
+        assert_eq!(cut(&text, 200), [&text[..]]);
     }
 }

@@ -3,17 +3,22 @@
 
 mod answers;
 mod documents;
+mod generation;
 mod learner;
 mod model;
+mod models;
 mod plan;
 mod planted;
 mod positions;
 mod recording;
+mod sequences;
 mod texts;
 mod windows;
 
-pub use plan::{ByteTransformerPlan, NextTokenPlan, Planting};
-pub use recording::{NextTokenTraining, NextTokens, PlantedLosses, PlantedTokens, TokenLosses, record_next_tokens};
+pub use models::{LanguageModels, NextTokenTraining, train_language_models};
+pub use plan::{Answering, ByteTransformerPlan, LogitPrecision, NextTokenPlan, Planting, TokenRecordingPlan};
+pub use recording::{NextTokens, PlantedTokens, check_next_tokens};
+pub use sequences::{MemberScores, SequencePlan, TextSequence, TokenLosses};
 pub use texts::Texts;
 
 #[cfg(test)]

@@ -38,6 +38,11 @@ impl ByteTransformer {
         &mut self.parameters
     }
 
+    /// The same tensors, for another thread that only reads them.
+    pub fn shared(&self) -> Self {
+        Self { parameters: self.parameters.iter().map(Tensor::shallow_clone).collect(), ..*self }
+    }
+
     /// The same values in tensors of their own.
     pub fn copied(&self) -> Self {
         Self { parameters: self.parameters.iter().map(Tensor::copy).collect(), ..*self }

@@ -1,51 +1,33 @@
-//! A public model and an ensemble that goes on from it, and the next tokens that they answer.
+//! Next tokens of an ensemble and of a public model.
 
-use super::answers::{answers, loss};
-use super::documents::{Documents, Owner};
-use super::learner::{Lesson, learn};
-use super::model::{ByteTransformer, TOKENS};
-use super::plan::NextTokenPlan;
-use super::planted::Planted;
+use super::answers::loss;
+use super::documents::{Document, Split};
+use super::generation::generate;
+use super::model::TOKENS;
+use super::models::LanguageModels;
+use super::plan::{Answering, NextTokenPlan, TokenRecordingPlan};
 use super::positions::{Position, draw, of_planted, places};
 use super::texts::Texts;
-use crate::device::TrainingDevice;
-use crate::guard::guarded;
-use crate::progress::TrainingProgress;
-use crate::seed::{Purpose, stream};
-use leakbound::error::{Error, Result};
-use ndarray::{Array1, Array2, Array3, s};
-use rayon::prelude::*;
+use crate::progress::{TrainingProgress, report};
+use leakbound::error::{InputError, Result};
+use leakbound::token;
+use ndarray::{Array1, Array2, Array3, Axis};
 
-/// Parts of a batch of the public model on a CPU.
-const PARTS: usize = 2;
+/// Positions that all models are asked about before the callback is.
+const AT_ONCE: usize = 256;
 
-/// Texts, and where and how closely watched models learn them.
-#[derive(Clone, Copy)]
-pub struct NextTokenTraining<'a> {
-    /// What the members learn.
-    pub private: &'a Texts,
-    /// What the public model learns.
-    pub public: &'a Texts,
-    /// Where.
-    pub device: TrainingDevice,
-    /// Progress callback, in steps.
-    pub progress: &'a TrainingProgress<'a>,
-}
-
-/// Next tokens of an ensemble and of a public model: at places of held-out private text, then at all places of planted
-/// sequences.
+/// Next tokens of an ensemble and of a public model: at answers or places of held-out text, then at all places of
+/// planted sequences.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NextTokens {
     /// Logits \[position, member, byte\].
     pub logits: Array3<f32>,
     /// Logits \[position, byte\] of the public model.
     pub public_logits: Array2<f32>,
-    /// \[position\]: the byte that comes next in the text.
+    /// \[position\]: the byte that was answered, -1 where nothing was; at planted sequences their own byte.
     pub tokens: Array1<i64>,
     /// Planted sequences, if there are any.
     pub planted: Option<PlantedTokens>,
-    /// How well the models know held-out text.
-    pub losses: TokenLosses,
 }
 
 /// Where planted sequences are.
@@ -55,136 +37,149 @@ pub struct PlantedTokens {
     pub canary: Array1<i64>,
     /// \[sequence\]: the member that was trained on it.
     pub member: Array1<i64>,
-    /// How well the models know the sequences.
-    pub losses: PlantedLosses,
+    /// Mean loss of the member that was trained on a sequence, in nats for each byte.
+    pub owner_loss: f64,
+    /// Mean loss of the public model on the sequences.
+    pub public_loss: f64,
 }
 
-/// Mean losses on held-out text, in nats for each byte.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct TokenLosses {
-    /// Of the public model on private text.
-    pub public_on_private: f64,
-    /// Of the mean member on private text.
-    pub members_on_private: f64,
-    /// Of the public model on public text.
-    pub public_on_public: f64,
-    /// Of the mean member on public text.
-    pub members_on_public: f64,
+/// Rows of logits that are gathered.
+pub(super) struct Rows {
+    pub logits: Array3<f32>,
+    pub public: Array2<f32>,
+    pub tokens: Array1<i64>,
 }
 
-/// Mean losses on planted sequences, in nats for each byte.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PlantedLosses {
-    /// Of the members that were trained on them.
-    pub owner: f64,
-    /// Of the public model.
-    pub public: f64,
+impl Rows {
+    /// Puts what the models said behind some contexts in so many rows.
+    pub fn put(&mut self, rows: &[usize], said: &[Vec<f32>]) {
+        for (place, &row) in rows.iter().enumerate() {
+            let part = |logits: &[f32]| Array1::from(logits[place * TOKENS..(place + 1) * TOKENS].to_vec());
+            if let Some((public, members)) = said.split_first() {
+                self.public.row_mut(row).assign(&part(public));
+                for (member, logits) in members.iter().enumerate() {
+                    self.logits.index_axis_mut(Axis(0), row).row_mut(member).assign(&part(logits));
+                }
+            }
+        }
+    }
 }
 
-/// Trains the public model on public documents and each member, from there on, on private documents of its own with the
-/// sequences that are planted with it; then asks all of them at places that were fixed before.
-///
-/// Members are trained side by side on a CPU, each on one thread: the same seed gives the same logits on any number of
-/// threads.
+/// Rejects, before anything is trained, what [`LanguageModels::next_tokens`] would reject afterwards.
 ///
 /// # Errors
-/// [`Error::Domain`] and [`Error::Rejected`] for a plan that cannot be followed and a training that diverges,
-/// [`Error::Input`] for texts that are too short or both private and public, [`Error::Unavailable`] if libtorch fails,
-/// [`Error::Interrupted`] if the callback ends the training.
-pub fn record_next_tokens(training: &NextTokenTraining<'_>, plan: &NextTokenPlan) -> Result<NextTokens> {
+/// Those of [`train_language_models`](super::train_language_models) and of [`LanguageModels::next_tokens`] that depend
+/// on texts and plans alone.
+pub fn check_next_tokens(
+    private: &Texts,
+    public: Option<&Texts>,
+    plan: &NextTokenPlan,
+    recorded: &TokenRecordingPlan,
+) -> Result<()> {
     plan.check()?;
-    let NextTokenTraining { private, public, device: on, progress } = *training;
-    private.check_apart(public)?;
-    let context = plan.model.context;
-    let of_public = Documents::of(public, plan, Owner::Public, 1)?;
-    let of_private = Documents::of(private, plan, Owner::Private, plan.members)?;
-    let available = places(&of_private.held_out, context);
-    if available < plan.positions {
-        let found = format!("{available} places with half a context before them in held-out private text");
-        let expected = format!("{} positions", plan.positions);
-        return Err(private.fault(
-            &found,
-            &expected,
-            "hold out a larger share, give more text, or take fewer positions",
-        ));
+    let split = Split::of(private, public, plan)?;
+    check_places(&split.held_out, plan.model.context, recorded.places()?)?;
+    if let Some(Answering { mechanism, .. }) = &recorded.answering {
+        let unknown = Array2::zeros((1 + plan.members, TOKENS));
+        let position = token::NextTokens::from_logits(unknown.slice_axis(Axis(0), (1..).into()), Some(unknown.row(0)))?;
+        mechanism.released(&position)?;
     }
-    let planted = plan.planting.map(|planting| Planted::draw(planting, plan.members, plan.seed)).unwrap_or_default();
-    let mut asked = draw(&of_private.held_out, context, plan.positions, (plan.seed, Owner::Private as u64));
-    asked.extend(of_planted(&planted, &of_private.held_out, context));
-    // Measured, and not recorded.
-    let recorded = asked.len();
-    asked.extend(draw(&of_public.held_out, context, plan.positions, (plan.seed, Owner::Public as u64)));
-
-    let device = on.tensors();
-    let model = guarded("training", || {
-        let mut model = ByteTransformer::new(&plan.model, stream(plan.seed, Purpose::Weights, 0, 0), device);
-        let parts = if on.is_cuda() { 1 } else { PARTS };
-        let &NextTokenPlan { steps, ref schedule, .. } = plan;
-        let lesson = Lesson { plan, documents: &of_public.learned, model: 0, steps, schedule, parts, device };
-        learn(&mut model, &lesson, progress)?;
-        Ok(model)
-    })?;
-    let of_model = answers(&model, &asked, device)?;
-    let member = |(number, (mut documents, mut member)): (usize, (Vec<Vec<u8>>, ByteTransformer))| {
-        let repeats = plan.planting.map_or(0, |planting| planting.repeats);
-        planted.plant(number, &mut documents, repeats, plan.seed);
-        let (steps, schedule) = (plan.member_steps, &plan.member_schedule);
-        let (documents, model) = (&documents, 1 + number as u64);
-        learn(&mut member, &Lesson { plan, documents, model, steps, schedule, parts: 1, device }, progress)?;
-        answers(&member, &asked, device)
-    };
-    let work: Vec<_> =
-        of_private.dealt(plan.members).into_iter().map(|documents| (documents, model.copied())).enumerate().collect();
-    let of_members: Vec<Vec<f32>> = if on.is_cuda() {
-        work.into_iter().map(member).collect::<Result<_>>()?
-    } else {
-        work.into_par_iter().map(member).collect::<Result<_>>()?
-    };
-    arranged(plan, &planted, &asked, recorded, &of_model, &of_members)
+    Ok(())
 }
 
-/// The arrays, and the losses.
-fn arranged(
-    plan: &NextTokenPlan,
-    planted: &Planted,
-    asked: &[Position],
-    recorded: usize,
-    of_model: &[f32],
-    of_members: &[Vec<f32>],
-) -> Result<NextTokens> {
-    let shaped = |error: ndarray::ShapeError| Error::Unavailable { operation: "answers", reason: error.to_string() };
-    let rows = Array2::from_shape_vec((asked.len(), TOKENS), of_model.to_vec()).map_err(shaped)?;
-    let part = |logits: &[f32], from: usize, to: usize| loss(&logits[from * TOKENS..to * TOKENS], &asked[from..to]);
-    let mean = |from, to| of_members.iter().map(|logits| part(logits, from, to)).sum::<f64>() / of_members.len() as f64;
-    let (positions, all) = (plan.positions, asked.len());
-    let length = plan.planting.map_or(0, |planting| planting.length);
-    let planted = plan.planting.map(|planting| {
-        let canary = |position: usize| position.checked_sub(positions).map_or(-1, |behind| (behind / length) as i64);
-        let of_owner = planted.member.iter().enumerate().map(|(sequence, &member)| {
-            let first = positions + sequence * length;
-            part(&of_members[member], first, first + length)
-        });
-        PlantedTokens {
-            canary: (0..recorded).map(canary).collect(),
-            member: planted.member.iter().map(|&member| member as i64).collect(),
-            losses: PlantedLosses {
-                owner: of_owner.sum::<f64>() / planting.sequences as f64,
-                public: part(of_model, positions, recorded),
-            },
+impl LanguageModels {
+    /// Asks all models what comes next. Where the ensemble answers, each prompt is half a context of held-out text, and
+    /// the answer is drawn from the distribution that the mechanism makes of the logits as they are recorded.
+    ///
+    /// # Errors
+    /// [`Error::Domain`](leakbound::Error::Domain) for a count of 0, [`Error::Input`](leakbound::Error::Input) for too
+    /// little text held out, [`Error::Rejected`](leakbound::Error::Rejected) for a mechanism that rejects the ensemble,
+    /// [`Error::Unavailable`](leakbound::Error::Unavailable) if libtorch fails,
+    /// [`Error::Interrupted`](leakbound::Error::Interrupted) if the callback, which counts nothing, ends the work.
+    pub fn next_tokens(&self, plan: &TokenRecordingPlan, progress: &TrainingProgress<'_>) -> Result<NextTokens> {
+        let Self { plan: trained, split, planted, .. } = self;
+        let (context, positions) = (trained.model.context, plan.positions);
+        let wanted = plan.places()?;
+        check_places(&split.held_out, context, wanted)?;
+        let chosen = draw(&split.held_out, context, wanted, trained.seed);
+        let asked = of_planted(planted, &split.held_out, context);
+        let all = positions + asked.len();
+        let mut rows = Rows {
+            logits: Array3::zeros((all, trained.members, TOKENS)),
+            public: Array2::zeros((all, TOKENS)),
+            tokens: Array1::from_elem(all, -1),
+        };
+        match &plan.answering {
+            Some(answering) => {
+                let halves = chosen.into_iter().map(|position| {
+                    let start = position.context.len().saturating_sub(context / 2);
+                    position.context[start..].to_vec()
+                });
+                generate(self, answering, plan, (halves.collect(), progress), &mut rows)?;
+            }
+            None => self.ask(&chosen, 0, (plan, progress), &mut rows)?,
         }
-    });
-    Ok(NextTokens {
-        logits: Array3::from_shape_fn((recorded, of_members.len(), TOKENS), |(position, member, byte)| {
-            of_members[member][position * TOKENS + byte]
-        }),
-        public_logits: rows.slice(s![..recorded, ..]).to_owned(),
-        tokens: asked[..recorded].iter().map(|position| i64::from(position.token)).collect(),
-        planted,
-        losses: TokenLosses {
-            public_on_private: part(of_model, 0, positions),
-            members_on_private: mean(0, positions),
-            public_on_public: part(of_model, recorded, all),
-            members_on_public: mean(recorded, all),
-        },
-    })
+        self.ask(&asked, positions, (plan, progress), &mut rows)?;
+        for (row, position) in (positions..).zip(&asked) {
+            rows.tokens[row] = i64::from(position.token);
+        }
+        let planted = trained.planting.map(|planting| self.planted(&rows, positions, planting.length));
+        Ok(NextTokens { logits: rows.logits, public_logits: rows.public, tokens: rows.tokens, planted })
+    }
+
+    /// Asks all models at positions, of which the first has the row `first`.
+    fn ask(
+        &self,
+        positions: &[Position],
+        first: usize,
+        (plan, progress): (&TokenRecordingPlan, &TrainingProgress<'_>),
+        rows: &mut Rows,
+    ) -> Result<()> {
+        for (part, positions) in positions.chunks(AT_ONCE).enumerate() {
+            report(progress, 0)?;
+            let contexts: Vec<&[u8]> = positions.iter().map(|position| position.context.as_slice()).collect();
+            let start = first + part * AT_ONCE;
+            let places: Vec<usize> = (start..start + positions.len()).collect();
+            rows.put(&places, &self.logits(&contexts, plan.precision)?);
+        }
+        Ok(())
+    }
+
+    /// Where the planted sequences are, and how well they are known.
+    fn planted(&self, rows: &Rows, positions: usize, length: usize) -> PlantedTokens {
+        let member = &self.planted.member;
+        let canary = |row: usize| row.checked_sub(positions).map_or(-1, |behind| (behind / length) as i64);
+        let (mut owner_loss, mut public_loss) = (0.0, 0.0);
+        let all = rows.tokens.len();
+        for row in positions..all {
+            let byte = rows.tokens[row] as u8;
+            let owner = member[(row - positions) / length];
+            owner_loss += loss(&rows.logits.index_axis(Axis(0), row).row(owner).to_vec(), byte);
+            public_loss += loss(&rows.public.row(row).to_vec(), byte);
+        }
+        let count = (all - positions) as f64;
+        PlantedTokens {
+            canary: (0..all).map(canary).collect(),
+            member: member.iter().map(|&member| member as i64).collect(),
+            owner_loss: owner_loss / count,
+            public_loss: public_loss / count,
+        }
+    }
+}
+
+/// Rejects fewer places than are wanted.
+fn check_places(held_out: &[Document], context: usize, wanted: usize) -> Result<()> {
+    let available = places(held_out, context);
+    if available >= wanted {
+        return Ok(());
+    }
+    let first = held_out.first().map_or("texts", |document| document.name.as_str());
+    Err(InputError {
+        file: first.into(),
+        place: format!("this and {} more documents held out", held_out.len().saturating_sub(1)),
+        found: format!("{available} places with half a context before them"),
+        expected: format!("{wanted} positions or prompts"),
+        hint: Some("hold out a larger share, give more text, or take fewer positions".into()),
+    }
+    .into())
 }

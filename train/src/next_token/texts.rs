@@ -2,6 +2,7 @@
 
 use leakbound::error::{Error, InputError, Result};
 use leakbound::record::{InputFile, open};
+use std::collections::HashSet;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -10,21 +11,24 @@ use std::path::{Path, PathBuf};
 const MOST: u64 = 256 << 20;
 
 /// Texts as bytes, and the files that they were read from. No two have the same bytes.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Texts {
     bytes: Vec<Vec<u8>>,
     files: Vec<InputFile>,
+    /// SHA-256 of each.
+    known: HashSet<String>,
 }
 
 impl Texts {
-    /// Reads files, and of a folder its files that are text, by name; folders within are left out. What holds no zero
-    /// byte is text. A text that was there before, such as the target of a link, is taken once.
+    /// Reads files, and of a folder and the folders within it the files that are text, by name. A file that is named
+    /// may hold any bytes; in a folder, what holds a zero byte is no text and is left out. A text that was there before,
+    /// such as the target of a link, is taken once. Links to folders are not followed.
     ///
     /// # Errors
-    /// [`Error::Io`] when a file cannot be read, [`Error::Input`] for an empty or binary file, a folder without text,
-    /// and more than 256 MiB together.
+    /// [`Error::Io`] when a file cannot be read, [`Error::Input`] for an empty file, a folder without text, and more
+    /// than 256 MiB together.
     pub fn read<P: AsRef<Path>>(paths: &[P]) -> Result<Self> {
-        let mut texts = Self { bytes: Vec::new(), files: Vec::new() };
+        let mut texts = Self::default();
         for path in paths {
             let path = path.as_ref();
             if path.is_dir() {
@@ -35,22 +39,14 @@ impl Texts {
             if bytes.is_empty() {
                 return Err(fault(path, "whole file", "an empty file", "text", None));
             }
-            if let Some(place) = bytes.iter().position(|&byte| byte == 0) {
-                let hint = "save it as plain text, such as UTF-8, and not compressed";
-                return Err(fault(path, &format!("byte {place}"), "a zero byte", "plain text", Some(hint)));
-            }
             texts.add(path, bytes);
         }
         Ok(texts)
     }
 
     fn read_folder(&mut self, folder: &Path) -> Result<()> {
-        let unreadable = |source| Error::Io { path: folder.into(), action: "read", source };
         let mut paths = Vec::new();
-        for entry in fs::read_dir(folder).map_err(unreadable)? {
-            paths.push(entry.map_err(unreadable)?.path());
-        }
-        paths.retain(|path| path.is_file());
+        list(folder, &mut paths)?;
         paths.sort();
         let mut found = 0;
         for path in &paths {
@@ -64,7 +60,7 @@ impl Texts {
             return Ok(());
         }
         let files = format!("{} files, none of them text", paths.len());
-        let hint = "folders within are left out; name the files or the folder that holds them";
+        let hint = "a file of another kind can be named itself; unpack compressed ones";
         Err(fault(folder, "whole folder", &files, "files of plain text", Some(hint)))
     }
 
@@ -84,14 +80,24 @@ impl Texts {
 
     fn add(&mut self, path: &Path, bytes: Vec<u8>) {
         let file = InputFile::of_bytes(path, &bytes);
-        if !self.has(&file) {
+        if self.known.insert(file.sha256.clone()) {
             self.files.push(file);
             self.bytes.push(bytes);
         }
     }
 
-    fn has(&self, other: &InputFile) -> bool {
-        self.files.iter().any(|file| file.sha256 == other.sha256)
+    /// Those that others do not have as well: what is public is not private.
+    #[must_use]
+    pub fn without(self, others: &Self) -> Self {
+        let (mut texts, Self { bytes, files, .. }) = (Self::default(), self);
+        for (bytes, file) in bytes.into_iter().zip(files) {
+            if !others.known.contains(&file.sha256) {
+                texts.known.insert(file.sha256.clone());
+                texts.bytes.push(bytes);
+                texts.files.push(file);
+            }
+        }
+        texts
     }
 
     /// The texts.
@@ -118,20 +124,6 @@ impl Texts {
         self.bytes.is_empty()
     }
 
-    /// Rejects private texts that are public.
-    ///
-    /// # Errors
-    /// [`Error::Input`] for the first text that `public` has as well.
-    pub(super) fn check_apart(&self, public: &Self) -> Result<()> {
-        match self.files.iter().find(|file| public.has(file)) {
-            None => Ok(()),
-            Some(file) => {
-                let hint = "the public model would learn private text; leave it out of one of the two";
-                Err(fault(&file.path, "whole file", "a text that is public too", "private text", Some(hint)))
-            }
-        }
-    }
-
     /// What is wrong with all texts together.
     pub(super) fn fault(&self, found: &str, expected: &str, hint: &str) -> Error {
         let (path, place) = match self.files.as_slice() {
@@ -141,6 +133,21 @@ impl Texts {
         };
         fault(&path, &place, found, expected, Some(hint))
     }
+}
+
+/// The files in a folder and in those within it.
+fn list(folder: &Path, paths: &mut Vec<PathBuf>) -> Result<()> {
+    let unreadable = |source| Error::Io { path: folder.into(), action: "read", source };
+    for entry in fs::read_dir(folder).map_err(unreadable)? {
+        let entry = entry.map_err(unreadable)?;
+        let path = entry.path();
+        if entry.file_type().map_err(unreadable)?.is_dir() {
+            list(&path, paths)?;
+        } else if path.is_file() {
+            paths.push(path);
+        }
+    }
+    Ok(())
 }
 
 fn fault(path: &Path, place: &str, found: &str, expected: &str, hint: Option<&str>) -> Error {
@@ -160,12 +167,14 @@ mod tests {
             fs::write(folder.path().join(name), bytes).unwrap();
         }
         fs::create_dir(folder.path().join("within")).unwrap();
+        fs::write(folder.path().join("within/f"), b"third").unwrap();
         let texts = Texts::read(&[folder.path()]).unwrap();
-        assert_eq!(texts.texts(), [b"first".to_vec(), b"second".to_vec()]);
-        assert_eq!(texts.len(), 11);
-        let again = Texts::read(&[folder.path().join("c")]).unwrap();
-        let error = again.check_apart(&texts).unwrap_err().to_string();
-        assert!(error.contains("found a text that is public too, expected private text; hint: "), "{error}");
+        assert_eq!(texts.texts(), [b"first".to_vec(), b"second".to_vec(), b"third".to_vec()]);
+        assert_eq!(texts.len(), 16);
+        // A file that is named may hold any bytes.
+        let named = Texts::read(&["c", "d"].map(|name| folder.path().join(name))).unwrap();
+        assert_eq!(named.texts(), [b"first".to_vec(), b"bin\0ary".to_vec()]);
+        assert_eq!(texts.without(&named).texts(), [b"second".to_vec(), b"third".to_vec()]);
     }
 
     #[test]
@@ -178,7 +187,6 @@ mod tests {
             let error = Texts::read(&[path]).unwrap_err().to_string();
             assert!(error.contains(expected) && !error.contains('\n'), "{error}");
         };
-        rejected(place("binary"), "byte 3: found a zero byte, expected plain text; hint: ");
         rejected(place("empty"), "whole file: found an empty file, expected text");
         rejected(place("nowhere"), "nowhere");
         rejected(folder.path().into(), "whole folder: found 2 files, none of them text, expected files of plain text");
