@@ -64,7 +64,7 @@ pub use simulate::{BenchOptions, MergeOptions, SimulateOptions};
 pub use torch::{
     CheckpointOptions, DataOptions, DpsgdOptions, DpsgdRunsOptions, LabelDpOptions, MetaClassifierOptions,
     PateFmOptions, PromptPateOptions, RecordedMetaClassifierOptions, ShadowOptions, StudentOptions, TeachersOptions,
-    TorchCommand, TorchPropertyOptions, WeightAttackOptions,
+    TorchCommand, TorchPropertyOptions, TorchTokensOptions, WeightAttackOptions,
 };
 pub use values::{Directions, MOST_THREADS, Orders};
 pub use verify::VerifyOptions;

@@ -2,13 +2,18 @@
 
 use super::array_file::Element;
 use crate::error::{Error, Result};
+use half::f16;
 use ndarray::{ArrayBase, Data, Dimension};
-use ndarray_npy::{NpzWriter, WritableElement, WriteNpzError};
+use ndarray_npy::{NpzWriter, WritableElement, WriteDataError, WriteNpzError};
+use py_literal::Value;
 use serde::Serialize;
 use std::io::{self, Cursor};
 use std::path::PathBuf;
 
-/// A numpy archive (.npz, deflate) in the making; the same arrays give the same bytes.
+/// Halves that are written at once.
+const PIECE: usize = 1 << 15;
+
+/// A numpy archive (.npz) in the making; the same arrays give the same bytes.
 ///
 /// ```
 /// # use leakbound::record::{ArrayFile, ArrayWriter};
@@ -37,10 +42,18 @@ pub struct WrittenArray {
 }
 
 impl ArrayWriter {
-    /// An empty archive in memory; `path` stands for it in messages.
+    /// An empty archive in memory whose arrays are compressed (deflate); `path` stands for it in messages.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>) -> Self {
         let writer = NpzWriter::new_compressed(Cursor::new(Vec::new()));
+        Self { path: path.into(), writer, written: Vec::new() }
+    }
+
+    /// The same with arrays stored as they are: logits hardly get smaller, and a reader can take a part of an array
+    /// without unpacking the whole.
+    #[must_use]
+    pub fn stored(path: impl Into<PathBuf>) -> Self {
+        let writer = NpzWriter::new(Cursor::new(Vec::new()));
         Self { path: path.into(), writer, written: Vec::new() }
     }
 
@@ -56,6 +69,33 @@ impl ArrayWriter {
     {
         self.writer.add_array(name, array).map_err(|error| failed(&self.path, error))?;
         self.written.push(WrittenArray { name: name.into(), dtype: T::NAME, shape: array.shape().to_vec() });
+        Ok(())
+    }
+
+    /// Adds an array of floats of 16 bits, each the nearest to a number: half as long, with 11 bits of each number.
+    ///
+    /// ```
+    /// # use leakbound::record::{ArrayWriter, MemoryBudget, read_tokens};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("ensemble.npz");
+    /// let mut writer = ArrayWriter::stored(&path);
+    /// writer.add_half("logits", &ndarray::arr3(&[[[1.0, 0.1], [0.0, -2.0]]]))?;
+    /// leakbound::record::write_atomically(&path, &writer.finish()?)?;
+    /// let recording = read_tokens(&path, MemoryBudget::default())?;
+    /// assert!((recording.position(0)?.members[[0, 1]] - 0.1).abs() < 1e-4);
+    /// # Ok::<(), leakbound::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Io`] if it cannot be packed.
+    pub fn add_half<S, D>(&mut self, name: &str, array: &ArrayBase<S, D>) -> Result<()>
+    where
+        S: Data<Elem = f32>,
+        D: Dimension,
+    {
+        let halves = array.mapv(|number| Half(f16::from_f32(number)));
+        self.writer.add_array(name, &halves).map_err(|error| failed(&self.path, error))?;
+        self.written.push(WrittenArray { name: name.into(), dtype: "f16", shape: array.shape().to_vec() });
         Ok(())
     }
 
@@ -77,12 +117,39 @@ impl ArrayWriter {
     }
 }
 
+/// A float of 16 bits, as numpy writes it in the order of bytes of most machines.
+#[derive(Clone, Copy)]
+struct Half(f16);
+
+impl WritableElement for Half {
+    fn type_descriptor() -> Value {
+        Value::String("<f2".into())
+    }
+
+    fn write<W: io::Write>(&self, mut writer: W) -> std::result::Result<(), WriteDataError> {
+        Ok(writer.write_all(&self.0.to_le_bytes())?)
+    }
+
+    fn write_slice<W: io::Write>(slice: &[Self], mut writer: W) -> std::result::Result<(), WriteDataError> {
+        let mut bytes = Vec::with_capacity(2 * slice.len().min(PIECE));
+        for piece in slice.chunks(PIECE) {
+            bytes.clear();
+            bytes.extend(piece.iter().flat_map(|half| half.0.to_le_bytes()));
+            writer.write_all(&bytes)?;
+        }
+        Ok(())
+    }
+}
+
 fn failed(path: &std::path::Path, error: WriteNpzError) -> Error {
     Error::Io { path: path.to_path_buf(), action: "write", source: io::Error::other(error) }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::array_directory::ArrayDirectory;
+    use super::super::budget::{MemoryBudget, Room};
+    use super::super::input_file::InputReader;
     use super::*;
     use crate::record::ArrayFile;
     use ndarray::{Array3, Ix0, Ix3, arr0};
@@ -90,21 +157,41 @@ mod tests {
     #[test]
     fn arrays_come_back_and_the_bytes_are_the_same_every_time() {
         let votes = Array3::<u8>::from_shape_fn((2, 3, 4), |(a, b, c)| (a * 12 + b * 4 + c) as u8);
-        let write = || {
-            let mut writer = ArrayWriter::new("x.npz");
+        let write = |mut writer: ArrayWriter| {
             writer.add("votes", &votes).unwrap();
             writer.add("seed", &arr0(-3i64)).unwrap();
             assert_eq!(writer.written()[1], WrittenArray { name: "seed".into(), dtype: "i64", shape: vec![] });
             writer.finish().unwrap()
         };
-        let bytes = write();
+        let [bytes, stored] = [ArrayWriter::new("x.npz"), ArrayWriter::stored("x.npz")].map(write);
         // Times of a zip file have a resolution of two seconds.
         std::thread::sleep(std::time::Duration::from_millis(50));
-        assert_eq!(bytes, write());
+        assert_eq!(bytes, write(ArrayWriter::new("x.npz")));
+        assert_eq!(stored, write(ArrayWriter::stored("x.npz")));
         // Day and time of the first member: 1 January 1980, and not today.
         assert_eq!(bytes[10..14], [0, 0, 0x21, 0]);
-        let mut arrays = ArrayFile::from_bytes("x.npz", bytes).unwrap();
-        assert_eq!(arrays.array::<u8, Ix3>("votes").unwrap(), votes);
-        assert_eq!(arrays.array::<i64, Ix0>("seed").unwrap()[()], -3);
+        // Stored, the votes lie in the archive as they are.
+        assert!(stored.windows(24).any(|piece| piece.iter().eq(&votes)));
+        for bytes in [bytes, stored] {
+            let mut arrays = ArrayFile::from_bytes("x.npz", bytes).unwrap();
+            assert_eq!(arrays.array::<u8, Ix3>("votes").unwrap(), votes);
+            assert_eq!(arrays.array::<i64, Ix0>("seed").unwrap()[()], -3);
+        }
+    }
+
+    /// More numbers than are written at once.
+    #[test]
+    fn halves_come_back_rounded() {
+        let numbers =
+            ndarray::Array2::from_shape_fn((3, 20_000), |(row, column)| (row * 20_000 + column) as f32 * 0.37);
+        let mut writer = ArrayWriter::stored("x.npz");
+        writer.add_half("numbers", &numbers).unwrap();
+        assert_eq!(writer.written()[0], WrittenArray { name: "numbers".into(), dtype: "f16", shape: vec![3, 20_000] });
+        let reader = InputReader::of_bytes(writer.finish().unwrap());
+        let mut directory = ArrayDirectory::open(std::path::Path::new("x.npz"), &reader).unwrap();
+        let mut room = Room::new(MemoryBudget::of_bytes(1 << 20));
+        let array = directory.array("numbers", &mut room).unwrap().unwrap();
+        let read = array.doubles(0, 0..3).unwrap();
+        assert!(read.iter().zip(&numbers).all(|(read, number)| *read == f16::from_f32(*number).to_f64()));
     }
 }

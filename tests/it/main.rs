@@ -31,6 +31,8 @@ mod cli_torch_private;
 mod cli_torch_prompt_pate;
 #[cfg(feature = "torch")]
 mod cli_torch_student;
+#[cfg(feature = "torch")]
+mod cli_torch_tokens;
 mod cli_verify;
 mod cli_votes;
 mod congruence;

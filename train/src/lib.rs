@@ -7,7 +7,9 @@
 
 mod adam;
 mod answers;
+mod attention;
 mod augment;
+mod block;
 mod canaries;
 mod checkpoint;
 mod cnn;
@@ -33,6 +35,7 @@ mod mlp;
 mod moving_average;
 mod neighbors;
 mod network;
+mod next_token;
 mod normalization;
 mod optimizer;
 mod packed;
@@ -70,6 +73,11 @@ pub use meta_classifier::{
     infer_by_weights, split_networks, train_target_networks,
 };
 pub use network::NetworkPlan;
+pub use next_token::{
+    Answering, ByteTransformerPlan, LanguageModels, LogitPrecision, MemberScores, NextTokenPlan, NextTokenTraining,
+    NextTokens, PlantedTokens, Planting, SequencePlan, TextSequence, Texts, TokenLosses, TokenRecordingPlan,
+    check_next_tokens, train_language_models,
+};
 pub use normalization::Normalization;
 pub use optimizer::{Optimizer, Schedule};
 pub use pate_fm::{LabelGoal, PateFmModels, PateFmPlan, PateFmRun, VotesPlan, VotingPlan, train_pate_fm};

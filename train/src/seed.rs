@@ -60,6 +60,20 @@ pub(super) enum Purpose {
     NetworkSplit = 39,
     /// Which canaries that are gradients a step of DP-SGD takes.
     CanarySample = 40,
+    /// Which documents are held out, and which member of an ensemble has which of the others.
+    DocumentSplit = 41,
+    /// Windows of text that a step of a language model learns from.
+    TextWindows = 42,
+    /// Places in held-out documents where next tokens are recorded.
+    TokenPositions = 43,
+    /// Planted sequences, and the members that get them.
+    PlantedSequences = 44,
+    /// Places in the documents of a member where planted sequences are put.
+    PlantedPlaces = 45,
+    /// Tokens that an ensemble of language models answers with.
+    AnsweredTokens = 46,
+    /// Places in documents of the sequences that membership is inferred from.
+    TextSequences = 47,
 }
 
 /// The stream of one network for one purpose: the key of ChaCha8 is seed, purpose, instantiation and network as

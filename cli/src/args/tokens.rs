@@ -66,7 +66,7 @@ impl TokensOptions {
     }
 }
 
-fn mechanism(text: &str) -> Parsed<TokenMechanismText> {
+pub(super) fn mechanism(text: &str) -> Parsed<TokenMechanismText> {
     token::parse(text).map(TokenMechanismText).map_err(|error| error.to_string())
 }
 

@@ -83,6 +83,10 @@ mod torch_shadow;
 mod torch_student;
 #[cfg(feature = "torch")]
 mod torch_teachers;
+#[cfg(feature = "torch")]
+mod torch_tokens;
+#[cfg(feature = "torch")]
+mod training_run;
 pub mod verify;
 mod vote_recording;
 #[cfg(feature = "torch")]

@@ -22,7 +22,7 @@ use std::collections::BTreeSet;
 type Make = fn() -> Schema;
 
 /// What each command prints; others print no document.
-const DOCUMENTS: [(&str, Make); 45] = [
+const DOCUMENTS: [(&str, Make); 46] = [
     ("exact", answer::<ExactAnswer>),
     ("audit counts", answer::<CountsAnswer>),
     ("audit confusion", answer::<CountsAnswer>),
@@ -68,6 +68,7 @@ const DOCUMENTS: [(&str, Make); 45] = [
     ("torch meta-classifier", document::<MetaClassifierDocument>),
     ("torch property", document::<RecordingDocument>),
     ("torch student", document::<StudentDocument>),
+    ("torch tokens", document::<RecordingDocument>),
 ];
 
 fn answer<A: JsonSchema>() -> Schema {

@@ -1,7 +1,7 @@
 //! What studies that train share: options of a file as those of `leakbound torch`, and recordings that are trained where
 //! they are missing.
 
-use super::recipe::say;
+use super::training_run::say;
 use crate::args::{CheckpointOptions, Cli, Common};
 use crate::options::Schema;
 use crate::usage::is_usage;

@@ -26,6 +26,7 @@ pub fn run(common: &Common, command: &TorchCommand) -> Result<bool> {
         TorchCommand::Teachers(options) => super::torch_teachers::run(common, options, device)?,
         TorchCommand::Shadow(options) => super::torch_shadow::run(common, options, device)?,
         TorchCommand::Student(options) => super::torch_student::run(common, options, device)?,
+        TorchCommand::Tokens(options) => super::torch_tokens::run(common, options, device)?,
     }
     Ok(false)
 }

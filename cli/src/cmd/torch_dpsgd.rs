@@ -1,6 +1,7 @@
 //! `leakbound torch dpsgd`: answers of models trained by DP-SGD, with and without canaries.
 
-use super::recipe::{About, Recipe};
+use super::recipe::Recipe;
+use super::training_run::About;
 use crate::args::{Common, DpsgdOptions};
 use leakbound::audit::MembersScore;
 use leakbound::quantity::Delta;

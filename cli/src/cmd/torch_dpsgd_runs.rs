@@ -1,7 +1,8 @@
 //! `leakbound torch dpsgd-runs`: the last iterates of many private trainings, with and without one canary.
 
-use super::recipe::{About, Recipe};
+use super::recipe::Recipe;
 use super::torch_dpsgd::hardly_private;
+use super::training_run::About;
 use crate::args::{Common, DpsgdRunsOptions};
 use leakbound::Result;
 use leakbound::record::ArrayWriter;

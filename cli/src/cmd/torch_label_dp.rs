@@ -1,7 +1,8 @@
 //! `leakbound torch label-dp`: answers of models trained on private labels about their canaries.
 
-use super::recipe::{About, Recipe};
+use super::recipe::Recipe;
 use super::recorded_plan::RecordedPlan;
+use super::training_run::About;
 use crate::args::{Common, LabelDpOptions};
 use crate::output::Output;
 use leakbound::Result;

@@ -1,6 +1,7 @@
 //! `leakbound torch meta-classifier`: weights of networks for each value of a property, and what they show of it.
 
-use super::recipe::{About, Recipe};
+use super::recipe::Recipe;
+use super::training_run::About;
 use super::weight_attacks::{infer, judge};
 use crate::args::{Common, MetaClassifierOptions};
 use leakbound::Result;

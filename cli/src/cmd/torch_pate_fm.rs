@@ -1,7 +1,8 @@
 //! `leakbound torch pate-fm`: answers of a student of noisy votes about its canaries.
 
-use super::recipe::{About, Recipe};
+use super::recipe::Recipe;
 use super::recorded_plan::RecordedPlan;
+use super::training_run::About;
 use crate::args::{Common, PateFmOptions};
 use crate::output::Output;
 use leakbound::Result;

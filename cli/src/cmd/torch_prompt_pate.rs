@@ -1,6 +1,7 @@
 //! `leakbound torch prompt-pate`: votes of prompts, with and without what an adversary adds.
 
-use super::recipe::{About, Recipe};
+use super::recipe::Recipe;
+use super::training_run::About;
 use crate::args::{Common, PromptPateOptions};
 use leakbound::Result;
 use leakbound::record::ArrayWriter;

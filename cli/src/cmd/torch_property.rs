@@ -1,6 +1,7 @@
 //! `leakbound torch property`: answers of a student, and of ensembles for each value of a property.
 
-use super::recipe::{About, Recipe};
+use super::recipe::Recipe;
+use super::training_run::About;
 use crate::args::{Common, TorchPropertyOptions};
 use leakbound::Result;
 use leakbound::record::ArrayWriter;

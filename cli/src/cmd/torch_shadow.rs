@@ -1,8 +1,9 @@
 //! `leakbound torch shadow`: answers of models that were trained on some audited samples and not on others.
 
-use super::recipe::{About, Recipe};
+use super::recipe::Recipe;
 use super::recorded_plan::{RecordedPlan, untrained_views};
 use super::shadow_figures::figures;
+use super::training_run::About;
 use crate::args::{Common, ShadowOptions};
 use crate::output::Output;
 use leakbound::Result;

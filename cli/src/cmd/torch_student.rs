@@ -1,6 +1,7 @@
 //! `leakbound torch student`: students of labels that were bought with privacy budgets.
 
-use super::recipe::{About, Recipe};
+use super::recipe::Recipe;
+use super::training_run::About;
 use crate::args::{Common, StudentOptions};
 use leakbound::Result;
 use leakbound::record::ArrayWriter;

@@ -1,6 +1,7 @@
 //! `leakbound torch teachers`: votes of teachers, with and without a point.
 
-use super::recipe::{About, Recipe};
+use super::recipe::Recipe;
+use super::training_run::About;
 use crate::args::{Common, TeachersOptions};
 use leakbound::Result;
 use leakbound::record::ArrayWriter;

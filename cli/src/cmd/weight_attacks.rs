@@ -1,6 +1,6 @@
 //! Attacks on the weights of networks, recorded or just trained.
 
-use super::recipe::say;
+use super::training_run::say;
 use crate::args::{Common, WeightAttackOptions};
 use crate::output::Watch;
 use leakbound::Result;

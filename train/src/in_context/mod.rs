@@ -1,6 +1,5 @@
 //! Transformers that classify images by the labeled images before them.
 
-mod attention;
 mod learner;
 mod lessons;
 mod measure;

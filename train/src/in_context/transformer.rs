@@ -3,23 +3,19 @@
 //! Tokens: the instruction, each example as the sum of an embedding of its image and one of its label, and each query as
 //! an embedding of its image and one that says that its label is asked for. The class of a query is read at its token.
 
-use super::attention::{attention, prompt_mask};
 use super::plan::InContextPlan;
 use super::prompt::Batch;
+use crate::attention::prompt_mask;
+use crate::block::{OF_BLOCK, block, initial_block, initial_normalization, linear, normalized};
 use crate::initial::Initial;
 use crate::layers::dense;
 use rand_chacha::ChaCha8Rng;
 use tch::{Device, Tensor};
 
-/// Added to variances: Ba et al. (2016).
-const VARIANCE_FLOOR: f64 = 1e-5;
-/// Units of a perceptron for each number of a token.
-const EXPANSION: usize = 4;
 /// Units in which an image is embedded, for each number of a token.
 const IMAGE_EXPANSION: usize = 2;
-/// Tensors before the first block, and of each block.
+/// Tensors before the first block.
 const BEFORE_BLOCKS: usize = 7;
-const OF_BLOCK: usize = 12;
 
 /// A transformer with its parameters: of the embeddings of images (W₁, b₁, W₂, b₂), labels, instructions and
 /// positions; of each block; of the last normalization and of the classes.
@@ -41,14 +37,9 @@ impl Transformer {
             initial.embeddings(rows, width);
         }
         for _ in 0..plan.depth {
-            normalization(&mut initial, width);
-            initial.dense(width, 3 * width);
-            initial.dense(width, width);
-            normalization(&mut initial, width);
-            initial.dense(width, EXPANSION * width);
-            initial.dense(EXPANSION * width, width);
+            initial_block(&mut initial, width);
         }
-        normalization(&mut initial, width);
+        initial_normalization(&mut initial, width);
         initial.dense(width, classes);
         Self { parameters: initial.finish(), depth: plan.depth, heads: plan.heads as i64, classes }
     }
@@ -110,39 +101,6 @@ impl Transformer {
             .map(|(part, tokens)| part.reshape([prompts, tokens, width]));
         Tensor::cat(&parts, 1) + Tensor::cat(&[places.narrow(0, 0, 1 + examples), last], 0)
     }
-}
-
-/// γ of 1 and β of 0.
-fn normalization(initial: &mut Initial<'_, ChaCha8Rng>, width: usize) {
-    initial.constant(&[1, width], 1.0);
-    initial.constant(&[1, width], 0.0);
-}
-
-/// γ (x - mean)/√(variance + 1e-5) + β over the numbers of each token.
-fn normalized(tokens: &Tensor, [scale, shift]: [&Tensor; 2]) -> Tensor {
-    let width = tokens.size()[2];
-    tokens.layer_norm([width], Some(&scale.select(0, 0)), Some(&shift.select(0, 0)), VARIANCE_FLOOR, false)
-}
-
-/// x W + b for tokens [B, T, W].
-fn linear(tokens: &Tensor, weights: &Tensor, biases: &Tensor) -> Tensor {
-    let (batch, length, width) = (tokens.size()[0], tokens.size()[1], tokens.size()[2]);
-    dense(&tokens.reshape([1, batch * length, width]), weights, biases).view([batch, length, -1])
-}
-
-/// x + A(norm x), then x + P(norm x), with attention A of H heads and a perceptron P: Xiong et al. (2020), "On layer
-/// normalization in the transformer architecture", table 1.
-fn block(tokens: &Tensor, parameters: [&Tensor; OF_BLOCK], heads: i64, mask: &Tensor) -> Tensor {
-    let [scale, shift, inward, inward_bias, outward, outward_bias, scale_2, shift_2, w1, b1, w2, b2] = parameters;
-    let (batch, length, width) = (tokens.size()[0], tokens.size()[1], tokens.size()[2]);
-    let parts = linear(&normalized(tokens, [scale, shift]), inward, inward_bias)
-        .view([batch, length, 3, heads, width / heads])
-        .permute([2, 0, 3, 1, 4]);
-    let seen = attention(&parts.select(0, 0), &parts.select(0, 1), &parts.select(0, 2), mask);
-    let seen = seen.transpose(1, 2).reshape([batch, length, width]);
-    let tokens = tokens + linear(&seen, outward, outward_bias);
-    let hidden = linear(&normalized(&tokens, [scale_2, shift_2]), w1, b1).gelu("none");
-    tokens + linear(&hidden, w2, b2)
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ mod property;
 mod shadow;
 mod student;
 mod teachers;
+mod tokens;
 mod training;
 
 pub use dpsgd::DpsgdOptions;
@@ -27,6 +28,7 @@ pub use property::TorchPropertyOptions;
 pub use shadow::ShadowOptions;
 pub use student::StudentOptions;
 pub use teachers::TeachersOptions;
+pub use tokens::TorchTokensOptions;
 pub use training::CheckpointOptions;
 
 use super::values::{quantity, whole_from};
@@ -130,6 +132,22 @@ pub enum TorchCommand {
                             gaussian:150\n\nThe training images are private. The test images are split: --public of \
                             each class may get labels, the others measure.")]
     Student(StudentOptions),
+    /// Train language models over bytes on your own texts, an ensemble whose members have documents of their own, and
+    /// record what comes next
+    #[command(
+        after_help = "Each document is private to one member, public, or held out. Without --mechanism positions are \
+                      places in text held out, fixed beforehand: audit them by --contexts fixed, with any mechanism. \
+                      With it the ensemble answers, token by token, and an audit by the same mechanism bounds from below \
+                      what the run leaks. The checkpoint keeps the models, and with --resume other recordings go on from \
+                      it.\n\nExample:\n  leakbound torch tokens --private /usr/share/doc --public \
+                      /usr/share/common-licenses --recording ensemble.npz --planted 32 --texts texts.jsonl --checkpoint \
+                      models.checkpoint\n  leakbound audit tokens ensemble.npz --contexts fixed --mechanism \
+                      mixed-tokens:order=3,radius=0.05\n  leakbound membership text texts.jsonl\n  leakbound torch tokens \
+                      --private /usr/share/doc --public /usr/share/common-licenses --recording answers.npz --planted 32 \
+                      --mechanism clipped-logits:clip=2,batch=8 --checkpoint models.checkpoint --resume\n  leakbound \
+                      audit tokens answers.npz --mechanism clipped-logits:clip=2,batch=8"
+    )]
+    Tokens(Box<TorchTokensOptions>),
 }
 
 impl TorchCommand {
@@ -147,6 +165,7 @@ impl TorchCommand {
             Self::Teachers(options) => options.data.device.device,
             Self::Shadow(options) => options.data.device.device,
             Self::Student(options) => options.data.device.device,
+            Self::Tokens(options) => options.device.device,
         }
     }
 }

@@ -120,7 +120,7 @@ pub fn factor(text: &str) -> Parsed<f64> {
     if factor > 0.0 && factor <= 1.0 { Ok(factor) } else { Err(format!("{factor} is not in (0, 1]")) }
 }
 
-fn share(text: &str) -> Parsed<f64> {
+pub fn share(text: &str) -> Parsed<f64> {
     let share = number(text)?;
     if share > 0.0 && share < 1.0 { Ok(share) } else { Err(format!("{share} is not in (0, 1)")) }
 }

@@ -1,4 +1,4 @@
-//! Attention of the tokens of a prompt to those that they may see.
+//! Attention of tokens to those that they may see.
 
 use tch::{Device, Kind, Tensor};
 
@@ -18,8 +18,16 @@ pub(super) fn attention(queries: &Tensor, keys: &Tensor, values: &Tensor, mask: 
 /// Tokens of the context see each other. A query sees the context and itself: it is the last token of a prompt of its
 /// own, whatever is asked beside it.
 pub(super) fn prompt_mask(context: usize, queries: usize, device: Device) -> Tensor {
-    let tokens = context + queries;
-    let sees = |row: usize, column: usize| column < context || column == row;
+    mask(context + queries, device, |row, column| column < context || column == row)
+}
+
+/// The mask [T, T] of a text of `tokens` tokens, each of which sees itself and those before it.
+pub(super) fn causal_mask(tokens: usize, device: Device) -> Tensor {
+    mask(tokens, device, |row, column| column <= row)
+}
+
+/// 0 where a token (row) sees another (column), -∞ elsewhere.
+fn mask(tokens: usize, device: Device, sees: impl Fn(usize, usize) -> bool) -> Tensor {
     let mask: Vec<f32> = (0..tokens * tokens)
         .map(|place| if sees(place / tokens, place % tokens) { 0.0 } else { f32::NEG_INFINITY })
         .collect();

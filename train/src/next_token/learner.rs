@@ -1,0 +1,126 @@
+//! The training of a language model.
+
+use super::model::ByteTransformer;
+use super::plan::NextTokenPlan;
+use super::windows::Windows;
+use crate::adam::{Adam, AdamConstants, AdamMemory};
+use crate::answers::numbers;
+use crate::checkpoint::TrainingCheckpoint;
+use crate::ensemble::check_finite;
+use crate::guard::guarded;
+use crate::optimizer::Schedule;
+use crate::packed::Packed;
+use crate::progress::{TrainingProgress, report};
+use crate::seed::{Purpose, stream};
+use leakbound::error::{Error, Result};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::slice;
+use tch::{Device, Tensor};
+
+/// Kingma and Ba (2015).
+const ADAM: AdamConstants = AdamConstants { beta1: 0.9, beta2: 0.999, epsilon: 1e-8 };
+/// Phase of all models in a checkpoint.
+const PHASE: u64 = 1;
+
+/// What one model learns, and how.
+pub(super) struct Lesson<'a> {
+    pub plan: &'a NextTokenPlan,
+    pub documents: &'a [Vec<u8>],
+    /// 0 for the public model, 1 + m for member m: models of different numbers share no windows.
+    pub model: usize,
+    pub steps: u64,
+    pub schedule: &'a Schedule,
+    /// Parts of a batch, each on one thread: sums have one order on any number of threads.
+    pub parts: usize,
+    pub device: Device,
+    pub checkpoint: Option<&'a TrainingCheckpoint>,
+}
+
+/// A model that is done or was interrupted, as numbers that can be kept.
+#[derive(Serialize, Deserialize)]
+struct Saved {
+    step: u64,
+    parameters: Vec<Packed>,
+    /// None of a model that is done.
+    adam: Option<AdamMemory>,
+}
+
+/// Trains a model; progress counts steps. The checkpoint keeps it when it is done, or when the callback ends the
+/// training, with what Adam remembers.
+///
+/// # Errors
+/// [`Error::Rejected`] if training diverges, [`Error::Unavailable`] if libtorch fails, [`Error::Interrupted`] if the
+/// callback ends the training; those of the checkpoint.
+pub(super) fn learn(
+    transformer: &mut ByteTransformer,
+    lesson: &Lesson<'_>,
+    progress: &TrainingProgress<'_>,
+) -> Result<()> {
+    let &Lesson { plan, documents, model, steps, schedule, .. } = lesson;
+    let windows = Windows::new(documents, plan.model.context + 1);
+    guarded("training", || {
+        let (first, mut adam) = resumed(transformer, lesson)?;
+        let mut going = report(progress, first);
+        let mut step = first;
+        while step < steps && going.is_ok() {
+            let bytes = windows.draw(plan.batch, &mut stream(plan.seed, Purpose::TextWindows, model as u64, step));
+            let gradients = gradients(transformer, &bytes, lesson)?;
+            adam.step(transformer.parameters(), &gradients, schedule.rate(step, steps));
+            step += 1;
+            going = report(progress, 1);
+        }
+        check_finite(transformer.parameters(), "training")?;
+        if step > first {
+            keep(transformer, lesson, step, &adam)?;
+        }
+        going
+    })
+}
+
+/// Steps that are done, and Adam after them.
+fn resumed(transformer: &mut ByteTransformer, lesson: &Lesson<'_>) -> Result<(u64, Adam)> {
+    let group = lesson.model..lesson.model + 1;
+    let found = lesson.checkpoint.map(|checkpoint| checkpoint.answers::<Saved>(PHASE, &group)).transpose()?;
+    let parameters = transformer.parameters();
+    let Some(saved) = found.flatten().and_then(|mut saved| saved.pop()) else {
+        return Ok((0, Adam::new(ADAM, parameters)));
+    };
+    for (parameter, Packed(numbers)) in parameters.iter_mut().zip(&saved.parameters) {
+        parameter.copy_(&Tensor::from_slice(numbers).view_as(parameter));
+    }
+    let adam =
+        saved.adam.map_or_else(|| Adam::new(ADAM, parameters), |memory| Adam::resumed(ADAM, parameters, &memory));
+    Ok((saved.step, adam))
+}
+
+fn keep(transformer: &mut ByteTransformer, lesson: &Lesson<'_>, step: u64, adam: &Adam) -> Result<()> {
+    let Some(checkpoint) = lesson.checkpoint else { return Ok(()) };
+    let unreadable = |error: tch::TchError| Error::Unavailable { operation: "checkpoint", reason: error.to_string() };
+    let parameters = transformer.parameters().iter().map(|parameter| numbers(parameter).map(Packed));
+    let saved = Saved {
+        step,
+        parameters: parameters.collect::<Result<_>>()?,
+        adam: if step < lesson.steps { Some(adam.memory().map_err(unreadable)?) } else { None },
+    };
+    checkpoint.keep(PHASE, &(lesson.model..lesson.model + 1), slice::from_ref(&saved))
+}
+
+/// Gradients of the mean cross-entropy of the windows of a step, in parts of the windows.
+fn gradients(transformer: &ByteTransformer, bytes: &[i64], lesson: &Lesson<'_>) -> Result<Vec<Tensor>> {
+    let (batch, context) = (lesson.plan.batch, lesson.plan.model.context);
+    let of_part = batch.div_ceil(lesson.parts.clamp(1, batch));
+    let work: Vec<(ByteTransformer, &[i64])> =
+        bytes.chunks(of_part * (context + 1)).map(|part| (transformer.leaves(), part)).collect();
+    let all = (batch * context) as f64;
+    let device = lesson.device;
+    let of_part = |(transformer, part): (ByteTransformer, &[i64])| {
+        guarded("training", || {
+            let windows = Tensor::from_slice(part).view([-1, context as i64 + 1]).to_device(device);
+            Ok(transformer.gradients(&windows, all))
+        })
+    };
+    let parts: Vec<Vec<Tensor>> = work.into_par_iter().map(of_part).collect::<Result<_>>()?;
+    let sum = parts.into_iter().reduce(|sum, part| sum.iter().zip(&part).map(|(a, b)| a + b).collect());
+    Ok(sum.unwrap_or_default())
+}

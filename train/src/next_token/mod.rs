@@ -1,0 +1,25 @@
+//! Next tokens of language models over bytes: a public model, and members of an ensemble that go on from it, each with
+//! private documents of its own.
+
+mod answers;
+mod documents;
+mod generation;
+mod learner;
+mod model;
+mod models;
+mod plan;
+mod planted;
+mod positions;
+mod recording;
+mod sequences;
+mod texts;
+mod windows;
+
+pub use models::{LanguageModels, NextTokenTraining, train_language_models};
+pub use plan::{Answering, ByteTransformerPlan, LogitPrecision, NextTokenPlan, Planting, TokenRecordingPlan};
+pub use recording::{NextTokens, PlantedTokens, check_next_tokens};
+pub use sequences::{MemberScores, SequencePlan, TextSequence, TokenLosses};
+pub use texts::Texts;
+
+#[cfg(test)]
+mod tests;
