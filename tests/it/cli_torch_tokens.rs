@@ -49,7 +49,7 @@ fn recordings_are_read_by_the_audits_they_are_for() {
     let stdout = run(&format!("audit tokens {fixed} --contexts fixed --mechanism {mechanism} --format json"));
     let audit: serde_json::Value = serde_json::from_str(&stdout).unwrap();
     println!("{}", audit["planted"]);
-    assert_eq!((&audit["members"], &audit["answers"]), (&3.into(), &60.into()), "{stdout}");
+    assert_eq!((&audit["members"], &audit["positions"]), (&3.into(), &60.into()), "{stdout}");
     let p_value = audit["planted"]["p_value"].as_f64().unwrap();
     // Six first ranks of three have 3^-6 = 0.00137.
     assert!(p_value < 0.05, "{p_value}");
@@ -98,7 +98,7 @@ fn what_cannot_be_trained_or_recorded_is_one_line_and_nothing_is_written() {
     );
     rejected(1, "private", ("--positions 60", "--positions 100000"), "expected 100000 positions or prompts; hint: ");
     rejected(
-        1,
+        2,
         "private",
         ("--quiet", "--quiet --texts t.jsonl --target 3"),
         "--target: there is no member 3: they are 0 to 2",
@@ -106,8 +106,8 @@ fn what_cannot_be_trained_or_recorded_is_one_line_and_nothing_is_written() {
     rejected(2, "private", ("--quiet", "--quiet --mechanism cats:order=1"), "cats");
     rejected(2, "private", ("--quiet", "--quiet --mechanism mixed-tokens:order=3"), "radius");
     let long = "planted sequences of 13 letters for a context of 24; take at most half";
-    rejected(1, "private", ("--planted-length 8", "--planted-length 13"), long);
-    rejected(1, "private", ("--quiet", "--quiet --max-memory 100K"), "logits of 3 members at 108 positions take 1.");
+    rejected(2, "private", ("--planted-length 8", "--planted-length 13"), long);
+    rejected(2, "private", ("--quiet", "--quiet --max-memory 100K"), "logits of 3 members at 108 positions take 1.");
     let taken = place("private/0.txt");
     let (status, _, stderr) =
         leakbound(&format!("torch tokens --private {} --recording {taken} {SMALL}", place("private")));

@@ -3,7 +3,7 @@
 use super::model::TOKENS;
 use super::models::LanguageModels;
 use super::plan::{Answering, TokenRecordingPlan};
-use super::recording::Rows;
+use super::rows::Rows;
 use crate::progress::{TrainingProgress, report};
 use crate::seed::{Purpose, stream};
 use leakbound::error::Result;

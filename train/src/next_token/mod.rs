@@ -11,6 +11,7 @@ mod plan;
 mod planted;
 mod positions;
 mod recording;
+mod rows;
 mod sequences;
 mod texts;
 mod windows;

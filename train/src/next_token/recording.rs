@@ -7,6 +7,7 @@ use super::model::TOKENS;
 use super::models::LanguageModels;
 use super::plan::{Answering, NextTokenPlan, TokenRecordingPlan};
 use super::positions::{Position, draw, of_planted, places};
+use super::rows::Rows;
 use super::texts::Texts;
 use crate::progress::{TrainingProgress, report};
 use leakbound::error::{InputError, Result};
@@ -41,28 +42,6 @@ pub struct PlantedTokens {
     pub owner_loss: f64,
     /// Mean loss of the public model on the sequences.
     pub public_loss: f64,
-}
-
-/// Rows of logits that are gathered.
-pub(super) struct Rows {
-    pub logits: Array3<f32>,
-    pub public: Array2<f32>,
-    pub tokens: Array1<i64>,
-}
-
-impl Rows {
-    /// Puts what the models said behind some contexts in so many rows.
-    pub fn put(&mut self, rows: &[usize], said: &[Vec<f32>]) {
-        for (place, &row) in rows.iter().enumerate() {
-            let part = |logits: &[f32]| Array1::from(logits[place * TOKENS..(place + 1) * TOKENS].to_vec());
-            if let Some((public, members)) = said.split_first() {
-                self.public.row_mut(row).assign(&part(public));
-                for (member, logits) in members.iter().enumerate() {
-                    self.logits.index_axis_mut(Axis(0), row).row_mut(member).assign(&part(logits));
-                }
-            }
-        }
-    }
 }
 
 /// Rejects, before anything is trained, what [`LanguageModels::next_tokens`] would reject afterwards.
