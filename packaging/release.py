@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 try:
     import tomllib
@@ -81,7 +82,7 @@ def text(name: str) -> str:
     return (ROOT / name).read_text(encoding="utf-8")
 
 
-def settings() -> dict:
+def settings() -> dict[str, Any]:
     return tomllib.loads(text("release.toml"))
 
 
@@ -107,7 +108,7 @@ def faults() -> list[str]:
 
 def section(version: str) -> str:
     """The part of the changelog about a version, without its heading."""
-    heading = re.search(r"(?m)^## \[%s\].*\n" % re.escape(version), text("CHANGELOG.md"))
+    heading = re.search(rf"(?m)^## \[{re.escape(version)}\].*\n", text("CHANGELOG.md"))
     if heading is None:
         raise SystemExit(f"CHANGELOG.md: no section ## [{version}]")
     rest = text("CHANGELOG.md")[heading.end() :]
@@ -137,8 +138,8 @@ def put(name: str, value: str) -> None:
     if name == "date":
         version = found("version")[0][1]
         changelog = text("CHANGELOG.md")
-        if re.search(r"(?m)^## \[%s\]" % re.escape(version), changelog):
-            changed = re.sub(r"(?m)^## \[%s\].*$" % re.escape(version), f"## [{version}] - {value}", changelog)
+        if re.search(rf"(?m)^## \[{re.escape(version)}\]", changelog):
+            changed = re.sub(rf"(?m)^## \[{re.escape(version)}\].*$", f"## [{version}] - {value}", changelog)
         else:
             changed = changelog.replace("## [Unreleased]\n", f"## [Unreleased]\n\n## [{version}] - {value}\n", 1)
         cited = re.sub(r"(?m)^date-released: .*\n", "", text("CITATION.cff"))
