@@ -1,5 +1,5 @@
 //! Where a program that trains finds libtorch when it is started without cargo: those of this package, and the command
-//! with its feature `torch`.
+//! with its feature `torch`. `cli` and `train` have it each, since a package is published with its own files alone.
 
 use std::path::Path;
 

@@ -9,17 +9,28 @@ const REQUIREMENTS: &str = "codespell==2.4.3\n";
 /// an author, and what other libraries call their functions.
 const IGNORED: &str = "fpr,worstcase,ser,gausian,mattern,caf,randomise,ue";
 /// What is written by hand.
-const PATHS: [&str; 16] = [
+const PATHS: [&str; 26] = [
     "README.md",
     "CHANGELOG.md",
+    "CITATION.cff",
+    "CODE_OF_CONDUCT.md",
     "CONTRIBUTING.md",
     "DESIGN.md",
+    "SECURITY.md",
     "Cargo.toml",
+    "action.yml",
+    "release.toml",
+    // Of a hidden folder nothing is read unless it is named.
+    ".github/ISSUE_TEMPLATE",
+    ".github/pull_request_template.md",
+    ".github/workflows",
     "benches",
     "cli",
     "docs",
     "examples",
     "fuzz/fuzz_targets",
+    "packaging",
+    "paper",
     "python",
     "src",
     "tests",
