@@ -8,6 +8,7 @@ mod count_groups;
 mod cumulant_series;
 mod custom_argmax;
 mod discrete_laplace_sum;
+mod enumerated_votes;
 mod gaussian_argmax;
 mod independent_counts;
 mod laplace_argmax;

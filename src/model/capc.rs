@@ -117,10 +117,10 @@ impl CapcModel {
     }
 
     /// The distributions of the noisy argmax under the dataset and under its neighbor, each with the sizes of the terms
-    /// of its series: see [`poisson_multinomial_argmax_distribution`].
+    /// of its series, where it is one: see [`poisson_multinomial_argmax_distribution`].
     ///
     /// # Errors
-    /// Those of [`poisson_multinomial_argmax_distribution`], which rejects Laplace noise and noise too small for the
+    /// Those of [`poisson_multinomial_argmax_distribution`], which rejects Laplace noise, and noise too small for many
     /// undecided parties.
     ///
     /// # Example

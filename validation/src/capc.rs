@@ -49,6 +49,9 @@ fn models() -> Result<Vec<CapcModel>> {
 
 /// The middle and the largest of some numbers.
 fn summary(mut values: Vec<f64>) -> String {
+    if values.is_empty() {
+        return "none".into();
+    }
     values.sort_by(f64::total_cmp);
     format!("median {:.1e}, largest {:.1e}", values[values.len() / 2], values[values.len() - 1])
 }
@@ -71,9 +74,9 @@ fn compare(model: &CapcModel, query: u64, noise: Noise, found: &mut Found) -> Re
     found.seconds[0] += start.elapsed().as_secs_f64();
     for distribution in [&p, &q] {
         found.remainders.push(distribution.remainder);
-        found.degrees.push(distribution.degree() as f64);
+        found.degrees.extend(distribution.degree().map(|degree| degree as f64));
         for (sizes, degree) in found.sizes.iter_mut().zip(2..) {
-            sizes.push(distribution.sizes[degree]);
+            sizes.extend(distribution.sizes.get(degree));
         }
     }
     let [p, q] = [p.distribution, q.distribution];

@@ -21,7 +21,7 @@ use crate::accountant::{Theorem, WorstCases};
 use crate::audit::{FailureBudget, Guide, SetSource};
 use crate::bound::{Direction, Directions, UpperBound};
 use crate::counts::PairedCounts;
-use crate::distribution::{Noise, OutputPair};
+use crate::distribution::{ExpandedDistribution, Noise, OutputPair};
 use crate::error::{Error, Result};
 use crate::mechanism::RandomVotes;
 use crate::model::{Composition, VoteModel};
@@ -197,17 +197,17 @@ impl Study for VotesStudy {
     /// neighbor](ModeledQuery::share_a_neighbor), those of the models and methods, and [`Error::Contradiction`] where
     /// figures exclude each other.
     fn run(&self, progress: &Progress<'_>) -> Result<VotesAnswer> {
-        let Some(first) = self.queries.first() else {
+        if self.queries.is_empty() {
             return Err(Error::Length { quantity: "queries", found: 0, expected: "at least 1".into() });
-        };
+        }
         let is_sum = self.composition.divergences_add() && self.repeated.is_none();
         if is_sum && !ModeledQuery::share_a_neighbor(&self.queries) {
             let reason = "each query has a neighboring dataset of its own, and their leakage does not add up: repeat the \
                           worst with --n-queries, or take them one by one with --composition per-query";
             return Err(Error::Rejected { operation: "composition", reason: reason.into() });
         }
-        let distribution = distribution_kind(&first.model);
         let audited = self.audit(progress)?;
+        let distribution = distribution_kind(&audited);
         let targets: Vec<Target> =
             audited.iter().map(|query| Target { counts: &query.counts, guide: &query.guide }).collect();
         let composed = if self.repeated.is_some() { 1 } else { audited.len() };
@@ -234,11 +234,9 @@ impl Study for VotesStudy {
     }
 }
 
-const fn distribution_kind(model: &VoteModel) -> DistributionKind {
-    match model {
-        VoteModel::Capc(_) => DistributionKind::Series,
-        _ => DistributionKind::Exact,
-    }
+/// Exact where no distribution is a series.
+fn distribution_kind(audited: &[AuditedVotes]) -> DistributionKind {
+    if audited.iter().any(|query| query.series.is_some()) { DistributionKind::Series } else { DistributionKind::Exact }
 }
 
 /// Of two notes, what holds for both.
@@ -253,10 +251,10 @@ impl VotesStudy {
             return Ok((model.output_pair(self.noise)?, None));
         };
         let expanded = model.expanded_distributions(self.noise)?;
-        let notes = expanded
-            .iter()
-            .map(|distribution| SeriesNote { degree: distribution.degree(), remainder: distribution.remainder });
-        let series = notes.reduce(worse);
+        let note = |found: &ExpandedDistribution| {
+            found.degree().map(|degree| SeriesNote { degree, remainder: found.remainder })
+        };
+        let series = expanded.iter().filter_map(note).reduce(worse);
         let [dataset, neighbor] = expanded.map(|distribution| distribution.distribution);
         Ok((OutputPair::new(dataset, neighbor)?, series))
     }
