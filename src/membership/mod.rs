@@ -3,7 +3,6 @@
 mod answers;
 mod attack_scores;
 mod attacker;
-mod auc_interval;
 mod auc_limits;
 mod canaries;
 mod canary;
@@ -29,8 +28,8 @@ mod victim_bootstrap;
 pub use answers::right_answers;
 pub use attack_scores::AttackScores;
 pub use attacker::trained_attacker;
-pub use auc_interval::{AucEstimate, auc_interval, mean_auc};
-pub use auc_limits::auc_limits;
+pub(crate) use auc_limits::mean_auc;
+pub use auc_limits::{auc_limits, mean_auc_limits};
 pub use canary::{CanaryAccuracy, CanaryIndependence, Dilution, canary_accuracy, canary_independence, dilution};
 pub use canary_kind::CanaryKind;
 pub use defense::{DefenseAttack, DefenseFamily};

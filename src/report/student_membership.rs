@@ -31,8 +31,8 @@ const fn decided(decision: Decision) -> &'static str {
 impl Render for StudentMembershipAnswer {
     fn title(&self, title: &str) -> String {
         format!(
-            "{title}\n{} private images and {} others; intervals over images hold together except with probability {}, \
-             asymptotically",
+            "{title}\n{} private images and {} others; AUC limits hold together for independent images, except with \
+             probability {}",
             self.members,
             self.non_members,
             significant(self.failure_probability.0, 3)
@@ -75,6 +75,13 @@ impl Render for StudentMembershipAnswer {
             "An AUC of 0.5 is that of a guess. It says how well private images are told from others on average, and not \
              how well the most exposed one is."
                 .into(),
+            "Limits are of the AUC of the distributions that private images and others come from, for the models at hand and \
+             every number of images (Hoeffding 1963). They take the images for independent draws, given a model; nothing is \
+             assumed about how students depend on each other: a mean over students has the means of their limits."
+                .into(),
+            "TPR is that of the rule \"score > above\", where `above` is the score of an image that is not private: the \
+             lowest with which no larger share of such images is accused than the false-positive rate."
+                .into(),
             "The risk score is the probability of membership after the answer was seen, with even odds before; it is \
              estimated on three quarters of the images and read on the fourth."
                 .into(),
@@ -87,6 +94,7 @@ impl Render for StudentMembershipAnswer {
             .column("auc", |row| Number(row.threshold.auc))
             .column("auc_lower", |row| Number(row.threshold.lower))
             .column("auc_upper", |row| Number(row.threshold.upper))
+            .column("above", |row| row.above)
             .column("tpr", |row| Number(row.tpr))
             .column("tpr_lower", |row| Number(row.tpr_lower))
             .column("tpr_upper", |row| Number(row.tpr_upper))
@@ -130,7 +138,8 @@ impl StudentMembershipAnswer {
         );
         let figure = Curves {
             title: "Membership of private images".into(),
-            description: "The area under the ROC of both attacks at each budget, with its interval over images.".into(),
+            description:
+                "The area under the ROC of both attacks at each budget, with its limits for independent images.".into(),
             x: Axis::linear("privacy budget ε"),
             y: Axis::linear("AUC"),
             series,

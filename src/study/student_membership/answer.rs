@@ -1,19 +1,20 @@
 //! What is said about students and the membership of their teachers' images.
 
+use crate::bound::Validity;
 use crate::study::membership::Decision;
 use crate::study::number::Number;
 use crate::study::{Answer, Warning};
 use serde::Serialize;
 
-/// An area under a ROC with its interval.
+/// An area under a ROC with its limits.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AucRow {
     /// The area.
     pub auc: f64,
-    /// Lower end (asymptotic, given the model).
+    /// Lower limit of the area of the distributions that the scores come from, given the model.
     pub lower: f64,
-    /// Upper end.
+    /// Upper limit of the area of the distributions that the scores come from, given the model.
     pub upper: f64,
 }
 
@@ -35,13 +36,16 @@ pub struct AttackedStudentRow {
     pub budget: Option<Number>,
     /// Threshold on the loss.
     pub threshold: AucRow,
-    /// Share of the members that the threshold finds at most at the false-positive rate.
+    /// "Member" is guessed where score > above; absent: always. It is the score of a test image: the lowest with which no
+    /// larger share of the test images at hand is accused than the false-positive rate.
+    pub above: Option<Number>,
+    /// Share of the members at hand that this rule finds.
     pub tpr: f64,
-    /// Lower end of its interval.
+    /// Lower limit of the TPR of the rule "score > above" on any members.
     pub tpr_lower: f64,
-    /// Upper end.
+    /// Upper limit of the TPR of the rule "score > above" on any members.
     pub tpr_upper: f64,
-    /// Trained attacker.
+    /// Trained attacker: the mean area of the quarters.
     pub attacker: AucRow,
     /// Share of the members whose risk score is within 0.05 of ½.
     pub risk_near_half: f64,
@@ -63,9 +67,9 @@ pub struct BudgetMembershipRow {
     pub students: usize,
     /// Mean AUC of the threshold attack.
     pub auc: f64,
-    /// Mean of the lower ends.
+    /// Mean of the lower limits of the students: a limit of their mean area, since theirs hold together.
     pub lower: f64,
-    /// Mean of the upper ends.
+    /// Mean of the upper limits of the students.
     pub upper: f64,
     /// Smallest AUC of a student.
     pub smallest: f64,
@@ -92,7 +96,7 @@ pub enum StudentFinding {
     NoRise,
 }
 
-/// A published finding and what the intervals say.
+/// A published finding and what the limits say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StudentFindingRow {
@@ -112,8 +116,11 @@ pub struct StudentMembershipAnswer {
     pub non_members: usize,
     /// False-positive rate.
     pub fpr: f64,
-    /// Failure probability of all AUC intervals together, and of all TPR intervals together.
+    /// Failure probability of all AUC limits together, and of all TPR limits together.
     pub failure_probability: Number,
+    /// What the limits guarantee for the models at hand: `finite-sample`, if, given a model, scores of private images are
+    /// independent draws of one distribution and those of test images of another. No independence of students is needed.
+    pub validity: Validity,
     /// A row for each budget, rising; models without privacy last.
     pub budgets: Vec<BudgetMembershipRow>,
     /// Published findings.

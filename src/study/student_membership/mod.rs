@@ -12,9 +12,10 @@ pub use answer::{
 use super::number::Number;
 use super::progress::{Meter, Progress};
 use super::{Study, Warning};
+use crate::bound::{Interval, Validity};
 use crate::error::Result;
 use crate::membership::{
-    AttackScores, AucEstimate, MembershipScore, MemoryLogits, MemoryScores, Victims, auc_interval, mean_auc,
+    AttackScores, MembershipScore, MemoryLogits, MemoryScores, Victims, auc_limits, mean_auc, mean_auc_limits,
     risk_score, tpr_at_fpr, trained_attacker,
 };
 use crate::quantity::{FailureProbability, Probability};
@@ -33,11 +34,22 @@ const QUANTILES: usize = 100;
 ///
 /// Every student is attacked by itself: a threshold on the loss, whose area under the ROC needs no choice of a threshold;
 /// a trained attacker; and the privacy-risk score. The samples are dealt to four random quarters: the attacker learns on
-/// two of them and is measured on the others, and the other way round; a risk score is read from the other three. All AUC
-/// intervals hold together, asymptotically, for other images and the students at hand; how much students differ from run
-/// to run, several runs show.
+/// two of them and is measured on the others, and the other way round; a risk score is read from the other three. How much
+/// students differ from run to run, several runs show.
+///
+/// # What the limits guarantee
+/// They are of the areas of two distributions for the students at hand, and hold for every number of images, if given a
+/// student the losses of private images are independent draws of one distribution and those of test images of another.
+/// Private images are what its teachers have seen, so that this is an assumption. With M models each area has the share
+/// f/(2M) of the failure probability, and all AUC limits hold together. Nothing is assumed about how students depend on
+/// each other: they share teachers and images, and a budget's limits are the means of those of its students.
+///
+/// The threshold has [`auc_limits`]. The trained attacker is two networks, each measured on two quarters that it has not
+/// seen: given the network their areas are independent, and [`mean_auc_limits`] bounds their mean. The two networks depend
+/// on each other's quarters, so each has half of the failure probability, and the ends of both are averaged.
 ///
 /// # References
+/// Those of [`auc_limits`] and [`mean_auc_limits`] for the limits;
 /// Ihrig (2021), thesis, sections 5.2 and 6.2; Song and Mittal (2021), "Systematic evaluation of privacy risks of machine
 /// learning models", section 4.1.
 #[derive(Debug, Clone)]
@@ -48,7 +60,7 @@ pub struct StudentMembershipStudy {
     pub fpr: Probability,
     /// Bins of the risk score.
     pub bins: usize,
-    /// Failure probability of all AUC intervals together, and of all TPR intervals together.
+    /// Failure probability of all AUC limits together, and of all TPR limits together.
     pub failure_probability: FailureProbability,
     /// The seed of quarters and of the trained attacker.
     pub seed: u64,
@@ -86,6 +98,7 @@ impl Study for StudentMembershipStudy {
             non_members: recorded.test_label.len(),
             fpr: self.fpr.get(),
             failure_probability: Number(self.failure_probability.get()),
+            validity: Validity::FiniteSample,
             findings: findings(&students),
             budgets: budgets(&students),
             warnings: warnings(recorded),
@@ -105,8 +118,8 @@ impl StudentMembershipStudy {
         let labels = [&self.students.private_label, &self.students.test_label];
         let losses = scores(MembershipScore::Loss, logits, labels)?;
         let each = share.split(2);
-        let threshold = auc_interval(&losses[0], &losses[1], each)?;
-        let at = tpr_at_fpr(&Roc::new(&losses[0], &losses[1])?, self.fpr, share)?;
+        let roc = Roc::new(&losses[0], &losses[1])?;
+        let at = tpr_at_fpr(&roc, self.fpr, share)?;
         let quarters = Quarters::new([labels[0].len(), labels[1].len()], self.seed)?;
         let attacker = self.trained(&quarters, logits, each)?;
         let entropies = scores(MembershipScore::ModifiedEntropy, logits, labels)?;
@@ -115,7 +128,8 @@ impl StudentMembershipStudy {
         let near = risks.iter().filter(|risk| (**risk - 0.5).abs() <= NEAR).count();
         Ok(AttackedStudentRow {
             budget: budget.map(Number),
-            threshold: row(threshold.auc, threshold.interval.lower, threshold.interval.upper),
+            threshold: row(roc.auc(), &[auc_limits(&roc, each)]),
+            above: at.above.map(Number),
             tpr: at.tpr_estimate(),
             tpr_lower: at.tpr.lower,
             tpr_upper: at.tpr.upper,
@@ -123,7 +137,7 @@ impl StudentMembershipStudy {
             risk_near_half: near as f64 / risks.len() as f64,
             risk_largest: risks[risks.len() - 1],
             risk_quantiles: (0..=QUANTILES).map(|k| risks[(risks.len() - 1) * k / QUANTILES]).collect(),
-            classes: classes(&losses, labels, self.students.test_logits.dim().2, each),
+            classes: classes(&losses, labels, self.students.test_logits.dim().2),
         })
     }
 
@@ -142,10 +156,13 @@ impl StudentMembershipStudy {
         // The attacker does not look at labels.
         let source = MemoryLogits::new(of, Array1::zeros(samples), quarters.members())?;
         let found = trained_attacker(&source, self.seed)?;
-        let areas: Result<Vec<AucEstimate>> =
-            (0..PARTS).map(|part| of_part(&found, part, failure.split(PARTS))).collect();
-        let mean = mean_auc(&areas?, failure)?;
-        Ok(row(mean.auc, mean.interval.lower, mean.interval.upper))
+        let areas = (0..PARTS).map(|part| of_part(&found, part)).collect::<Result<Vec<Roc>>>()?;
+        // One network for the quarters of even number, and one for the others.
+        let of_network = |first: usize| {
+            let areas: Vec<Roc> = areas.iter().skip(first).step_by(2).cloned().collect();
+            mean_auc_limits(&areas, failure.split(2))
+        };
+        Ok(row(mean_auc(&areas), &[of_network(0)?, of_network(1)?]))
     }
 
     /// Risk scores of the members, of each quarter by the counts of the others.
@@ -161,17 +178,19 @@ impl StudentMembershipStudy {
     }
 }
 
-fn row(auc: f64, lower: f64, upper: f64) -> AucRow {
-    AucRow { auc, lower, upper }
+/// An area with the means of the ends of intervals.
+fn row(auc: f64, intervals: &[Interval]) -> AucRow {
+    let mean = |end: &dyn Fn(&Interval) -> f64| intervals.iter().map(end).sum::<f64>() / intervals.len() as f64;
+    AucRow { auc, lower: mean(&|interval| interval.lower), upper: mean(&|interval| interval.upper) }
 }
 
-fn of_part(found: &AttackScores, part: usize, failure: FailureProbability) -> Result<AucEstimate> {
+fn of_part(found: &AttackScores, part: usize) -> Result<Roc> {
     let (scores, members) = (found.scores(), found.members());
     let of = |member: bool| -> Vec<f64> {
         let pairs = scores.row(part).into_iter().zip(members.row(part));
         pairs.filter(|&(_, &truth)| truth == member).map(|(&score, _)| score).collect()
     };
-    auc_interval(&of(true), &of(false), failure)
+    Roc::new(&of(true), &of(false))
 }
 
 /// Scores of members and of others, high meaning member.
@@ -183,24 +202,24 @@ fn scores(score: MembershipScore, logits: [ArrayView2<'_, f32>; 2], labels: [&Ve
     Ok([of(0)?, of(1)?])
 }
 
-fn classes(
-    losses: &[Vec<f64>; 2],
-    labels: [&Vec<usize>; 2],
-    classes: usize,
-    failure: FailureProbability,
-) -> Vec<ClassAucRow> {
+fn classes(losses: &[Vec<f64>; 2], labels: [&Vec<usize>; 2], classes: usize) -> Vec<ClassAucRow> {
     let of = |kind: usize, class: usize| -> Vec<f64> {
         let rows = losses[kind].iter().zip(labels[kind]);
         rows.filter(|(_, label)| **label == class).map(|(&loss, _)| loss).collect()
     };
-    let auc = |class| auc_interval(&of(0, class), &of(1, class), failure).ok().map(|found| found.auc);
+    // One image makes no curve.
+    let several = |scores: Vec<f64>| Some(scores).filter(|scores| scores.len() > 1);
+    let auc = |class| Some(Roc::new(&several(of(0, class))?, &several(of(1, class))?).ok()?.auc());
     (0..classes).map(|class| ClassAucRow { class, auc: auc(class) }).collect()
 }
 
 fn warnings(recorded: &RecordedStudents) -> Vec<Warning> {
     let mut warnings = vec![Warning {
         code: "given-the-models",
-        message: "intervals are over images, for the models at hand; other students may leak more or less".into(),
+        message:
+            "limits are for the models at hand and take images for independent draws, given a model; other students \
+                  may leak more or less"
+                .into(),
         hint: "record several runs (torch student --runs) to see how much students differ".into(),
     }];
     if recorded.baseline.is_none() {
@@ -223,6 +242,10 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
     use rand_distr::StandardNormal;
 
+    /// Images: so many that limits can tell an area from ½, and one from another, to 0.05.
+    const PRIVATE: usize = 12_000;
+    const TEST: usize = 11_200;
+
     /// Logits \[model, image, class\] of four classes: standard normal, and at the label a margin of its own for each model.
     fn logits(margins: &[f64], images: usize, seed: u64) -> Array3<f32> {
         let mut stream = ChaCha8Rng::seed_from_u64(seed);
@@ -236,12 +259,12 @@ mod tests {
         let labels = |images: usize| (0..images).map(|image| image % 4).collect();
         StudentMembershipStudy {
             students: RecordedStudents {
-                private_logits: logits(private, 2000, 1),
-                private_label: labels(2000),
-                test_logits: logits(&vec![1.0; private.len()], 1600, 2),
-                test_label: labels(1600),
+                private_logits: logits(private, PRIVATE, 1),
+                private_label: labels(PRIVATE),
+                test_logits: logits(&vec![1.0; private.len()], TEST, 2),
+                test_label: labels(TEST),
                 budget: budget.into(),
-                baseline: Some([logits(&[3.0], 2000, 3), logits(&[1.0], 1600, 4)]),
+                baseline: Some([logits(&[3.0], PRIVATE, 3), logits(&[1.0], TEST, 4)]),
             },
             fpr: Probability::new(0.01).unwrap(),
             bins: 15,

@@ -36,7 +36,7 @@ pub(super) fn budgets(students: &[AttackedStudentRow]) -> Vec<BudgetMembershipRo
     .collect()
 }
 
-/// What the intervals of the students say about the published findings.
+/// What the limits of the students, which hold together, say about the published findings.
 pub(super) fn findings(students: &[AttackedStudentRow]) -> Vec<StudentFindingRow> {
     let private: Vec<_> = students.iter().filter(|student| student.budget.is_some()).collect();
     let all = || private.iter().flat_map(|student| [student.threshold, student.attacker]);
