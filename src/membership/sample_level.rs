@@ -36,7 +36,7 @@ impl SampleMetrics {
 /// All samples on their own, the most vulnerable first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SampleLevel {
-    /// The FPR that each sample's threshold keeps to.
+    /// The FPR that the rule of each sample keeps to.
     pub target: Probability,
     /// Samples by falling TPR at the target, then by falling AUC, then by place.
     pub ranked: Vec<SampleMetrics>,

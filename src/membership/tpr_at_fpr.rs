@@ -9,8 +9,9 @@ use crate::roc::Roc;
 /// TPR at an FPR: the frequency, limits of the rule that was found, and a band of the ROC itself.
 ///
 /// With N non-members and a target α let k be the most false positives with k/N ≤ α, and c the non-member score of rank
-/// k + 1 from above. The rule is "member where score > c"; it depends on the non-members alone. Among the scores at
-/// hand it decides as "score ≥ `threshold`" does.
+/// k + 1 from above. The rule is "member where score > c"; it depends on the non-members alone. "Score ≥ t", with t the
+/// lowest score above c, decides the scores at hand in the same way, but t may be a member's score: what follows is not
+/// true of that rule.
 ///
 /// Three statements of different kind; each is wrong with the failure probability f at most, if the guesses about
 /// members are independent draws of one distribution, those about non-members of another, and both groups are
@@ -41,9 +42,7 @@ use crate::roc::Roc;
 pub struct TprAtFpr {
     /// α.
     pub target: Probability,
-    /// "Member" is guessed where score ≥ threshold; none: never.
-    pub threshold: Option<f64>,
-    /// c, the largest non-member score that is not accused; none when all are.
+    /// c, the largest non-member score that is not accused: "member" is guessed where score > c; none: always.
     pub above: Option<f64>,
     /// Members found among members.
     pub true_positives: BinomialCounts,
@@ -103,7 +102,6 @@ pub fn tpr_at_fpr(roc: &Roc, target: Probability, failure: FailureProbability) -
     let half = failure.split(2);
     Ok(TprAtFpr {
         target,
-        threshold: point.threshold,
         above: roc.next_non_member(allowed),
         true_positives,
         false_positives: BinomialCounts::new(point.false_positives, non_members)?,

@@ -9,7 +9,9 @@ use super::document::Render;
 use super::figure::Drawing;
 use super::records::Records;
 use super::section::{Columns, Form, Section, Table};
-use crate::study::{CanaryRow, LevelRow, MembershipAnswer, SampleCurve, SampleRow, TprRow, percent, short};
+use crate::study::{
+    CanaryRow, LevelRow, MembershipAnswer, Number, SampleCurve, SampleRow, TprRow, percent, short, significant,
+};
 
 /// Most vulnerable samples of each attack, in text and on a page.
 const SHOWN_SAMPLES: usize = 3;
@@ -23,6 +25,11 @@ fn level_words(row: &LevelRow) -> String {
         ("most-vulnerable", _) => "most vulnerable sample".into(),
         (level, _) => level.to_owned(),
     }
+}
+
+/// Where "member" is guessed.
+fn rule(above: Option<Number>) -> String {
+    above.map_or_else(|| "always".into(), |above| format!("score > {}", significant(above.0, 4)))
 }
 
 /// A TPR with the limits of the rule that was found, all in percent.
@@ -82,6 +89,7 @@ impl MembershipAnswer {
         Table::of(population.flat_map(|row| row.at.iter().map(move |at| (row, at))))
             .words("attack", |row| &row.0.attack)
             .percent("FPR", |row| row.1.target_fpr)
+            .exact("member where", |row| rule(row.1.above))
             .percent("TPR", |row| row.1.tpr)
             .exact("of the rule", |row| pair(row.1.tpr_lower.0, row.1.tpr_upper.0))
             .percent("its FPR at most", |row| row.1.fpr_upper.0)
@@ -186,7 +194,7 @@ impl Render for MembershipAnswer {
             .column("auc", |row| row.0.auc)
             .column("balanced_accuracy", |row| row.0.balanced_accuracy)
             .column("target_fpr", |row| row.1.target_fpr)
-            .column("threshold", |row| row.1.threshold)
+            .column("above", |row| row.1.above)
             .column("fpr", |row| row.1.fpr)
             .column("tpr", |row| row.1.tpr)
             .column("tpr_lower", |row| row.1.tpr_lower)

@@ -61,10 +61,11 @@ impl MembershipAnswer {
         let odds = format!("{} ({})", short(failure), meaning::one_in(failure));
         vec![
             format!(
-                "TPR is the share of members that the attack finds, FPR the share of non-members that it accuses. The \
-                 threshold is the lowest that accuses no larger share than the target. The limits in brackets are of the \
-                 TPR of this rule, except with probability {odds}: the threshold comes from the non-members alone, so that \
-                 the members count as new. The FPR of the rule may be above the target; its own limit is beside it."
+                "TPR is the share of members that the attack finds, FPR the share of non-members that it accuses. The rule \
+                 guesses member where score > above; `above` is the score of a non-member, the lowest with which no larger \
+                 share of the non-members at hand is accused than the target. The limits in brackets are of the TPR of this \
+                 rule, except with probability {odds}: it comes from the non-members alone, so that the members count as \
+                 new. The FPR of the rule may be above the target; its own limit is beside it."
             ),
             "The limits of the ROC are of the TPR that the best threshold with this true FPR would have. At an FPR of 0, or \
              with few non-members, the lower one is 0: so small an FPR cannot be certified."

@@ -1,6 +1,7 @@
 //! How the answer of `leakbound membership text` reads.
 
 use super::figures::{chance, roc_series};
+use super::rule;
 use crate::report::document::Render;
 use crate::report::figure::{Axis, Curves, Drawing};
 use crate::report::meaning::one_in;
@@ -55,9 +56,7 @@ impl TextMembershipAnswer {
         Table::of(self.attacks.iter().flat_map(|row| row.at.iter().map(move |at| (row, at))))
             .words("score", |row| row.0.score)
             .percent("FPR", |row| row.1.target_fpr)
-            .exact("member where", |row| {
-                row.1.above.map_or_else(|| "always".into(), |above| format!("score > {}", significant(above.0, 4)))
-            })
+            .exact("member where", |row| rule(row.1.above))
             .percent("TPR", |row| row.1.tpr)
             .exact("of the rule", |row| pair(row.1.tpr_lower.0, row.1.tpr_upper.0))
             .percent("its FPR at most", |row| row.1.fpr_upper.0)

@@ -38,7 +38,7 @@ impl AttackRole {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BandedRate {
-    /// False-positive rate that the threshold keeps to.
+    /// False-positive rate that the rule keeps to on the guesses at hand.
     pub fpr: f64,
     /// Share of the members that are found.
     pub tpr: f64,

@@ -5,23 +5,27 @@ use crate::membership::{Level, LevelMetrics, MembershipMetrics, SampleMetrics};
 use crate::study::number::Number;
 use serde::Serialize;
 
-/// TPR at one target FPR.
+/// TPR at one target FPR, by the rule that guesses "member" where score > `above`.
+///
+/// The rule is a function of the non-members alone, so that the members above it are a binomial count: that is what the
+/// limits of TPR and FPR are proved for. The lowest accused score would decide the guesses at hand in the same way, and
+/// others in another: it may be a member's, and a rule that was chosen among members has no such limits.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TprRow {
-    /// The FPR that the threshold keeps to.
+    /// The FPR that the rule keeps to on the guesses at hand.
     pub target_fpr: f64,
-    /// "Member" is guessed where score ≥ threshold; absent: never.
-    pub threshold: Option<Number>,
-    /// Share of non-members that are accused.
+    /// "Member" is guessed where score > above; absent: always. It is a score of a non-member.
+    pub above: Option<Number>,
+    /// Share of the non-members at hand that this rule accuses.
     pub fpr: f64,
-    /// Share of members that are found.
+    /// Share of the members at hand that this rule finds.
     pub tpr: f64,
-    /// Lower limit of the TPR of this rule.
+    /// Lower limit of the TPR of the rule "score > above" on any members.
     pub tpr_lower: Number,
-    /// Upper limit of the TPR of this rule.
+    /// Upper limit of the TPR of the rule "score > above" on any members.
     pub tpr_upper: Number,
-    /// Upper limit of the FPR of this rule.
+    /// Upper limit of the FPR of the rule "score > above" on any non-members; it may exceed the target.
     pub fpr_upper: Number,
     /// Lower limit of the ROC at the target.
     pub curve_lower: Number,
@@ -63,7 +67,7 @@ pub struct LevelRow {
     pub auc_bootstrap: Option<[f64; 2]>,
     /// Largest (TPR + TNR)/2; its threshold was chosen by these guesses.
     pub balanced_accuracy: f64,
-    /// Its threshold; absent: never guessing "member" is best.
+    /// Its threshold, "member" where score ≥ threshold; absent: never guessing "member" is best. It has no limits.
     pub best_threshold: Option<Number>,
     /// Largest TPR - FPR.
     pub advantage: f64,
@@ -84,7 +88,7 @@ impl LevelRow {
             let resampled = bootstrap.and_then(|bands| bands.tpr.get(place));
             TprRow {
                 target_fpr: at.target.get(),
-                threshold: at.threshold.map(Number),
+                above: at.above.map(Number),
                 fpr: at.fpr_estimate(),
                 tpr: at.tpr_estimate(),
                 tpr_lower: Number(at.tpr.lower),
@@ -210,7 +214,7 @@ impl SampleRow {
 pub struct SampleCurve {
     /// The attack.
     pub attack: String,
-    /// The FPR that each threshold keeps to.
+    /// The FPR that the rule of each sample keeps to.
     pub target_fpr: f64,
     /// The population's TPR at the same FPR.
     pub population_tpr: f64,

@@ -143,7 +143,7 @@ fn guesses(metrics: &MembershipMetrics, warn: &mut Warn<'_>) {
                     percent(at.target.get()),
                     percent(at.fpr_upper)
                 ),
-                "the threshold allows no false positive at all; record more guesses or ask for a larger FPR",
+                "the rule allows no false positive at all; record more guesses or ask for a larger FPR",
             );
         }
     }

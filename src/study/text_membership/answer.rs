@@ -69,7 +69,7 @@ pub struct TextAttackRow {
     pub auc_validity: Validity,
     /// Largest (TPR + TNR)/2; its threshold was chosen by these guesses.
     pub balanced_accuracy: f64,
-    /// Its threshold; absent: never guessing "member" is best.
+    /// Its threshold, "member" where score ≥ threshold; absent: never guessing "member" is best. It has no limits.
     pub best_threshold: Option<Number>,
     /// Largest TPR - FPR.
     pub advantage: f64,
