@@ -57,12 +57,6 @@ impl HistogramDistribution {
         Some(Self { histograms, rounding: 2.0 * undecided.len() as f64 * f64::EPSILON })
     }
 
-    /// How many there are.
-    #[cfg(test)]
-    pub(super) fn len(&self) -> usize {
-        self.histograms.len()
-    }
-
     /// P(c) = Σ_h P(H = h) P(argmax(h + Z) = c). All terms are positive, so that the relative error of the sum is at most
     /// the largest of a term.
     ///

@@ -235,6 +235,8 @@ mod tests {
     use crate::distribution::{multinomial_argmax_distribution, noisy_argmax_distribution};
     use crate::histogram::VoteHistogram;
     use proptest::prelude::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
 
     fn noise(sigma: f64) -> Noise {
         format!("gaussian:{sigma}").parse().unwrap()
@@ -411,6 +413,26 @@ mod tests {
             exact distribution of random votes: undecided voters have 26 classes; 25 can be expanded
             "
         );
+    }
+
+    /// Voters with so many histograms that they are a series, against all of these.
+    #[test]
+    fn many_histograms_are_a_series_within_its_remainder() {
+        let mut stream = ChaCha8Rng::seed_from_u64(8);
+        for (classes, voters, sigma) in [(3, 46, 6.0), (3, 46, 9.0), (4, 18, 3.0), (4, 18, 5.0)] {
+            let parties: Vec<Vec<f64>> = (0..voters)
+                .map(|_| {
+                    let weights: Vec<f64> = (0..classes).map(|_| stream.random::<f64>().powi(3)).collect();
+                    weights.iter().map(|weight| weight / weights.iter().sum::<f64>()).collect()
+                })
+                .collect();
+            assert!(HistogramDistribution::new(&parties, most_histograms(classes)).is_none());
+            let histograms = HistogramDistribution::new(&parties, 1330).unwrap();
+            let found = poisson_multinomial_argmax_distribution(&parties, noise(sigma)).unwrap();
+            let off = distance(&found.distribution, histograms.argmax(noise(sigma)).unwrap().p());
+            println!("{classes} {voters} {sigma}: off by {off:.1e}, remainder {:.1e}", found.remainder);
+            assert!(found.degree().is_some() && off <= found.remainder + 1e-12);
+        }
     }
 
     proptest! {
