@@ -85,6 +85,7 @@ __all__ = [
     "TextSizes",
     "Tightness",
     "TokenAccountant",
+    "TokenEpsilon",
     "TokenMember",
     "TokenRenyi",
     "TradeOff",
@@ -937,24 +938,24 @@ class SamplesAsCanaries(Row):
 
 
 class RateAt(Row):
-    """TPR at one target FPR."""
+    """TPR at one target FPR, by the rule that guesses "member" where score > `above`."""
 
     __slots__ = ()
 
     target_fpr: float
-    """The FPR that the threshold keeps to."""
-    threshold: float | None
-    """"Member" is guessed where score ≥ threshold; absent: never."""
+    """The FPR that the rule keeps to on the guesses at hand."""
+    above: float | None
+    """"Member" is guessed where score > above; absent: always. It is a score of a non-member."""
     fpr: float
-    """Share of non-members that are accused."""
+    """Share of the non-members at hand that this rule accuses."""
     tpr: float
-    """Share of members that are found."""
+    """Share of the members at hand that this rule finds."""
     tpr_lower: float
-    """Lower limit of the TPR of this rule."""
+    """Lower limit of the TPR of the rule "score > above" on any members."""
     tpr_upper: float
-    """Upper limit of the TPR of this rule."""
+    """Upper limit of the TPR of the rule "score > above" on any members."""
     fpr_upper: float
-    """Upper limit of the FPR of this rule."""
+    """Upper limit of the FPR of the rule "score > above" on any non-members; it may exceed the target."""
     curve_lower: float
     """Lower limit of the ROC at the target."""
     curve_upper: float
@@ -997,7 +998,7 @@ class Level(Row):
     balanced_accuracy: float
     """Largest (TPR + TNR)/2; its threshold was chosen by these guesses."""
     best_threshold: float | None
-    """Its threshold; absent: never guessing "member" is best."""
+    """Its threshold, "member" where score ≥ threshold; absent: never guessing "member" is best. It has no limits."""
     advantage: float
     """Largest TPR - FPR."""
     at: Rows[RateAt]
@@ -1068,7 +1069,7 @@ class SampleLevel(Row):
     attack: str
     """The attack."""
     target_fpr: float
-    """The FPR that each threshold keeps to."""
+    """The FPR that the rule of each sample keeps to."""
     population_tpr: float
     """The population's TPR at the same FPR."""
     failure_probability: float
@@ -1326,7 +1327,7 @@ class TextAttack(Row):
     balanced_accuracy: float
     """Largest (TPR + TNR)/2; its threshold was chosen by these guesses."""
     best_threshold: float | None
-    """Its threshold; absent: never guessing "member" is best."""
+    """Its threshold, "member" where score ≥ threshold; absent: never guessing "member" is best. It has no limits."""
     advantage: float
     """Largest TPR - FPR."""
     undecided: int
@@ -1392,8 +1393,21 @@ class TokenAccountant(Row):
     """Its bound of D_α of all answers, also where contexts depend on answers."""
     exact: float
     """The exact sum of the member with the largest one."""
+
+
+class TokenEpsilon(Row):
+    """ε of all answers by an accountant, also where contexts depend on answers."""
+
+    __slots__ = ()
+
+    name: str
+    """The bound of one answer, by its name."""
+    composition: str
+    """How the answers are composed."""
     epsilon: float
-    """The ε at δ of all answers that it comes to, of a theorem at the best order of a grid."""
+    """ε at δ."""
+    validity: str
+    """What it guarantees: that of the theorem, or `heuristic` for what authors charge without a proof."""
 
 
 class LeakingPosition(Row):
@@ -1406,13 +1420,15 @@ class LeakingPosition(Row):
     token: int | None
     """The token that was answered."""
     member: int
-    """The member that leaks most."""
+    """The member, or the owner of several models, that leaks most."""
+    replaced_by: int | None
+    """The model set aside that stands in for it; absent where it is removed."""
     direction: str
-    """Forward: with all members from without this one."""
+    """Forward: the ensemble from the neighbor."""
     divergence: float
     """Its D_α at the first order, in nats."""
     loss: float | None
-    """The privacy loss of the answered token against that member."""
+    """The privacy loss of the answered token against that neighbor."""
 
 
 class TokenMember(Row):
@@ -1421,17 +1437,25 @@ class TokenMember(Row):
     __slots__ = ()
 
     member: int
-    """The member that is removed."""
+    """The member, or the owner of several models, that is removed or replaced."""
+    replaced_by: int | None
+    """The model set aside that stands in for it; absent where it is removed."""
     loss: float | None
-    """The privacy loss of the tokens that were answered: ln of their probability with all members over that without
-    this one.
+    """The privacy loss of the tokens that were answered: ln of their probability with the ensemble over that with the
+    neighbor.
     """
     epsilon_at_least: float | None
     """Lower bound of ε at δ of all answers, with a finite-sample guarantee; all such bounds hold at once."""
     mu_at_least: float | None
     """Lower bound of μ of all answers, with a finite-sample guarantee; all such bounds hold at once."""
     epsilon_at_most: float | None
-    """Upper bound of ε at δ from the sums; absent where contexts depend on answers."""
+    """Upper bound of ε at δ of all answers, by privacy-loss distributions where there are any, and by the sums of Rényi
+    divergences otherwise; absent where contexts depend on answers.
+    """
+    epsilon: tuple[float, float] | None
+    """ε at δ of all answers, enclosed from both sides by their privacy-loss distributions; absent where contexts depend
+    on answers, and of more than a thousand answers.
+    """
 
 
 class PlantedTest(Row):
@@ -1452,16 +1476,18 @@ class PlantedTest(Row):
 
 
 class TokenRenyi(Row):
-    """A Rényi divergence of all answers together, for a member that is removed."""
+    """A Rényi divergence of all answers together, against a neighbor."""
 
     __slots__ = ()
 
     member: int
-    """The member."""
+    """The member, or the owner of several models, that is removed or replaced."""
+    replaced_by: int | None
+    """The model set aside that stands in for it; absent where it is removed."""
     order: float
     """The order α."""
     forward: float
-    """The sum over positions of D_α of the answer with all members from that without the member, in nats."""
+    """The sum over positions of D_α of the answer of the ensemble from that of the neighbor, in nats."""
     reverse: float
     """The same the other way round."""
     largest: float
@@ -2097,6 +2123,8 @@ class TokensDocument(Document):
     """The mechanism, in its text form."""
     contexts: str
     """Where contexts come from."""
+    neighbors: str
+    """Which ensembles are neighbors."""
     positions: int
     """Number of positions at which the ensemble answered."""
     members: int
@@ -2113,6 +2141,8 @@ class TokensDocument(Document):
     """What is known of each member."""
     accountants: Rows[TokenAccountant]
     """Accountants beside the exact values."""
+    epsilons: Rows[TokenEpsilon]
+    """ε of all answers by accountants."""
     leaking: Rows[LeakingPosition]
     """The positions that leak most, the most leaking one first."""
     planted: PlantedTest | None

@@ -423,6 +423,7 @@ def audit_tokens(
     recording: Recording,
     *,
     mechanism: str,
+    neighbors: Literal["removed", "replaced"] = "removed",
     contexts: Literal["answered", "fixed"] = "answered",
     temperature: float = 1,
     top_k: int | None = None,
@@ -441,15 +442,19 @@ def audit_tokens(
 ) -> TokensAudit:
     """What each member of an ensemble of language models leaks by its next tokens.
 
-    Divergences are exact, for every member that is removed. Lower bounds come from the tokens that were answered and
-    hold for the run as a whole.
+    Divergences are exact, for every member that is removed or replaced. Lower bounds come from the tokens that were
+    answered and hold for the run as a whole.
 
     Args:
         recording: A file or a folder, or arrays by name: `logits`, `log_probabilities` or `probabilities` [position,
-            member, token], the same of a public model as `public_logits` and so on [position, token], `tokens`
-            [position] for what was answered, and `canary` [position] with `planted` [sequence] for planted sequences.
+            member, token], the same of a public model as `public_logits` and so on [position, token] and of models set
+            aside as `spare_logits` [position, spare, token], `tokens` [position] for what was answered, and `canary`
+            [position] with `planted` [sequence] for planted sequences.
         mechanism: How a token is drawn: mixed-tokens:order=A,radius=R[,rate=G],
-            clipped-logits:clip=C,batch=S[,temperature=T], interpolated-tokens:share=L or voted-tokens:sigma=S.
+            clipped-logits:clip=C,batch=S[,temperature=T], interpolated-tokens:share=L, voted-tokens:sigma=S or
+            submixed-tokens:order=A,discordance=D (pairs of models).
+        neighbors: Which ensembles are neighbors: without a member, or with a model that was set aside (`spare_logits`)
+            in its place.
         contexts: Where contexts come from: they hold tokens that were answered before, or were fixed beforehand.
         temperature: Divide logits by this temperature first.
         top_k: Only the K likeliest tokens of the public model may be given.
