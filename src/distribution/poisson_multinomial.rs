@@ -419,7 +419,7 @@ mod tests {
     #[test]
     fn many_histograms_are_a_series_within_its_remainder() {
         let mut stream = ChaCha8Rng::seed_from_u64(8);
-        for (classes, voters, sigma) in [(3, 46, 6.0), (3, 46, 9.0), (4, 18, 3.0), (4, 18, 5.0)] {
+        for (classes, voters, sigma) in [(3, 46, 6.0), (3, 46, 9.0), (4, 18, 8.0), (4, 18, 12.0)] {
             let parties: Vec<Vec<f64>> = (0..voters)
                 .map(|_| {
                     let weights: Vec<f64> = (0..classes).map(|_| stream.random::<f64>().powi(3)).collect();
