@@ -15,6 +15,7 @@
 //! # Ok::<(), leakbound::Error>(())
 //! ```
 
+mod answers;
 mod clipped_logits;
 mod decoding;
 mod divergences;

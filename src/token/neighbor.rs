@@ -1,7 +1,5 @@
-//! Which ensembles are neighbors, and what they answer.
+//! Which ensembles are neighbors.
 
-use super::{NextTokens, Released, TokenMechanism};
-use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -54,33 +52,5 @@ impl TokenNeighbors {
             Self::Removed => each(None).collect(),
             Self::Replaced => (0..spares).flat_map(|spare| each(Some(spare))).collect(),
         }
-    }
-
-    /// The distributions of an answer at a position: of the ensemble, and of its neighbors in the order of [`of`](Self::of).
-    ///
-    /// An ensemble in which a model stands in for another is the one that it joined, without the other.
-    ///
-    /// # Errors
-    /// Those of [`TokenMechanism::released`]; [`Error::Rejected`] where nobody was set aside to stand in.
-    pub fn released(self, mechanism: &dyn TokenMechanism, position: &NextTokens) -> Result<Released> {
-        let whole = mechanism.released(position)?;
-        if self == Self::Removed {
-            return Ok(whole);
-        }
-        let each = mechanism.kind().models_of_owner;
-        let spares = position.spares() / each;
-        if spares == 0 || !position.spares().is_multiple_of(each) {
-            let reason =
-                format!("{} models are set aside to stand in; {each} or a multiple is needed", position.spares());
-            return Err(Error::Rejected { operation: "answers of an ensemble in which a member is replaced", reason });
-        }
-        let owners = position.members() / each;
-        let mut neighbors = Vec::with_capacity(spares * owners * position.tokens());
-        for spare in 0..spares {
-            let joined = mechanism.released(&position.joined_by(spare * each..(spare + 1) * each))?;
-            // The last owner is the one that joined.
-            joined.neighbors().take(owners).for_each(|one| neighbors.extend_from_slice(one));
-        }
-        Ok(Released::new(whole.whole().to_vec(), neighbors))
     }
 }

@@ -14,6 +14,21 @@ pub struct LossCell {
     pub losses: [f64; 2],
 }
 
+impl LossCell {
+    /// A cell of which P and Q are known but for a relative error.
+    #[must_use]
+    pub fn of_probabilities([p, q]: [f64; 2], error: f64, losses: [f64; 2]) -> Self {
+        let [p, q] = [p, q].map(|value| LogIntegral { ln_value: value.ln(), error });
+        Self { p, q, losses }
+    }
+
+    /// The same cell with P and Q exchanged.
+    #[must_use]
+    pub fn exchanged(self) -> Self {
+        Self { p: self.q, q: self.p, losses: [-self.losses[1], -self.losses[0]] }
+    }
+}
+
 /// Two losses with the one in question between them: every privacy profile, also of compositions, lies between theirs.
 ///
 /// Where outputs are real numbers, neither sums nor integrals give a profile of many of them exactly. On cells, though,

@@ -2,7 +2,6 @@
 
 use crate::divergence::{Bracket, EnclosedLoss, LossCell, compose_enclosed};
 use crate::error::Result;
-use crate::quadrature::LogIntegral;
 use crate::quantity::Delta;
 use crate::token::Released;
 
@@ -60,19 +59,14 @@ fn losses_of(p: &[f64], q: &[f64]) -> BothLosses {
         cell.losses = [cell.losses[0].min(loss), cell.losses[1].max(loss)];
     }
     let error = 1e-14 + p.len() as f64 * f64::EPSILON;
-    let known = |value: f64| LogIntegral { ln_value: value.ln(), error };
     let mut forward: Vec<LossCell> = cells
         .iter()
         .filter(|cell| cell.p > 0.0)
-        .map(|cell| LossCell { p: known(cell.p), q: known(cell.q), losses: cell.losses })
+        .map(|cell| LossCell::of_probabilities([cell.p, cell.q], error, cell.losses))
         .collect();
-    let alone = |p: f64, q: f64, loss: f64| LossCell { p: known(p), q: known(q), losses: [loss; 2] };
-    forward.push(alone(only_p, 0.0, f64::INFINITY));
-    forward.push(alone(0.0, only_q, f64::NEG_INFINITY));
-    let reverse: Vec<LossCell> = forward
-        .iter()
-        .map(|cell| LossCell { p: cell.q, q: cell.p, losses: [-cell.losses[1], -cell.losses[0]] })
-        .collect();
+    forward.push(LossCell::of_probabilities([only_p, 0.0], error, [f64::INFINITY; 2]));
+    forward.push(LossCell::of_probabilities([0.0, only_q], error, [f64::NEG_INFINITY; 2]));
+    let reverse: Vec<LossCell> = forward.iter().map(|cell| cell.exchanged()).collect();
     [EnclosedLoss::of_cells(&forward), EnclosedLoss::of_cells(&reverse)]
 }
 
