@@ -37,6 +37,13 @@ pub fn main() -> ExitCode {
         Err(error) => return usage::explain(&error),
     };
     signals::make_limits_errors();
+    // One line for a damaged file, not the report of a panic before it.
+    let print = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !leakbound::record::is_panic_expected() {
+            print(panic);
+        }
+    }));
     // What prints a text computes nothing.
     if cli.command.has_document() {
         match threads::start(cli.common.threads, Alone::Works) {

@@ -109,13 +109,13 @@ impl NpyArray {
 
     /// An array of doubles made here.
     pub(super) fn of_doubles(path: &Path, name: &str, shape: &[usize], values: &[f64]) -> Self {
-        let header = NpyHeader {
-            descriptor: "<f8".into(),
-            shape: shape.iter().map(|&length| length as u64).collect(),
-            fortran: false,
-            bytes: 0,
-        };
-        let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        Self::of_bytes(path, name, "<f8", shape, values.iter().flat_map(|value| value.to_le_bytes()).collect())
+    }
+
+    /// An array in C order whose bytes, of a dtype in numpy's notation, were made here.
+    pub(super) fn of_bytes(path: &Path, name: &str, descriptor: &str, shape: &[usize], bytes: Vec<u8>) -> Self {
+        let shape = shape.iter().map(|&length| length as u64).collect();
+        let header = NpyHeader { descriptor: descriptor.into(), shape, fortran: false, bytes: 0 };
         Self { path: path.to_path_buf(), name: Some(name.into()), header, data: Data::Memory(bytes) }
     }
 

@@ -13,9 +13,49 @@ use std::path::Path;
 /// The longest line: a hundred thousand tokens with all that may be recorded of them.
 const MAX_LINE_BYTES: usize = 64 << 20;
 
+/// What a sequence is of a file.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Unit {
+    Line,
+    Row,
+}
+
+impl Unit {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Line => "line",
+            Self::Row => "row",
+        }
+    }
+
+    /// What it has of each name.
+    const fn key(self) -> &'static str {
+        match self {
+            Self::Line => "key",
+            Self::Row => "value",
+        }
+    }
+
+    /// That it does not have one.
+    const fn absent(self) -> &'static str {
+        match self {
+            Self::Line => "no such key",
+            Self::Row => "no value",
+        }
+    }
+
+    const fn all(self) -> &'static str {
+        match self {
+            Self::Line => "one JSON object for each sequence, a line each",
+            Self::Row => "a row for each sequence",
+        }
+    }
+}
+
 /// What was read so far.
-struct Gathered<'a> {
+pub(super) struct Gathered<'a> {
     file: &'a Path,
+    unit: Unit,
     parts: [Option<Ragged>; TextPart::ALL.len()],
     members: Vec<bool>,
     documents: Option<Vec<String>>,
@@ -33,14 +73,7 @@ pub(super) struct Lines {
 
 /// Reads one object a line, blank lines left out.
 pub(super) fn read_lines(file: &Path, mut reader: impl BufRead, room: &mut Room) -> Result<Lines> {
-    let mut gathered = Gathered {
-        file,
-        parts: [const { None }; TextPart::ALL.len()],
-        members: Vec::new(),
-        documents: None,
-        sources: [None; 2],
-        zlib: ZlibSize::new(),
-    };
+    let mut gathered = Gathered::new(file, Unit::Line);
     let (mut bytes, mut number) = (Vec::new(), 0);
     loop {
         bytes.clear();
@@ -63,17 +96,22 @@ pub(super) fn read_lines(file: &Path, mut reader: impl BufRead, room: &mut Room)
             gathered.add(line, number, room)?;
         }
     }
-    let compressed = gathered.sources[1] == Some(1);
-    Ok(Lines { text: gathered.finish()?, compressed })
+    gathered.finish()
 }
 
-impl Gathered<'_> {
+impl<'a> Gathered<'a> {
+    /// Nothing of a file of which a sequence is a `unit`.
+    pub(super) fn new(file: &'a Path, unit: Unit) -> Self {
+        let (members, parts) = (Vec::new(), [const { None }; TextPart::ALL.len()]);
+        Self { file, unit, parts, members, documents: None, sources: [None; 2], zlib: ZlibSize::new() }
+    }
+
     fn at(&self, number: usize, key: &str, found: impl Into<String>, expected: impl Into<String>) -> InputError {
-        fault(self.file, format!("line {number}, {key}"), found, expected)
+        fault(self.file, format!("{} {number}, {key}", self.unit.name()), found, expected)
     }
 
     /// Adds a sequence, which must have what the first one has.
-    fn add(&mut self, line: TextLine, number: usize, room: &mut Room) -> Result<()> {
+    pub(super) fn add(&mut self, line: TextLine, number: usize, room: &mut Room) -> Result<()> {
         let tokens = line.log_probabilities.len();
         if tokens == 0 {
             return Err(self.at(number, "log_probabilities", "no token", "at least 1").into());
@@ -122,8 +160,8 @@ impl Gathered<'_> {
         }
         match changed_source(self.sources, sources) {
             None => Ok(()),
-            Some((key, true)) => Err(self.changed(number, key, "a key that the first line lacks").into()),
-            Some((key, false)) => Err(self.changed(number, key, "no such key").into()),
+            Some((key, true)) => Err(self.changed(number, key, &self.lacked()).into()),
+            Some((key, false)) => Err(self.changed(number, key, self.unit.absent()).into()),
         }
     }
 
@@ -140,8 +178,8 @@ impl Gathered<'_> {
             (Some(values), _) if first => values,
             (Some(values), Some(_)) => values,
             (None, None) => return Ok(()),
-            (Some(_), None) => return Err(self.changed(number, part.name(), "a key that the first line lacks").into()),
-            (None, Some(_)) => return Err(self.changed(number, part.name(), "no such key").into()),
+            (Some(_), None) => return Err(self.changed(number, part.name(), &self.lacked()).into()),
+            (None, Some(_)) => return Err(self.changed(number, part.name(), self.unit.absent()).into()),
         };
         let wanted = match part {
             _ if part.is_of_tokens() => Some(tokens),
@@ -151,14 +189,20 @@ impl Gathered<'_> {
         };
         self.check(number, (part.name(), part), &values, wanted)?;
         // A vector that grows holds up to twice as much as it needs.
-        let at = |found: String, expected: String| fault(self.file, format!("line {number}"), found, expected);
+        let at = |found: String, expected: String| {
+            fault(self.file, format!("{} {number}", self.unit.name()), found, expected)
+        };
         room.take(values.len() as u64, 2 * size_of::<f64>() as u64, at)?;
         self.parts[part as usize].get_or_insert_default().push(values);
         Ok(())
     }
 
+    fn lacked(&self) -> String {
+        format!("a {} that the first {} lacks", self.unit.key(), self.unit.name())
+    }
+
     fn changed(&self, number: usize, key: &str, found: &str) -> InputError {
-        let error = self.at(number, key, found, "the same keys in every line");
+        let error = self.at(number, key, found, format!("the same {}s in every {}", self.unit.key(), self.unit.name()));
         hinted(error, "a score is measured on all sequences or on none")
     }
 
@@ -167,7 +211,7 @@ impl Gathered<'_> {
             let expected = match wanted {
                 None => "at least 1".into(),
                 Some(wanted) if part.is_of_tokens() => format!("{wanted}, one for each token"),
-                Some(wanted) => format!("{wanted}, as in the first line"),
+                Some(wanted) => format!("{wanted}, as in the first {}", self.unit.name()),
             };
             return Err(self.at(number, key, format!("length {}", values.len()), expected).into());
         }
@@ -180,24 +224,30 @@ impl Gathered<'_> {
     fn add_document(&mut self, number: usize, document: Option<Name>, room: &mut Room) -> Result<()> {
         match (document, &mut self.documents) {
             (Some(Name(name)), documents) if self.members.is_empty() || documents.is_some() => {
-                let file = self.file;
-                let at = |found: String, expected: String| fault(file, format!("line {number}"), found, expected);
+                let (file, unit) = (self.file, self.unit.name());
+                let at = |found: String, expected: String| fault(file, format!("{unit} {number}"), found, expected);
                 // The name is kept in a list as well as in a table.
                 room.take(1, 2 * name.len() as u64 + 96, at)?;
                 documents.get_or_insert_default().push(name);
                 Ok(())
             }
             (None, None) => Ok(()),
-            (Some(_), _) => Err(self.changed(number, "document", "a key that the first line lacks").into()),
-            (None, Some(_)) => Err(self.changed(number, "document", "no such key").into()),
+            (Some(_), _) => Err(self.changed(number, "document", &self.lacked()).into()),
+            (None, Some(_)) => Err(self.changed(number, "document", self.unit.absent()).into()),
         }
     }
 
-    fn finish(self) -> Result<MemoryText> {
-        let Self { file, parts, members, documents, .. } = self;
+    /// All sequences, if there are some of both kinds.
+    pub(super) fn finish(self) -> Result<Lines> {
+        let compressed = self.sources[1] == Some(1);
+        Ok(Lines { text: self.text()?, compressed })
+    }
+
+    fn text(self) -> Result<MemoryText> {
+        let Self { file, parts, members, documents, unit, .. } = self;
         let whole = |found: String, expected: &str| fault(file, "whole file", found, expected);
         if members.is_empty() {
-            return Err(whole("no sequence".into(), "one JSON object for each sequence, a line each").into());
+            return Err(whole("no sequence".into(), unit.all()).into());
         }
         for (wanted, name) in [(true, "members"), (false, "non-members")] {
             if !members.contains(&wanted) {

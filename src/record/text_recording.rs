@@ -1,10 +1,12 @@
-//! Recorded sequences of tokens: an archive of arrays, or lines of JSON.
+//! Recorded sequences of tokens: an archive of arrays, lines of JSON, or a Parquet table.
 
 use super::budget::{MemoryBudget, Room};
 use super::fault::unreadable;
 use super::input_file::{Digested, InputFile, open, pipe};
+use super::parquet::MAGIC;
 use super::text_arrays::TextArrays;
 use super::text_lines::{Lines, read_lines};
+use super::text_parquet::read_table;
 use crate::error::Result;
 use crate::membership::{Documents, MemoryText, Ragged, TextPart, TextSequences};
 use std::io::BufReader;
@@ -45,21 +47,32 @@ enum Source {
 /// there is no `zlib_bytes`, comes the size of the compressed text. Every line has the same keys; others are not looked
 /// at.
 ///
+/// *A Parquet table* has a row for each sequence and columns of the same names as the keys: lists of numbers, a number
+/// for `reference_loss` and `zlib_bytes`, truth values or 0 and 1 for `member`, names or whole numbers for `document`.
+///
 /// What is held may take `memory`.
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io) when the file cannot be read, [`Error::Input`](crate::Error::Input) with array and
-/// index, or line and key, for anything but such sequences, members and non-members, of which no document has both.
+/// index, line and key, or row and column, for anything but such sequences, members and non-members, of which no document has both.
 pub fn read_text_sequences(path: impl AsRef<Path>, memory: MemoryBudget) -> Result<TextRecording> {
     let path = path.as_ref();
     let (mut reader, mut room) = (open(path)?, Room::new(memory));
-    let start = reader.peek(ARCHIVE.len()).map_err(|source| unreadable(path, source))?;
-    if start == ARCHIVE {
+    let start = reader.peek(MAGIC.len()).map_err(|source| unreadable(path, source))?;
+    if start.starts_with(ARCHIVE) {
         if reader.is_pipe() {
             return Err(pipe(path, "an archive (.npz) that is a file"));
         }
         let arrays = TextArrays::open(path, &reader, &mut room)?;
         return Ok(TextRecording(Source::Arrays(Box::new(arrays))));
+    }
+    if start == MAGIC {
+        if reader.is_pipe() {
+            return Err(pipe(path, "a Parquet table that is a file"));
+        }
+        let Lines { text, compressed } = read_table(path, &reader, &mut room)?;
+        let input = reader.identity(path)?;
+        return Ok(TextRecording(Source::Lines { text: Box::new(text), compressed, input }));
     }
     let mut source = Digested::new(reader);
     let lines = read_lines(path, BufReader::with_capacity(BUFFER, &mut source), &mut room)?;

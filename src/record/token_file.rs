@@ -1,61 +1,17 @@
-//! Recorded next tokens of an ensemble of language models, read position by position.
+//! Files of recorded next tokens: where their arrays are, and whether they fit together.
 
 use super::array_directory::ArrayDirectory;
 use super::budget::{MemoryBudget, Room};
 use super::fault::{fault, hinted, listed, unreadable};
-use super::input_file::{InputFile, PathKind, kind, open, pipe};
+use super::input_file::{PathKind, kind, open, pipe};
 use super::npy_array::NpyArray;
 use super::safetensors::Safetensors;
+use super::token_parquet::{Columns, Wanted, read_columns};
+use super::token_recording::{TokenRecording, TokenUse, TokenValues};
 use super::trace::Trace;
 use crate::error::{Error, Result};
-use ndarray::{Array1, Array2, ArrayD, Ix1, Ix2};
 use std::fs;
 use std::path::{Path, PathBuf};
-
-/// Sums of recorded probabilities may be off by this: half precision keeps three digits of a logarithm.
-const SLACK: f64 = 0.05;
-
-/// In which form next tokens are recorded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TokenValues {
-    /// Logits, which count up to a constant.
-    Logits,
-    /// Logarithms of probabilities.
-    LogProbabilities,
-    /// Probabilities.
-    Probabilities,
-}
-
-impl TokenValues {
-    const ALL: [Self; 3] = [Self::Logits, Self::LogProbabilities, Self::Probabilities];
-
-    /// The name of the array of the members.
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Logits => "logits",
-            Self::LogProbabilities => "log_probabilities",
-            Self::Probabilities => "probabilities",
-        }
-    }
-
-    /// The name of the array of models set aside.
-    const fn spares(self) -> &'static str {
-        match self {
-            Self::Logits => "spare_logits",
-            Self::LogProbabilities => "spare_log_probabilities",
-            Self::Probabilities => "spare_probabilities",
-        }
-    }
-
-    /// The name of the array of the public model.
-    const fn public(self) -> &'static str {
-        match self {
-            Self::Logits => "public_logits",
-            Self::LogProbabilities => "public_log_probabilities",
-            Self::Probabilities => "public_probabilities",
-        }
-    }
-}
 
 /// Any length.
 const SOME: usize = usize::MAX;
@@ -64,57 +20,16 @@ const TOKENS: &str = "tokens";
 const CANARY: &str = "canary";
 const PLANTED: &str = "planted";
 
-/// What a position is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TokenUse {
-    /// The ensemble answered, with this token if it was recorded.
-    Answer(Option<usize>),
-    /// The models were asked for a token of a planted sequence, and nothing was answered.
-    Planted {
-        /// The sequence.
-        sequence: usize,
-        /// Its token.
-        token: usize,
-    },
-}
-
-/// What an ensemble said at one position.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RecordedPosition {
-    /// Logits \[member, token\].
-    pub members: Array2<f64>,
-    /// Logits \[spare, token\] of the models set aside.
-    pub spares: Option<Array2<f64>>,
-    /// Logits \[token\] of the public model.
-    pub public: Option<Array1<f64>>,
-}
-
-/// Next tokens of an ensemble and of a public model, which stay in their file.
-pub struct TokenRecording {
-    values: TokenValues,
-    members: NpyArray,
-    spares: Option<NpyArray>,
-    public: Option<NpyArray>,
-    uses: Vec<TokenUse>,
-    /// \[sequence\]: the member that was trained on it.
-    planted: Vec<usize>,
-    size: [usize; 3],
-    traces: Vec<Trace>,
-}
-
-impl std::fmt::Debug for TokenRecording {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut all = formatter.debug_struct("TokenRecording");
-        all.field("values", &self.values).field("size", &self.size).finish_non_exhaustive()
-    }
-}
-
 /// Opens a recording of next tokens: `logits`, `log_probabilities` or `probabilities` \[position, member, token\] in
 /// half, single or double precision, and where they are there the same of a public model, as `public_logits` and so on
 /// \[position, token\]; the same of models that were set aside, to stand in for a member, as `spare_logits` and so on
 /// \[position, spare, token\]; `tokens` \[position\], what was answered, or -1 at every position where that is not recorded;
 /// and planted sequences: `canary` \[position\], the sequence of which the position has a token in `tokens`, or -1 for
 /// an answer, and `planted` \[sequence\], the member that was trained on each.
+///
+/// A table (.parquet) has a row for each position, with columns of these names: lists of models, each a list of tokens,
+/// a list of tokens of the public model, and whole numbers or nulls for `tokens` and `canary`; `planted` has in each row
+/// of a sequence the member that was trained on it. A table is unpacked into `memory`.
 ///
 /// Arrays lie in a file (.npz, or .safetensors, where numbers may be bfloat16), or as .npy files of these names in a
 /// folder; a single file (.npy) holds logits. What is not compressed is read position by position and may be larger than
@@ -126,7 +41,7 @@ impl std::fmt::Debug for TokenRecording {
 pub fn read_tokens(path: impl AsRef<Path>, memory: MemoryBudget) -> Result<TokenRecording> {
     let path = path.as_ref();
     let mut room = Room::new(memory);
-    let expected = "next tokens: .npz, .safetensors, .npy, or a folder of arrays";
+    let expected = "next tokens: .npz, .safetensors, .npy, .parquet, or a folder of arrays";
     let found = match kind(path)? {
         PathKind::Folder => folder(path)?,
         PathKind::Other => return Err(pipe(path, expected)),
@@ -142,6 +57,7 @@ pub fn read_tokens(path: impl AsRef<Path>, memory: MemoryBudget) -> Result<Token
                 }
             }
             Some("safetensors") => safetensors(path)?,
+            Some("parquet") => table(path, &mut room)?,
             _ => archive(path, &mut room)?,
         },
     };
@@ -206,6 +122,57 @@ fn archive(path: &Path, room: &mut Room) -> Result<Found> {
     // Checksums are held against the data before anything is made of these.
     let trace = directory.checked()?;
     Ok(Found { place: path.into(), arrays, names, traces: vec![trace] })
+}
+
+/// The columns of a table. A member stands at every row of its planted sequence, and once in the recording.
+fn table(path: &Path, room: &mut Room) -> Result<Found> {
+    let reader = open(path)?;
+    let models = |values: TokenValues| [(values.name(), 2), (values.spares(), 2), (values.public(), 1)];
+    let numbers: [Wanted; 3] = [(TOKENS, 0), (CANARY, 0), (PLANTED, 0)];
+    let wanted: Vec<Wanted> = TokenValues::ALL.into_iter().flat_map(models).chain(numbers).collect();
+    let Columns { mut arrays, names } = read_columns(path, &reader, &wanted, room)?;
+    let column = |name| arrays.iter().find(|(own, _)| *own == name).map(|(_, array)| array);
+    if let (Some(canary), Some(planted)) = (column(CANARY), column(PLANTED)) {
+        let once = once_each(canary, planted, room)?;
+        let once = NpyArray::of_bytes(
+            path,
+            PLANTED,
+            "<i8",
+            &[once.len()],
+            once.iter().flat_map(|one| one.to_le_bytes()).collect(),
+        );
+        arrays.retain(|(name, _)| *name != PLANTED);
+        arrays.push((PLANTED, once));
+    }
+    Ok(Found { place: path.into(), arrays, names, traces: vec![Trace::open(path, reader, Vec::new())] })
+}
+
+/// \[sequence\]: the member that every row of a sequence names.
+fn once_each(canary: &NpyArray, planted: &NpyArray, room: &mut Room) -> Result<Vec<i64>> {
+    let rows = canary.shape()[0];
+    let sequences = indices(canary, rows, rows, "sequence", room)?;
+    let members = indices(planted, rows, usize::MAX, "member", room)?;
+    let count = sequences.iter().flatten().max().map_or(0, |last| last + 1);
+    let mut found: Vec<Option<usize>> = vec![None; count];
+    for (row, (sequence, member)) in sequences.iter().zip(&members).enumerate() {
+        match (sequence, member) {
+            (Some(sequence), Some(member)) if found[*sequence].is_none_or(|known| known == *member) => {
+                found[*sequence] = Some(*member);
+            }
+            (Some(sequence), Some(member)) => {
+                let known = found[*sequence].unwrap_or_default();
+                let expected = format!("{known}, as in an earlier row of sequence {sequence}");
+                return Err(planted.at_index(&[row], format!("`{member}`"), expected).into());
+            }
+            (Some(sequence), None) => {
+                let expected = format!("the member that was trained on sequence {sequence}");
+                return Err(planted.at_index(&[row], "null", expected).into());
+            }
+            (None, _) => (),
+        }
+    }
+    // One that no row has is missed where the recording is put together.
+    Ok(found.into_iter().map(|member| member.map_or(0, |member| member as i64)).collect())
 }
 
 impl Found {
@@ -346,187 +313,4 @@ fn sequences(
         return Err(at.at(format!("no position of sequence {missing}"), "a position of each planted sequence").into());
     }
     Ok((found, planted))
-}
-
-impl TokenRecording {
-    /// Number of positions.
-    #[must_use]
-    pub const fn positions(&self) -> usize {
-        self.size[0]
-    }
-
-    /// Number of members.
-    #[must_use]
-    pub const fn members(&self) -> usize {
-        self.size[1]
-    }
-
-    /// Number of models set aside.
-    #[must_use]
-    pub fn spares(&self) -> usize {
-        self.spares.as_ref().map_or(0, |array| array.shape()[1])
-    }
-
-    /// Number of tokens of the vocabulary.
-    #[must_use]
-    pub const fn tokens(&self) -> usize {
-        self.size[2]
-    }
-
-    /// Whether a public model was recorded.
-    #[must_use]
-    pub const fn has_public(&self) -> bool {
-        self.public.is_some()
-    }
-
-    /// \[position\]: what it is for.
-    #[must_use]
-    pub fn uses(&self) -> &[TokenUse] {
-        &self.uses
-    }
-
-    /// Positions at which the ensemble answered.
-    #[must_use]
-    pub fn answers(&self) -> usize {
-        self.uses.iter().filter(|used| matches!(used, TokenUse::Answer(_))).count()
-    }
-
-    /// Whether it is recorded what the ensemble answered.
-    #[must_use]
-    pub fn has_answers(&self) -> bool {
-        self.uses.iter().any(|used| matches!(used, TokenUse::Answer(Some(_))))
-    }
-
-    /// \[sequence\]: the member that was trained on a planted sequence.
-    #[must_use]
-    pub fn planted(&self) -> &[usize] {
-        &self.planted
-    }
-
-    /// Reads one position. Threads may read different ones at once.
-    ///
-    /// # Errors
-    /// [`Error::Io`] when the file cannot be read, [`Error::Input`] with array and index for a number that is no logit,
-    /// for a model that gives no token, and for probabilities that do not sum to 1.
-    ///
-    /// # Panics
-    /// If there is no such position.
-    pub fn position(&self, index: usize) -> Result<RecordedPosition> {
-        assert!(index < self.positions(), "position {index} of {}", self.positions());
-        let members = self.models(&self.members, index)?;
-        let spares = self.spares.as_ref().map(|array| self.models(array, index)).transpose()?;
-        let public = match &self.public {
-            None => None,
-            Some(array) => {
-                let shaped = |error: ndarray::ShapeError| array.at(error.to_string(), "axes (position, token)");
-                let mut row: Array1<f64> =
-                    first(array.doubles(0, index..index + 1)?).into_dimensionality::<Ix1>().map_err(shaped)?;
-                let values = row.as_slice_mut().unwrap_or_default();
-                self.values.to_logits(values).map_err(|fault| fault.at(array, &[index]))?;
-                Some(row)
-            }
-        };
-        Ok(RecordedPosition { members, spares, public })
-    }
-
-    /// Logits \[model, token\] at a position.
-    fn models(&self, array: &NpyArray, index: usize) -> Result<Array2<f64>> {
-        let shaped = |error: ndarray::ShapeError| array.at(error.to_string(), "axes (position, model, token)");
-        let read = array.doubles(0, index..index + 1)?;
-        let mut models: Array2<f64> = first(read).into_dimensionality::<Ix2>().map_err(shaped)?;
-        for (model, mut row) in models.outer_iter_mut().enumerate() {
-            let row = row.as_slice_mut().unwrap_or_default();
-            self.values.to_logits(row).map_err(|fault| fault.at(array, &[index, model]))?;
-        }
-        Ok(models)
-    }
-
-    /// The files that were read, which must be the same until now.
-    ///
-    /// # Errors
-    /// [`Error::Input`] for a file that changed, [`Error::Io`] when it cannot be read.
-    pub fn inputs(&self) -> Result<Vec<InputFile>> {
-        self.traces.iter().map(Trace::input).collect()
-    }
-}
-
-/// The one entry of the first axis.
-fn first(array: ArrayD<f64>) -> ArrayD<f64> {
-    array.index_axis_move(ndarray::Axis(0), 0)
-}
-
-/// What is wrong with the numbers of a model.
-enum RowFault {
-    /// A number at a place.
-    Number { place: usize, value: f64, expected: &'static str },
-    /// All of them.
-    Row { found: String, expected: &'static str },
-}
-
-impl RowFault {
-    fn at(self, array: &NpyArray, index: &[usize]) -> Error {
-        match self {
-            Self::Number { place, value, expected } => {
-                array.at_index(&[index, &[place]].concat(), format!("`{value}`"), expected).into()
-            }
-            Self::Row { found, expected } => array.at_index(index, found, expected).into(),
-        }
-    }
-}
-
-impl TokenValues {
-    /// Rejects an array that cannot be read position by position, and probabilities of half precision, which are 0 where
-    /// a model still gives a token.
-    fn check(self, array: &NpyArray) -> Result<()> {
-        array.check_positions()?;
-        if self == Self::Probabilities && array.is_half() {
-            let error = array.at("probabilities of half precision", "dtype `f32` or `f64`: small ones would be 0");
-            return Err(hinted(error, "record logits or log_probabilities, which half precision keeps").into());
-        }
-        Ok(())
-    }
-
-    /// Makes logits of what was recorded of one model.
-    fn to_logits(self, row: &mut [f64]) -> std::result::Result<(), RowFault> {
-        // One pass without branches; the place is looked for where there is something wrong.
-        let found = match self {
-            Self::Logits => first_wrong(row, |value| !(value < f64::INFINITY), "a number below infinity"),
-            Self::LogProbabilities => first_wrong(row, |value| !(value < 0.1), "the logarithm of a probability"),
-            Self::Probabilities => first_wrong(row, |value| !(0.0..1.1).contains(&value), "a probability"),
-        };
-        if let Some(fault) = found {
-            return Err(fault);
-        }
-        match self {
-            Self::Logits => {
-                if !row.iter().fold(false, |any, value| any | (*value > f64::NEG_INFINITY)) {
-                    let expected = "a finite logit: a model gives some token";
-                    return Err(RowFault::Row { found: "-inf for every token".into(), expected });
-                }
-                return Ok(());
-            }
-            Self::LogProbabilities => check_sum(row.iter().map(|value| value.exp()).sum())?,
-            Self::Probabilities => {
-                check_sum(row.iter().sum())?;
-                row.iter_mut().for_each(|value| *value = value.ln());
-            }
-        }
-        Ok(())
-    }
-}
-
-/// The first number that is wrong.
-fn first_wrong(row: &[f64], wrong: impl Fn(f64) -> bool, expected: &'static str) -> Option<RowFault> {
-    if !row.iter().fold(false, |any, value| any | wrong(*value)) {
-        return None;
-    }
-    let place = row.iter().position(|value| wrong(*value))?;
-    Some(RowFault::Number { place, value: row[place], expected })
-}
-
-fn check_sum(sum: f64) -> std::result::Result<(), RowFault> {
-    if (sum - 1.0).abs() > SLACK {
-        return Err(RowFault::Row { found: format!("probabilities that sum to {sum:.4}"), expected: "a sum of 1" });
-    }
-    Ok(())
 }

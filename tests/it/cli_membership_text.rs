@@ -121,6 +121,20 @@ fn archives_say_the_same_as_lines() {
     }
 }
 
+/// As pandas and Polars write them: other compressions, groups of rows, types of lists.
+#[test]
+fn tables_say_the_same_as_lines() {
+    let of_lines = Desk::root().json(&format!("membership text {FILE}"));
+    for table in ["text_tokens.parquet", "text_tokens_polars.parquet"] {
+        let mut of_table = Desk::root().json(&format!("membership text validation/data/{table}"));
+        assert_eq!(of_table["inputs"][0]["name"], format!("validation/data/{table}"));
+        for key in ["inputs", "options", "command"] {
+            of_table[key] = of_lines[key].clone();
+        }
+        assert_eq!(of_table, of_lines, "{table}");
+    }
+}
+
 #[test]
 fn text_csv_and_page_have_a_row_for_each_score() {
     let desk = Desk::new();

@@ -107,6 +107,41 @@ fn forms_of_recordings() {
     assert!(number(&kept["accountants"][0]["answer"]) < number(&alone["accountants"][0]["answer"]));
 }
 
+/// The recording of `validation/data/make_parquet.py`, as arrays.
+fn arrays_of_the_table(writer: &mut Writer) {
+    let logit = |position: usize, model: usize, token: usize| ((7 * position + 3 * model + 5 * token) % 11) as f32;
+    let models = |from: usize, count: usize| {
+        Array3::from_shape_fn((12, count, 9), |(position, model, token)| {
+            (logit(position, from + model, token) - 5.0) / 4.0
+        })
+    };
+    writer.add_array("logits", &models(0, 4)).unwrap();
+    writer.add_array("spare_logits", &models(4, 1)).unwrap();
+    let public = Array2::from_shape_fn((12, 9), |(position, token)| (logit(position, 5, token) - 5.0) / 4.0);
+    writer.add_array("public_logits", &public).unwrap();
+    writer.add_array("tokens", &Array1::from_shape_fn(12, |position| (2 * position % 9) as i32)).unwrap();
+    let canary = [-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 1, 1];
+    writer.add_array("canary", &Array1::from(canary.to_vec())).unwrap();
+    writer.add_array("planted", &Array1::from(vec![2u8, 0])).unwrap();
+}
+
+#[test]
+fn tables_say_the_same_as_arrays() {
+    let desk = Desk::new();
+    desk.arrays("t.npz", arrays_of_the_table);
+    for name in ["next_tokens.parquet", "next_tokens_half.parquet"] {
+        desk.file(name, std::fs::read(Desk::root().path(&format!("validation/data/{name}"))).unwrap());
+        for options in ["mixed-tokens:order=3,radius=0.05", "clipped-logits:clip=1,batch=4 --neighbors replaced"] {
+            let of_arrays = desk.json(&format!("audit tokens t.npz --mechanism {options}"));
+            let of_table = desk.json(&format!("audit tokens {name} --mechanism {options}"));
+            for key in ["positions", "renyi", "losses", "accountants", "epsilons", "leaking", "planted", "warnings"] {
+                assert_eq!(of_arrays[key], of_table[key], "{name} {options} {key}");
+            }
+            assert!(of_table["planted"].is_object() && of_table["inputs"][0]["name"] == name);
+        }
+    }
+}
+
 #[test]
 fn claims_decide_the_status() {
     let desk = Desk::new();

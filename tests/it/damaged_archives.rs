@@ -1,11 +1,13 @@
 //! Every bit of every form of archive, flipped one after the other: rejected in one line, or read as what was written.
 
 use crate::arrays::{Writer, npy, packed};
+use crate::desk::Desk;
 use leakbound::membership::{ShadowEmbeddings, ShadowLogits, ShadowScores};
 use leakbound::model::Adversary;
 use leakbound::record::{
-    ArrayFile, ImagePart, MemoryBudget, ShadowRecording, VoteFile, read_images, read_label_canaries,
-    read_property_answers, read_shadow_models, shadow_models_from_bytes, votes_from_bytes,
+    ArrayFile, ImagePart, MemoryBudget, ShadowRecording, VoteFile, is_panic_expected, read_images, read_label_canaries,
+    read_property_answers, read_shadow_models, read_text_sequences, read_tokens, shadow_models_from_bytes,
+    votes_from_bytes,
 };
 use leakbound::{Error, Result};
 use ndarray::{Array2, Array3, Array4, array};
@@ -199,5 +201,45 @@ fn an_array_comes_once() {
             shadow_models_from_bytes("t.npz", bytes).unwrap_err(),
         ];
         assert_eq!(errors.map(|error| error.to_string()), [expected, expected]);
+    }
+}
+
+/// Without checksums, damaged numbers may be other numbers; what is rejected is rejected in one line, panics of the
+/// decoder included.
+#[test]
+fn tables() {
+    let print = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !is_panic_expected() {
+            print(panic);
+        }
+    }));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("f.parquet");
+    let room = || MemoryBudget::of_bytes(64 << 20);
+    let tokens = |path: &Path| read_tokens(path, room()).and_then(|recording| recording.position(11)).map(drop);
+    let texts = |path: &Path| read_text_sequences(path, room()).map(drop);
+    let cases: [(&str, usize, &dyn Fn(&Path) -> Result<()>); 2] =
+        [("next_tokens.parquet", 7, &tokens), ("text_tokens_polars.parquet", 101, &texts)];
+    for (name, step, read) in cases {
+        let good = fs::read(Desk::root().path(&format!("validation/data/{name}"))).unwrap();
+        let reads = |bytes: &[u8]| {
+            fs::write(&path, bytes).unwrap();
+            read(&path).inspect_err(|error| {
+                let text = error.to_string();
+                assert!(text.contains("f.parquet") && !text.contains(char::is_control), "{text:?}");
+            })
+        };
+        reads(&good).unwrap();
+        let bits: Vec<usize> = (0..8 * good.len()).step_by(step).collect();
+        let mut rejected = 0;
+        for &bit in &bits {
+            let mut bytes = good.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            rejected += usize::from(reads(&bytes).is_err());
+        }
+        assert!(4 * rejected > bits.len(), "{name}: {rejected} of {}", bits.len());
+        let cut: usize = (0..good.len()).step_by(61).map(|length| usize::from(reads(&good[..length]).is_ok())).sum();
+        assert_eq!(cut, 0, "{name}");
     }
 }

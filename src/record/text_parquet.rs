@@ -1,0 +1,188 @@
+//! Sequences of tokens in a Parquet table, a row each.
+
+use super::budget::Room;
+use super::fault::{hinted, quoted};
+use super::input_file::InputReader;
+use super::json::Name;
+use super::parquet::{Column, ParquetTable, Values};
+use super::table::is_name;
+use super::text_line::{TextLine, Truth};
+use super::text_lines::{Gathered, Lines, Unit};
+use crate::error::Result;
+use half::f16;
+use std::ops::Range;
+use std::path::Path;
+
+const MEMBER: &str = "member";
+const DOCUMENT: &str = "document";
+const TEXT: &str = "text";
+const LOG_PROBABILITIES: &str = "log_probabilities";
+/// Columns with a list of numbers in each row.
+const LISTS: [&str; 7] = [
+    LOG_PROBABILITIES,
+    "log_probability_mean",
+    "log_probability_deviation",
+    "entropy",
+    "reference_log_probabilities",
+    "neighbor_losses",
+    "candidate_losses",
+];
+/// Columns with a number in each row.
+const NUMBERS: [&str; 2] = ["reference_loss", "zlib_bytes"];
+
+/// Reads a table whose columns have the names of the keys of lines.
+pub(super) fn read_table(path: &Path, reader: &InputReader, room: &mut Room) -> Result<Lines> {
+    let names = [&LISTS[..], &NUMBERS, &[MEMBER, DOCUMENT, TEXT]].concat();
+    let table = ParquetTable::open(path, reader, &names)?;
+    for (name, expected) in
+        [(LOG_PROBABILITIES, "the column `log_probabilities`, a list in each row"), (MEMBER, "the column `member`")]
+    {
+        if !table.has(name) {
+            return Err(table.missing(expected).into());
+        }
+    }
+    let mut gathered = Gathered::new(path, Unit::Row);
+    let mut first = 0;
+    for group in 0..table.groups() {
+        let columns = table.group(group, first, room)?;
+        let mut cursors = columns.iter().map(Cursor::new).collect::<Result<Vec<_>>>()?;
+        let rows = table.rows(group)?;
+        for row in 0..rows {
+            let line = line(&mut cursors, row)?;
+            gathered.add(line, first + row + 1, room)?;
+        }
+        first += rows;
+    }
+    gathered.finish()
+}
+
+/// A row as a line.
+fn line(cursors: &mut [Cursor<'_>], row: usize) -> Result<TextLine> {
+    let mut cells = Vec::with_capacity(cursors.len());
+    for cursor in cursors {
+        cells.push((cursor.column.name, cursor.next(row)?));
+    }
+    let mut take = |name: &str| {
+        let index = cells.iter().position(|(own, _)| *own == name)?;
+        Some(cells.swap_remove(index).1)
+    };
+    let mut numbers = |name: &str| match take(name) {
+        Some(Cell::Numbers(numbers)) => Some(numbers),
+        _ => None,
+    };
+    Ok(TextLine {
+        log_probabilities: numbers(LOG_PROBABILITIES).unwrap_or_default(),
+        log_probability_mean: numbers("log_probability_mean"),
+        log_probability_deviation: numbers("log_probability_deviation"),
+        entropy: numbers("entropy"),
+        reference_log_probabilities: numbers("reference_log_probabilities"),
+        reference_loss: numbers("reference_loss").and_then(|loss| loss.first().copied()),
+        zlib_bytes: numbers("zlib_bytes").and_then(|bytes| bytes.first().copied()),
+        neighbor_losses: numbers("neighbor_losses"),
+        candidate_losses: numbers("candidate_losses"),
+        member: Truth(matches!(take(MEMBER), Some(Cell::Truth(true)))),
+        document: match take(DOCUMENT) {
+            Some(Cell::Name(name)) => Some(name),
+            _ => None,
+        },
+        text: match take(TEXT) {
+            Some(Cell::Text(text)) => Some(text),
+            _ => None,
+        },
+    })
+}
+
+/// What a column has in a row.
+enum Cell {
+    Null,
+    Numbers(Vec<f64>),
+    Truth(bool),
+    Name(Name),
+    Text(String),
+}
+
+/// A column, and how many of its values were read.
+struct Cursor<'a> {
+    column: &'a Column,
+    taken: usize,
+}
+
+impl<'a> Cursor<'a> {
+    fn new(column: &'a Column) -> Result<Self> {
+        let (expected, what) = if LISTS.contains(&column.name) {
+            (1, "a list of numbers in each row")
+        } else if NUMBERS.contains(&column.name) {
+            (0, "a number in each row")
+        } else {
+            (0, "one value in each row")
+        };
+        if column.lists() == expected {
+            return Ok(Self { column, taken: 0 });
+        }
+        let found = match column.lists() {
+            0 => "one value in each row",
+            1 => "a list in each row",
+            _ => "a list of lists in each row",
+        };
+        Err(column.at(found, what).into())
+    }
+
+    /// What is in the next row.
+    fn next(&mut self, row: usize) -> Result<Cell> {
+        let column = self.column;
+        let count = match column.lists() {
+            0 => usize::from(column.present()[row]),
+            _ => column.outer()[row],
+        };
+        let range = self.taken..self.taken + count;
+        self.taken = range.end;
+        let wrong = |expected: &str| Err(column.at_row(row, column.values.kind(), expected).into());
+        match (column.name, &column.values) {
+            (MEMBER, _) if range.is_empty() => Err(column.at_row(row, "null", "true or false").into()),
+            _ if range.is_empty() => Ok(Cell::Null),
+            (MEMBER, Values::Truth(values)) => Ok(Cell::Truth(values[range.start])),
+            (MEMBER, Values::Whole(values)) => match values[range.start] {
+                value @ (0 | 1) => Ok(Cell::Truth(value == 1)),
+                other => Err(column.at_row(row, format!("`{other}`"), "true or false, 1 or 0").into()),
+            },
+            (MEMBER, _) => wrong("true or false"),
+            (DOCUMENT, Values::Whole(values)) => Ok(Cell::Name(Name(values[range.start].to_string()))),
+            (DOCUMENT, Values::Text(_)) => {
+                let text = self.text(row, range.start)?;
+                let name = text.trim();
+                if is_name(name) {
+                    return Ok(Cell::Name(Name(name.into())));
+                }
+                let expected = "a name of 1 to 1024 bytes without control characters, or a whole number";
+                Err(column.at_row(row, quoted(&text), expected).into())
+            }
+            (DOCUMENT, _) => wrong("a name or a whole number"),
+            (TEXT, Values::Text(_)) => Ok(Cell::Text(self.text(row, range.start)?)),
+            (TEXT, _) => wrong("a text"),
+            (_, values) => match numbers(values, range) {
+                Some(numbers) => Ok(Cell::Numbers(numbers)),
+                None => wrong("numbers"),
+            },
+        }
+    }
+
+    fn text(&self, row: usize, index: usize) -> Result<String> {
+        let Values::Text(values) = &self.column.values else { return Ok(String::new()) };
+        let text = std::str::from_utf8(values[index].data());
+        text.map(str::to_owned).map_err(|_| {
+            let error = self.column.at_row(row, "bytes that are no text", "UTF-8 text");
+            hinted(error, "save the column as text").into()
+        })
+    }
+}
+
+/// Values as doubles, which hold them exactly but for whole numbers beyond 2^53.
+fn numbers(values: &Values, range: Range<usize>) -> Option<Vec<f64>> {
+    Some(match values {
+        Values::Half(bits) => bits[range].iter().map(|&bits| f16::from_bits(bits).to_f64()).collect(),
+        Values::Single(values) => values[range].iter().map(|&value| f64::from(value)).collect(),
+        Values::Double(values) => values[range].to_vec(),
+        Values::Whole(values) => values[range].iter().map(|&value| value as f64).collect(),
+        Values::Truth(_) | Values::Text(_) => return None,
+    })
+}

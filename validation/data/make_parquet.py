@@ -1,0 +1,61 @@
+"""Writes the Parquet tables of this folder: the sequences of text_tokens.jsonl as pandas and Polars write them, and next
+tokens of an ensemble by a rule that the tests know.
+
+    pip install pandas polars pyarrow
+    python3 validation/data/make_parquet.py
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+HERE = Path(__file__).parent
+
+
+def texts() -> None:
+    """One table by each writer, with what each does by default; several groups of rows in one of them."""
+    lines = [json.loads(line) for line in (HERE / "text_tokens.jsonl").read_text().splitlines()]
+    frame = pd.DataFrame(lines)
+    frame.to_parquet(HERE / "text_tokens.parquet", index=False)
+    table = pl.DataFrame(lines, infer_schema_length=None)
+    table.write_parquet(HERE / "text_tokens_polars.parquet", row_group_size=50)
+
+
+def tokens() -> None:
+    """12 positions, 4 members, a spare, 9 tokens: logits are ((7 p + 3 m + 5 t) mod 11 - 5)/4, those of the spare and of
+    the public model with m = 4 and 5. Positions 8 to 11 are those of two planted sequences."""
+    positions, members, count = 12, 4, 9
+    p, m, t = np.ogrid[:positions, : members + 2, :count]
+    logits = (((7 * p + 3 * m + 5 * t) % 11) - 5) / 4
+    answered = [(2 * position) % count for position in range(positions)]
+    canary = [None] * 8 + [0, 0, 1, 1]
+    planted = [None] * 8 + [2, 2, 0, 0]
+    for kind, name in [(pa.float32(), "next_tokens.parquet"), (pa.float16(), "next_tokens_half.parquet")]:
+        dtype = np.float16 if kind == pa.float16() else np.float32
+        values = logits.astype(dtype)
+        column = lambda models: pa.array(
+            [[list(row) for row in position] for position in models], type=pa.list_(pa.list_(kind))
+        )
+        table = pa.table(
+            {
+                "logits": column(values[:, :members]),
+                "spare_logits": column(values[:, members : members + 1]),
+                "public_logits": pa.array([list(row) for row in values[:, members + 1]], type=pa.list_(kind)),
+                "tokens": pa.array(answered, type=pa.int32()),
+                "canary": pa.array(canary, type=pa.int64()),
+                "planted": pa.array(planted, type=pa.int8()),
+                "note": pa.array([{"page": position} for position in range(positions)]),
+            }
+        )
+        compression = "gzip" if kind == pa.float16() else "snappy"
+        pq.write_table(table, HERE / name, row_group_size=5, compression=compression)
+
+
+if __name__ == "__main__":
+    texts()
+    tokens()
