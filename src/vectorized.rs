@@ -25,6 +25,36 @@ pub(crate) fn vectorized<R>(arch: Arch, work: impl FnOnce() -> R) -> R {
     arch.dispatch(Work(work))
 }
 
+/// Partial results: as many as the widest instructions hold.
+const LANES: usize = 8;
+
+/// The largest of some numbers; ∞ if one is NaN, and -∞ of none.
+pub(crate) fn largest_of(values: &[f64]) -> f64 {
+    let mut lanes = [f64::NEG_INFINITY; LANES];
+    vectorized(
+        Arch::new(),
+        #[inline(always)]
+        || {
+            let mut groups = values.chunks_exact(LANES);
+            for group in &mut groups {
+                for lane in 0..LANES {
+                    lanes[lane] = larger(lanes[lane], group[lane]);
+                }
+            }
+            for (lane, value) in lanes.iter_mut().zip(groups.remainder()) {
+                *lane = larger(*lane, *value);
+            }
+        },
+    );
+    lanes.into_iter().fold(f64::NEG_INFINITY, larger)
+}
+
+#[inline(always)]
+fn larger(largest: f64, value: f64) -> f64 {
+    let value = if value < f64::INFINITY { value } else { f64::INFINITY };
+    if value > largest { value } else { largest }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

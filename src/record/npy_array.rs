@@ -13,7 +13,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// Bytes read at once where an array is decoded whole.
-const PIECE: usize = 1 << 20;
+const PIECE: usize = 1 << 17;
+/// Numbers in half precision that are converted at once.
+const HALVES: usize = 1024;
 
 /// Where the data of an array are.
 enum Data {
@@ -243,10 +245,13 @@ impl NpyArray {
             ("f64", true) => values.extend(decode(bytes, f64::from_be_bytes)),
             ("f16", false) => {
                 // By the instructions for many at once, where the machine has them.
-                let bits: Vec<u16> = decode(bytes, u16::from_le_bytes).collect();
-                let start = values.len();
-                values.resize(start + bits.len(), 0.0);
-                bits.reinterpret_cast::<f16>().convert_to_f64_slice(&mut values[start..]);
+                let (mut bits, mut numbers) = ([0; HALVES], [0.0; HALVES]);
+                for some in bytes.chunks(2 * HALVES) {
+                    let count = some.len() / 2;
+                    bits.iter_mut().zip(decode(some, u16::from_le_bytes)).for_each(|(bit, read)| *bit = read);
+                    bits[..count].reinterpret_cast::<f16>().convert_to_f64_slice(&mut numbers[..count]);
+                    values.extend_from_slice(&numbers[..count]);
+                }
             }
             ("bf16", false) => values.extend(decode(bytes, |bytes| bf16::from_le_bytes(bytes).to_f64())),
             ("bf16", true) => values.extend(decode(bytes, |bytes| bf16::from_be_bytes(bytes).to_f64())),

@@ -5,7 +5,7 @@ use super::input_file::{Digested, InputFile, InputReader};
 use crate::error::Result;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Bytes read at once.
 const PIECE: usize = 256 << 10;
@@ -29,13 +29,27 @@ pub(super) enum Trace {
         reader: InputReader,
         /// Arrays that nobody has held against their checksums.
         arrays: Vec<StoredArray>,
+        /// What was summed so far.
+        summed: Mutex<Option<Box<Summed>>>,
         identity: OnceLock<InputFile>,
     },
 }
 
 impl Trace {
     pub(super) fn open(path: &Path, reader: InputReader, arrays: Vec<StoredArray>) -> Self {
-        Self::Open { path: path.into(), reader, arrays, identity: OnceLock::new() }
+        Self::Open { path: path.into(), reader, arrays, summed: Mutex::new(None), identity: OnceLock::new() }
+    }
+
+    /// Sums the first bytes of a file, `done` of `all` of them, while they are read for other reasons: the system still
+    /// has them at hand, and another thread has time.
+    pub(super) fn follow(&self, done: usize, all: usize) -> Result<()> {
+        let Self::Open { path, reader, arrays, summed, identity } = self else { return Ok(()) };
+        if identity.get().is_some() || all == 0 {
+            return Ok(());
+        }
+        let until = (u128::from(reader.length()) * done.min(all) as u128 / all as u128) as u64;
+        let mut summed = summed.lock().unwrap_or_else(PoisonError::into_inner);
+        summed.get_or_insert_with(|| Box::new(Summed::new(reader, arrays))).advance(path, arrays, until)
     }
 
     /// Holds the arrays against their checksums: before any of their data are used, and in the same pass as the hash.
@@ -56,48 +70,66 @@ impl Trace {
     }
 
     fn identity(&self) -> Result<&InputFile> {
-        let (path, reader, arrays, identity) = match self {
+        let (path, reader, arrays, summed, identity) = match self {
             Self::Read(identity) => return Ok(identity),
-            Self::Open { path, reader, arrays, identity } => (path, reader, arrays, identity),
+            Self::Open { path, reader, arrays, summed, identity } => (path, reader, arrays, summed, identity),
         };
-        match identity.get() {
-            Some(identity) => Ok(identity),
-            None => {
-                let found = summed(path, reader, arrays)?;
-                Ok(identity.get_or_init(|| found))
-            }
+        if let Some(identity) = identity.get() {
+            return Ok(identity);
         }
+        let before = summed.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let found = before.map_or_else(|| Summed::new(reader, arrays), |summed| *summed).finish(path, arrays)?;
+        Ok(identity.get_or_init(|| found))
     }
 }
 
-/// Reads a file once: its identity, if every array fits its checksum.
-fn summed(path: &Path, reader: &InputReader, arrays: &[StoredArray]) -> Result<InputFile> {
-    let mut source = Digested::new(reader.again());
-    let mut sums = vec![crc32fast::Hasher::new(); arrays.len()];
-    let mut buffer = vec![0; PIECE];
-    let mut position = 0u64;
-    loop {
-        let read = match source.read(&mut buffer) {
-            Ok(0) => break,
-            Ok(read) => read,
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(unreadable(path, error)),
-        };
-        for (array, sum) in arrays.iter().zip(&mut sums) {
-            // What of the array lies among these bytes.
-            let start = array.start.clamp(position, position + read as u64) - position;
-            let end = (array.start + array.length).clamp(position, position + read as u64) - position;
-            sum.update(&buffer[start as usize..end as usize]);
-        }
-        position += read as u64;
+/// The start of a file, read once: its hash, and the checksums of its arrays.
+pub(super) struct Summed {
+    source: Digested<InputReader>,
+    sums: Vec<crc32fast::Hasher>,
+    position: u64,
+    buffer: Vec<u8>,
+}
+
+impl Summed {
+    fn new(reader: &InputReader, arrays: &[StoredArray]) -> Self {
+        let sums = vec![crc32fast::Hasher::new(); arrays.len()];
+        Self { source: Digested::new(reader.again()), sums, position: 0, buffer: vec![0; PIECE] }
     }
-    for (array, sum) in arrays.iter().zip(sums) {
-        if sum.finalize() != array.crc32 {
-            let place = format!("array {}", quoted(&array.name));
-            let found = "data that do not fit the checksum of the archive";
-            let error = fault(path, place, found, "an array as numpy.savez or savez_compressed writes it");
-            return Err(hinted(error, "the file may be damaged").into());
+
+    /// Reads on until this byte, or until the end.
+    fn advance(&mut self, path: &Path, arrays: &[StoredArray], until: u64) -> Result<()> {
+        while self.position < until {
+            let most = (until - self.position).min(PIECE as u64) as usize;
+            let read = match self.source.read(&mut self.buffer[..most]) {
+                Ok(0) => break,
+                Ok(read) => read,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(unreadable(path, error)),
+            };
+            let end = self.position + read as u64;
+            for (array, sum) in arrays.iter().zip(&mut self.sums) {
+                // What of the array lies among these bytes.
+                let from = array.start.clamp(self.position, end) - self.position;
+                let to = (array.start + array.length).clamp(self.position, end) - self.position;
+                sum.update(&self.buffer[from as usize..to as usize]);
+            }
+            self.position = end;
         }
+        Ok(())
     }
-    source.finish_unchanged(path)
+
+    /// The identity of the file, if every array fits its checksum.
+    fn finish(mut self, path: &Path, arrays: &[StoredArray]) -> Result<InputFile> {
+        self.advance(path, arrays, u64::MAX)?;
+        for (array, sum) in arrays.iter().zip(self.sums) {
+            if sum.finalize() != array.crc32 {
+                let place = format!("array {}", quoted(&array.name));
+                let found = "data that do not fit the checksum of the archive";
+                let error = fault(path, place, found, "an array as numpy.savez or savez_compressed writes it");
+                return Err(hinted(error, "the file may be damaged").into());
+            }
+        }
+        self.source.finish_unchanged(path)
+    }
 }

@@ -1,6 +1,6 @@
 //! Sampling from the mean of clipped logits.
 
-use super::position::{largest_of, softmax};
+use super::position::softmax;
 use super::{DominatingAnswer, EnsembleSize, NextTokens, Released, TokenMechanism, TokenMechanismKind, TokenNeighbors};
 use crate::accountant::{Statement, Theorem, exponential_mechanism_rdp};
 use crate::error::{Error, Result};
@@ -73,11 +73,6 @@ impl ClippedLogits {
         Ok(Self { clip, batch, temperature, scale })
     }
 
-    /// What moves the largest logit of a member to the clip.
-    fn shift(&self, logits: &[f64]) -> f64 {
-        self.clip - largest_of(logits)
-    }
-
     /// A logit of a member that is moved so.
     #[inline(always)]
     fn clipped(&self, logit: f64, shift: f64) -> f64 {
@@ -109,9 +104,11 @@ impl TokenMechanism for ClippedLogits {
             );
             return Err(Error::Rejected { operation: "mean of clipped logits", reason });
         }
-        let shifts: Vec<f64> = (0..position.members()).map(|member| self.shift(position.logits(member))).collect();
+        // What moves the largest logit of a member to the clip.
+        let shift = |member| self.clip - position.largest_logit(member);
+        let shifts: Vec<f64> = (0..position.members()).map(shift).collect();
         let (mut whole, factor) = (vec![0.0; tokens], 1.0 / self.scale);
-        let mut without = vec![0.0; position.members() * tokens];
+        let mut without = Vec::with_capacity(position.members() * tokens);
         vectorized(
             Arch::new(),
             #[inline(always)]
@@ -121,10 +118,9 @@ impl TokenMechanism for ClippedLogits {
                         *sum += self.clipped(logit, shift);
                     }
                 }
-                for ((member, &shift), rest) in shifts.iter().enumerate().zip(without.chunks_exact_mut(tokens)) {
-                    for ((rest, sum), &logit) in rest.iter_mut().zip(&whole).zip(position.logits(member)) {
-                        *rest = (sum - self.clipped(logit, shift)) * factor;
-                    }
+                for (member, &shift) in shifts.iter().enumerate() {
+                    let sums = whole.iter().zip(position.logits(member));
+                    without.extend(sums.map(|(sum, &logit)| (sum - self.clipped(logit, shift)) * factor));
                 }
                 whole.iter_mut().for_each(|sum| *sum *= factor);
             },

@@ -2,7 +2,7 @@
 
 use super::NextTokens;
 use crate::error::{Error, Result};
-use ndarray::{ArrayView1, ArrayView2, Axis};
+use ndarray::{ArrayView1, Axis, CowArray, Ix2};
 
 /// A temperature, and the tokens that may be given.
 ///
@@ -73,7 +73,12 @@ impl Decoding {
     ///
     /// # Errors
     /// Those of [`NextTokens::from_logits`]; [`Error::Rejected`] where tokens are to be chosen without a public model.
-    pub fn position(&self, members: ArrayView2<'_, f64>, public: Option<ArrayView1<'_, f64>>) -> Result<Decoded> {
+    pub fn position<'a>(
+        &self,
+        members: impl Into<CowArray<'a, f64, Ix2>>,
+        public: Option<ArrayView1<'_, f64>>,
+    ) -> Result<Decoded> {
+        let members = members.into();
         let Some(kept) = self.kept.filter(|&kept| kept < members.ncols()) else {
             return Ok(Decoded { position: self.tempered(members, public)?, kept: None });
         };
@@ -87,15 +92,18 @@ impl Decoding {
         tokens.truncate(kept);
         tokens.sort_unstable();
         let (members, public) = (members.select(Axis(1), &tokens), public.select(Axis(0), &tokens));
-        Ok(Decoded { position: self.tempered(members.view(), Some(public.view()))?, kept: Some(tokens) })
+        Ok(Decoded { position: self.tempered(members.into(), Some(public.view()))?, kept: Some(tokens) })
     }
 
-    fn tempered(&self, members: ArrayView2<'_, f64>, public: Option<ArrayView1<'_, f64>>) -> Result<NextTokens> {
+    fn tempered(&self, members: CowArray<'_, f64, Ix2>, public: Option<ArrayView1<'_, f64>>) -> Result<NextTokens> {
         if self.temperature == 1.0 {
             return NextTokens::from_logits(members, public);
         }
         let factor = 1.0 / self.temperature;
         let public = public.map(|public| public.mapv(|logit| logit * factor));
-        NextTokens::from_logits(members.mapv(|logit| logit * factor).view(), public.as_ref().map(|one| one.view()))
+        NextTokens::from_logits(
+            members.into_owned().mapv_into(|logit| logit * factor),
+            public.as_ref().map(|one| one.view()),
+        )
     }
 }

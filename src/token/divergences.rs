@@ -77,8 +77,8 @@ pub(super) fn renyi(p: &[f64], q: &[f64], order: Order) -> f64 {
 /// D_α(P‖Q) and D_α(Q‖P) at several orders.
 ///
 /// With d = p/q - 1, exp((α-1) D_α) - 1 = Σ q f_α(d), f_α(d) = (1+d)^α - 1 - α d ≥ 0, because the d have mean 0 under
-/// Q: nothing cancels between tokens. Whole orders have f_1 = 0 and f_{n+1}(d) = (1+d) f_n(d) + n d², a sum of terms of
-/// one sign, and all of them are found on the way to the largest.
+/// Q: nothing cancels between tokens. Whole orders have f_n(d) = d² g_n(d) with g_1 = 0 and g_{n+1}(d) = (1+d) g_n(d) + n,
+/// a sum of terms of one sign, and all of them are found on the way to the largest.
 fn renyi_of_both(p: &[f64], q: &[f64], orders: &[Order]) -> [Vec<f64>; 2] {
     let mut whole: Vec<u32> = orders.iter().filter_map(|&order| whole_order(order)).collect();
     whole.sort_unstable();
@@ -108,15 +108,14 @@ fn whole_orders(p: &[f64], q: &[f64], orders: &[u32]) -> [Vec<f64>; 2] {
     if orders.is_empty() {
         return sums;
     }
-    let mut block = Block { ratios: [0.0; BLOCK], squares: [0.0; BLOCK], terms: [0.0; BLOCK], weights: [0.0; BLOCK] };
-    let [forward, reverse] = &mut sums;
+    let mut block = Block { ratios: [[0.0; BLOCK]; 2], factors: [[0.0; BLOCK]; 2], weights: [[0.0; BLOCK]; 2] };
     vectorized(
         Arch::new(),
         #[inline(always)]
         || {
             for (p, q) in p.chunks(BLOCK).zip(q.chunks(BLOCK)) {
-                block.add(p, q, orders, forward);
-                block.add(q, p, orders, reverse);
+                block.fill(p, q);
+                block.add(orders, &mut sums);
             }
         },
     );
@@ -126,51 +125,74 @@ fn whole_orders(p: &[f64], q: &[f64], orders: &[u32]) -> [Vec<f64>; 2] {
 /// Tokens that are worked on at once: their numbers stay in the nearest cache.
 const BLOCK: usize = 256;
 
-/// Numbers of some tokens. Loops over tokens are the inner ones, which run with wide instructions.
+/// Numbers of some tokens, of both directions. Loops over tokens are the inner ones, which run with wide instructions.
 struct Block {
     /// 1 + d
-    ratios: [f64; BLOCK],
-    /// d²
-    squares: [f64; BLOCK],
-    /// f_n(d)
-    terms: [f64; BLOCK],
-    /// q
-    weights: [f64; BLOCK],
+    ratios: [[f64; BLOCK]; 2],
+    /// g_n(d)
+    factors: [[f64; BLOCK]; 2],
+    /// q d²
+    weights: [[f64; BLOCK]; 2],
 }
 
 impl Block {
+    #[inline(always)]
+    fn fill(&mut self, p: &[f64], q: &[f64]) {
+        let count = p.len();
+        let [forward, reverse] = &mut self.ratios;
+        let [forward_weights, reverse_weights] = &mut self.weights;
+        let numbers = forward.iter_mut().zip(reverse).zip(forward_weights.iter_mut().zip(reverse_weights));
+        let products_are_normal = p.iter().zip(q).fold(true, |all, (p, q)| all & (p * q >= f64::MIN_POSITIVE));
+        if products_are_normal {
+            // A division takes as long as all the rest: one for both directions.
+            for (((forward, reverse), (of_q, of_p)), (&p, &q)) in numbers.zip(p.iter().zip(q)) {
+                let (change, inverse) = (p - q, 1.0 / (p * q));
+                let (d, e) = (change * (p * inverse), -change * (q * inverse));
+                (*forward, *reverse, *of_q, *of_p) = (1.0 + d, 1.0 + e, change * d, -change * e);
+            }
+        } else {
+            for (((forward, reverse), (of_q, of_p)), (&p, &q)) in numbers.zip(p.iter().zip(q)) {
+                let change = p - q;
+                // Also where both are 0.
+                let (d, e) = if p == q { (0.0, 0.0) } else { (change / q, -change / p) };
+                (*forward, *reverse, *of_q, *of_p) = (1.0 + d, 1.0 + e, change * d, -change * e);
+            }
+        }
+        // Tokens that are not there add nothing.
+        for side in 0..2 {
+            self.ratios[side][count..].fill(1.0);
+            self.weights[side][count..].fill(0.0);
+        }
+    }
+
     /// Adds Σ q f_n(d) of some tokens.
     #[inline(always)]
-    fn add(&mut self, p: &[f64], q: &[f64], orders: &[u32], sums: &mut [f64]) {
-        let count = p.len();
-        let numbers = self.ratios.iter_mut().zip(&mut self.squares).zip(&mut self.weights);
-        for (((ratio, square), weight), (&p, &q)) in numbers.zip(p.iter().zip(q)) {
-            // Also where both are 0.
-            let change = (p - q) / q;
-            let d = if p == q { 0.0 } else { change };
-            (*ratio, *square, *weight) = (1.0 + d, d * d, q);
-        }
-        // Tokens of probability 0 add nothing.
-        self.ratios[count..].fill(1.0);
-        self.squares[count..].fill(0.0);
-        self.weights[count..].fill(0.0);
-        self.terms.fill(0.0);
-        let mut reached = 1;
-        for (&order, sum) in orders.iter().zip(sums) {
-            for n in reached..order {
-                let n = f64::from(n);
-                for ((term, ratio), square) in self.terms.iter_mut().zip(&self.ratios).zip(&self.squares) {
-                    *term = ratio.mul_add(*term, n * square);
+    fn add(&mut self, orders: &[u32], sums: &mut [Vec<f64>; 2]) {
+        for (side, sums) in sums.iter_mut().enumerate() {
+            let (ratios, factors, weights) = (&self.ratios[side], &mut self.factors[side], &self.weights[side]);
+            factors.fill(0.0);
+            let mut reached = 1;
+            for (&order, sum) in orders.iter().zip(sums) {
+                while reached + 1 < order {
+                    let n = f64::from(reached);
+                    for (factor, ratio) in factors.iter_mut().zip(ratios) {
+                        *factor = ratio.mul_add(ratio.mul_add(*factor, n), n + 1.0);
+                    }
+                    reached += 2;
                 }
-            }
-            reached = order;
-            let mut lanes = [0.0; LANES];
-            for (terms, weights) in self.terms.chunks_exact(LANES).zip(self.weights.chunks_exact(LANES)) {
-                for lane in 0..LANES {
-                    lanes[lane] += weights[lane] * terms[lane];
+                if reached < order {
+                    let n = f64::from(reached);
+                    factors.iter_mut().zip(ratios).for_each(|(factor, ratio)| *factor = ratio.mul_add(*factor, n));
+                    reached = order;
                 }
+                let mut lanes = [0.0; LANES];
+                for (factors, weights) in factors.chunks_exact(LANES).zip(weights.chunks_exact(LANES)) {
+                    for lane in 0..LANES {
+                        lanes[lane] = weights[lane].mul_add(factors[lane], lanes[lane]);
+                    }
+                }
+                *sum += lanes.iter().sum::<f64>();
             }
-            *sum += lanes.iter().sum::<f64>();
         }
     }
 }

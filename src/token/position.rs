@@ -2,8 +2,8 @@
 
 use crate::error::{Error, Result};
 use crate::special::exp_in_loops;
-use crate::vectorized::{Arch, vectorized};
-use ndarray::{ArrayView1, ArrayView2};
+use crate::vectorized::{Arch, largest_of, vectorized};
+use ndarray::{ArrayView1, CowArray, Ix2};
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -40,6 +40,8 @@ pub struct NextTokens {
     tokens: usize,
     /// \[member, token\], then \[spare, token\]
     logits: Vec<f64>,
+    /// \[member\], then \[spare\]: the largest logit.
+    largest: Vec<f64>,
     /// \[member, token\], then \[spare, token\]: made when they are asked for, as not every mechanism does.
     probabilities: OnceLock<Vec<f64>>,
     /// How many of the last models are no members.
@@ -54,7 +56,11 @@ impl NextTokens {
     /// # Errors
     /// [`Error::Length`] for no member, fewer than two tokens, and another number of tokens of the public model;
     /// [`Error::Domain`] for logits that are NaN or +∞, and for a model that gives no token.
-    pub fn from_logits(members: ArrayView2<'_, f64>, public: Option<ArrayView1<'_, f64>>) -> Result<Self> {
+    pub fn from_logits<'a>(
+        members: impl Into<CowArray<'a, f64, Ix2>>,
+        public: Option<ArrayView1<'_, f64>>,
+    ) -> Result<Self> {
+        let members = members.into();
         let (count, tokens) = members.dim();
         if count == 0 || tokens < 2 {
             let quantity = "next tokens";
@@ -65,15 +71,20 @@ impl NextTokens {
             let expected = format!("{tokens}, as the members have");
             return Err(Error::Length { quantity: "tokens of the public model", found: public.len(), expected });
         }
-        let logits = members.as_slice().map_or_else(|| members.iter().copied().collect(), <[f64]>::to_vec);
-        logits.chunks_exact(tokens).try_for_each(|logits| largest_logit(logits).map(drop))?;
+        let logits =
+            if members.is_standard_layout() { members.into_owned() } else { members.as_standard_layout().into_owned() };
+        let (mut logits, start) = logits.into_raw_vec_and_offset();
+        // A view of a part of an array that it owns.
+        logits.truncate(start.unwrap_or(0) + count * tokens);
+        logits.drain(..start.unwrap_or(0));
+        let largest = logits.chunks_exact(tokens).map(largest_logit).collect::<Result<_>>()?;
         let public = public
             .map(|public| {
                 let mut probabilities = public.to_vec();
                 softmax(&mut probabilities).map(|()| probabilities)
             })
             .transpose()?;
-        Ok(Self { tokens, logits, probabilities: OnceLock::new(), spares: 0, public })
+        Ok(Self { tokens, logits, largest, probabilities: OnceLock::new(), spares: 0, public })
     }
 
     /// The same position, with the last models set aside: they are no members, but may stand in for one.
@@ -100,7 +111,10 @@ impl NextTokens {
         let joined = members + spares.start * self.tokens..members + spares.end * self.tokens;
         let of = |models: &[f64]| [&models[..members], &models[joined.clone()]].concat();
         let probabilities = self.probabilities.get().map_or_else(OnceLock::new, |all| OnceLock::from(of(all)));
-        Self { tokens: self.tokens, logits: of(&self.logits), probabilities, spares: 0, public: self.public.clone() }
+        let count = self.members();
+        let largest = [&self.largest[..count], &self.largest[count + spares.start..count + spares.end]].concat();
+        let (logits, public) = (of(&self.logits), self.public.clone());
+        Self { tokens: self.tokens, logits, largest, probabilities, spares: 0, public }
     }
 
     fn models(&self) -> usize {
@@ -139,10 +153,8 @@ impl NextTokens {
     pub fn member(&self, index: usize) -> &[f64] {
         let all = self.probabilities.get_or_init(|| {
             let mut probabilities = self.logits.clone();
-            for logits in probabilities.chunks_exact_mut(self.tokens) {
-                let largest = largest_of(logits);
-                exponentials(logits, largest);
-            }
+            let models = probabilities.chunks_exact_mut(self.tokens).zip(&self.largest);
+            models.for_each(|(logits, &largest)| exponentials(logits, largest));
             probabilities
         });
         &all[index * self.tokens..][..self.tokens]
@@ -155,6 +167,15 @@ impl NextTokens {
     #[must_use]
     pub fn logits(&self, index: usize) -> &[f64] {
         &self.logits[index * self.tokens..][..self.tokens]
+    }
+
+    /// The largest logit of a member.
+    ///
+    /// # Panics
+    /// If there is no such member.
+    #[must_use]
+    pub fn largest_logit(&self, index: usize) -> f64 {
+        self.largest[index]
     }
 
     /// Probabilities of the public model.
@@ -190,33 +211,6 @@ fn largest_logit(logits: &[f64]) -> Result<f64> {
     }
     let (quantity, domain) = ("largest logit of a model", "(-inf, inf): a model gives some token");
     Err(Error::Domain { quantity, value: largest, domain })
-}
-
-/// The largest of some numbers; ∞ if one is NaN, and -∞ of none.
-pub(super) fn largest_of(values: &[f64]) -> f64 {
-    let mut lanes = [f64::NEG_INFINITY; LANES];
-    vectorized(
-        Arch::new(),
-        #[inline(always)]
-        || {
-            let mut groups = values.chunks_exact(LANES);
-            for group in &mut groups {
-                for lane in 0..LANES {
-                    lanes[lane] = larger(lanes[lane], group[lane]);
-                }
-            }
-            for (lane, value) in lanes.iter_mut().zip(groups.remainder()) {
-                *lane = larger(*lane, *value);
-            }
-        },
-    );
-    lanes.into_iter().fold(f64::NEG_INFINITY, larger)
-}
-
-#[inline(always)]
-fn larger(largest: f64, value: f64) -> f64 {
-    let value = if value < f64::INFINITY { value } else { f64::INFINITY };
-    if value > largest { value } else { largest }
 }
 
 /// Turns logits into probabilities, given the largest one.

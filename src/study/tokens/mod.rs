@@ -140,7 +140,9 @@ impl Study for TokensStudy {
         let chunk = free_memory().map_or(CHUNK, |free| (free / 2 / bytes).clamp(1, CHUNK as u64) as usize);
         for start in (0..recording.positions()).step_by(chunk) {
             let end = (start + chunk).min(recording.positions());
-            let found: Vec<Result<Shown>> = (start..end).into_par_iter().map(|index| reading.shown(index)).collect();
+            let shown = || (start..end).into_par_iter().map(|index| reading.shown(index)).collect();
+            let (found, hashed): (Vec<Result<Shown>>, _) = rayon::join(shown, || recording.follow(end));
+            hashed?;
             // The first position that fails is the one that is named.
             for one in found {
                 sums.add(one?);

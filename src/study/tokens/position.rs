@@ -53,15 +53,15 @@ impl Reading<'_> {
     /// What a position shows.
     pub(super) fn shown(&self, index: usize) -> Result<Shown> {
         let recorded = self.recording.position(index)?;
-        self.shown_of(index, &recorded).map_err(|error| at_position(index, &error))
+        self.shown_of(index, recorded).map_err(|error| at_position(index, &error))
     }
 
-    fn shown_of(&self, index: usize, recorded: &RecordedPosition) -> Result<Shown> {
+    fn shown_of(&self, index: usize, recorded: RecordedPosition) -> Result<Shown> {
         let answered = match self.recording.uses()[index] {
             TokenUse::Answer(token) => token,
             TokenUse::Planted { sequence, token } => {
                 // Of all tokens: a choice of them is a part of the mechanism.
-                let position = NextTokens::from_logits(recorded.members.view(), None)?;
+                let position = NextTokens::from_logits(recorded.members, None)?;
                 let likelihoods = (0..position.members()).map(|member| position.member(member)[token].ln()).collect();
                 return Ok(Shown::Planted { sequence, likelihoods });
             }
@@ -80,14 +80,15 @@ impl Reading<'_> {
     }
 
     /// What the mechanism is given; models that may stand in are set aside.
-    fn decoded(&self, recorded: &RecordedPosition) -> Result<Decoded> {
-        let public = recorded.public.as_ref().map(|public| public.view());
-        let Some(spares) = recorded.spares.as_ref().filter(|_| self.neighbors == TokenNeighbors::Replaced) else {
-            return self.decoding.position(recorded.members.view(), public);
+    fn decoded(&self, recorded: RecordedPosition) -> Result<Decoded> {
+        let RecordedPosition { members, spares, public } = recorded;
+        let public = public.as_ref().map(|public| public.view());
+        let Some(spares) = spares.filter(|_| self.neighbors == TokenNeighbors::Replaced) else {
+            return self.decoding.position(members, public);
         };
         let shaped = |error: ndarray::ShapeError| Error::Rejected { operation: OPERATION, reason: error.to_string() };
-        let models = concatenate(Axis(0), &[recorded.members.view(), spares.view()]).map_err(shaped)?;
-        let Decoded { position, kept } = self.decoding.position(models.view(), public)?;
+        let models = concatenate(Axis(0), &[members.view(), spares.view()]).map_err(shaped)?;
+        let Decoded { position, kept } = self.decoding.position(models, public)?;
         Ok(Decoded { position: position.setting_aside(spares.nrows())?, kept })
     }
 }
