@@ -4,6 +4,7 @@ use super::position::softmax;
 use super::{DominatingAnswer, EnsembleSize, NextTokens, Released, TokenMechanism, TokenMechanismKind, TokenNeighbors};
 use crate::accountant::{Statement, Theorem, exponential_mechanism_rdp};
 use crate::error::{Error, Result};
+use crate::mechanism::draw::between;
 use crate::mechanism::{Parameter, Parameters};
 use crate::quantity::Epsilon;
 use crate::vectorized::{Arch, vectorized};
@@ -45,6 +46,10 @@ pub const CLIPPED_LOGITS: &TokenMechanismKind = &TokenMechanismKind {
     read: |parameters| {
         let temperature = if parameters.has("temperature") { parameters.number("temperature")? } else { 1.0 };
         Ok(Arc::new(ClippedLogits::new(parameters.number("clip")?, parameters.number("batch")?, temperature)?))
+    },
+    draw: |stream| {
+        let (clip, batch) = (between(stream, 1e-3, 20.0), between(stream, 0.5, 20.0));
+        Some(Arc::new(ClippedLogits::new(clip, batch, between(stream, 0.2, 5.0)).ok()?))
     },
 };
 

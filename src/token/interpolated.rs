@@ -6,6 +6,7 @@ use crate::accountant::{Statement, Theorem};
 use crate::bound::Direction;
 use crate::divergence::two_ratios_renyi;
 use crate::error::Result;
+use crate::mechanism::draw::rate;
 use crate::mechanism::{Parameter, Parameters};
 use crate::quantity::Probability;
 use std::sync::Arc;
@@ -52,6 +53,7 @@ pub const INTERPOLATED_TOKENS: &TokenMechanismKind = &TokenMechanismKind {
     needs_public: false,
     models_of_owner: 1,
     read: |parameters| Ok(Arc::new(InterpolatedTokens::new(parameters.probability("share")?))),
+    draw: |stream| Some(Arc::new(InterpolatedTokens::new(rate(stream)?))),
 };
 
 static RANGE: Statement = Statement::for_any_data(

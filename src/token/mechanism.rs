@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::mechanism::{Parameter, Parameters, write_text};
 use crate::quantity::Order;
 use crate::vectorized::{Arch, vectorized};
+use rand_chacha::ChaCha8Rng;
 use std::fmt;
 use std::sync::Arc;
 
@@ -59,6 +60,8 @@ pub struct TokenMechanismKind {
     pub models_of_owner: usize,
     /// The mechanism with these parameters.
     pub read: fn(&Parameters) -> Result<Arc<dyn TokenMechanism>>,
+    /// Parameters that look for trouble.
+    pub draw: fn(&mut ChaCha8Rng) -> Option<Arc<dyn TokenMechanism>>,
 }
 
 impl fmt::Display for dyn TokenMechanism {

@@ -5,8 +5,10 @@ use super::share::largest_share;
 use super::{Charge, EnsembleSize, NextTokens, Released, TokenMechanism, TokenMechanismKind, TokenNeighbors};
 use crate::accountant::{Statement, Theorem};
 use crate::error::{Error, Result};
+use crate::mechanism::draw::{between, pick, rate};
 use crate::mechanism::{Parameter, Parameters};
 use crate::quantity::{Order, Probability};
+use rand::RngExt;
 use std::sync::Arc;
 
 /// A token from the mean of mixtures of members with a public model: PMixED.
@@ -77,6 +79,11 @@ pub const MIXED_TOKENS: &TokenMechanismKind = &TokenMechanismKind {
         let rate = if parameters.has("rate") { parameters.probability("rate")? } else { Probability::new(1.0)? };
         let order = parameters.in_domain("order", Order::new)?;
         Ok(Arc::new(MixedTokens::new(order, parameters.number("radius")?, rate)?))
+    },
+    draw: |stream| {
+        let order = Order::new(*pick(stream, &[1.5, 2.0, 3.0, 6.0])).ok()?;
+        let joining = if stream.random_bool(0.5) { Probability::new(1.0).ok()? } else { rate(stream)? };
+        Some(Arc::new(MixedTokens::new(order, between(stream, 1e-4, 1.0), joining).ok()?))
     },
 };
 

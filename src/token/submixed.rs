@@ -6,6 +6,7 @@ use super::share::largest_share;
 use super::{EnsembleSize, NextTokens, Released, TokenMechanism, TokenMechanismKind, TokenNeighbors};
 use crate::accountant::Theorem;
 use crate::error::{Error, Result};
+use crate::mechanism::draw::{between, pick};
 use crate::mechanism::{Parameter, Parameters};
 use crate::quantity::Order;
 use std::sync::Arc;
@@ -55,6 +56,10 @@ pub const SUBMIXED_TOKENS: &TokenMechanismKind = &TokenMechanismKind {
     read: |parameters| {
         let order = parameters.in_domain("order", Order::new)?;
         Ok(Arc::new(SubmixedTokens::new(order, parameters.number("discordance")?)?))
+    },
+    draw: |stream| {
+        let order = Order::new(*pick(stream, &[1.5, 2.0, 3.0, 6.0])).ok()?;
+        Some(Arc::new(SubmixedTokens::new(order, between(stream, 1e-4, 1.0)).ok()?))
     },
 };
 

@@ -5,6 +5,7 @@ use crate::accountant::{Statement, Theorem, gaussian_rdp};
 use crate::distribution::{Noise, noisy_argmax_distribution};
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
+use crate::mechanism::draw::scale;
 use crate::mechanism::{Parameter, Parameters};
 use crate::quantity::NoiseScale;
 use std::sync::Arc;
@@ -30,6 +31,7 @@ pub const VOTED_TOKENS: &TokenMechanismKind = &TokenMechanismKind {
     needs_public: false,
     models_of_owner: 1,
     read: |parameters| Ok(Arc::new(VotedTokens::new(parameters.scale("sigma")?))),
+    draw: |stream| Some(Arc::new(VotedTokens::new(scale(stream)?))),
 };
 
 /// Probabilities further down lose digits, and then themselves; at high orders they would still count.

@@ -20,6 +20,7 @@ use super::conversion::{ConversionAccountant, IMPROVED};
 use super::curve::{CurveAccountant, Rdp};
 use super::request::{Question, Request};
 use super::sensitivity::SensitivityAccountant;
+use super::token_ensemble::{MIXED_ENSEMBLE, TokenEnsemble};
 use crate::accountant::{
     WorstCases, exponential_mechanism_rdp, gaussian_rdp, gnmax_data_independent, k_ary_randomized_response_rdp,
     laplace_mechanism_rdp, laplace_rdp, log_flip_probability, optimized_unary_rdp, subsampled_gaussian_rdp,
@@ -58,7 +59,7 @@ const fn control(name: &'static str, mistake: &'static str, build: fn(&'static s
 }
 
 /// All of them.
-pub const CONTROLS: [Control; 35] = [
+pub const CONTROLS: [Control; 36] = [
     control("gnmax-half", "GNMax as one Gaussian count: order/(2 sigma^2)", |name| {
         curve(name, &[GNMAX], |mechanism, _, order| Some(gaussian_rdp(order, sigma(mechanism)?, 1.0)))
     }),
@@ -258,6 +259,15 @@ pub const CONTROLS: [Control; 35] = [
             curve(name, &[GNSS], |mechanism, _, order| {
                 let release = mechanism.downcast::<SmoothPair>()?.release();
                 Some(gnss_rdp_as_published(order, release.beta, release.sigma))
+            })
+        },
+    ),
+    control(
+        "pmixed-as-published",
+        "PMixED as charged by Flemings et al. (2024), by a triangle inequality that needs all orders",
+        |name| {
+            curve(name, &[MIXED_ENSEMBLE], |mechanism, _, order| {
+                mechanism.downcast::<TokenEnsemble>()?.charged_by_pmixed(order)
             })
         },
     ),

@@ -5,6 +5,7 @@ use super::broken;
 use super::conversion;
 use super::sensitivity::SensitivityAccountant;
 use super::theorem::TheoremAccountant;
+use super::token_ensemble::ENSEMBLES;
 use crate::accountant::{Statement, WorstCases};
 use crate::divergence::Conversion;
 use crate::error::{Error, Result};
@@ -59,18 +60,23 @@ pub fn accountants_of(kind: &'static MechanismKind) -> Vec<Box<dyn Accountant>> 
     theorems(&[kind]).into_iter().map(accountant).collect()
 }
 
+/// The theorems of all mechanisms.
+fn all_theorems() -> Vec<(&'static Statement, Vec<&'static MechanismKind>)> {
+    theorems(&RELEASES.into_iter().chain(ENSEMBLES).collect::<Vec<_>>())
+}
+
 /// The theorem of a name, with a conversion.
 fn of_theorem(name: &str) -> Option<TheoremAccountant> {
     let classic = CLASSIC.iter().find(|(classic, _)| *classic == name);
     let (theorem, conversion) = classic.map_or((name, Conversion::Improved), |(_, name)| (*name, Conversion::Classic));
-    let (statement, kinds) = theorems(&RELEASES).into_iter().find(|(statement, _)| statement.name == theorem)?;
+    let (statement, kinds) = all_theorems().into_iter().find(|(statement, _)| statement.name == theorem)?;
     Some(TheoremAccountant::new(name, statement, kinds, conversion))
 }
 
 /// The names of all built-in accountants, the wrong ones as `broken:NAME`.
 #[must_use]
 pub fn accountant_names() -> Vec<String> {
-    let right = theorems(&RELEASES).into_iter().map(|(statement, _)| statement.name);
+    let right = all_theorems().into_iter().map(|(statement, _)| statement.name);
     let right = right.chain(CLASSIC.map(|(name, _)| name)).chain(OTHERS).map(str::to_owned);
     right.chain(broken::CONTROLS.iter().map(|control| format!("broken:{}", control.name))).collect()
 }

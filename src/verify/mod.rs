@@ -37,6 +37,7 @@ mod simulated;
 mod smooth_cost;
 mod structure;
 mod theorem;
+mod token_ensemble;
 mod validity;
 
 pub use accountant::{Accountant, Answer, ClaimScope};

@@ -2,6 +2,7 @@
 
 use super::known_rdp::CONVERSION;
 use super::smooth_cost::SMOOTH_SENSITIVITY;
+use super::token_ensemble::ENSEMBLES;
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
 use crate::mechanism::{Mechanism, MechanismKind, Parameters, RELEASES, Value};
@@ -10,11 +11,11 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::sync::Arc;
 
-/// What an accountant may be queried on: all mechanisms that release something, one Rényi divergence to convert, and a
-/// smooth sensitivity.
+/// What an accountant may be queried on: all mechanisms that release something, answers of ensembles of language models,
+/// one Rényi divergence to convert, and a smooth sensitivity.
 #[must_use]
 pub fn subjects() -> Vec<&'static MechanismKind> {
-    RELEASES.into_iter().chain([CONVERSION, SMOOTH_SENSITIVITY]).collect()
+    RELEASES.into_iter().chain(ENSEMBLES).chain([CONVERSION, SMOOTH_SENSITIVITY]).collect()
 }
 
 /// The mechanism in a request: its name and its parameters, beside the other fields.
