@@ -66,7 +66,7 @@ pub enum MembershipCommand {
                       `neighbor_losses` [sequence, neighbor], `candidate_losses` [sequence, candidate]. Or one JSON \
                       object for each sequence, a line each, with keys of the same names, and `text`, of which \
                       sizes are computed that differ by some bytes from those of zlib: record `zlib_bytes` for numbers \
-                      to publish. Candidates have as many tokens as the text and are other texts. Logarithms are \
+                      to publish; or a Parquet table with a row for each sequence and columns of these names. Candidates have as many tokens as the text and are other texts. Logarithms are \
                       natural; losses are mean negative log-probabilities of a token.\n\nSequences of one document \
                       are not independent: with `document`, documents are what limits count. All limits of all scores \
                       hold at once, those of the score that looks best too: of the area of the distributions, of TPR \

@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// Options of `leakbound audit tokens`.
 #[derive(Debug, Args, Serialize)]
 pub struct TokensOptions {
-    /// Next tokens of an ensemble: .npz, .safetensors, .npy, or a folder of arrays (.npy)
+    /// Next tokens of an ensemble: .npz, .safetensors, .npy, .parquet, or a folder of arrays (.npy)
     pub file: PathBuf,
     /// How a token is drawn: mixed-tokens:order=A,radius=R[,rate=G], clipped-logits:clip=C,batch=S[,temperature=T],
     /// interpolated-tokens:share=L, voted-tokens:sigma=S or submixed-tokens:order=A,discordance=D (pairs of models)

@@ -41,10 +41,10 @@ pub fn run(common: &Common, options: &TorchTokensOptions, device: TrainingDevice
         let target = options.recorded.target;
         Ok(Trained {
             tokens: models.next_tokens(&recorded, progress)?,
-            losses: models.losses(MEASURED)?,
+            losses: models.losses(MEASURED, progress)?,
             documents: models.documents(),
-            texts: further.texts.as_ref().map(|_| models.text_sequences(asked, target)).transpose()?,
-            scores: further.shadow.as_ref().map(|_| models.member_scores(asked)).transpose()?,
+            texts: further.texts.as_ref().map(|_| models.text_sequences(asked, target, progress)).transpose()?,
+            scores: further.shadow.as_ref().map(|_| models.member_scores(asked, progress)).transpose()?,
         })
     })?;
     let Trained { tokens, documents: [shared, held_out, own], .. } = &trained;

@@ -3,6 +3,7 @@
 use super::model::{ByteTransformer, TOKENS};
 use crate::answers::numbers;
 use crate::guard::guarded;
+use crate::progress::{TrainingProgress, report};
 use leakbound::error::{Error, Result};
 use tch::{Device, Kind, Tensor, no_grad};
 
@@ -50,11 +51,17 @@ pub(super) struct Said {
 /// What a model says of windows of equal length.
 ///
 /// # Errors
-/// [`Error::Unavailable`] if libtorch fails.
-pub(super) fn said(transformer: &ByteTransformer, windows: &[&[u8]], device: Device) -> Result<Vec<Said>> {
+/// [`Error::Unavailable`] if libtorch fails, [`Error::Interrupted`] if the callback ends the work.
+pub(super) fn said(
+    transformer: &ByteTransformer,
+    windows: &[&[u8]],
+    device: Device,
+    progress: &TrainingProgress<'_>,
+) -> Result<Vec<Said>> {
     guarded("answers", || {
         let mut all = Vec::with_capacity(windows.len());
         for pass in windows.chunks(TOGETHER) {
+            report(progress, 0)?;
             let bytes: Vec<i64> = pass.iter().flat_map(|window| window.iter().map(|&byte| i64::from(byte))).collect();
             let bytes = Tensor::from_slice(&bytes).view([pass.len() as i64, -1]).to_device(device);
             let length = bytes.size()[1] - 1;
@@ -102,7 +109,9 @@ mod tests {
         let plan = ByteTransformerPlan { width: 8, depth: 1, heads: 2, context: 6 };
         let model = ByteTransformer::new(&plan, stream(1, Purpose::Weights, 0, 0), Device::Cpu);
         let window = b"abcabd\xff";
-        let found = said(&model, &[window, b"zzzzzzz"], Device::Cpu).unwrap().swap_remove(0);
+        let found = said(&model, &[window, b"zzzzzzz"], Device::Cpu, &|_| std::ops::ControlFlow::Continue(()))
+            .unwrap()
+            .swap_remove(0);
         let contexts: Vec<&[u8]> = (1..window.len()).map(|length| &window[..length]).collect();
         let logits = answers(&model, &contexts, Device::Cpu).unwrap();
         for (place, row) in logits.chunks_exact(TOKENS).enumerate() {

@@ -3,6 +3,7 @@
 use super::answers::{Said, said};
 use super::documents::Document;
 use super::models::LanguageModels;
+use crate::progress::TrainingProgress;
 use crate::seed::{Purpose, stream};
 use leakbound::error::{Error, Result};
 use ndarray::Array2;
@@ -69,12 +70,18 @@ impl LanguageModels {
     /// held out, which no model was trained on.
     ///
     /// # Errors
-    /// [`Error::Rejected`] if there is no such member, [`Error::Unavailable`] if libtorch fails.
-    pub fn text_sequences(&self, plan: SequencePlan, target: usize) -> Result<Vec<TextSequence>> {
+    /// [`Error::Rejected`] if there is no such member, [`Error::Unavailable`] if libtorch fails, [`Error::Interrupted`] if
+    /// the callback ends the work.
+    pub fn text_sequences(
+        &self,
+        plan: SequencePlan,
+        target: usize,
+        progress: &TrainingProgress<'_>,
+    ) -> Result<Vec<TextSequence>> {
         self.check_target(target)?;
         let documents = self.windows(plan, &[Some(target), None]);
         let windows: Vec<&[u8]> = documents.iter().flat_map(|document| document.windows.iter().copied()).collect();
-        let mut models = self.each_said(&windows)?;
+        let mut models = self.each_said(&windows, progress)?;
         let (of_target, of_public) = (models.swap_remove(1 + target), models.swap_remove(0));
         let names = documents.iter().flat_map(|windows| windows.windows.iter().map(move |_| windows));
         let sequence = |(((windows, text), said), reference): (((&Windows<'_>, &&[u8]), Said), Said)| TextSequence {
@@ -102,13 +109,13 @@ impl LanguageModels {
     /// Scores of documents of all members and of documents held out, under every member.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] if libtorch fails.
-    pub fn member_scores(&self, plan: SequencePlan) -> Result<MemberScores> {
+    /// [`Error::Unavailable`] if libtorch fails, [`Error::Interrupted`] if the callback ends the work.
+    pub fn member_scores(&self, plan: SequencePlan, progress: &TrainingProgress<'_>) -> Result<MemberScores> {
         let members = self.plan.members;
         let owners: Vec<Option<usize>> = (0..members).map(Some).chain([None]).collect();
         let documents = self.windows(plan, &owners);
         let windows: Vec<&[u8]> = documents.iter().flat_map(|document| document.windows.iter().copied()).collect();
-        let models = self.each_said(&windows)?;
+        let models = self.each_said(&windows, progress)?;
         let mut scores = Array2::zeros((members, documents.len()));
         for (member, said) in models[1..].iter().enumerate() {
             let mut said = said.iter();
@@ -123,15 +130,15 @@ impl LanguageModels {
     /// How well the models know documents.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] if libtorch fails.
-    pub fn losses(&self, plan: SequencePlan) -> Result<TokenLosses> {
+    /// [`Error::Unavailable`] if libtorch fails, [`Error::Interrupted`] if the callback ends the work.
+    pub fn losses(&self, plan: SequencePlan, progress: &TrainingProgress<'_>) -> Result<TokenLosses> {
         let members = self.plan.members;
         let owners: Vec<Option<usize>> = [None].into_iter().chain((0..members).map(Some)).collect();
         let documents = self.windows(plan, &owners);
         let windows: Vec<&[u8]> = documents.iter().flat_map(|document| document.windows.iter().copied()).collect();
         let owner: Vec<Option<usize>> =
             documents.iter().flat_map(|document| document.windows.iter().map(|_| document.owner)).collect();
-        let models = self.each_said(&windows)?;
+        let models = self.each_said(&windows, progress)?;
         let of = |model: usize, wanted: Option<usize>| {
             loss(models[model].iter().zip(&owner).filter(|(_, owner)| **owner == wanted).map(|(said, _)| said))
         };
@@ -144,8 +151,8 @@ impl LanguageModels {
     }
 
     /// What the public model and each member say of windows.
-    fn each_said(&self, windows: &[&[u8]]) -> Result<Vec<Vec<Said>>> {
-        self.each(|model, device| said(model, windows, device))
+    fn each_said(&self, windows: &[&[u8]], progress: &TrainingProgress<'_>) -> Result<Vec<Vec<Said>>> {
+        self.each(|model, device| said(model, windows, device, progress))
     }
 
     /// Windows of documents of these owners; none is that of documents held out.

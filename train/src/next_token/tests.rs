@@ -75,7 +75,8 @@ fn repeated_texts_are_learned_and_planted_sequences_are_known_to_their_member() 
     let planted = tokens.planted.as_ref().unwrap();
     assert!(planted.canary.iter().take(40).all(|&canary| canary == -1));
     assert_eq!(planted.canary.to_vec()[40..], [0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2]);
-    let losses = models.losses(SequencePlan { documents: 5, sequences: 2 }).unwrap();
+    let progress = |_| ControlFlow::Continue(());
+    let losses = models.losses(SequencePlan { documents: 5, sequences: 2 }, &progress).unwrap();
     println!("{losses:?} {} {}", planted.owner_loss, planted.public_loss);
     assert!(losses.members_on_own < 1.0 && losses.members_on_held_out < 1.0 && losses.public_on_held_out > 2.0);
     assert!(planted.owner_loss + 1.0 < planted.public_loss);
@@ -143,7 +144,8 @@ fn sequences_have_their_members_and_scores_of_all_models() {
     let [public, held_out, private] = models.documents();
     assert!(public == 17 && held_out == 3 && private == 9, "{:?}", models.documents());
     let asked = SequencePlan { documents: 4, sequences: 2 };
-    let sequences = models.text_sequences(asked, 1).unwrap();
+    let progress = |_| ControlFlow::Continue(());
+    let sequences = models.text_sequences(asked, 1, &progress).unwrap();
     assert_eq!(
         sequences.iter().map(|one| one.member).collect::<Vec<_>>(),
         [[true; 8].as_slice(), &[false; 6]].concat()
@@ -153,13 +155,21 @@ fn sequences_have_their_members_and_scores_of_all_models() {
         assert_eq!((one.text.len(), lengths), (17, [16; 4]));
         assert!(one.log_probabilities.iter().all(|&log| log <= 0.0) && one.deviations.iter().all(|&d| d >= 1e-3));
     }
-    let scores = models.member_scores(asked).unwrap();
+    let scores = models.member_scores(asked, &progress).unwrap();
     assert_eq!(scores.scores.dim(), (2, 11));
     assert_eq!(scores.keep.row(1).to_vec(), [[false; 4].as_slice(), &[true; 4], &[false; 3]].concat());
     // The same documents of member 1, by both ways.
     let of_document: f64 = sequences[..2].iter().flat_map(|one| &one.log_probabilities).sum::<f64>() / 32.0;
     assert!((scores.scores[[1, 4]] - of_document).abs() < 1e-9);
-    assert!(models.text_sequences(asked, 2).unwrap_err().to_string().contains("there is no member 2: they are 0 to 1"));
+    let stopped = models.member_scores(asked, &|_| ControlFlow::Break(()));
+    assert!(matches!(stopped, Err(Error::Interrupted)), "{stopped:?}");
+    assert!(
+        models
+            .text_sequences(asked, 2, &progress)
+            .unwrap_err()
+            .to_string()
+            .contains("there is no member 2: they are 0 to 1")
+    );
 }
 
 #[test]

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// What `cargo fuzz` would pass, less the sanitizer. Warnings are errors as in the rest of the gate.
 const RUSTFLAGS: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
-    -Cllvm-args=-sanitizer-coverage-trace-compares --cfg fuzzing -Ccodegen-units=1 -Dwarnings";
+    -Cllvm-args=-sanitizer-coverage-trace-compares --cfg fuzzing -Dwarnings";
 
 /// What to fuzz and for how long.
 #[derive(Debug, PartialEq)]
