@@ -24,6 +24,7 @@ use self::args::{AuditCommand, Cli, Command, LabelDpCommand, PropertyCommand, Se
 use self::threads::Alone;
 use leakbound::error::Result;
 use leakbound::study::Verdict;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 /// A claim was refuted.
@@ -32,7 +33,14 @@ const REFUTED: u8 = 3;
 /// Parses the arguments of the process, runs the command and prints: the program `leakbound`.
 #[must_use]
 pub fn main() -> ExitCode {
-    let cli = match usage::parse() {
+    ExitCode::from(run_program(std::env::args_os()))
+}
+
+/// The whole program with these arguments, of which the first is its name, in a process that does nothing else: its exit
+/// status.
+#[must_use]
+pub fn run_program(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let cli = match usage::parse(arguments) {
         Ok(cli) => cli,
         Err(error) => return usage::explain(&error),
     };
@@ -52,8 +60,8 @@ pub fn main() -> ExitCode {
         }
     }
     match run(&cli) {
-        Ok(Verdict::Passed) => ExitCode::SUCCESS,
-        Ok(Verdict::Refuted) => ExitCode::from(REFUTED),
+        Ok(Verdict::Passed) => 0,
+        Ok(Verdict::Refuted) => REFUTED,
         Ok(Verdict::Broken(line)) => usage::fail(&line),
         Err(error) => usage::reject(&error, cli.common.session.terminal().signal()),
     }

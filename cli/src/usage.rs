@@ -9,16 +9,15 @@ use leakbound::error::{Error, bounded, echo, one_line};
 use std::error::Error as _;
 use std::ffi::OsString;
 use std::io::{self, Write};
-use std::process::ExitCode;
 
 /// The data or the system failed.
 const FAILED: u8 = 1;
 /// A value on the command line cannot be used.
 const USAGE: u8 = 2;
 
-/// Reads the arguments of the process.
-pub(super) fn parse() -> Result<Cli, clap::Error> {
-    Cli::command().try_get_matches().and_then(|matches| read(&matches)).map_err(short)
+/// Reads the arguments of a process, of which the first is its name.
+pub(super) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
+    Cli::command().try_get_matches_from(arguments).and_then(|matches| read(&matches)).map_err(short)
 }
 
 /// The error with no more of each word of the user than a message repeats.
@@ -65,19 +64,19 @@ fn command_name(matches: &ArgMatches) -> String {
 }
 
 /// The exit status of an error, which is printed: that of the signal where one ended the work.
-pub(super) fn reject(error: &Error, signal: Option<Signal>) -> ExitCode {
+pub(super) fn reject(error: &Error, signal: Option<Signal>) -> u8 {
     complain(&error.to_string());
-    ExitCode::from(match signal {
+    match signal {
         Some(signal) if error.is_interruption() => signal.status(),
         _ if is_usage(error) => USAGE,
         _ => FAILED,
-    })
+    }
 }
 
 /// One line on stderr about an answer that must not be relied on.
-pub(super) fn fail(line: &str) -> ExitCode {
+pub(super) fn fail(line: &str) -> u8 {
     complain(line);
-    ExitCode::from(FAILED)
+    FAILED
 }
 
 /// Files are rejected as input errors; what else lies outside a domain was written on the command line.
@@ -96,7 +95,7 @@ pub(super) fn warn(text: &str) {
 }
 
 /// Help, version and wrong options as clap prints them; a bad value as one line.
-pub(super) fn explain(error: &clap::Error) -> ExitCode {
+pub(super) fn explain(error: &clap::Error) -> u8 {
     if let Some(line) = bad_value(error) {
         complain(&line);
     } else if let Err(source) = error.print().and_then(|()| io::stdout().flush())
@@ -106,7 +105,7 @@ pub(super) fn explain(error: &clap::Error) -> ExitCode {
     {
         return reject(&Error::Io { path: "stdout".into(), action: "write", source }, None);
     }
-    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(USAGE))
+    u8::try_from(error.exit_code()).unwrap_or(USAGE)
 }
 
 /// What is wrong with the words, as one line.

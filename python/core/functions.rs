@@ -13,6 +13,12 @@ fn curve(orders: &PyReadonlyArray1<'_, f64>, values: &PyReadonlyArray1<'_, f64>)
     RdpCurve::new(orders, values.as_array().to_vec())
 }
 
+/// The program `leakbound` with these arguments, of which the first is its name: its exit status.
+#[pyfunction]
+pub fn run_program(py: Python<'_>, arguments: Vec<std::ffi::OsString>) -> u8 {
+    py.detach(|| leakbound_cli::run_program(arguments))
+}
+
 /// ε at δ of a curve of Rényi divergences, and the order that attains it.
 #[pyfunction]
 pub fn rdp_epsilon(

@@ -18,7 +18,7 @@ mod _core {
     #[pymodule_export]
     use super::errors::{Error, InputError, UsageError};
     #[pymodule_export]
-    use super::functions::{clopper_pearson, rdp_delta, rdp_epsilon, roc};
+    use super::functions::{clopper_pearson, rdp_delta, rdp_epsilon, roc, run_program};
     use super::*;
 
     #[pymodule_init]

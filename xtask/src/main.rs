@@ -12,6 +12,7 @@ mod mutants;
 mod python;
 mod python_api;
 mod readme;
+mod release;
 mod spelling;
 mod tools;
 mod training;
@@ -40,6 +41,8 @@ usage: cargo xtask COMMAND
   python                            the tests of the Python package, which `test` runs too
   python-api [--check]              write the modules of the Python package that `leakbound schema` says; or only compare
                                     them, with the command that the tests built
+  release --dry-run                 make and check all that a release of this machine publishes, in target/release-files,
+                                    and say what a person must still do
   wheel                             build the wheel of the Python package into target/wheels
   spelling                          American spelling of all tracked files; installs codespell in target/spelling first
   validate [ARGUMENT...]            redo the published tables and figures, in release mode; `verify-others`
@@ -71,6 +74,7 @@ fn main() -> ExitCode {
         Some(("python", [])) => ("python", python::test()),
         Some(("python-api", [])) => ("python-api", python_api::write()),
         Some(("python-api", [flag])) if flag == "--check" => ("python-api", python_api::check()),
+        Some(("release", [flag])) if flag == "--dry-run" => ("release", release::dry_run()),
         Some(("wheel", [])) => ("wheel", python::wheel()),
         Some(("spelling", [])) => ("spelling", spelling::run()),
         Some(("libtorch", [])) => ("libtorch", libtorch::run()),

@@ -24,6 +24,14 @@ pub fn built_wheel() -> Result<PathBuf, String> {
     newest_wheel()
 }
 
+/// Packs the source of the Python package, and says where it is.
+pub fn built_source() -> Result<PathBuf, String> {
+    environment()?;
+    let mut pack = command::program(ENVIRONMENT.program("maturin"));
+    run_visibly(pack.args(["sdist", "--manifest-path", "python/Cargo.toml", "--out"]).arg(WHEELS))?;
+    newest("gz")
+}
+
 /// Installs the wheel with what its tests need, checks the types, and runs the tests and the tutorials.
 pub fn test() -> Outcome {
     environment()?;
@@ -65,8 +73,13 @@ fn environment() -> Outcome {
 
 /// The wheel that was built last.
 fn newest_wheel() -> Result<PathBuf, String> {
+    newest("whl")
+}
+
+/// The package of this ending that was built last.
+fn newest(ending: &str) -> Result<PathBuf, String> {
     let entries = std::fs::read_dir(command::root().join(WHEELS)).map_err(|error| format!("{WHEELS}: {error}"))?;
-    let wheels = entries.flatten().filter(|entry| entry.path().extension().is_some_and(|kind| kind == "whl"));
+    let wheels = entries.flatten().filter(|entry| entry.path().extension().is_some_and(|kind| kind == ending));
     let newest = wheels.max_by_key(|entry| entry.metadata().and_then(|metadata| metadata.modified()).ok());
-    newest.map(|entry| entry.path()).ok_or_else(|| format!("{WHEELS}: no wheel was built"))
+    newest.map(|entry| entry.path()).ok_or_else(|| format!("{WHEELS}: no .{ending} was built"))
 }

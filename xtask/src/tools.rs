@@ -11,6 +11,7 @@ pub struct Tool {
 }
 
 pub const DENY: Tool = Tool { name: "cargo-deny", version: "0.20.2" };
+pub const CYCLONEDX: Tool = Tool { name: "cargo-cyclonedx", version: "0.5.9" };
 pub const MUTANTS: Tool = Tool { name: "cargo-mutants", version: "27.1.0" };
 
 impl Tool {

@@ -1,0 +1,164 @@
+//! `cargo xtask release --dry-run`: everything that a release of this machine publishes, in one folder with checksums, and
+//! what a person must still do. Nothing is published.
+
+use crate::command::{self, Outcome, cargo, output, run_quietly, run_visibly};
+use crate::tools::CYCLONEDX;
+use crate::venv::Environment;
+use crate::{libtorch, python};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Where the files of a release are put together.
+const FOLDER: &str = "target/release-files";
+/// Checks of Python packages.
+const CHECKS: Environment = Environment::new("target/release-checks");
+const CHECKERS: &str = "twine>=6,<7\nabi3audit>=0.0.24\nauditwheel>=6.4\npatchelf\n";
+const SHELLS: [&str; 5] = ["bash", "elvish", "fish", "powershell", "zsh"];
+const TEXTS: [&str; 4] = ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"];
+
+/// Makes the files and checks them.
+pub fn dry_run() -> Outcome {
+    let release = |words: &[&str]| output(command::program("python3").arg("packaging/release.py").args(words));
+    print!("{}", release(&["check"])?);
+    let folder = command::root().join(FOLDER);
+    if folder.exists() {
+        fs::remove_dir_all(&folder).map_err(|error| format!("{FOLDER}: {error}"))?;
+    }
+    fs::create_dir_all(&folder).map_err(|error| format!("{FOLDER}: {error}"))?;
+    let version = version()?;
+    crates(release(&["crates"])?.split_whitespace(), &version, &folder)?;
+    python_packages(&folder)?;
+    program(&version, &folder)?;
+    components(&folder)?;
+    let sums = checksums(&folder)?;
+    println!("\n{FOLDER}:\n{sums}");
+    println!("What a person must still do for v{version}:");
+    let mut check = command::program("python3");
+    check.args(["packaging/release.py", "check", "--tag", &format!("v{version}")]);
+    let left = check.output().map_err(|error| command::failure(&check, &error))?;
+    for line in String::from_utf8_lossy(&left.stdout).lines() {
+        println!("  - {line}");
+    }
+    println!("  - tag v{version}: the workflow `release` builds the other systems and publishes (see CONTRIBUTING.md)");
+    Ok(())
+}
+
+/// The version of the workspace.
+fn version() -> Result<String, String> {
+    let manifest = fs::read_to_string(command::root().join("Cargo.toml")).map_err(|error| error.to_string())?;
+    let line = manifest.lines().find_map(|line| line.strip_prefix("version = \""));
+    let version = line.and_then(|line| line.strip_suffix('"')).ok_or("Cargo.toml: no version of the workspace")?;
+    Ok(version.into())
+}
+
+/// Packages for crates.io, each built from its archive alone.
+fn crates<'a>(names: impl Iterator<Item = &'a str>, version: &str, folder: &Path) -> Outcome {
+    libtorch::run()?;
+    let names: Vec<&str> = names.collect();
+    let mut package = cargo(["package", "--locked"]);
+    for name in &names {
+        package.args(["--package", name]);
+    }
+    run_visibly(&mut package)?;
+    for name in names {
+        copy(&command::root().join(format!("target/package/{name}-{version}.crate")), folder)?;
+    }
+    Ok(())
+}
+
+/// The wheel, built twice to the same bytes, and the source of the Python package.
+fn python_packages(folder: &Path) -> Outcome {
+    let first = python::built_wheel()?;
+    let before = sum(&first)?;
+    // What was compiled for the first is not taken for the second.
+    run_quietly(&mut cargo(["clean", "--release", "--package", "leakbound-python", "--package", "leakbound"]))?;
+    let second = python::built_wheel()?;
+    if sum(&second)? != before {
+        return Err(format!("{}: two builds have other bytes", second.display()));
+    }
+    println!("two builds of the wheel have the same bytes");
+    copy(&second, folder)?;
+    copy(&python::built_source()?, folder)?;
+    CHECKS.require(CHECKERS)?;
+    let files: Vec<PathBuf> = listed(folder)?.into_iter().filter(|path| !has_ending(path, "crate")).collect();
+    run_visibly(CHECKS.python().args(["-m", "twine", "check", "--strict"]).args(&files))?;
+    let wheels: Vec<&PathBuf> = files.iter().filter(|path| has_ending(path, "whl")).collect();
+    run_visibly(CHECKS.python().args(["-m", "abi3audit", "--strict", "--report"]).args(&wheels))?;
+    wheels.into_iter().try_for_each(|wheel| run_visibly(CHECKS.python().args(["-m", "auditwheel", "show"]).arg(wheel)))
+}
+
+/// The command with its manual page and completions.
+fn program(version: &str, folder: &Path) -> Outcome {
+    run_visibly(&mut cargo(["build", "--release", "--locked", "--package", "leakbound-cli", "--bin", "leakbound"]))?;
+    let host = output(command::program("rustc").arg("-vV"))?;
+    let host = host.lines().find_map(|line| line.strip_prefix("host: ")).ok_or("rustc names no host")?;
+    let name = format!("leakbound-{version}-{host}");
+    let place = folder.join(&name);
+    let built = command::root().join("target/release/leakbound");
+    let io = |error: std::io::Error| format!("{}: {error}", place.display());
+    fs::create_dir_all(place.join("completions")).map_err(io)?;
+    for shell in SHELLS {
+        let text = output(Command::new(&built).args(["completions", shell]))?;
+        fs::write(place.join("completions").join(format!("leakbound.{shell}")), text).map_err(io)?;
+    }
+    fs::write(place.join("leakbound.1"), output(Command::new(&built).arg("man"))?).map_err(io)?;
+    copy(&built, &place)?;
+    TEXTS.iter().try_for_each(|text| copy(&command::root().join(text), &place))?;
+    let archive = format!("{name}.tar.gz");
+    run_visibly(command::program("tar").current_dir(folder).args(["czf", &archive, &name]))?;
+    fs::remove_dir_all(&place).map_err(io)
+}
+
+/// What the command and the module of Python are made of (CycloneDX).
+fn components(folder: &Path) -> Outcome {
+    CYCLONEDX.require()?;
+    for manifest in ["cli/Cargo.toml", "python/Cargo.toml"] {
+        let mut list = cargo(["cyclonedx", "--format", "json", "--target", "all", "--manifest-path", manifest]);
+        let tools = command::root().join("target/tools/bin");
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let all = std::env::join_paths(std::iter::once(tools).chain(std::env::split_paths(&path)));
+        run_quietly(list.env("PATH", all.map_err(|error| error.to_string())?))?;
+    }
+    for member in ["", "cli", "python", "train", "validation", "xtask"] {
+        for path in listed(&command::root().join(member))? {
+            if path.to_string_lossy().ends_with(".cdx.json") {
+                if matches!(member, "cli" | "python") {
+                    copy(&path, folder)?;
+                }
+                fs::remove_file(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Writes `SHA256SUMS` of all files, and gives it.
+fn checksums(folder: &Path) -> Result<String, String> {
+    let files: Vec<PathBuf> = listed(folder)?.into_iter().filter_map(|path| Some(path.file_name()?.into())).collect();
+    let sums = output(Command::new("sha256sum").current_dir(folder).arg("--").args(files))?;
+    fs::write(folder.join("SHA256SUMS"), &sums).map_err(|error| format!("SHA256SUMS: {error}"))?;
+    Ok(sums)
+}
+
+fn sum(path: &Path) -> Result<String, String> {
+    let line = output(Command::new("sha256sum").arg(path))?;
+    Ok(line.split_whitespace().next().unwrap_or_default().to_owned())
+}
+
+fn has_ending(path: &Path, ending: &str) -> bool {
+    path.extension().is_some_and(|found| found == ending)
+}
+
+/// The files of a folder by their names.
+fn listed(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let entries = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(|path| path.is_file()).collect();
+    files.sort();
+    Ok(files)
+}
+
+fn copy(from: &Path, folder: &Path) -> Outcome {
+    let name = from.file_name().ok_or("a file without a name")?;
+    fs::copy(from, folder.join(name)).map(drop).map_err(|error| format!("{}: {error}", from.display()))
+}
