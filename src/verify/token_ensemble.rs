@@ -5,7 +5,7 @@ use crate::distribution::OutcomeDistribution;
 use crate::divergence::EnclosedLoss;
 use crate::error::Result;
 use crate::histogram::VoteHistogram;
-use crate::mechanism::draw::{between, no_record, pick};
+use crate::mechanism::draw::{no_record, pick};
 use crate::mechanism::{Bins, Categorical, Mechanism, MechanismKind, Parameter, Parameters, Relation, Value, rejected};
 use crate::quantity::Order;
 use crate::simulate::Sampler;
@@ -161,11 +161,13 @@ impl TokenEnsemble {
         let answers = (tokens_kind.draw)(stream)?;
         let each = tokens_kind.models_of_owner;
         let (owners, tokens) = (*pick(stream, &[1, 2, 2, 3, 5]), *pick(stream, &[2, 2, 3, 4, 6]));
-        let (depth, width) = (*pick(stream, &[0.0, 2.0, 30.0]), between(stream, 1e-3, 20.0));
-        let public: Vec<f64> = (0..tokens).map(|_| -depth * stream.random::<f64>()).collect();
+        let (depth, width) = (*pick(stream, &[1.0, 30.0, 30.0]), *pick(stream, &[0.01, 1.0, 20.0, 20.0]));
+        // The last token is the likely one of every model.
+        let mut up_to = |most: f64| (1..tokens).map(|_| most * stream.random::<f64>()).chain([0.0]).collect::<Vec<_>>();
+        let (public, spans) = (up_to(-depth), up_to(width));
         let mut models = |count: usize| {
             Array2::from_shape_fn((count, tokens), |(_, token)| {
-                public[token] + width * (2.0 * stream.random::<f64>() - 1.0)
+                public[token] + spans[token] * (2.0 * stream.random::<f64>() - 1.0)
             })
         };
         let (logits, spare) = (models(owners * each), models(each));
@@ -323,6 +325,7 @@ mod tests {
             println!("{name}: {} cases, share {:?}", finding.cases, finding.largest_share);
             assert!(finding.cases > 200 && finding.largest_share.is_some(), "{name}: {finding:?}");
         }
+        let plan = Plan { cases: 2_000, ..plan };
         let outcome = verify(&*accountant_of_name("broken:pmixed-as-published").unwrap(), &plan, &unwatched);
         let finding = outcome.of("rdp-covers-exact").unwrap();
         assert!(matches!(finding.verdict, Verdict::Refuted(_)), "{finding:?}");

@@ -72,7 +72,7 @@ mod tests {
             @r"
         t.parquet: whole file: found a table that cannot be read (values that do not fit their description), expected a Parquet file; hint: the file may be cut off or damaged
         t.parquet: whole file: found a table that cannot be read (bad magic), expected a Parquet file; hint: the file may be cut off or damaged
-        cannot read t.parquet: permission denied
+        t.parquet: cannot read: permission denied
         "
         );
         assert!(!is_panic_expected());
