@@ -191,8 +191,8 @@ impl TokenRecording {
         Ok(models)
     }
 
-    /// Hashes what was read up to a position, for [`inputs`](Self::inputs): beside the work on positions it costs less than
-    /// after it.
+    /// Hashes the files up to a position, for [`inputs`](Self::inputs). Ahead of the work on positions and beside it, it
+    /// costs less than after it: the system reads in order, and has them at hand when they are asked for.
     ///
     /// # Errors
     /// [`Error::Io`] when a file cannot be read.

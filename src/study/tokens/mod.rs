@@ -138,10 +138,13 @@ impl Study for TokensStudy {
         let mut sums = Sums::new(neighbors, &reading.all_orders, recording);
         let bytes = numbers.saturating_mul(8 * COPIES) as u64;
         let chunk = free_memory().map_or(CHUNK, |free| (free / 2 / bytes).clamp(1, CHUNK as u64) as usize);
+        recording.follow(chunk.min(recording.positions()))?;
         for start in (0..recording.positions()).step_by(chunk) {
             let end = (start + chunk).min(recording.positions());
             let shown = || (start..end).into_par_iter().map(|index| reading.shown(index)).collect();
-            let (found, hashed): (Vec<Result<Shown>>, _) = rayon::join(shown, || recording.follow(end));
+            // What is hashed is at hand when the next positions are read; files are read in their order so.
+            let next = (end + chunk).min(recording.positions());
+            let (found, hashed): (Vec<Result<Shown>>, _) = rayon::join(shown, || recording.follow(next));
             hashed?;
             // The first position that fails is the one that is named.
             for one in found {
