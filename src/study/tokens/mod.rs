@@ -41,6 +41,8 @@ const MOST_RANKS: usize = 100_000;
 
 /// Positions that threads work on before progress is told.
 const CHUNK: usize = 64;
+/// The largest block that the allocator learns from, with what it adds to it.
+const LARGEST_KEPT: usize = (32 << 20) - (8 << 10);
 /// Arrays \[member, token\] of doubles that the work on one position holds.
 const COPIES: usize = 8;
 
@@ -138,6 +140,9 @@ impl Study for TokensStudy {
         let mut sums = Sums::new(neighbors, &reading.all_orders, recording);
         let bytes = numbers.saturating_mul(8 * COPIES) as u64;
         let chunk = free_memory().map_or(CHUNK, |free| (free / 2 / bytes).clamp(1, CHUNK as u64) as usize);
+        // Arrays of a position are freed and asked for again at the next one. From a large block that was freed, the
+        // allocator of glibc learns to keep such memory; else the system takes it back, and clears each page anew.
+        drop(std::hint::black_box(Vec::<u8>::with_capacity(LARGEST_KEPT)));
         recording.follow(chunk.min(recording.positions()))?;
         for start in (0..recording.positions()).step_by(chunk) {
             let end = (start + chunk).min(recording.positions());
