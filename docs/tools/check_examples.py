@@ -16,6 +16,7 @@ only compared.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import subprocess
@@ -34,6 +35,19 @@ COMMENT = re.compile(r"<!-- (file|not run): (.+?) -->\s*$", re.S)
 FILES = ("toml", "json", "csv", "yaml")
 PROSE = ("text", "{toctree}", "")
 SECONDS = 120
+# A Python that runs a block for each line that it reads.
+LOOP = """
+import contextlib, io, json, sys, traceback
+names = {"__name__": "page"}
+for line in sys.stdin:
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+        try:
+            exec(compile(json.loads(line), "page", "exec"), names)
+        except BaseException:
+            traceback.print_exc()
+    print(json.dumps(out.getvalue()), flush=True)
+"""
 
 
 @dataclass
@@ -129,7 +143,7 @@ class Runner:
             "PYTHONWARNINGS": "ignore",
         }
         self.environment.pop("COLUMNS", None)
-        self.above: list[str] = []
+        self.process: subprocess.Popen[str] | None = None
 
     def shell(self, commands: list[str]) -> list[str]:
         """What each command prints; they share a shell, so that `$?` is the status of the one before."""
@@ -147,12 +161,21 @@ class Runner:
         return ran.stdout
 
     def script(self, text: str) -> str:
-        """What a block of Python prints after those above it, which run again without a word."""
-        mark = "===leakbound-page==="
-        whole = "\n".join([*self.above, f"print({mark!r}, flush=True)", text])
-        self.above.append(text)
+        """What a block of Python prints; the blocks of a page share their names."""
         assert self.python is not None
-        return self.run([self.python, "-c", whole]).partition(f"{mark}\n")[2]
+        if self.process is None:
+            self.process = subprocess.Popen(
+                [self.python, "-c", LOOP], cwd=self.work, env=self.environment, stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE, text=True,
+            )
+        assert self.process.stdin is not None and self.process.stdout is not None
+        print(json.dumps(text), file=self.process.stdin, flush=True)
+        answer = self.process.stdout.readline()
+        return json.loads(answer) if answer else "the interpreter ended"
+
+    def close(self) -> None:
+        if self.process is not None:
+            self.process.communicate(timeout=SECONDS)
 
 
 def checked(page: Path, command: Path, python: Path | None, update: bool) -> tuple[list[str], int, float]:
@@ -199,6 +222,7 @@ def checked(page: Path, command: Path, python: Path | None, update: bool) -> tup
                     faults.append(f"{where}: src/lib.rs does not include the page, so that nothing runs this")
             elif block.language not in PROSE and block.language not in ("json", "svg"):
                 faults.append(f"{where}: a block of `{block.language}` that nothing runs")
+        runner.close()
     if update and changes:
         for begin, end, new in reversed(changes):
             if "\n...\n" in "\n" + text[begin:end]:
