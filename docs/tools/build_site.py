@@ -3,7 +3,7 @@
     build_site.py --command target/debug/leakbound --pages target/site-pages --site target/site [--rust target/doc]
 
 Pages are those of docs/, a few files of the repository that are pages too, and what from_command.py, from_python.py,
-from_rust.py and from_results.py make of what the project says of itself. A line `<!-- generated: NAME -->` of a page
+from_rust.py, from_results.py and from_comparisons.py make of what the project says of itself. A line `<!-- generated: NAME -->` of a page
 stands for such a part.
 """
 
@@ -20,6 +20,7 @@ from pathlib import Path
 
 import check_links
 import from_command
+import from_comparisons
 import from_python
 import from_results
 import from_rust
@@ -37,6 +38,7 @@ def assemble(stage: Stage, command: Path) -> None:
         **from_python.parts(),
         **from_rust.parts(),
         **from_results.parts(stage),
+        **from_comparisons.parts(),
     }
     used = set()
 

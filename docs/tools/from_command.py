@@ -119,5 +119,4 @@ def parts(schema: Schema, command: Path) -> dict[str, str]:
         "command.shared": "| option | value | meaning |\n|---|---|---|\n" + "\n".join(map(option_row, shared)),
         "command.pages": toctree,
         "command.schemas": "| document | schema |\n|---|---|\n" + "\n".join(documents),
-        "command.version": schema["version"],
     }

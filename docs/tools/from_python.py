@@ -143,7 +143,6 @@ def parts() -> dict[str, str]:
     rows = exported(documents) + [name for name in definitions(documents) if name.endswith("Document")]
     canaries = exported(module(PACKAGE / "canaries/__init__.py"))
     distributed = exported(module(PACKAGE / "distributed/__init__.py"))
-    shown = [*functions, *others]
     return {
         "python.package": prose(ast.get_docstring(module(PACKAGE / "__init__.py"))),
         "python.functions": of(sorted(functions), ["_functions.py"]),
@@ -155,7 +154,6 @@ def parts() -> dict[str, str]:
             + [adapter(name) for name in ("opacus", "jax", "pytorch")]
         ),
         "python.distributed": of(distributed, [f"distributed/{p.name}" for p in sorted((PACKAGE / "distributed").glob("*.py"))], "distributed.", "###"),
-        "python.names": ", ".join(f"`{name}`" for name in sorted(shown, key=str.lower)),
     }
 
 
