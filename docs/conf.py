@@ -32,6 +32,7 @@ suppress_warnings = ["myst.header"]
 
 html_theme = "furo"
 html_title = "leakbound"
+html_favicon = "_static/favicon.svg"
 html_static_path = ["_static"]
 html_css_files = ["leakbound.css"]
 html_extra_path = ["extra"]

@@ -25,7 +25,7 @@ def cell(text: str) -> str:
     return re.sub(r"\s*\n\s*", " ", re.sub(r"([|*<>\[\]$~])", r"\\\1", text.strip()))
 
 
-def option_row(option: dict[str, Any]) -> str:
+def option_row(option: dict[str, Any], words_of: dict[str, str]) -> str:
     words = option["option"] or option["value"] or option["name"].upper()
     shown = f"{words} {option['value']}" if option["option"] and option["value"] else words
     notes = [cell(option["help"])]
@@ -36,9 +36,14 @@ def option_row(option: dict[str, Any]) -> str:
     if option["required"]:
         notes.append("Required.")
     if option["excludes"]:
-        notes.append("Not with " + ", ".join(f"`{name}`" for name in option["excludes"]) + ".")
+        notes.append("Not with " + ", ".join(f"`{words_of.get(name, name)}`" for name in option["excludes"]) + ".")
     kind = KINDS.get(option["kind"], option["kind"]) + (", several" if option["list"] else "")
     return f"| `{shown}` | {kind} | {' '.join(sentence(note) for note in notes if note)} |"
+
+
+def option_rows(options: list[dict[str, Any]], shared: bool) -> list[str]:
+    words_of = {option["name"]: option["option"] or option["value"] or option["name"] for option in options}
+    return [option_row(option, words_of) for option in options if option["shared"] == shared]
 
 
 def sentence(text: str) -> str:
@@ -68,14 +73,15 @@ def file_name(command: str) -> str:
     return f"schema/{command.replace(' ', '-')}.json"
 
 
-def section(row: dict[str, Any], command: Path) -> str:
+def section(row: dict[str, Any], command: Path, alone: bool) -> str:
     name = row["command"]
     text = help_of(command, name)
     own = [option for option in row["options"] if not option["shared"]]
-    lines = [f"## leakbound {name}", "", sentence(row["help"]), "", usage(text)]
+    # A page on one command has its name as the title.
+    lines = ([] if alone else [f"## leakbound {name}", ""]) + [sentence(row["help"]), "", usage(text)]
     lines += [examples(text)]
     if own:
-        lines += ["| option | value | meaning |", "|---|---|---|", *map(option_row, own), ""]
+        lines += ["| option | value | meaning |", "|---|---|---|", *option_rows(row["options"], shared=False), ""]
     if row["document"]:
         lines += [f'JSON: <a href="../../{file_name(name)}">schema of the document</a>.', ""]
     return "\n".join(lines)
@@ -85,7 +91,7 @@ def pages(schema: Schema, command: Path) -> dict[str, str]:
     """A page for each first word."""
     made = {}
     for group, rows in groups(schema).items():
-        sections = [section(row, command) for row in rows]
+        sections = [section(row, command, row["command"] == group) for row in rows]
         lead = (
             "The options that every command has are on [the first page of this reference](../commands.md); "
             "`--help` prints the same on your terminal."
@@ -106,7 +112,6 @@ def schema_files(schema: Schema, documentation: str) -> dict[str, str]:
 
 
 def parts(schema: Schema, command: Path) -> dict[str, str]:
-    shared = [option for option in schema["commands"][0]["options"] if option["shared"]]
     rows = [f"| [`leakbound {row['command']}`](command/{row['command'].split()[0]}.md#leakbound-{row['command'].replace(' ', '-')}) | {cell(row['help'])} |" for row in schema["commands"]]
     documents = [
         f'| `leakbound {row["command"]} --format json` | <a href="../{file_name(row["command"])}">{file_name(row["command"])}</a> |'
@@ -116,7 +121,7 @@ def parts(schema: Schema, command: Path) -> dict[str, str]:
     toctree = "```{toctree}\n:hidden:\n\n" + "\n".join(f"command/{group}" for group in groups(schema)) + "\n```"
     return {
         "command.list": "| command | what it does |\n|---|---|\n" + "\n".join(rows),
-        "command.shared": "| option | value | meaning |\n|---|---|---|\n" + "\n".join(map(option_row, shared)),
+        "command.shared": "| option | value | meaning |\n|---|---|---|\n" + "\n".join(option_rows(schema["commands"][0]["options"], shared=True)),
         "command.pages": toctree,
         "command.schemas": "| document | schema |\n|---|---|\n" + "\n".join(documents),
     }

@@ -72,8 +72,14 @@ def prose(text: str | None) -> str:
     if rows:
         lines = [f"| `{name}` | {escaped(words)} |" for name, words in rows]
         table = "\n\n| argument | meaning |\n|---|---|\n" + "\n".join(lines)
+    before, rest = doctests(before), doctests(rest)
     rest = re.sub(r"(?m)^(Raises|Returns|Yields):\n(?:    )", r"**\1:** ", rest)
     return before.strip() + table + ("\n\n" + rest.strip() if rest.strip() else "")
+
+
+def doctests(text: str) -> str:
+    """Examples as sessions of Python."""
+    return re.sub(r"(?m)^(>>> (?:.+\n?)+)", lambda match: f"```pycon\n{match[1].rstrip()}\n```\n", text)
 
 
 def escaped(text: str) -> str:
@@ -145,8 +151,8 @@ def parts() -> dict[str, str]:
     distributed = exported(module(PACKAGE / "distributed/__init__.py"))
     return {
         "python.package": prose(ast.get_docstring(module(PACKAGE / "__init__.py"))),
-        "python.functions": of(sorted(functions), ["_functions.py"]),
-        "python.others": of([name for name in others if name not in ("Result", "Row", "Rows")], hand),
+        "python.functions": of(sorted(functions), ["_functions.py"], level="###"),
+        "python.others": of([name for name in others if name not in ("Result", "Row", "Rows")], hand, level="###"),
         "python.results": of(["Result", *results, "Rows", "Row"], hand, prefix=""),
         "python.rows": of(sorted(set(rows)), ["_documents.py"], prefix=""),
         "python.canaries": "\n".join(

@@ -143,6 +143,8 @@ def markdown(text: str) -> str:
 def rustdoc(item: Item, up: str = "..") -> str:
     """A link to the item's page in rustdoc's output."""
     name, _, function = item.name.partition("::")
+    if name not in exported(item.room):
+        raise SystemExit(f"{item.room}::{name} is not public, and rustdoc has no page of it")
     kind = "struct" if function else KINDS[item.kind]
     anchor = f"#method.{function}" if function else ""
     return f'<a href="{up}/rust/leakbound/{item.room}/{kind}.{name}.html{anchor}">{item.room}::{item.name}</a>'

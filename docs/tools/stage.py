@@ -33,6 +33,9 @@ STAND_INS = {
 }
 LINK = re.compile(r"(!?\[(?:[^\[\]]|\[[^\[\]]*\])*\])\(([^()\s]+)\)")
 FENCE = re.compile(r"(?ms)^(`{3,})[^\n]*\n.*?^\1$")
+# x_i, x_{i+1}, x^n and x^{n+1} in formulas.
+SUBSCRIPT = re.compile(r"(?<![\w\\])([A-Za-zα-ωΑ-Ω])_(?:\{([^{}\n]*)\}|([A-Za-z0-9α-ω]+)(?![\w_]))")
+SUPERSCRIPT = re.compile(r"(?<=[\w)\]}])\^(?:\{([^{}\n]*)\}|(-?[A-Za-z0-9α-ω]+))")
 CODE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)")
 
 
@@ -88,7 +91,7 @@ class Stage:
 
     @staticmethod
     def outside_code(text: str, link: Callable[[re.Match[str]], str]) -> str:
-        """Links outside of `code`, whose labels may have code."""
+        """Links outside of `code`, whose labels may have code; and x_i and x^n as a page shows them."""
         codes: list[str] = []
 
         def hide(match: re.Match[str]) -> str:
@@ -96,7 +99,12 @@ class Stage:
             return f"\0{len(codes) - 1}\0"
 
         hidden = LINK.sub(link, CODE.sub(hide, text))
-        return re.sub(r"\0(\d+)\0", lambda match: codes[int(match[1])], hidden)
+        hidden = re.sub(r"(?s)\$\$.*?\$\$|\]\([^()\s]+\)|<[^<>\n]+>", hide, hidden)
+        hidden = SUBSCRIPT.sub(r"\1<sub>\2\3</sub>", SUPERSCRIPT.sub(r"<sup>\1\2</sup>", hidden))
+        # What was hidden may hold what was hidden before.
+        while "\0" in hidden:
+            hidden = re.sub(r"\0(\d+)\0", lambda match: codes[int(match[1])], hidden)
+        return hidden
 
     def address(self, found: str, target: str, source: str) -> str:
         """The address of a file of the repository, as seen from a page."""
