@@ -61,8 +61,8 @@ def assemble(stage: Stage, command: Path) -> None:
         stage.generated(name, text)
     for name, text in from_command.schema_files(schema, setting("documentation")).items():
         stage.generated(f"extra/{name}", text)
-    for name in ("conf.py", "_static"):
-        stage.copy(ROOT / "docs" / name, name)
+    for copied in ("conf.py", "_static"):
+        stage.copy(ROOT / "docs" / copied, copied)
 
 
 def main() -> None:

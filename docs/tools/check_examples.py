@@ -62,7 +62,8 @@ class Block:
 
 
 def blocks(page: str) -> list[Block]:
-    found, last = [], 0
+    found: list[Block] = []
+    last = 0
     for match in FENCE.finditer(page):
         between = page[last : match.start()]
         note = COMMENT.search(between)

@@ -22,7 +22,7 @@ def exported(tree: ast.Module) -> list[str]:
         target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
         value = getattr(node, "value", None)
         if isinstance(target, ast.Name) and target.id == "__all__" and isinstance(value, (ast.List, ast.Tuple)):
-            names += [element.value for element in value.elts if isinstance(element, ast.Constant)]
+            names += [str(element.value) for element in value.elts if isinstance(element, ast.Constant)]
     return names
 
 

@@ -43,6 +43,62 @@ WHEN = {
     "katz-log": "To compare with tools that use it; the guarantee is asymptotic.",
     "gdp": "The claim under test is Gaussian: a μ, or the ε of Gaussian noise.",
 }
+# The same for accountants: what a release is.
+RELEASES = {
+    "categorical": "a mechanism of your own with few outputs, whose probabilities you know",
+    "clipped-logits-bounded-range": "tokens by clipped logits; the smaller of both counts",
+    "clipped-logits-zcdp": "tokens by clipped logits, as published",
+    "confident-gaussian": "Confident-GNMax, where more changes than one vote",
+    "confident-gnmax-data-dependent-forward": "Confident-GNMax: the published cost, to reproduce papers",
+    "confident-gnmax-data-dependent": "Confident-GNMax: what recorded votes cost",
+    "confident-gnmax-data-independent": "Confident-GNMax, in closed form",
+    "confident-gnmax-worst-case": "Confident-GNMax: an ε to publish",
+    "confident-laplace": "Confident-LNMax, where more changes than one vote",
+    "confident-lnmax-data-dependent-forward": "Confident-LNMax: the published cost, to reproduce papers",
+    "confident-lnmax-data-dependent": "Confident-LNMax: what recorded votes cost",
+    "confident-lnmax-data-independent": "Confident-LNMax: an ε to publish",
+    "discrete-gaussian": "a count with discrete Gaussian noise",
+    "discrete-laplace": "a count with geometric noise",
+    "discrete-laplace-sum": "a sum of geometric noises, in closed form",
+    "discrete-laplace-sum-cells": "a sum of geometric noises; smaller than the closed form",
+    "exponential-bounded-range": "a class chosen by the exponential mechanism",
+    "gaussian": "a count with Gaussian noise",
+    "gaussian-vector": "several counts with Gaussian noise, such as a histogram",
+    "gnmax-data-dependent": "a noisy argmax with Gaussian noise: what recorded votes cost",
+    "gnmax-data-dependent-forward": "a noisy argmax: the published cost, to reproduce papers",
+    "gnmax-data-independent": "a noisy argmax with Gaussian noise, in closed form",
+    "gnmax-worst-case": "a noisy argmax with Gaussian noise: an ε to publish",
+    "gnss": "a number with noise in proportion to its smooth sensitivity",
+    "interpolated-tokens": "tokens interpolated with the uniform distribution",
+    "k-ary-randomized-response": "one answer of several, by randomized response",
+    "laplace": "a count with Laplace noise",
+    "laplace-vector": "several counts with Laplace noise",
+    "lnmax-data-dependent": "a noisy argmax with Laplace noise: what recorded votes cost",
+    "lnmax-data-dependent-forward": "a noisy argmax with Laplace noise: the published cost",
+    "lnmax-data-independent": "a noisy argmax with Laplace noise: an ε to publish",
+    "local-hashing": "one answer, by local hashing",
+    "mironov-group": "several records of one person, where no sharper theorem is known",
+    "mixed-tokens": "tokens of PMixED",
+    "optimized-unary": "one answer, by optimized unary encoding",
+    "permute-and-flip-pure": "a class chosen by permute-and-flip",
+    "poisson": "any mechanism of one record on a Poisson subsample",
+    "private-knn": "an answer of Private-kNN",
+    "randomized-response": "a yes or no, by randomized response",
+    "shuffled-response": "answers that a shuffler mixes",
+    "sparse-vector-answers": "above threshold with Gaussian noise, few queries",
+    "sparse-vector-pure": "above threshold with Laplace noise",
+    "sparse-vector-shifted-threshold": "above threshold with Gaussian noise, many queries",
+    "staircase": "a count with staircase noise",
+    "staircase-pure": "a count with staircase noise, by its ε alone",
+    "subsampled-gaussian": "steps of DP-SGD, a record added or removed",
+    "subsampled-gaussian-replace": "steps of DP-SGD, a record replaced",
+    "subset-selection": "one answer, by subset selection",
+    "symmetric-unary": "one answer, by symmetric unary encoding",
+    "truncated-geometric": "a count with geometric noise, cut to a range",
+    "truncated-geometric-count": "the same for one known count",
+    "voted-tokens": "tokens by a noisy vote",
+    "without-replacement": "a mechanism on a sample without replacement",
+}
 # Modules whose public items with references become sections of a page, in this order of files.
 ROOMS = ("accountant", "divergence", "distribution", "membership", "interval", "token", "mechanism", "label_dp", "property")
 # Items of the room `audit` that bound leakage from scores, and from several queries.
@@ -103,7 +159,8 @@ def exported(room: str) -> set[str]:
 
 def markdown(text: str) -> str:
     """A comment as Markdown: without examples and errors, with what links to other items as code."""
-    lines, fence, section = [], None, ""
+    lines: list[str] = []
+    fence, section = None, ""
     for line in text.splitlines():
         if line.startswith("```"):
             if fence is None:
@@ -170,17 +227,19 @@ STATEMENT = re.compile(
 
 def theorems() -> str:
     """All theorems by which accountants bound a release."""
-    rows = []
+    rows, found = [], set()
     for path in sorted(SRC.rglob("*.rs")):
         file = without_tests(path)
         for data, name, source, rest in STATEMENT.findall(file):
             guarantee = "`numerically-certified`" if "certified" in rest else "`exact`"
             directions = "forward only" if "forward" in rest else "both"
             holds = "any data" if data == "any" else "these data"
-            rows.append(f"| `{name[1:-1]}` | {holds} | {directions} | {guarantee} | {strings(source, file)} |")
-    if len(rows) < 45:
-        raise SystemExit(f"only {len(rows)} theorems were found in the library")
-    head = "| accountant | holds for | directions | validity | source |\n|---|---|---|---|---|\n"
+            found.add(name[1:-1])
+            use = RELEASES.get(name[1:-1], "")
+            rows.append(f"| `{name[1:-1]}` | {use} | {holds} | {directions} | {guarantee} | {strings(source, file)} |")
+    if unknown := found ^ set(RELEASES):
+        raise SystemExit(f"from_rust.py: RELEASES and the library differ in {', '.join(sorted(unknown))}")
+    head = "| accountant | use it for | holds for | directions | validity | source |\n|---|---|---|---|---|---|\n"
     return head + "\n".join(sorted(set(rows)))
 
 
@@ -188,7 +247,7 @@ def methods() -> tuple[str, str]:
     """The table of the methods that bound leakage from counts, and a section for each."""
     text = (SRC / "audit/method.rs").read_text(encoding="utf-8")
     names = dict(re.findall(r'Self::(\w+) => "([^"]+)"', text))
-    validity = {}
+    validity: dict[str, str] = {}
     block = text.split("pub const fn validity", 1)[1].split("\n    }\n", 1)[0]
     for variants, value in re.findall(r"((?:\|?\s*Self::\w+\s*)+)=> Validity::(\w+)", block):
         validity |= {variant: value for variant in re.findall(r"Self::(\w+)", variants)}
@@ -212,11 +271,11 @@ def methods() -> tuple[str, str]:
         quantity = "ε at δ" if comment.startswith("ε") else "D_α"
         label = labels[validity[variant]]
         wrong, cases, source = measured.get(name, (None, 0, ""))
-        seen = f"{100 * wrong:.2f} %" if wrong is not None else "none"
+        seen = f"{100 * wrong:.2f}\u00a0%" if wrong is not None else "none"
         rows.append(f"| [`{name}`](#{name}) | {quantity} | `{label}` | {seen} | {WHEN[name]} |")
         measure = (
-            f"**Coverage.** In {cases} cases of 20,000 simulated audits at failure probability 0.05, at most "
-            f"{100 * wrong:.2f} % of the audits of a case had a bound above the truth ([result]({source}))."
+            f"**Coverage.** In each of {cases} cases 20,000 audits were simulated at failure probability 0.05. At most "
+            f"{100 * wrong:.2f}\u00a0% of the audits of a case had a bound above the truth ([result]({source}))."
             if wrong is not None
             else "**Coverage.** No result on its own."
         )

@@ -42,8 +42,8 @@ CODE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)")
 def setting(name: str) -> str:
     """A setting of release.toml, or the version."""
     if name == "version":
-        return tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
-    return tomllib.loads((ROOT / "release.toml").read_text())[name]
+        return str(tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"])
+    return str(tomllib.loads((ROOT / "release.toml").read_text())[name])
 
 
 class Stage:
