@@ -232,14 +232,13 @@ def theorems() -> str:
         file = without_tests(path)
         for data, name, source, rest in STATEMENT.findall(file):
             guarantee = "`numerically-certified`" if "certified" in rest else "`exact`"
-            directions = "forward only" if "forward" in rest else "both"
-            holds = "any data" if data == "any" else "these data"
+            holds = ("any data" if data == "any" else "these data") + (", forward only" if "forward" in rest else "")
             found.add(name[1:-1])
             use = RELEASES.get(name[1:-1], "")
-            rows.append(f"| `{name[1:-1]}` | {use} | {holds} | {directions} | {guarantee} | {strings(source, file)} |")
+            rows.append(f"| `{name[1:-1]}` | {use} | {holds} | {guarantee} | {strings(source, file)} |")
     if unknown := found ^ set(RELEASES):
         raise SystemExit(f"from_rust.py: RELEASES and the library differ in {', '.join(sorted(unknown))}")
-    head = "| accountant | use it for | holds for | directions | validity | source |\n|---|---|---|---|---|---|\n"
+    head = "| accountant | use it for | holds for | validity | source |\n|---|---|---|---|---|\n"
     return head + "\n".join(sorted(set(rows)))
 
 
