@@ -83,6 +83,8 @@ def doctests(text: str) -> str:
 
 
 def escaped(text: str) -> str:
+    # Comments in Rust link to items.
+    text = re.sub(r"\[([^\]]+)\]\((?:\w+::)+\w+\)", r"\1", text)
     pieces = re.split(r"(`[^`]*`)", text)
     return "".join(p if p.startswith("`") else re.sub(r"([|*<>\[\]$])", r"\\\1", p) for p in pieces).replace("\n", " ")
 
