@@ -128,3 +128,8 @@ pub mod prelude {
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 mod readme {}
+
+/// So are those of the site's page on Rust.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/start/rust.md")]
+mod start {}

@@ -1,13 +1,13 @@
 //! `cargo xtask test`: every check a change must pass, cheapest first.
 
 use crate::command::{Outcome, cargo, run_quietly, run_visibly};
-use crate::{deny, fuzz, libtorch, python, python_api, readme, spelling};
+use crate::{deny, fuzz, libtorch, python, python_api, readme, site, spelling};
 use std::time::{Duration, Instant};
 
 /// A named check.
 type Step = (&'static str, fn() -> Outcome);
 
-const STEPS: [Step; 13] = [
+const STEPS: [Step; 15] = [
     ("format", format),
     ("spelling", spelling::run),
     ("dependencies", deny::run_if_installed),
@@ -24,6 +24,7 @@ const STEPS: [Step; 13] = [
     ("tests", || run_visibly(&mut cargo(["test", "--workspace", "--all-features"]))),
     // The tests built the command.
     ("Python API", python_api::check),
+    ("site", site::build),
     ("fuzz smoke", || fuzz::run(&fuzz::Options::smoke())),
     // That they run is what is asked: the profile of the tests says as much. The whole workspace is named, as for the
     // tests, because other features of third-party packages would have the library built once more.
@@ -32,6 +33,8 @@ const STEPS: [Step; 13] = [
         run_quietly(&mut cargo(benches))
     }),
     ("Python", python::test),
+    // They have the package that was just installed.
+    ("examples", || site::examples(&[])),
     ("README", readme::run),
 ];
 

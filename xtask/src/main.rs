@@ -13,6 +13,7 @@ mod python;
 mod python_api;
 mod readme;
 mod release;
+mod site;
 mod spelling;
 mod tools;
 mod training;
@@ -44,6 +45,10 @@ usage: cargo xtask COMMAND
   release --dry-run                 make and check all that a release of this machine publishes, in target/release-files,
                                     and say what a person must still do
   wheel                             build the wheel of the Python package into target/wheels
+  site                              build the documentation as a site into target/site and check its links; installs
+                                    Sphinx in target/site-env first
+  examples [--update] [PAGE...]     draw the figures of the pages again, run the blocks of all pages or of those named, and
+                                    compare; or write what differs. Uses the command and the Python package of the tests
   spelling                          American spelling of all tracked files; installs codespell in target/spelling first
   validate [ARGUMENT...]            redo the published tables and figures, in release mode; `verify-others`
                                     and `libraries` install Python packages in target first, `prompt-pate`,
@@ -76,6 +81,8 @@ fn main() -> ExitCode {
         Some(("python-api", [flag])) if flag == "--check" => ("python-api", python_api::check()),
         Some(("release", [flag])) if flag == "--dry-run" => ("release", release::dry_run()),
         Some(("wheel", [])) => ("wheel", python::wheel()),
+        Some(("site", [])) => ("site", site::run()),
+        Some(("examples", rest)) => ("examples", site::examples(rest)),
         Some(("spelling", [])) => ("spelling", spelling::run()),
         Some(("libtorch", [])) => ("libtorch", libtorch::run()),
         Some(("validate", [name, rest @ ..])) if name == training::NAME => ("validate", training::run(rest)),

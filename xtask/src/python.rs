@@ -55,6 +55,11 @@ pub fn test() -> Outcome {
     )
 }
 
+/// The Python that has the package once its tests ran.
+pub fn interpreter() -> PathBuf {
+    ENVIRONMENT.program("python")
+}
+
 /// What builds the wheel.
 fn build() -> Command {
     let maturin = ENVIRONMENT.program("maturin");
