@@ -219,7 +219,8 @@ fn tables() {
     let room = || MemoryBudget::of_bytes(64 << 20);
     let tokens = |path: &Path| read_tokens(path, room()).and_then(|recording| recording.position(11)).map(drop);
     let texts = |path: &Path| read_text_sequences(path, room()).map(drop);
-    let cases: [(&str, usize, &dyn Fn(&Path) -> Result<()>); 2] =
+    type Read<'a> = &'a dyn Fn(&Path) -> Result<()>;
+    let cases: [(&str, usize, Read<'_>); 2] =
         [("next_tokens.parquet", 7, &tokens), ("text_tokens_polars.parquet", 101, &texts)];
     for (name, step, read) in cases {
         let good = fs::read(Desk::root().path(&format!("validation/data/{name}"))).unwrap();
