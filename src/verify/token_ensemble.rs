@@ -32,12 +32,28 @@ const OF_ENSEMBLE: [Parameter; 4] = [
 /// Logits of a model that are further apart have probabilities that are 0 in doubles.
 const WIDEST: f64 = 600.0;
 
+/// A parameter that is called as the question of a request is, and its name there.
+const ORDER: [&str; 2] = ["order", "mixing_order"];
+
+/// Whether two texts are equal, while the program is compiled.
+const fn same(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let mut place = 0;
+    while place < a.len() && place < b.len() && a[place] == b[place] {
+        place += 1;
+    }
+    place == a.len() && place == b.len()
+}
+
 /// The parameters of a mechanism, and those of an ensemble.
 const fn with_ensemble<const N: usize>(own: &[Parameter]) -> [Parameter; N] {
     let mut all = [OF_ENSEMBLE[0]; N];
     let mut place = 0;
     while place < N {
         all[place] = if place < own.len() { own[place] } else { OF_ENSEMBLE[place - own.len()] };
+        if same(all[place].name, ORDER[0]) {
+            all[place].name = ORDER[1];
+        }
         place += 1;
     }
     all
@@ -149,7 +165,11 @@ impl TokenEnsemble {
         if let Some(spare) = spare.as_ref().filter(|spare| spare.nrows() != each) {
             return Err(rejected(format!("{SPARE} has {} models; an owner has {each}", spare.nrows())));
         }
-        Self::new(kind, (tokens_kind.read)(parameters)?, models(LOGITS)?, public, spare)
+        let mut own = parameters.clone();
+        if parameters.has(ORDER[1]) {
+            own.set(ORDER[0], Value::Number(parameters.number(ORDER[1])?));
+        }
+        Self::new(kind, (tokens_kind.read)(&own)?, models(LOGITS)?, public, spare)
     }
 
     /// Ensembles that are hard on a triangle inequality: tokens that one member knows and another denies.
@@ -204,7 +224,11 @@ impl Mechanism for TokenEnsemble {
     }
 
     fn parameters(&self) -> Parameters {
-        let mut all = self.answers.parameters().with(TOKENS, self.logits.ncols() as f64);
+        let mut all = Parameters::default();
+        for (name, value) in self.answers.parameters().iter() {
+            all.set(if name == ORDER[0] { ORDER[1] } else { name }, value.clone());
+        }
+        all.set(TOKENS, Value::Number(self.logits.ncols() as f64));
         all.set(LOGITS, Value::List(flat(&self.logits)));
         if let Some(public) = &self.public {
             all.set(PUBLIC, Value::List(public.clone()));
@@ -270,7 +294,7 @@ impl Mechanism for TokenEnsemble {
 #[cfg(test)]
 mod tests {
     use super::super::catalog::{accountant_names, accountant_of_name};
-    use super::super::request::Case;
+    use super::super::request::{Case, Question, Request};
     use super::super::run::{Plan, Verdict, verify};
     use super::*;
     use crate::program::unwatched;
@@ -287,6 +311,15 @@ mod tests {
             for ensemble in &drawn[..10] {
                 let again = (kind.read)(&ensemble.parameters()).unwrap();
                 assert_eq!((again.kind().name, again.parameters()), (kind.name, ensemble.parameters()));
+                let request = Request {
+                    mechanism: Arc::clone(ensemble),
+                    histogram: VoteHistogram::new(vec![0]).unwrap(),
+                    neighbor: None,
+                    repetitions: 1,
+                    question: Question::Order(Order::new(7.0).unwrap()),
+                };
+                let case = Case { request, factor: 2.0 };
+                assert_eq!(Case::from_json(&case.json()).unwrap(), case);
             }
         }
     }
