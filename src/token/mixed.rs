@@ -81,8 +81,8 @@ pub const MIXED_TOKENS: &TokenMechanismKind = &TokenMechanismKind {
         Ok(Arc::new(MixedTokens::new(order, parameters.number("radius")?, rate)?))
     },
     draw: |stream| {
-        let order = Order::new(*pick(stream, &[1.5, 2.0, 3.0, 8.0, 16.0, 32.0])).ok()?;
-        let joining = if stream.random_bool(0.5) { Probability::new(1.0).ok()? } else { rate(stream)? };
+        let order = Order::new(*pick(stream, &[1.5, 2.0, 3.0, 4.0, 8.0, 16.0, 64.0])).ok()?;
+        let joining = if stream.random_bool(0.75) { Probability::new(1.0).ok()? } else { rate(stream)? };
         Some(Arc::new(MixedTokens::new(order, between(stream, 1e-4, 1.0), joining).ok()?))
     },
 };

@@ -180,18 +180,26 @@ impl TokenEnsemble {
     ) -> Option<Self> {
         let answers = (tokens_kind.draw)(stream)?;
         let each = tokens_kind.models_of_owner;
-        let (owners, tokens) = (*pick(stream, &[1, 2, 2, 3, 5]), *pick(stream, &[2, 2, 3, 4, 6]));
+        let (owners, tokens) = (*pick(stream, &[1, 2, 2, 2, 3, 5]), *pick(stream, &[2, 2, 3, 4, 6]));
         let (depth, width) = (*pick(stream, &[1.0, 30.0, 30.0]), *pick(stream, &[0.01, 1.0, 20.0, 20.0]));
         // The last token is the likely one of every model.
         let mut up_to = |most: f64| (1..tokens).map(|_| most * stream.random::<f64>()).chain([0.0]).collect::<Vec<_>>();
         let (public, spans) = (up_to(-depth), up_to(width));
-        let mut models = |count: usize| {
-            Array2::from_shape_fn((count, tokens), |(_, token)| {
-                public[token] + spans[token] * (2.0 * stream.random::<f64>() - 1.0)
+        // The first owner knows what the others deny.
+        let opposed = stream.random_bool(0.5);
+        let mut models = |first: usize, count: usize| {
+            Array2::from_shape_fn((count, tokens), |(model, token)| {
+                let share: f64 = stream.random();
+                let side = match (opposed, first + model < each) {
+                    (false, _) => 2.0 * share - 1.0,
+                    (true, true) => share,
+                    (true, false) => -share,
+                };
+                public[token] + spans[token] * side
             })
         };
-        let (logits, spare) = (models(owners * each), models(each));
-        let spare = stream.random_bool(0.5).then_some(spare);
+        let (logits, spare) = (models(0, owners * each), models(owners * each, each));
+        let spare = stream.random_bool(0.3).then_some(spare);
         Self::new(kind, answers, logits, Some(public), spare).ok()
     }
 
@@ -358,7 +366,7 @@ mod tests {
             println!("{name}: {} cases, share {:?}", finding.cases, finding.largest_share);
             assert!(finding.cases > 200 && finding.largest_share.is_some(), "{name}: {finding:?}");
         }
-        let plan = Plan { cases: 2_000, ..plan };
+        let plan = Plan { cases: 4_000, ..plan };
         let outcome = verify(&*accountant_of_name("broken:pmixed-as-published").unwrap(), &plan, &unwatched);
         let finding = outcome.of("rdp-covers-exact").unwrap();
         assert!(matches!(finding.verdict, Verdict::Refuted(_)), "{finding:?}");
