@@ -1434,8 +1434,8 @@ def verify(
             randomized-response, gnss, exponential, permute-and-flip, symmetric-unary, optimized-unary, local-hashing,
             subset-selection, discrete-laplace, discrete-gaussian, categorical, truncated-geometric,
             discrete-laplace-sum, staircase, gaussian-vector, laplace-vector, above-threshold, sparse-vector,
-            subsampled-gaussian-replace, poisson, without-replacement, shuffled-response, conversion,
-            smooth-sensitivity.
+            subsampled-gaussian-replace, poisson, without-replacement, shuffled-response, mixed-tokens, clipped-logits,
+            interpolated-tokens, voted-tokens, submixed-tokens, conversion, smooth-sensitivity.
         scope: What the claims of the program depend on, and the directions in which they are tested: both, unless it
             says forward.
         answer_timeout: Time limit in seconds for each answer.
