@@ -45,6 +45,7 @@ SHOWS = {
     "tables": "Every entry of the reference tables of 25 and more digits.",
     "tightness": "How many samples each method needs.",
     "tokens": "Ensembles of language models: exact leakage against accountants.",
+    "tokens-at-scale": "The time of 10^5 positions, and accountants of tokens under `verify`.",
     "verify": "Accountants of this library, and accountants that are wrong on purpose, under `verify`.",
     "verify-others": "Accountants of other libraries under `verify`.",
     "votes": "Simulated votes against convolutions of their voters.",

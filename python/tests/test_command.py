@@ -47,5 +47,6 @@ def test_ctrl_c_ends_it(scenarios: Path) -> None:
         if process.poll() is None:
             process.send_signal(signal.SIGINT)
         _, error = process.communicate(timeout=60)
-    assert process.returncode == 130, error
+    # Where nothing is to be saved the signal ends it, which a shell shows as 130 too.
+    assert process.returncode in (130, -signal.SIGINT), error
     assert "Traceback" not in error
