@@ -79,12 +79,7 @@ impl Gathered {
         self.check_lengths(column)?;
         self.rows += if column.lists() == 0 { column.present().len() } else { column.outer().len() };
         let count = if column.lists() == 0 { column.present().len() } else { column.values.len() };
-        let width = match self.descriptor {
-            "<f2" => 2,
-            "<f4" => 4,
-            _ => 8,
-        };
-        room.take(count as u64, width, |found, expected| column.at(found, expected))?;
+        room.take(count as u64, column.values.width(), |found, expected| column.at(found, expected))?;
         match &column.values {
             Values::Half(values) => self.bytes.extend(values.iter().flat_map(|bits| bits.to_le_bytes())),
             Values::Single(values) => self.bytes.extend(values.iter().flat_map(|value| value.to_le_bytes())),

@@ -35,6 +35,17 @@ impl Values {
         }
     }
 
+    /// Bytes of one in an array.
+    pub(in super::super) const fn width(&self) -> u64 {
+        match self {
+            Self::Half(_) => 2,
+            Self::Single(_) => 4,
+            Self::Double(_) | Self::Whole(_) => 8,
+            Self::Truth(_) => 1,
+            Self::Text(_) => size_of::<ByteArray>() as u64,
+        }
+    }
+
     /// How many there are.
     pub(in super::super) const fn len(&self) -> usize {
         match self {
