@@ -33,6 +33,9 @@ pub(super) struct NpyArray {
     data: Data,
 }
 
+/// What was expected in place of a whole number, and a hint.
+pub(super) type Misfit = (String, Option<&'static str>);
+
 /// Some of an array, in the precision that keeps it.
 pub(super) enum Piece {
     Single(ArrayD<f32>),
@@ -192,11 +195,16 @@ impl NpyArray {
 
     /// Rejects an array of which entries of the first axis cannot be read as doubles one by one.
     pub(super) fn check_positions(&self) -> Result<()> {
+        self.check_c_order()?;
+        if self.header.dtype() == "bf16" { Ok(()) } else { self.check_floats() }
+    }
+
+    fn check_c_order(&self) -> Result<()> {
         if self.header.fortran {
             let error = self.at("an array in Fortran order", "an array in C order");
             return Err(hinted(error, "numpy converts with numpy.ascontiguousarray").into());
         }
-        if self.header.dtype() == "bf16" { Ok(()) } else { self.check_floats() }
+        Ok(())
     }
 
     /// The entries `range` of one axis, of floats.
@@ -313,42 +321,80 @@ impl NpyArray {
     pub(super) fn whole_numbers<T>(
         &self,
         room: &mut Room,
-        mut convert: impl FnMut(i128) -> std::result::Result<T, (String, Option<&'static str>)>,
+        convert: impl FnMut(i128) -> std::result::Result<T, Misfit>,
     ) -> Result<ArrayD<T>> {
         let shape = self.shape();
-        let width = self.header.element_bytes().unwrap_or(1) as usize;
-        let dtype = self.header.dtype();
-        if !matches!(dtype, "bool" | "u8" | "u16" | "u32" | "u64" | "i8" | "i16" | "i32" | "i64") {
-            let error = self.at(format!("dtype {}", quoted(dtype)), "an integer dtype");
-            return Err(hinted(error, "numpy converts with .astype(numpy.int64)").into());
+        self.check_whole()?;
+        let elements: usize = shape.iter().product();
+        let mut values: Vec<T> = room.vector(elements as u64, |found, expected| self.at(found, expected))?;
+        self.convert_whole(0..elements, convert, &mut values)?;
+        ArrayD::from_shape_vec(IxDyn(&shape).set_f(self.header.fortran), values)
+            .map_err(|_| self.at("another shape", "as many numbers as declared").into())
+    }
+
+    /// Rejects an array of which entries of the first axis cannot be read as whole numbers one by one.
+    pub(super) fn check_whole_positions(&self) -> Result<()> {
+        self.check_c_order()?;
+        self.check_whole()
+    }
+
+    /// One entry of the first axis, of an array in C order: its elements one after the other, each made by `convert` of a
+    /// whole number.
+    pub(super) fn whole_numbers_of<T>(
+        &self,
+        entry: usize,
+        convert: impl FnMut(i128) -> std::result::Result<T, Misfit>,
+    ) -> Result<Vec<T>> {
+        let each: usize = self.shape().iter().skip(1).product();
+        let mut values = Vec::new();
+        reserve(&mut values, each as u64, |found, expected| self.at(found, expected))?;
+        self.convert_whole(entry * each..(entry + 1) * each, convert, &mut values)?;
+        Ok(values)
+    }
+
+    fn check_whole(&self) -> Result<()> {
+        match self.header.dtype() {
+            "bool" | "u8" | "u16" | "u32" | "u64" | "i8" | "i16" | "i32" | "i64" => Ok(()),
+            other => {
+                let error = self.at(format!("dtype {}", quoted(other)), "an integer dtype");
+                Err(hinted(error, "numpy converts with .astype(numpy.int64)").into())
+            }
         }
-        let (signed, little) = (dtype.starts_with('i'), !self.header.descriptor.starts_with('>'));
+    }
+
+    /// Converts elements by their places in the data.
+    fn convert_whole<T>(
+        &self,
+        places: Range<usize>,
+        mut convert: impl FnMut(i128) -> std::result::Result<T, Misfit>,
+        values: &mut Vec<T>,
+    ) -> Result<()> {
+        let width = self.header.element_bytes().unwrap_or(1) as usize;
+        let (signed, little) = (self.header.dtype().starts_with('i'), !self.header.descriptor.starts_with('>'));
         let decode = |bytes: &[u8]| {
             let shift = |value: u64, &byte: &u8| value << 8 | u64::from(byte);
             let value = if little { bytes.iter().rev().fold(0, shift) } else { bytes.iter().fold(0, shift) };
             let unused = 64 - 8 * width as u32;
             if signed { i128::from(((value << unused) as i64) >> unused) } else { i128::from(value) }
         };
-        let elements: usize = shape.iter().product();
-        let mut values: Vec<T> = room.vector(elements as u64, |found, expected| self.at(found, expected))?;
-        let mut buffer = vec![0; PIECE.min(elements * width)];
-        while values.len() < elements {
-            let bytes = &mut buffer[..PIECE.min((elements - values.len()) * width)];
-            self.read((values.len() * width) as u64, bytes)?;
+        let mut place = places.start;
+        let mut buffer = vec![0; PIECE.min(places.len() * width)];
+        while place < places.end {
+            let bytes = &mut buffer[..PIECE.min((places.end - place) * width)];
+            self.read((place * width) as u64, bytes)?;
             for bytes in bytes.chunks_exact(width) {
                 let value = decode(bytes);
                 match convert(value) {
                     Ok(value) => values.push(value),
                     Err((expected, hint)) => {
-                        let index = self.index(values.len());
-                        let error = self.at_index(&index, format!("`{value}`"), expected);
+                        let error = self.at_index(&self.index(place), format!("`{value}`"), expected);
                         return Err(InputError { hint: hint.map(Into::into), ..error }.into());
                     }
                 }
+                place += 1;
             }
         }
-        ArrayD::from_shape_vec(IxDyn(&shape).set_f(self.header.fortran), values)
-            .map_err(|_| self.at("another shape", "as many numbers as declared").into())
+        Ok(())
     }
 
     /// The index of the element that lies at a position of the data.

@@ -6,7 +6,7 @@ use super::fault::{fault, hinted, listed, unreadable};
 use super::input_file::{PathKind, kind, open, pipe};
 use super::npy_array::NpyArray;
 use super::safetensors::Safetensors;
-use super::token_parquet::{Columns, Wanted, read_columns};
+use super::token_parquet::{Columns, Kind, Wanted, read_columns};
 use super::token_recording::{TokenRecording, TokenUse, TokenValues};
 use super::trace::Trace;
 use crate::error::{Error, Result};
@@ -19,17 +19,21 @@ const SOME: usize = usize::MAX;
 const TOKENS: &str = "tokens";
 const CANARY: &str = "canary";
 const PLANTED: &str = "planted";
+const TRANSCRIPTS: &str = "transcripts";
 
 /// Opens a recording of next tokens: `logits`, `log_probabilities` or `probabilities` \[position, member, token\] in
 /// half, single or double precision, and where they are there the same of a public model, as `public_logits` and so on
 /// \[position, token\]; the same of models that were set aside, to stand in for a member, as `spare_logits` and so on
 /// \[position, spare, token\]; `tokens` \[position\], what was answered, or -1 at every position where that is not recorded;
 /// and planted sequences: `canary` \[position\], the sequence of which the position has a token in `tokens`, or -1 for
-/// an answer, and `planted` \[sequence\], the member that was trained on each.
+/// an answer, and `planted` \[sequence\], the member that was trained on each; and what ensembles answered when the same
+/// positions were asked about again and again: `transcripts` \[position, ensemble, transcript\], tokens of the whole
+/// ensemble, and then of each neighbor.
 ///
 /// A table (.parquet) has a row for each position, with columns of these names: lists of models, each a list of tokens,
 /// a list of tokens of the public model, and whole numbers or nulls for `tokens` and `canary`; `planted` has in each row
-/// of a sequence the member that was trained on it. A table is unpacked into `memory`.
+/// of a sequence the member that was trained on it, and `transcripts` lists of ensembles, each a list of tokens. A table
+/// is unpacked into `memory`.
 ///
 /// Arrays lie in a file (.npz, or .safetensors, where numbers may be bfloat16), or as .npy files of these names in a
 /// folder; a single file (.npy) holds logits. What is not compressed is read position by position and may be larger than
@@ -75,10 +79,12 @@ struct Found {
 
 /// All names of arrays.
 fn known() -> impl Iterator<Item = &'static str> {
-    TokenValues::ALL
-        .into_iter()
-        .flat_map(|values| [values.name(), values.spares(), values.public()])
-        .chain([TOKENS, CANARY, PLANTED])
+    TokenValues::ALL.into_iter().flat_map(|values| [values.name(), values.spares(), values.public()]).chain([
+        TOKENS,
+        CANARY,
+        PLANTED,
+        TRANSCRIPTS,
+    ])
 }
 
 fn folder(folder: &Path) -> Result<Found> {
@@ -127,8 +133,11 @@ fn archive(path: &Path, room: &mut Room) -> Result<Found> {
 /// The columns of a table. A member stands at every row of its planted sequence, and once in the recording.
 fn table(path: &Path, room: &mut Room) -> Result<Found> {
     let reader = open(path)?;
-    let models = |values: TokenValues| [(values.name(), 2), (values.spares(), 2), (values.public(), 1)];
-    let numbers: [Wanted; 3] = [(TOKENS, 0), (CANARY, 0), (PLANTED, 0)];
+    let logits = |name, lists| Wanted { name, lists, kind: Kind::Floats };
+    let models =
+        |values: TokenValues| [logits(values.name(), 2), logits(values.spares(), 2), logits(values.public(), 1)];
+    let numbers = [(TOKENS, 0), (CANARY, 0), (PLANTED, 0), (TRANSCRIPTS, 2)];
+    let numbers = numbers.map(|(name, lists)| Wanted { name, lists, kind: Kind::WholeNumbers });
     let wanted: Vec<Wanted> = TokenValues::ALL.into_iter().flat_map(models).chain(numbers).collect();
     let Columns { mut arrays, names } = read_columns(path, &reader, &wanted, room)?;
     let column = |name| arrays.iter().find(|(own, _)| *own == name).map(|(_, array)| array);
@@ -236,9 +245,23 @@ impl Found {
             (None, Some(array)) => return Err(array.at("no array `canary` beside it", "both").into()),
         };
         let uses = uses(found, &sequences, &self.place)?;
-        let traces = self.traces;
-        Ok(TokenRecording { values, members, spares, public, uses, planted, size: [positions, count, tokens], traces })
+        let transcripts = self.take(TRANSCRIPTS).map(|array| transcripts(array, positions)).transpose()?;
+        let (size, traces) = ([positions, count, tokens], self.traces);
+        Ok(TokenRecording { values, members, spares, public, transcripts, uses, planted, size, traces })
     }
+}
+
+/// Checks the shape of what was answered again and again.
+fn transcripts(array: NpyArray, positions: usize) -> Result<NpyArray> {
+    let shape = array.shape();
+    if shape.len() != 3 || shape[0] != positions || shape[1] < 2 {
+        let expected = format!(
+            "axes (position, ensemble, transcript): {positions} positions, and the whole ensemble with each neighbor"
+        );
+        return Err(array.at(format!("shape {shape:?}"), expected).into());
+    }
+    array.check_whole_positions()?;
+    Ok(array)
 }
 
 /// What each position is for.

@@ -7,8 +7,31 @@ use super::parquet::{Column, ParquetTable, Values};
 use crate::error::Result;
 use std::path::Path;
 
-/// A column that is looked for: its name, and how deep its lists are.
-pub(super) type Wanted = (&'static str, usize);
+/// A column that is looked for.
+pub(super) struct Wanted {
+    pub(super) name: &'static str,
+    /// How deep its lists are.
+    pub(super) lists: usize,
+    pub(super) kind: Kind,
+}
+
+impl Wanted {
+    fn words(&self) -> &'static str {
+        match (self.lists, self.kind) {
+            (0, _) => "a value in each row",
+            (1, _) => "a list of tokens in each row",
+            (_, Kind::Floats) => "a list of models in each row, a list of tokens each",
+            (_, Kind::WholeNumbers) => "a list of ensembles in each row, a list of tokens each",
+        }
+    }
+}
+
+/// What a column holds.
+#[derive(Clone, Copy)]
+pub(super) enum Kind {
+    Floats,
+    WholeNumbers,
+}
 
 /// What was read of a table.
 pub(super) struct Columns {
@@ -20,7 +43,7 @@ pub(super) struct Columns {
 /// The columns of a table as arrays \[position, ...\] of as many axes as their lists are deep and one more; whole numbers
 /// that are null are -1.
 pub(super) fn read_columns(path: &Path, reader: &InputReader, wanted: &[Wanted], room: &mut Room) -> Result<Columns> {
-    let names: Vec<&'static str> = wanted.iter().map(|(name, _)| *name).collect();
+    let names: Vec<&'static str> = wanted.iter().map(|one| one.name).collect();
     let table = ParquetTable::open(path, reader, &names)?;
     let mut gathered: Vec<Gathered> = Vec::new();
     let mut first = 0;
@@ -30,8 +53,8 @@ pub(super) fn read_columns(path: &Path, reader: &InputReader, wanted: &[Wanted],
             let own = match place {
                 Some(place) => &mut gathered[place],
                 None => {
-                    let depth = wanted.iter().find(|(name, _)| *name == column.name).map_or(0, |(_, depth)| *depth);
-                    gathered.push(Gathered::new(&column, depth)?);
+                    let Some(own) = wanted.iter().find(|own| own.name == column.name) else { continue };
+                    gathered.push(Gathered::new(&column, own)?);
                     let last = gathered.len() - 1;
                     &mut gathered[last]
                 }
@@ -55,22 +78,18 @@ struct Gathered {
 }
 
 impl Gathered {
-    fn new(column: &Column, depth: usize) -> Result<Self> {
-        let descriptor = match (&column.values, depth) {
-            (Values::Whole(_), 0) => "<i8",
-            (Values::Half(_), 1..) => "<f2",
-            (Values::Single(_), 1..) => "<f4",
-            (Values::Double(_), 1..) => "<f8",
-            (other, 0) => return Err(column.at(other.kind(), "whole numbers").into()),
-            (other, _) => return Err(column.at(other.kind(), "floating-point numbers").into()),
+    fn new(column: &Column, wanted: &Wanted) -> Result<Self> {
+        let descriptor = match (&column.values, wanted.kind) {
+            (Values::Whole(_), Kind::WholeNumbers) => "<i8",
+            (Values::Half(_), Kind::Floats) => "<f2",
+            (Values::Single(_), Kind::Floats) => "<f4",
+            (Values::Double(_), Kind::Floats) => "<f8",
+            (other, Kind::WholeNumbers) => return Err(column.at(other.kind(), "whole numbers").into()),
+            (other, Kind::Floats) => return Err(column.at(other.kind(), "floating-point numbers").into()),
         };
-        if column.lists() != depth {
-            let words = [
-                "a value in each row",
-                "a list of tokens in each row",
-                "a list of models in each row, a list of tokens each",
-            ];
-            return Err(column.at(words[column.lists()], words[depth]).into());
+        if column.lists() != wanted.lists {
+            let found = ["a value", "a list", "a list of lists"][column.lists()];
+            return Err(column.at(format!("{found} in each row"), wanted.words()).into());
         }
         Ok(Self { name: column.name, descriptor, lengths: Vec::new(), rows: 0, bytes: Vec::new() })
     }
@@ -84,6 +103,10 @@ impl Gathered {
             Values::Half(values) => self.bytes.extend(values.iter().flat_map(|bits| bits.to_le_bytes())),
             Values::Single(values) => self.bytes.extend(values.iter().flat_map(|value| value.to_le_bytes())),
             Values::Double(values) => self.bytes.extend(values.iter().flat_map(|value| value.to_le_bytes())),
+            // No entry of a list is null.
+            Values::Whole(values) if column.lists() > 0 => {
+                self.bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+            }
             Values::Whole(values) => {
                 let mut values = values.iter();
                 for &present in column.present() {

@@ -76,6 +76,8 @@ pub struct RecordedPosition {
     pub spares: Option<Array2<f64>>,
     /// Logits \[token\] of the public model.
     pub public: Option<Array1<f64>>,
+    /// Tokens \[ensemble, transcript\] that the whole ensemble gave here, and then each neighbor.
+    pub transcripts: Option<Array2<usize>>,
 }
 
 /// Next tokens of an ensemble and of a public model, which stay in their file.
@@ -84,6 +86,7 @@ pub struct TokenRecording {
     pub(super) members: NpyArray,
     pub(super) spares: Option<NpyArray>,
     pub(super) public: Option<NpyArray>,
+    pub(super) transcripts: Option<NpyArray>,
     pub(super) uses: Vec<TokenUse>,
     /// \[sequence\]: the member that was trained on it.
     pub(super) planted: Vec<usize>,
@@ -129,6 +132,12 @@ impl TokenRecording {
         self.public.is_some()
     }
 
+    /// How many ensembles answered at all positions again and again, the whole one first, and how often each did.
+    #[must_use]
+    pub fn transcripts(&self) -> Option<[usize; 2]> {
+        self.transcripts.as_ref().map(|array| array.shape()).map(|shape| [shape[1], shape[2]])
+    }
+
     /// \[position\]: what it is for.
     #[must_use]
     pub fn uses(&self) -> &[TokenUse] {
@@ -157,7 +166,7 @@ impl TokenRecording {
     ///
     /// # Errors
     /// [`Error::Io`] when the file cannot be read, [`Error::Input`] with array and index for a number that is no logit,
-    /// for a model that gives no token, and for probabilities that do not sum to 1.
+    /// for a model that gives no token, for probabilities that do not sum to 1, and for a number that is no token.
     ///
     /// # Panics
     /// If there is no such position.
@@ -176,7 +185,22 @@ impl TokenRecording {
                 Some(row)
             }
         };
-        Ok(RecordedPosition { members, spares, public })
+        let answered = matches!(self.uses[index], TokenUse::Answer(_));
+        let transcripts = self.transcripts.as_ref().filter(|_| answered);
+        let transcripts = transcripts.map(|array| self.answers_again(array, index)).transpose()?;
+        Ok(RecordedPosition { members, spares, public, transcripts })
+    }
+
+    /// Tokens \[ensemble, transcript\] at a position.
+    fn answers_again(&self, array: &NpyArray, index: usize) -> Result<Array2<usize>> {
+        let tokens = self.tokens();
+        let found = array.whole_numbers_of(index, |value| match usize::try_from(value) {
+            Ok(token) if token < tokens => Ok(token),
+            _ => Err((format!("a token from 0 to {}", tokens - 1), None)),
+        })?;
+        let shape = array.shape();
+        let shaped = |error: ndarray::ShapeError| array.at(error.to_string(), "axes (position, ensemble, transcript)");
+        Ok(Array2::from_shape_vec((shape[1], shape[2]), found).map_err(shaped)?)
     }
 
     /// Logits \[model, token\] at a position.

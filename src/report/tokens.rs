@@ -7,8 +7,8 @@ use super::section::{Columns, Form, Section, Table};
 use crate::bound::Direction;
 use crate::quantity::Order;
 use crate::study::{
-    Contexts, Number, TokenComposition, TokenEpsilonRow, TokenPositionRow, TokenRenyiRow, TokensAnswer, rounded_up,
-    short, significant,
+    Contexts, Number, TokenComposition, TokenEpsilonRow, TokenPositionRow, TokenRenyiRow, TokensAnswer,
+    TranscriptMemberRow, TranscriptRenyiRow, TranscriptSource, rounded_up, short, significant,
 };
 use crate::token::{TokenNeighbor, TokenNeighbors};
 
@@ -18,16 +18,7 @@ const SHOWN: usize = 12;
 impl TokensAnswer {
     /// The rows of the member with the largest sum at each order.
     fn worst(&self) -> Vec<&TokenRenyiRow> {
-        let mut worst: Vec<&TokenRenyiRow> = Vec::new();
-        let sum = |row: &TokenRenyiRow| row.forward.0.max(row.reverse.0);
-        for row in &self.renyi {
-            match worst.iter_mut().find(|known| known.order == row.order) {
-                None => worst.push(row),
-                Some(known) if sum(row) > sum(known) => *known = row,
-                Some(_) => {}
-            }
-        }
-        worst
+        most_shown(self.renyi.iter().collect(), |row| row.order.to_bits(), |row| row.forward.0.max(row.reverse.0))
     }
 
     fn sums_words(&self) -> &'static str {
@@ -158,6 +149,53 @@ impl TokensAnswer {
         Section::new("Members").heading("What each member leaks by all answers").table(table).notes(notes)
     }
 
+    fn transcript_sections(&self, form: Form) -> [Section; 2] {
+        let Some(found) = &self.transcripts else { return Default::default() };
+        let mut rows: Vec<&TranscriptRenyiRow> = found.renyi.iter().collect();
+        if form == Form::Text {
+            rows = most_shown(rows, |row| row.order.to_bits(), |row| row.forward.0.max(row.reverse.0));
+        }
+        let shown = if form == Form::Text { ", for the member with the largest bound" } else { "" };
+        let table = Table::of(rows)
+            .short("α", |row| row.order)
+            .exact("member", |row| row.member)
+            .when(self.replaced(), |table| table.exact("replaced by", |row| of(row.replaced_by)))
+            .number("forward, at least", 4, |row| row.forward.0)
+            .number("exact", 4, |row| row.exact_forward.0)
+            .number("reverse, at least", 4, |row| row.reverse.0)
+            .number("exact", 4, |row| row.exact_reverse.0);
+        let from = match found.source {
+            TranscriptSource::Recorded => "recorded",
+            TranscriptSource::Simulated => "drawn from the recorded distributions",
+        };
+        let how = format!(
+            "{} transcripts of each ensemble, {from}: all positions, answered again. Their privacy losses are grouped, and the \
+             groups are a k-cut of all answers. A tenth placed the groups (seed {}).",
+            found.transcripts, found.seed
+        );
+        let hold = format!(
+            "All lower bounds of this audit hold at once except with probability {}; those by transcripts whatever the \
+             recorded distributions are.",
+            rounded_up(self.failure_probability)
+        );
+        let renyi = Section::new("Transcripts")
+            .heading(format!("Rényi divergences of all answers by {} transcripts, in nats{shown}", found.transcripts))
+            .table(table)
+            .notes([how, hold]);
+        let mut rows: Vec<&TranscriptMemberRow> = found.members.iter().collect();
+        rows.sort_by(|a, b| b.epsilon_at_least.0.total_cmp(&a.epsilon_at_least.0));
+        if form == Form::Text {
+            rows.truncate(SHOWN);
+        }
+        let table = Table::of(rows)
+            .exact("member", |row| row.member)
+            .when(self.replaced(), |table| table.exact("replaced by", |row| of(row.replaced_by)))
+            .exact("groups", |row| row.groups)
+            .number(format!("ε at least, δ = {}", short(self.delta.0)), 4, |row| row.epsilon_at_least.0)
+            .number("μ at least", 4, |row| row.mu_at_least.0);
+        [renyi, Section::new("Members by transcripts").heading("ε and μ of all answers by transcripts").table(table)]
+    }
+
     fn leaking_section(&self) -> Section {
         let answered = self.leaking.iter().any(|row| row.token.is_some());
         let order = self.renyi.first().map_or(0.0, |row| row.order);
@@ -211,6 +249,36 @@ impl TokensAnswer {
         Some(figure.draw())
     }
 
+    fn transcripts_figure(&self) -> Option<Drawing> {
+        let found = self.transcripts.as_ref()?;
+        let order = found.renyi.first()?.order;
+        let mut shown: Vec<&TranscriptRenyiRow> = found.renyi.iter().filter(|row| row.order == order).collect();
+        shown.sort_by(|a, b| b.exact_forward.0.total_cmp(&a.exact_forward.0));
+        shown.truncate(SHOWN);
+        let row = |row: &TranscriptRenyiRow| Row {
+            label: row.replaced_by.map_or_else(
+                || format!("member {}", row.member),
+                |spare| format!("spare {spare} for member {}", row.member),
+            ),
+            values: vec![Some(row.exact_forward.0), Some(row.forward.0)],
+            bands: vec![None, None],
+            note: String::new(),
+        };
+        let figure = Rows {
+            title: format!("What {} transcripts show of D of order {}", found.transcripts, short(order)),
+            description: "All answers of the ensemble from those of the neighbor.".into(),
+            x: Axis::linear("Rényi divergence in nats"),
+            series: vec![
+                RowSeries { name: "exact".into(), kind: SeriesKind::Exact },
+                RowSeries { name: "lower bound".into(), kind: SeriesKind::Lower },
+            ],
+            bar: None,
+            rows: shown.into_iter().map(row).collect(),
+            sorted_by: None,
+        };
+        Some(figure.draw())
+    }
+
     fn positions_figure(&self) -> Option<Drawing> {
         let order = self.renyi.first()?.order;
         let rows = self.leaking.iter().map(|row| Row {
@@ -235,20 +303,36 @@ impl TokensAnswer {
     }
 }
 
+/// The row of the largest value for each key, in the order of the keys; the first of equal ones.
+fn most_shown<T>(rows: Vec<&T>, key: impl Fn(&T) -> u64, value: impl Fn(&T) -> f64) -> Vec<&T> {
+    let mut most: Vec<&T> = Vec::new();
+    for row in rows {
+        match most.iter_mut().find(|known| key(known) == key(row)) {
+            None => most.push(row),
+            Some(known) if value(row) > value(known) => *known = row,
+            Some(_) => {}
+        }
+    }
+    most
+}
+
 impl Render for TokensAnswer {
     fn sections(&self, form: Form) -> Vec<Section> {
+        let [by_transcripts, members_by_transcripts] = self.transcript_sections(form);
         vec![
             self.renyi_section(form),
             self.accountant_section(),
             self.epsilon_section(),
             self.member_section(form),
+            by_transcripts,
+            members_by_transcripts,
             self.leaking_section(),
             self.planted_section(),
         ]
     }
 
     fn figures(&self) -> Vec<Drawing> {
-        self.growth().into_iter().chain(self.positions_figure()).collect()
+        [self.growth(), self.transcripts_figure(), self.positions_figure()].into_iter().flatten().collect()
     }
 
     /// A row for each position and order.

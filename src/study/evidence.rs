@@ -10,14 +10,7 @@ use crate::quantity::{Delta, FailureProbability, Order};
 impl Claims {
     /// Tests every claim on evidence that holds at once, over all queries, except with the failure probability.
     pub(crate) fn test_evidence(&self, queries: &[(String, Evidence)], failure: FailureProbability) -> Vec<Claim> {
-        self.test(queries, failure.get(), |evidence, quantity| {
-            let bounds = Direction::BOTH.map(|direction| match quantity {
-                Quantity::Epsilon(delta) => evidence.epsilon(delta, direction),
-                Quantity::Rdp(order) => evidence.renyi(order, direction),
-                Quantity::Mu => evidence.largest(|rectangle| rectangle.gdp().value),
-            });
-            bounds[0].max(bounds[1])
-        })
+        self.test(queries, failure.get(), Evidence::strongest)
     }
 
     /// What the claims are about, so that the failure probability is spent on it.
@@ -87,6 +80,16 @@ impl Evidence {
         self.rectangles.iter().map(bound).fold(0.0, f64::max)
     }
 
+    /// The larger bound of both directions.
+    pub(crate) fn strongest(&self, quantity: Quantity) -> f64 {
+        let bounds = Direction::BOTH.map(|direction| match quantity {
+            Quantity::Epsilon(delta) => self.epsilon(delta, direction),
+            Quantity::Rdp(order) => self.renyi(order, direction),
+            Quantity::Mu => self.mu(),
+        });
+        bounds[0].max(bounds[1])
+    }
+
     pub(crate) fn renyi(&self, order: Order, direction: Direction) -> f64 {
         let cut = self.largest(|rectangle| rectangle.corner(order, direction).value);
         self.region.as_ref().map_or(cut, |region| region.bound(order, direction).value.max(cut))
@@ -94,5 +97,9 @@ impl Evidence {
 
     fn epsilon(&self, delta: Delta, direction: Direction) -> f64 {
         self.largest(|rectangle| rectangle.epsilon(delta, direction).value)
+    }
+
+    fn mu(&self) -> f64 {
+        self.largest(|rectangle| rectangle.gdp().value)
     }
 }

@@ -102,7 +102,8 @@ pub use text_membership::{
 };
 pub use tokens::{
     Contexts, LeakingPositionRow, PlantedTestRow, TokenAccountantRow, TokenComposition, TokenCurve, TokenEpsilonRow,
-    TokenMemberRow, TokenPositionRow, TokenRenyiRow, TokensAnswer, TokensStudy,
+    TokenMemberRow, TokenPositionRow, TokenRenyiRow, TokensAnswer, TokensStudy, TranscriptMemberRow,
+    TranscriptRenyiRow, TranscriptSource, TranscriptsSection,
 };
 pub use verify::{CounterexampleRow, PropertyRow, TestedAccountant, VerifyAnswer, VerifyStudy};
 pub use votes::{

@@ -142,6 +142,52 @@ fn tables_say_the_same_as_arrays() {
     }
 }
 
+/// Transcripts, from a table and simulated, in text, JSON and a page.
+#[test]
+fn transcripts_are_bounded() {
+    let desk = Desk::new();
+    let name = "transcripts.parquet";
+    desk.file(name, std::fs::read(Desk::root().path(&format!("validation/data/{name}"))).unwrap());
+    // The same by the rule of `make_parquet.py`.
+    desk.arrays("t.npz", |writer| {
+        let logit =
+            |position: usize, member: usize, token: usize| ((7 * position + 3 * member + 5 * token) % 11) as f32;
+        let logits = Array3::from_shape_fn((8, 2, 9), |(p, m, t)| (logit(p, m, t) - 5.0) / 4.0);
+        let again = Array3::from_shape_fn((8, 3, 120), |(p, e, i)| ((p + 2 * e + i * i) % 9) as u16);
+        writer.add_array("logits", &logits).unwrap();
+        writer.add_array("transcripts", &again).unwrap();
+    });
+    let audit = |file: &str| format!("audit tokens {file} --mechanism clipped-logits:clip=1,batch=2 --contexts fixed");
+    let (of_table, of_arrays) = (desk.json(&audit(name)), desk.json(&audit("t.npz")));
+    assert_eq!(of_table["transcripts"], of_arrays["transcripts"]);
+    assert_eq!(of_table["transcripts"]["source"], "recorded");
+    assert_eq!(rows(&of_table["transcripts"]["renyi"]).len(), 10);
+
+    desk.arrays("s.npz", arrays);
+    let simulated = format!("{AUDIT} --contexts fixed --transcripts 300 --seed 5").replace("t.npz", "s.npz");
+    let answer = desk.json(&simulated);
+    assert_eq!((&answer["transcripts"]["source"], &answer["transcripts"]["seed"]), (&"simulated".into(), &5.into()));
+    for row in rows(&answer["transcripts"]["renyi"]) {
+        assert!(number(&row["forward"]) <= number(&row["exact_forward"]), "{row}");
+    }
+    let page = desk.path("page.html");
+    let text = desk.run(&format!("{simulated} --report {}", page.display())).printed(0);
+    for words in ["by 300 transcripts", "300 transcripts of each ensemble, drawn from the recorded distributions"] {
+        assert!(text.contains(words), "{words}\n{text}");
+    }
+    checked(&desk.text("page.html"), |page| {
+        assert!(page.descendants().any(|node| node.text().is_some_and(|text| text.contains("Members by transcripts"))));
+    });
+    for (options, expected) in [
+        ("--transcripts 300", "--contexts fixed"),
+        ("--contexts fixed --transcripts 99", "not a whole number in [100, 10^6]"),
+        ("--contexts fixed --transcripts x", "--transcripts"),
+    ] {
+        let (_, line) = desk.failed(&format!("{AUDIT} {options}").replace("t.npz", "s.npz"));
+        assert!(line.contains(expected), "{line}");
+    }
+}
+
 #[test]
 fn claims_decide_the_status() {
     let desk = Desk::new();

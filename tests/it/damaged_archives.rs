@@ -218,10 +218,17 @@ fn tables() {
     let path = folder.path().join("f.parquet");
     let room = || MemoryBudget::of_bytes(64 << 20);
     let tokens = |path: &Path| read_tokens(path, room()).and_then(|recording| recording.position(11)).map(drop);
+    let again = |path: &Path| {
+        let recording = read_tokens(path, room())?;
+        (0..recording.positions()).try_for_each(|index| recording.position(index).map(drop))
+    };
     let texts = |path: &Path| read_text_sequences(path, room()).map(drop);
     type Read<'a> = &'a dyn Fn(&Path) -> Result<()>;
-    let cases: [(&str, usize, Read<'_>); 2] =
-        [("next_tokens.parquet", 7, &tokens), ("text_tokens_polars.parquet", 101, &texts)];
+    let cases: [(&str, usize, Read<'_>); 3] = [
+        ("next_tokens.parquet", 7, &tokens),
+        ("transcripts.parquet", 41, &again),
+        ("text_tokens_polars.parquet", 101, &texts),
+    ];
     for (name, step, read) in cases {
         let good = fs::read(Desk::root().path(&format!("validation/data/{name}"))).unwrap();
         let reads = |bytes: &[u8]| {

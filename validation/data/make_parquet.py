@@ -56,6 +56,19 @@ def tokens() -> None:
         pq.write_table(table, HERE / name, row_group_size=5, compression=compression)
 
 
+def transcripts() -> None:
+    """8 positions, 2 members, 9 tokens, with logits by the rule of `tokens`; transcript i of ensemble e has the token
+    (p + 2 e + i i) mod 9 at position p."""
+    p, m, t = np.ogrid[:8, :2, :9]
+    logits = ((((7 * p + 3 * m + 5 * t) % 11) - 5) / 4).astype(np.float32)
+    p, e, i = np.ogrid[:8, :3, :120]
+    again = (p + 2 * e + i * i) % 9
+    column = lambda values, kind: pa.array(values.tolist(), type=pa.list_(pa.list_(kind)))
+    table = pa.table({"logits": column(logits, pa.float32()), "transcripts": column(again, pa.uint16())})
+    pq.write_table(table, HERE / "transcripts.parquet", row_group_size=3, compression="zstd")
+
+
 if __name__ == "__main__":
     texts()
     tokens()
+    transcripts()

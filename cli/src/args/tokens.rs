@@ -44,6 +44,10 @@ pub struct TokensOptions {
     /// Claim: the Rényi divergence of each single answer at ORDER is at most VALUE
     #[arg(long, value_name = "ORDER:VALUE", value_parser = claim_rdp, allow_hyphen_values = true)]
     pub claim_answer_rdp: Vec<(Order, f64)>,
+    /// Simulate N transcripts, answers at all positions, with the ensemble and with each neighbor, and bound the leakage of
+    /// all answers by a k-cut of their privacy losses; recorded `transcripts` are taken without this option
+    #[arg(long, value_name = "N", value_parser = transcripts, allow_hyphen_values = true)]
+    pub transcripts: Option<u64>,
     /// How many of the most leaking positions are listed
     #[arg(long, value_name = "N", value_parser = listed, default_value = "10", allow_hyphen_values = true)]
     pub top: u64,
@@ -77,6 +81,10 @@ fn temperature(text: &str) -> Parsed<f64> {
 
 fn kept(text: &str) -> Parsed<u64> {
     whole_from(2, text, 1_000_000_000, "10^9")
+}
+
+fn transcripts(text: &str) -> Parsed<u64> {
+    whole_from(100, text, 1_000_000, "10^6")
 }
 
 fn listed(text: &str) -> Parsed<u64> {

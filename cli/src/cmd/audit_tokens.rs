@@ -30,6 +30,8 @@ pub fn run(common: &Common, options: &TokensOptions) -> Result<Verdict> {
         failure_probability: options.failure_probability,
         claims: options.claims.claims(),
         answer_claims: options.claim_answer_rdp.clone(),
+        transcripts: options.transcripts,
+        seed: common.seed,
         top: usize::try_from(options.top).unwrap_or(usize::MAX),
     };
     let answer = watched(common, &study)?;

@@ -67,6 +67,73 @@ pub struct TokenMemberRow {
     pub epsilon: Option<[Number; 2]>,
 }
 
+/// Where transcripts come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum TranscriptSource {
+    /// They were recorded.
+    Recorded,
+    /// They were drawn from the recorded distributions.
+    Simulated,
+}
+
+/// What transcripts show, with a finite-sample guarantee: each is an answer at every position, by the ensemble or by a
+/// neighbor. Groups of similar privacy losses are a k-cut. All bounds hold at once, together with those of the answered
+/// tokens, and whatever the recorded distributions are.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TranscriptsSection {
+    /// Where transcripts come from.
+    pub source: TranscriptSource,
+    /// Transcripts of each ensemble.
+    pub transcripts: u64,
+    /// The seed of the pilot, and of simulated transcripts.
+    pub seed: u64,
+    /// Lower bounds of Rényi divergences of all answers, for each neighbor and order.
+    pub renyi: Vec<TranscriptRenyiRow>,
+    /// Lower bounds of ε and μ of all answers, for each neighbor.
+    pub members: Vec<TranscriptMemberRow>,
+}
+
+/// Lower bounds of a Rényi divergence of all answers by transcripts, beside the exact values.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TranscriptRenyiRow {
+    /// The member, or the owner of several models, that is removed or replaced.
+    pub member: u64,
+    /// The model set aside that stands in for it; absent where it is removed.
+    pub replaced_by: Option<u64>,
+    /// The order α.
+    pub order: f64,
+    /// Lower bound of D_α of the answers of the ensemble from those of the neighbor, in nats.
+    pub forward: Number,
+    /// The exact value of the recorded distributions.
+    pub exact_forward: Number,
+    /// Lower bound the other way round.
+    pub reverse: Number,
+    /// The exact value the other way round.
+    pub exact_reverse: Number,
+}
+
+/// Lower bounds of ε and μ of all answers by transcripts.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TranscriptMemberRow {
+    /// The member, or the owner of several models, that is removed or replaced.
+    pub member: u64,
+    /// The model set aside that stands in for it; absent where it is removed.
+    pub replaced_by: Option<u64>,
+    /// Transcripts of both ensembles that placed the groups and are not counted.
+    pub pilot: u64,
+    /// Groups of similar privacy losses.
+    pub groups: u64,
+    /// Lower bound of ε at δ.
+    pub epsilon_at_least: Number,
+    /// Lower bound of μ.
+    pub mu_at_least: Number,
+}
+
 /// An accountant at one order, beside the exact values.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -201,6 +268,8 @@ pub struct TokensAnswer {
     pub renyi: Vec<TokenRenyiRow>,
     /// What is known of each member.
     pub losses: Vec<TokenMemberRow>,
+    /// What transcripts show, where there are some.
+    pub transcripts: Option<TranscriptsSection>,
     /// Accountants beside the exact values.
     pub accountants: Vec<TokenAccountantRow>,
     /// ε of all answers by accountants.

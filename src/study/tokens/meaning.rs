@@ -1,9 +1,42 @@
 //! What a reader of an audit of tokens must know.
 
-use super::answer::TokensAnswer;
+use super::answer::{TokensAnswer, TranscriptRenyiRow};
+use super::position::is_above;
 use super::sums::Sums;
+use crate::bound::Direction;
 use crate::study::Warning;
 use crate::study::number::significant;
+
+/// A bound by transcripts above the exact value: the mechanism leaks more than its recorded distributions.
+fn transcripts_exceed(answer: &TokensAnswer) -> Option<Warning> {
+    let rows = answer.transcripts.iter().flat_map(|section| &section.renyi);
+    let excess = |row: &TranscriptRenyiRow| {
+        let values = [
+            (Direction::Forward, row.forward.0, row.exact_forward.0),
+            (Direction::Reverse, row.reverse.0, row.exact_reverse.0),
+        ];
+        values
+            .into_iter()
+            .filter(|(_, bound, exact)| is_above(*bound, *exact))
+            .max_by(|a, b| (a.1 - a.2).total_cmp(&(b.1 - b.2)))
+    };
+    let found = rows.filter_map(|row| Some((row, excess(row)?)));
+    let (row, (direction, bound, exact)) = found.max_by(|(_, a), (_, b)| (a.1 - a.2).total_cmp(&(b.1 - b.2)))?;
+    Some(Warning {
+        code: "transcripts-of-another-mechanism",
+        message: format!(
+            "by the transcripts, D at α = {} ({direction}) of all answers is at least {} for member {}, above {} of the recorded \
+             distributions; such bounds are wrong with probability {} at most",
+            row.order,
+            significant(bound, 3),
+            row.member,
+            significant(exact, 3),
+            significant(answer.failure_probability, 2)
+        ),
+        hint: "check that the tokens were drawn by this mechanism from these distributions: what gave them leaks more"
+            .into(),
+    })
+}
 
 /// Warnings about the figures of an answer.
 pub(super) fn warnings(answer: &TokensAnswer, sums: &Sums) -> Vec<Warning> {
@@ -44,5 +77,6 @@ pub(super) fn warnings(answer: &TokensAnswer, sums: &Sums) -> Vec<Warning> {
             });
         }
     }
+    warnings.extend(transcripts_exceed(answer));
     warnings
 }

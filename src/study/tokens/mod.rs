@@ -2,21 +2,26 @@
 
 mod answer;
 mod composed;
+mod loss;
 mod meaning;
 mod planted;
 mod position;
 mod sums;
+mod tested;
 #[cfg(test)]
 mod tests;
+mod transcript_losses;
+mod transcripts;
 
 pub use answer::{
     Contexts, LeakingPositionRow, PlantedTestRow, TokenAccountantRow, TokenComposition, TokenCurve, TokenEpsilonRow,
-    TokenMemberRow, TokenPositionRow, TokenRenyiRow, TokensAnswer,
+    TokenMemberRow, TokenPositionRow, TokenRenyiRow, TokensAnswer, TranscriptMemberRow, TranscriptRenyiRow,
+    TranscriptSource, TranscriptsSection,
 };
 
 use super::Study;
-use super::claim::{Claim, Claims, Quantity};
-use super::number::{Number, short};
+use super::claim::Claims;
+use super::number::Number;
 use super::progress::{Meter, Progress};
 use crate::accountant::Theorem;
 use crate::audit::Rectangle;
@@ -33,6 +38,9 @@ use position::{Reading, Shown, is_above};
 use rayon::prelude::*;
 use std::sync::Arc;
 use sums::Sums;
+use tested::Known;
+use transcript_losses::Simulated;
+use transcripts::{TranscriptPlan, check_transcripts};
 
 /// What rounding adds to the loss of an answer, generously.
 const LOSS_ROUNDING: f64 = 1e-12;
@@ -57,6 +65,10 @@ const COPIES: usize = 8;
 /// [`Rectangle::of_observed_loss`]. Each neighbor has an equal share of the failure probability, so that all of these bounds
 /// hold at once. They need the recorded distributions to be those that the tokens were drawn from.
 ///
+/// Of fixed contexts, transcripts show more: all positions answered again and again, by the ensemble and by each neighbor,
+/// recorded or simulated. Their privacy losses are grouped, and the groups are a k-cut whose bounds hold whatever gave the
+/// tokens.
+///
 /// ```
 /// # use leakbound::quantity::{Delta, FailureProbability, Order};
 /// # use leakbound::record::{MemoryArray, MemoryBudget, MemoryFile, MemoryFiles, read_tokens};
@@ -79,6 +91,8 @@ const COPIES: usize = 8;
 ///     failure_probability: FailureProbability::new(0.05)?,
 ///     claims: Claims::default(),
 ///     answer_claims: Vec::new(),
+///     transcripts: None,
+///     seed: 0,
 ///     top: 1,
 /// };
 /// let answer = study.run(&unwatched)?;
@@ -111,6 +125,11 @@ pub struct TokensStudy {
     pub claims: Claims,
     /// What is claimed of each answer: D_α ≤ a value.
     pub answer_claims: Vec<(Order, f64)>,
+    /// Simulate so many transcripts of the ensemble and of each neighbor, and bound the leakage of all answers by them;
+    /// if `None`, those that were recorded are taken. Contexts must be fixed.
+    pub transcripts: Option<u64>,
+    /// The seed of simulated transcripts, and of the choice of the pilot.
+    pub seed: u64,
     /// How many of the most leaking positions are listed.
     pub top: usize,
 }
@@ -133,13 +152,15 @@ impl Study for TokensStudy {
             neighbors: self.neighbors,
             composed: self.is_composed(),
             all_orders: self.all_orders(),
+            simulated: self.simulated(),
         };
         // As many at once as half of the free memory holds.
         let models = (recording.members() + recording.spares()).max(neighbors.len());
         let numbers = models.saturating_mul(recording.tokens());
-        let mut sums = Sums::new(neighbors, &reading.all_orders, recording);
-        let bytes = numbers.saturating_mul(8 * COPIES) as u64;
+        let losses = (2 * neighbors.len()).saturating_mul(self.transcript_count().unwrap_or(0) as usize);
+        let bytes = numbers.saturating_mul(8 * COPIES).saturating_add(losses.saturating_mul(16)) as u64;
         let chunk = free_memory().map_or(CHUNK, |free| (free / 2 / bytes).clamp(1, CHUNK as u64) as usize);
+        let mut sums = Sums::new(neighbors, &reading.all_orders, recording);
         // Arrays of a position are freed and asked for again at the next one. From a large block that was freed, the
         // allocator of glibc learns to keep such memory; else the system takes it back, and clears each page anew.
         drop(std::hint::black_box(Vec::<u8>::with_capacity(LARGEST_KEPT)));
@@ -174,6 +195,15 @@ impl TokensStudy {
     /// Whether ε of all answers is known from their privacy losses.
     fn is_composed(&self) -> bool {
         self.contexts == Contexts::Fixed && is_composed(self.recording.answers(), self.all_neighbors().len())
+    }
+
+    /// Transcripts of each ensemble.
+    fn transcript_count(&self) -> Option<u64> {
+        self.transcripts.or_else(|| self.recording.transcripts().map(|[_, count]| count as u64))
+    }
+
+    fn simulated(&self) -> Option<Simulated> {
+        self.transcripts.map(|count| Simulated { count: count as usize, seed: self.seed })
     }
 
     /// The orders that are asked for, and those of claims.
@@ -223,7 +253,8 @@ impl TokensStudy {
         if self.recording.answers() == 0 && claims {
             return rejected("claims are about answers, and every position is one of a planted sequence".into());
         }
-        let silent = !self.recording.has_answers();
+        self.check_transcripts()?;
+        let silent = !self.recording.has_answers() && self.transcript_count().is_none();
         let composed = |delta: Delta| self.is_composed() && delta == self.delta;
         let of_epsilon = self.claims.epsilon.is_some_and(|(_, delta)| !composed(delta));
         let of_tokens = of_epsilon || self.claims.mu.is_some();
@@ -235,8 +266,40 @@ impl TokensStudy {
         Ok(())
     }
 
+    fn check_transcripts(&self) -> Result<()> {
+        let rejected = |reason: String| Err(Error::Rejected { operation: "audit of tokens", reason });
+        let Some(count) = self.transcript_count() else { return Ok(()) };
+        if self.contexts == Contexts::Answered {
+            let reason = "transcripts are answers in contexts that were fixed beforehand: say so by --contexts fixed";
+            return rejected(reason.into());
+        }
+        if self.recording.answers() == 0 {
+            return rejected("transcripts are of answers, and every position is one of a planted sequence".into());
+        }
+        let ensembles = self.all_neighbors().len() + 1;
+        if let Some([recorded, _]) = self.recording.transcripts() {
+            if self.transcripts.is_some() {
+                return rejected("transcripts were recorded: there are none to simulate".into());
+            }
+            if recorded != ensembles {
+                let reason = format!(
+                    "transcripts of {recorded} ensembles were recorded; {ensembles} are expected, the whole one and {}                      neighbors",
+                    ensembles - 1
+                );
+                return rejected(reason);
+            }
+        }
+        check_transcripts(count, ensembles)
+    }
+
+    /// Single bounds are those of the answered tokens, and those of transcripts.
+    fn failure_of_each(&self) -> FailureProbability {
+        let kinds = usize::from(self.recording.has_answers()) + usize::from(self.transcript_count().is_some());
+        self.failure_probability.split(kinds.max(1))
+    }
+
     fn concluded(&self, sums: Sums, orders: &[Order]) -> Result<TokensAnswer> {
-        let failure = self.failure_probability.split(sums.neighbors().len());
+        let failure = self.failure_of_each().split(sums.neighbors().len());
         let rounding = LOSS_ROUNDING * self.recording.answers() as f64;
         let bound = |loss: &f64| Rectangle::of_observed_loss(loss - rounding, failure);
         let lower: Option<Vec<Rectangle>> = sums.losses().map(|losses| losses.iter().map(bound).collect());
@@ -246,6 +309,16 @@ impl TokensStudy {
             .filter(|answers| !answers.is_empty())
             .map(|answers| epsilon(answers, self.delta))
             .collect::<Result<_>>()?;
+        let simulated = self.transcripts.is_some();
+        let plan = TranscriptPlan {
+            source: if simulated { TranscriptSource::Simulated } else { TranscriptSource::Recorded },
+            orders,
+            shown: self.orders.len(),
+            delta: self.delta,
+            failure: self.failure_of_each(),
+            seed: self.seed,
+        };
+        let transcripts = plan.bounded(&sums)?;
         // Nothing is said of an ensemble that was only asked for planted sequences.
         let (mut renyi, mut members, mut accountants, mut epsilons) = Default::default();
         if self.recording.answers() > 0 {
@@ -256,7 +329,18 @@ impl TokensStudy {
         }
         let planted = self.recording.planted();
         let planted = (!planted.is_empty()).then(|| test_planted(planted, sums.likelihoods()));
-        let claims = self.tested(&sums, orders, lower.as_deref(), &known);
+        let of_claims = Known {
+            contexts: self.contexts,
+            delta: self.delta,
+            failure: self.failure_probability,
+            sums: &sums,
+            orders,
+            lower: lower.as_deref(),
+            epsilons: &known,
+            transcripts: transcripts.as_ref(),
+        };
+        let mut claims = of_claims.test(&self.claims);
+        claims.extend(of_claims.test_answers(&self.answer_claims));
         let mut answer = TokensAnswer {
             mechanism: self.mechanism.to_string(),
             contexts: self.contexts,
@@ -268,6 +352,7 @@ impl TokensStudy {
             failure_probability: self.failure_probability.get(),
             renyi,
             losses: members,
+            transcripts: transcripts.map(|found| found.section),
             accountants,
             epsilons,
             leaking: sums.leaking(self.top),
@@ -405,56 +490,9 @@ impl TokensStudy {
         }
         Ok(rows)
     }
-
-    fn tested(&self, sums: &Sums, orders: &[Order], lower: Option<&[Rectangle]>, known: &[Bracket]) -> Vec<Claim> {
-        let place = |order: &Order| orders.iter().position(|other| other == order).unwrap_or_default();
-        let mut claims = Vec::new();
-        for (claim, quantity, value) in self.claims.all() {
-            let exact = match quantity {
-                Quantity::Rdp(order) if self.contexts == Contexts::Fixed => Some(sums.worst(place(&order))),
-                Quantity::Epsilon(delta) if delta == self.delta => largest(known.iter().map(|one| one.lower)),
-                _ => None,
-            };
-            let bound = |one: &Rectangle| match quantity {
-                Quantity::Epsilon(delta) => one.epsilon(delta, Direction::Forward).value,
-                Quantity::Rdp(order) => {
-                    Direction::BOTH.map(|direction| one.corner(order, direction).value).into_iter().fold(0.0, f64::max)
-                }
-                Quantity::Mu => one.gdp().value,
-            };
-            let shown = largest(lower.unwrap_or_default().iter().map(bound)).unwrap_or_default();
-            let ((neighbor, strongest), failure) = match exact {
-                Some(exact) => (exact, 0.0),
-                None => (shown, self.failure_probability.get()),
-            };
-            claims.push(Claim {
-                claim: format!("all answers: {claim}"),
-                lower: Number(strongest),
-                query: if strongest > 0.0 { sums.neighbors()[neighbor].to_string() } else { String::new() },
-                refuted: if exact.is_some() { is_above(strongest, value) } else { strongest > value },
-                failure_probability: failure,
-            });
-        }
-        for &(order, value) in &self.answer_claims {
-            let largest = sums.largest(place(&order));
-            claims.push(Claim {
-                claim: format!("each answer: D ≤ {} at α = {order}", short(value)),
-                lower: Number(largest.value),
-                query: format!("position {}, {}", largest.position, sums.neighbors()[largest.neighbor]),
-                refuted: is_above(largest.value, value),
-                failure_probability: 0.0,
-            });
-        }
-        claims
-    }
 }
 
 /// The bound of D_α of one answer in both directions.
 fn value_of(theorem: &Theorem, order: Order) -> f64 {
     theorem.values_of_both(&[order]).map_or(f64::INFINITY, |values| values[0])
-}
-
-/// The first of the largest numbers, with its place; None for no number.
-fn largest(values: impl Iterator<Item = f64>) -> Option<(usize, f64)> {
-    values.enumerate().reduce(|best, next| if next.1 > best.1 { next } else { best })
 }

@@ -1,14 +1,14 @@
 //! The leakage at one position.
 
 use super::composed::{BothLosses, losses};
+use super::loss::{OPERATION, privacy_loss, rejected};
+use super::transcript_losses::{Losses, Simulated, places_of, transcript_losses};
 use crate::bound::Direction;
 use crate::error::{Error, Result};
 use crate::quantity::Order;
 use crate::record::{RecordedPosition, TokenRecording, TokenUse};
 use crate::token::{Decoded, Decoding, NextTokens, Released, TokenMechanism, TokenNeighbors, of_released};
-use ndarray::{Axis, concatenate};
-
-const OPERATION: &str = "audit of tokens";
+use ndarray::{Array1, Array2, Axis, concatenate};
 
 /// What positions are looked at with.
 pub(super) struct Reading<'a> {
@@ -19,6 +19,8 @@ pub(super) struct Reading<'a> {
     /// Whether the privacy losses of positions are wanted.
     pub(super) composed: bool,
     pub(super) all_orders: Vec<Order>,
+    /// Transcripts that are drawn; those that were recorded are read.
+    pub(super) simulated: Option<Simulated>,
 }
 
 /// What is known of one position.
@@ -30,6 +32,8 @@ pub(super) struct PositionLeakage {
     pub(super) losses: Vec<BothLosses>,
     /// Of the answered token.
     pub(super) answered: Option<AnsweredToken>,
+    /// \[neighbor\], where there are transcripts.
+    pub(super) transcripts: Vec<Losses>,
 }
 
 /// What is known of the token that was answered.
@@ -66,7 +70,8 @@ impl Reading<'_> {
                 return Ok(Shown::Planted { sequence, likelihoods });
             }
         };
-        let decoded = self.decoded(recorded)?;
+        let RecordedPosition { members, spares, public, transcripts: recorded_again } = recorded;
+        let decoded = self.decoded(members, spares, public)?;
         let released = self.neighbors.released(self.mechanism, &decoded.position)?;
         let mut divergences = vec![vec![[0.0; 2]; released.neighbors().len()]; self.all_orders.len()];
         for one in of_released(&released, &self.all_orders) {
@@ -76,12 +81,23 @@ impl Reading<'_> {
         }
         let answered = answered.map(|token| answer(token, &decoded, &released)).transpose()?;
         let losses = if self.composed { losses(&released) } else { Vec::new() };
-        Ok(Shown::Answer(PositionLeakage { position: index, divergences, losses, answered }))
+        let places = match (self.simulated, &recorded_again) {
+            (Some(simulated), _) => Some(simulated.places(index, &released)?),
+            (None, Some(tokens)) => Some(places_of(tokens, &decoded)?),
+            (None, None) => None,
+        };
+        let transcripts = places.map(|places| transcript_losses(&places, &released)).transpose()?;
+        let transcripts = transcripts.unwrap_or_default();
+        Ok(Shown::Answer(PositionLeakage { position: index, divergences, losses, answered, transcripts }))
     }
 
     /// What the mechanism is given; models that may stand in are set aside.
-    fn decoded(&self, recorded: RecordedPosition) -> Result<Decoded> {
-        let RecordedPosition { members, spares, public } = recorded;
+    fn decoded(
+        &self,
+        members: Array2<f64>,
+        spares: Option<Array2<f64>>,
+        public: Option<Array1<f64>>,
+    ) -> Result<Decoded> {
         let public = public.as_ref().map(|public| public.view());
         let Some(spares) = spares.filter(|_| self.neighbors == TokenNeighbors::Replaced) else {
             return self.decoding.position(members, public);
@@ -103,8 +119,7 @@ fn at_position(index: usize, error: &Error) -> Error {
 }
 
 fn answer(token: usize, decoded: &Decoded, released: &Released) -> Result<AnsweredToken> {
-    let rejected =
-        |why: &str| Error::Rejected { operation: OPERATION, reason: format!("token {token} was answered, {why}") };
+    let rejected = |why: &str| rejected(&format!("token {token} was answered, {why}"));
     let place = decoded
         .place_of(token)
         .ok_or_else(|| rejected("and is not among the likeliest tokens of the public model that may be given"))?;
@@ -112,11 +127,7 @@ fn answer(token: usize, decoded: &Decoded, released: &Released) -> Result<Answer
     if !(whole > 0.0) {
         return Err(rejected("and has probability 0: this mechanism did not give it"));
     }
-    let losses = released.neighbors().map(|other| {
-        let other = other[place];
-        let change = (whole - other) / other;
-        if change.abs() < 0.5 { change.ln_1p() } else { whole.ln() - other.ln() }
-    });
+    let losses = released.neighbors().map(|other| privacy_loss(whole, other[place]));
     Ok(AnsweredToken { token, losses: losses.collect() })
 }
 

@@ -3,6 +3,7 @@
 use super::answer::{Contexts, LeakingPositionRow, TokenCurve, TokenPositionRow, TokenRenyiRow};
 use super::composed::BothLosses;
 use super::position::{PositionLeakage, Shown, is_above};
+use super::transcript_losses::Losses;
 use crate::audit::Rectangle;
 use crate::bound::{Direction, Validity};
 use crate::quantity::Order;
@@ -37,6 +38,8 @@ pub(super) struct Sums {
     losses: Option<Vec<Sum>>,
     /// \[neighbor\]\[position\]
     composed: Vec<Vec<BothLosses>>,
+    /// \[neighbor\]
+    transcripts: Vec<Losses>,
     /// \[sequence\]\[member\]: likelihoods of planted sequences.
     likelihoods: Vec<Vec<f64>>,
     /// How often, and how the sums at the first order grow: \[point\]\[neighbor\]\[direction\].
@@ -77,6 +80,7 @@ impl Sums {
             positions: Vec::with_capacity(recording.answers()),
             losses: recording.has_answers().then(|| vec![Sum::default(); count]),
             composed: vec![Vec::new(); count],
+            transcripts: Vec::new(),
             likelihoods: vec![vec![0.0; recording.members()]; recording.planted().len()],
             stride: recording.answers().div_ceil(POINTS).max(1),
             grown: Vec::new(),
@@ -119,6 +123,12 @@ impl Sums {
             losses.iter_mut().zip(&answered.losses).for_each(|(sum, loss)| sum.add(*loss));
         }
         self.composed.iter_mut().zip(found.losses).for_each(|(all, loss)| all.push(loss));
+        if self.transcripts.is_empty() {
+            self.transcripts = found.transcripts;
+        } else {
+            let sums = self.transcripts.iter_mut().flatten().flatten();
+            sums.zip(found.transcripts.iter().flatten().flatten()).for_each(|(sum, loss)| *sum += loss);
+        }
         let largest = most
             .into_iter()
             .map(|(order, neighbor, direction, value)| (order, self.neighbors[neighbor], direction, value));
@@ -142,6 +152,11 @@ impl Sums {
     /// \[neighbor\]: the privacy loss of all answered tokens.
     pub(super) fn losses(&self) -> Option<Vec<f64>> {
         self.losses.as_ref().map(|losses| losses.iter().map(|loss| loss.get()).collect())
+    }
+
+    /// \[neighbor\]: the privacy losses of transcripts.
+    pub(super) fn transcripts(&self) -> &[Losses] {
+        &self.transcripts
     }
 
     pub(super) fn likelihoods(&self) -> &[Vec<f64>] {

@@ -50,6 +50,8 @@ fn study(path: &Path, mechanism: &str, contexts: Contexts) -> TokensStudy {
         failure_probability: FailureProbability::new(0.1).unwrap(),
         claims: Claims::default(),
         answer_claims: Vec::new(),
+        transcripts: None,
+        seed: 0,
         top: 3,
     }
 }
@@ -331,4 +333,114 @@ fn members_are_replaced_and_come_in_pairs() {
         let claim = &asked.run(&unwatched).unwrap().claims[0];
         assert_eq!((claim.refuted, claim.failure_probability), (refuted, 0.0), "{claim:?}");
     }
+}
+
+/// Tokens \[position, ensemble, transcript\] of the ensemble and of each neighbor, drawn by a mechanism.
+fn drawn(all: &[NextTokens], mechanism: &str, count: usize, stream: &mut ChaCha8Rng) -> Array3<i64> {
+    let mechanism = parse(mechanism).unwrap();
+    let released: Vec<_> = all.iter().map(|position| mechanism.released(position).unwrap()).collect();
+    let ensembles = 1 + released[0].neighbors().len();
+    Array3::from_shape_fn((all.len(), ensembles, count), |(position, ensemble, _)| {
+        let released = &released[position];
+        let p = ensemble.checked_sub(1).map_or(released.whole(), |other| released.neighbors().nth(other).unwrap());
+        let mut left: f64 = stream.random();
+        let given = p.iter().position(|p| {
+            left -= p;
+            left < 0.0
+        });
+        given.unwrap_or(p.len() - 1) as i64
+    })
+}
+
+/// 2,000 transcripts of each ensemble, 200 times: bounds are above the exact values no more often than stated, and show
+/// most of them.
+#[test]
+fn lower_bounds_of_transcripts_hold() {
+    let folder = TempDir::new().unwrap();
+    let (members, public) = ensemble(11, [40, 3, 6], 1.0);
+    let path = written(folder.path(), &members, &public, None);
+    let mut asked = study(&path, "clipped-logits:clip=3,batch=2", Contexts::Fixed);
+    asked.failure_probability = FailureProbability::new(0.2).unwrap();
+    asked.transcripts = Some(2_000);
+    let (mut wrong, mut share) = (0, 0.0);
+    for seed in 0..200 {
+        asked.seed = seed;
+        let answer = asked.run(&unwatched).unwrap();
+        let found = answer.transcripts.unwrap();
+        assert_eq!((found.renyi.len(), found.members.len(), found.transcripts), (6, 3, 2_000));
+        let above = found.renyi.iter().any(|row| {
+            let exact = answer.renyi.iter().find(|of| of.member == row.member && of.order == row.order).unwrap();
+            assert_eq!((row.exact_forward, row.exact_reverse), (exact.forward, exact.reverse));
+            row.forward.0 > row.exact_forward.0 || row.reverse.0 > row.exact_reverse.0
+        });
+        let epsilon_above = found.members.iter().zip(&answer.losses).any(|(bound, row)| {
+            assert!(bound.groups >= 15 && (300..500).contains(&bound.pilot), "{bound:?}");
+            bound.epsilon_at_least.0 > row.epsilon.unwrap()[1].0
+        });
+        wrong += u32::from(above || epsilon_above);
+        share += found.renyi.iter().map(|row| row.forward.0 / row.exact_forward.0).sum::<f64>() / 6.0 / 200.0;
+    }
+    println!("{wrong} of 200 wrong, {share:.3} of the exact values on average");
+    // 40 are stated; more than 58 would have a probability below 1e-3.
+    assert!(wrong < 58 && share > 0.4, "{wrong} {share}");
+    // The same at any number of threads, and anything else at another seed.
+    let of_threads = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        serde_json::to_string(&pool.install(|| asked.run(&unwatched)).unwrap()).unwrap()
+    };
+    assert_eq!(of_threads(1), of_threads(3));
+}
+
+/// Transcripts that a mechanism gave are bounded whatever the recorded distributions are: one that leaks more than these is
+/// found out.
+#[test]
+fn recorded_transcripts_show_the_mechanism_that_gave_them() {
+    let folder = TempDir::new().unwrap();
+    let (members, public) = ensemble(12, [30, 3, 6], 1.5);
+    let all = positions(&members, &public);
+    let (told, leaky) = ("clipped-logits:clip=3,batch=4", "clipped-logits:clip=3,batch=1");
+    let path = folder.path().join("again.npz");
+    let mut stream = ChaCha8Rng::seed_from_u64(13);
+    let with = |transcripts: &Array3<i64>| {
+        let mut npz = NpzWriter::new(File::create(&path).unwrap());
+        npz.add_array("logits", &members).unwrap();
+        npz.add_array("public_logits", &public).unwrap();
+        npz.add_array("transcripts", transcripts).unwrap();
+        npz.finish().unwrap();
+        let mut asked = study(&path, told, Contexts::Fixed);
+        asked.claims.rdp = vec![(order(2.0), 1.0)];
+        asked.claims.mu = Some(0.8);
+        asked
+    };
+    let honest = with(&drawn(&all, told, 1_000, &mut stream)).run(&unwatched).unwrap();
+    let found = honest.transcripts.as_ref().unwrap();
+    assert_eq!((found.source, found.transcripts), (TranscriptSource::Recorded, 1_000));
+    assert!(honest.warnings.is_empty(), "{:?}", honest.warnings);
+    // D of order 2 is known for certain.
+    assert!(!honest.claims[0].refuted && honest.claims[0].failure_probability == 0.0, "{:?}", honest.claims);
+    assert!(honest.claims[1].lower.0 > 0.1 && !honest.claims[1].refuted, "{:?}", honest.claims);
+
+    let lied = with(&drawn(&all, leaky, 1_000, &mut stream)).run(&unwatched).unwrap();
+    assert_eq!(lied.warnings[0].code, "transcripts-of-another-mechanism");
+    assert!(lied.claims.iter().all(|claim| claim.refuted && claim.failure_probability == 0.1), "{:?}", lied.claims);
+
+    // What cannot be bounded is said.
+    let mut bad = drawn(&all, told, 100, &mut stream);
+    let mut asked = with(&bad);
+    asked.contexts = Contexts::Answered;
+    let error = asked.run(&unwatched).unwrap_err().to_string();
+    assert!(error.contains("fixed beforehand"), "{error}");
+    let mut asked = with(&bad);
+    asked.transcripts = Some(1_000);
+    let error = asked.run(&unwatched).unwrap_err().to_string();
+    assert!(error.contains("none to simulate"), "{error}");
+    bad[[7, 2, 5]] = 6;
+    let error = with(&bad).run(&unwatched).unwrap_err().to_string();
+    assert!(error.contains("index [7, 2, 5]") && error.contains("a token from 0 to 5"), "{error}");
+    let few = bad.slice_axis(ndarray::Axis(2), ndarray::Slice::from(..50)).to_owned();
+    let error = with(&few).run(&unwatched).unwrap_err().to_string();
+    assert!(error.contains("50 transcripts: at least 100"), "{error}");
+    let some = bad.slice_axis(ndarray::Axis(1), ndarray::Slice::from(..3)).to_owned();
+    let error = with(&some).run(&unwatched).unwrap_err().to_string();
+    assert!(error.contains("transcripts of 3 ensembles were recorded; 4 are expected"), "{error}");
 }

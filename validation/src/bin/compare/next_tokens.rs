@@ -47,6 +47,8 @@ pub fn rate(_: &str, seconds: f64) -> Result<f64> {
             failure_probability: FailureProbability::new(0.05).map_err(words)?,
             claims: Claims::default(),
             answer_claims: Vec::new(),
+            transcripts: None,
+            seed: 0,
             top: 10,
         };
         study.run(&unwatched).map(|_| ()).map_err(words)
