@@ -62,25 +62,25 @@ impl ArgmaxSampler {
             return self.sample_one_by_one::<N>(world, stream, samples, counts);
         }
         let mut lanes = Lanes::new(stream);
-        let mut argmax = Argmax::new(self.classes);
+        let mut argmax = Argmax::<N>::new(self.classes);
         let batch = batch_size(self.classes);
         let mut votes = vec![0; batch * self.votes.room(self.classes)];
         let (mut most, mut words) = (vec![0; batch], vec![0; batch]);
+        let mut tally = Tally::new(self.classes);
         let mut left = samples;
         while left > 0 {
             let winners = if let Votes::Fixed(worlds) = &self.votes {
-                argmax.winners::<N>(&Fixed(&worlds[world.index()]), &mut lanes, stream)
+                argmax.winners(&Fixed(&worlds[world.index()]), &mut lanes, stream)
             } else {
                 self.votes.draw(world, &mut lanes, stream, &mut words, &mut votes);
                 let votes = Random::new(&votes[..batch * self.classes], &mut most, self.inverse_scale);
-                argmax.winners::<N>(&votes, &mut lanes, stream)
+                argmax.winners(&votes, &mut lanes, stream)
             };
             let used = left.min(batch as u64);
-            for &winner in &winners[..used as usize] {
-                counts[winner as usize] += 1;
-            }
+            tally.add(&winners[..used as usize]);
             left -= used;
         }
+        tally.add_to(counts);
     }
 
     /// The same for any number of voters.
@@ -97,6 +97,32 @@ impl ArgmaxSampler {
             }
             counts[winner] += 1;
         }
+    }
+}
+
+/// Counts of winners: four of each class, by turns, because a count that is written must be read back before it can rise
+/// again.
+struct Tally(Vec<[u64; 4]>);
+
+impl Tally {
+    fn new(classes: usize) -> Self {
+        Self(vec![[0; 4]; classes])
+    }
+
+    fn add(&mut self, winners: &[u32]) {
+        let (fours, rest) = winners.as_chunks::<4>();
+        for four in fours {
+            for (turn, &winner) in four.iter().enumerate() {
+                self.0[winner as usize][turn] += 1;
+            }
+        }
+        for &winner in rest {
+            self.0[winner as usize][0] += 1;
+        }
+    }
+
+    fn add_to(&self, counts: &mut [u64]) {
+        counts.iter_mut().zip(&self.0).for_each(|(count, turns)| *count += turns.iter().sum::<u64>());
     }
 }
 

@@ -9,6 +9,7 @@ mod argmax_sampler;
 mod binomial_table;
 mod blocks;
 mod chi_square;
+mod coarse;
 mod confident;
 mod engine;
 mod exact_distribution;
@@ -26,10 +27,13 @@ mod stream;
 mod vote_sampler;
 mod votes;
 mod whole;
+#[cfg(target_arch = "x86_64")]
+mod wide_filter;
 
 pub use argmax_sampler::ArgmaxSampler;
 pub use blocks::BlockSet;
 pub use chi_square::chi_square_p_value;
+pub use coarse::coarse_noise_errors;
 pub use confident::{ConfidentSampler, draw_confident_answer};
 pub use engine::{MAX_OUTCOMES, Sampler};
 pub use exact_distribution::sample_distributions;

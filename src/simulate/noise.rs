@@ -24,7 +24,8 @@ pub(super) const MARGIN: f32 = 1.0 / 8192.0;
 
 /// Cells with t below this are extreme, with probability 2^-15: nothing is claimed of their approximation.
 const EXTREME: u32 = 1 << 16;
-const SIGN: u32 = 1 << 31;
+/// The bit of a cell that is its sign.
+pub(super) const SIGN: u32 = 1 << 31;
 
 /// Whether the approximation says nothing of this cell.
 #[inline(always)]
@@ -34,6 +35,9 @@ pub(super) const fn is_extreme(cell: u32) -> bool {
 
 /// A symmetric distribution of scale 1.
 pub(super) trait UnitNoise {
+    /// How far [`Coarse`](super::coarse::Coarse) may be off, sums with a deficit included.
+    const COARSE: f32;
+
     /// The noise of a cell that is not extreme, within [`MARGIN`].
     fn approximate(cell: u32) -> f32;
 
@@ -133,6 +137,8 @@ fn signed(size: f32, cell: u32) -> f32 {
 }
 
 impl UnitNoise for UnitGaussian {
+    const COARSE: f32 = 0.0025;
+
     /// Φ^-1((1+x)/2) = x P(-log2(1 - x²)), with P the best polynomial of degree 7 for arguments up to 14 (the form is
     /// that of Giles 2010, "Approximating the erfinv function").
     #[inline(always)]
@@ -150,6 +156,8 @@ impl UnitNoise for UnitGaussian {
 }
 
 impl UnitNoise for UnitLaplace {
+    const COARSE: f32 = 0.0045;
+
     #[inline(always)]
     fn approximate(cell: u32) -> f32 {
         signed(-std::f32::consts::LN_2 * log2(double_tail(cell)), cell)

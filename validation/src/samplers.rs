@@ -5,8 +5,8 @@ use leakbound::distribution::Noise;
 use leakbound::histogram::VoteHistogram;
 use leakbound::model::{CapcModel, PateModel, PrivateKnnModel, PromptPateModel, VoteModel};
 use leakbound::simulate::{
-    ArgmaxSampler, Simulation, Stream, StreamId, World, chi_square_p_value, fill_noise, noise_approximation_errors,
-    simulate,
+    ArgmaxSampler, Simulation, Stream, StreamId, World, chi_square_p_value, coarse_noise_errors, fill_noise,
+    noise_approximation_errors, simulate,
 };
 use leakbound::{Result, special};
 use rayon::prelude::*;
@@ -33,6 +33,9 @@ pub fn report() -> Report {
     let [gaussian, laplace] = noise_approximation_errors(0..1 << 31);
     report.claim(gaussian < 6.2e-5, format!("largest error of the Gaussian approximation, all cells: {gaussian:.3e}"));
     report.claim(laplace < 6.2e-5, format!("largest error of the Laplace approximation, all cells:  {laplace:.3e}"));
+    let [gaussian, laplace] = coarse_noise_errors(0..1 << 31);
+    report.claim(gaussian < 2.45e-3, format!("largest error of coarse Gaussian noise, all cells: {gaussian:.4e}"));
+    report.claim(laplace < 4.45e-3, format!("largest error of coarse Laplace noise, all cells:  {laplace:.4e}"));
     noise(&mut report, "gaussian:1", special::ndtr, |x| special::ndtr(-x));
     let tail = |x: f64| if x < 0.0 { 1.0 - 0.5 * x.exp() } else { 0.5 * (-x).exp() };
     noise(&mut report, "laplace:1", move |x| tail(-x), tail);
