@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """What a release says of itself: one version, one set of links, one section of the changelog.
 
-    release.py check                 whether every file that names the version or a link agrees
+    release.py check                 whether every file that names the version or a link agrees, and whether the versions of
+                                     the changelog rise as its entries ask
     release.py check --tag v0.1.0    the same for a release of that tag, which needs links that are no placeholders
     release.py set NAME VALUE        write version, date, repository, homepage, documentation or contact everywhere
     release.py notes [VERSION]       the section of CHANGELOG.md, for the page of the release
@@ -76,6 +77,10 @@ PLACES = {
 # Reserved by RFC 2606: nobody can own a name below it.
 PLACEHOLDER = re.compile(r"(?i)\bexample\.(?:org|com|net)\b")
 RELEASED = r"(?m)^## \[%s\] - (\d{4}-\d{2}-\d{2})$"
+# A section of the changelog about a version.
+VERSIONED = re.compile(r"(?m)^## \[(\d+)\.(\d+)\.(\d+)([^\]]*)\]")
+# An entry with which the same input or seed gives other numbers.
+VALUE_BREAKING = re.compile(r"(?im)^- .*\*\*value-breaking\b")
 
 
 def text(name: str) -> str:
@@ -103,6 +108,25 @@ def faults() -> list[str]:
     for name in PLACES:
         (home, expected), *others = found(name)
         lines += [f"{file}: {name} {value!r}, but {home} has {expected!r}" for file, value in others if value != expected]
+    return lines + faults_of_versions(text("CHANGELOG.md"))
+
+
+def faults_of_versions(changelog: str) -> list[str]:
+    """Versions of the changelog that do not rise, or rise too little for entries that change published values.
+
+    Those need what an incompatible interface needs: a new minor version before 1.0, a new major version from then on.
+    """
+    lines = []
+    headings = list(VERSIONED.finditer(changelog))
+    for newer, older in zip(headings, headings[1:]):
+        name, former = ("{}.{}.{}{}".format(*heading.groups()) for heading in (newer, older))
+        (major, minor, patch), last = (tuple(map(int, heading.groups()[:3])) for heading in (newer, older))
+        if (major, minor, patch) < last or name == former:
+            lines.append(f"CHANGELOG.md: {name} stands above {former}")
+        elif VALUE_BREAKING.search(changelog[newer.end() : older.start()]):
+            least = (last[0] + 1, 0) if last[0] else (0, last[1] + 1)
+            if (major, minor) < least:
+                lines.append(f"CHANGELOG.md: {name} has value-breaking entries; after {former} it has to be {least[0]}.{least[1]}.0")
     return lines
 
 

@@ -278,6 +278,8 @@ def methods() -> tuple[str, str]:
             if wrong is not None
             else "**Coverage.** No result on its own."
         )
+        if "# References" not in item.text:
+            raise SystemExit(f"{item.file}: {item.name}, the definition of {name}, has no references")
         body = markdown(item.text)
         sections.append(
             f"### {name}\n\n{short[:1].upper()}{short[1:]} Bounds {quantity}; `{label}`.\n\n"

@@ -96,6 +96,45 @@ def test_a_place_that_differs_is_named(tmp_path):
     assert done.returncode == 1 and done.stdout.startswith("CITATION.cff: repository 'https://other.test"), done.stdout
 
 
+def test_other_values_need_a_version_that_says_so():
+    entry = "### Fixed\n\n- **value-breaking:** a bound was too large.\n\n"
+
+    def faults(newer: str, older: str, text: str = entry) -> list[str]:
+        return release.faults_of_versions(f"A **value-breaking** entry.\n\n## [{newer}] - x\n\n{text}## [{older}] - y\n")
+
+    for newer, older in (("0.2.0", "0.1.3"), ("0.3.1", "0.1.9"), ("1.0.0", "0.9.0"), ("2.0.0", "1.4.0"), ("Unreleased", "0.1.0")):
+        assert faults(newer, older) == [], newer
+    for newer, older, least in (("0.1.1", "0.1.0", "0.2.0"), ("1.5.0", "1.4.2", "2.0.0"), ("1.4.3", "1.4.2", "2.0.0")):
+        assert faults(newer, older) == [f"CHANGELOG.md: {newer} has value-breaking entries; after {older} it has to be {least}"]
+        # Without such an entry the interface alone decides.
+        assert faults(newer, older, "- Faster.\n\n") == [] and faults(newer, older, "") == []
+    for newer, older in (("0.1.0", "0.2.0"), ("0.1.0", "0.1.0")):
+        assert faults(newer, older, "") == [f"CHANGELOG.md: {newer} stands above {older}"]
+    # What stands in the changelog now is found by the same expression.
+    assert len(release.VALUE_BREAKING.findall(text("CHANGELOG.md"))) >= 20
+
+
+def test_check_refuses_too_small_a_version(tmp_path):
+    script = copied(tmp_path)
+    file = tmp_path / "CHANGELOG.md"
+    version = release.found("version")[0][1]
+    major, minor, patch = map(int, version.split("."))
+    sections = f"## [{major}.{minor}.{patch + 1}] - 2030-01-02\n\n- **value-breaking** x\n\n## [{version}] - 2030-01-01\n\n"
+    before, unreleased = file.read_text("utf-8").split("## [Unreleased]\n", 1)
+    file.write_text(f"{before}## [Unreleased]\n\n{sections}{unreleased}", encoding="utf-8")
+    done = subprocess.run([sys.executable, str(script), "check"], check=False, capture_output=True, text=True)
+    assert done.returncode == 1 and "has value-breaking entries" in done.stdout, done.stdout
+
+
+def test_a_release_needs_an_interface_that_is_compatible():
+    yaml = pytest.importorskip("yaml")
+    jobs = yaml.safe_load(text(".github/workflows/release.yml"))["jobs"]
+    checks = {name for name, job in jobs.items() if "cargo semver-checks" in str(job)}
+    assert len(checks) == 1
+    for name in ("pypi", "crates"):
+        assert checks <= set(jobs[name]["needs"]), name
+
+
 def test_packages_inherit_what_is_written_once():
     for manifest in ("", "cli/", "train/", "python/"):
         package = release.tomllib.loads(text(f"{manifest}Cargo.toml"))["package"]

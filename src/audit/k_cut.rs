@@ -27,6 +27,12 @@ use crate::special::CompensatedSum;
 /// assert!(paper.value > 0.07 && paper.value < nearest.value && nearest.value < 0.148);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
+///
+/// # References
+/// Chadha et al. (2024), "Auditing Private Prediction", appendix B, for the k-cut; Goodman (1965), "On simultaneous
+/// confidence intervals for multinomial proportions", Technometrics 7(2), and Sison and Glaz (1995), "Simultaneous
+/// confidence intervals and sample size determination for multinomial proportions", Journal of the American Statistical
+/// Association 90(429), for the intervals.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SimultaneousIntervals {
     p: Vec<ProportionRange>,

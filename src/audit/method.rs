@@ -22,7 +22,7 @@ pub enum Method {
     /// Rényi: the smallest k-cut in the box of all Clopper-Pearson limits ([`KCutBox`](crate::audit::KCutBox)).
     KCutBox,
     /// Rényi: one limit of the tangent of the divergence at a reference
-    /// ([`variational_bound`](crate::audit::variational_bound)).
+    /// ([`Variational`](crate::audit::Variational)).
     KCutVariational,
     /// Rényi: the box cut by one half-space, for all orders ([`Region`](crate::audit::Region)).
     KCutRegion,

@@ -43,6 +43,11 @@ const STEPS: usize = 7;
 /// assert!(bound.value < exact && bound.value > 0.97 * exact);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
+///
+/// # References
+/// This library's own: weak duality for the tangents of `audit/tangent.rs`, and the deviation of one mean as in Bennett
+/// (1962), "Probability inequalities for the sum of independent random variables", and Tyurin (2009), "New estimates of
+/// the convergence rate in the Lyapunov theorem".
 #[derive(Debug, Clone)]
 pub struct Region {
     score: Vec<f64>,

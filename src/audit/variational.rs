@@ -24,6 +24,11 @@ const EVALUATIONS: u64 = 12;
 ///
 /// r is the guess of [`ReferenceDistributions`], drawn toward 1 by the factor that is expected to give the largest
 /// bound at these sample sizes; the sizes are all that is looked at of the counts to choose it.
+///
+/// # References
+/// This library's own: the tangent of a convex function, proved in `audit/tangent.rs`, and the deviation of one mean as
+/// in Bennett (1962), "Probability inequalities for the sum of independent random variables", and Tyurin (2009), "New
+/// estimates of the convergence rate in the Lyapunov theorem".
 #[derive(Debug, Clone)]
 pub struct Variational {
     counts: [Vec<u64>; 2],

@@ -11,6 +11,13 @@ use std::process::Command;
 
 /// Where the files of a release are put together.
 const FOLDER: &str = "target/release-files";
+/// Where they are tried.
+const TRIAL: &str = "target/release-trial";
+/// Where packages of Python are installed to be tried.
+const INSTALLED: Environment = Environment::new("target/release-installed");
+/// A first bound, as in `docs/start/command.md`, and a figure of its answer.
+const FIRST: [&str; 10] = ["audit", "confusion", "--tp", "900", "--fn", "100", "--fp", "50", "--tn", "950"];
+const FIRST_EPSILON: &str = " 2.56111 ";
 /// Checks of Python packages.
 const CHECKS: Environment = Environment::new("target/release-checks");
 const CHECKERS: &str = "twine>=6,<7\nabi3audit>=0.0.24\nauditwheel>=6.4\npatchelf\n";
@@ -21,11 +28,8 @@ const TEXTS: [&str; 4] = ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-A
 pub fn dry_run() -> Outcome {
     let release = |words: &[&str]| output(command::program("python3").arg("packaging/release.py").args(words));
     print!("{}", release(&["check"])?);
-    let folder = command::root().join(FOLDER);
-    if folder.exists() {
-        fs::remove_dir_all(&folder).map_err(|error| format!("{FOLDER}: {error}"))?;
-    }
-    fs::create_dir_all(&folder).map_err(|error| format!("{FOLDER}: {error}"))?;
+    let folder = emptied(FOLDER)?;
+    emptied(TRIAL)?;
     let version = version()?;
     crates(release(&["crates"])?.split_whitespace(), &version, &folder)?;
     python_packages(&folder)?;
@@ -42,6 +46,17 @@ pub fn dry_run() -> Outcome {
     }
     println!("  - tag v{version}: the workflow `release` builds the other systems and publishes (see CONTRIBUTING.md)");
     Ok(())
+}
+
+/// A folder without files.
+fn emptied(name: &str) -> Result<PathBuf, String> {
+    let folder = command::root().join(name);
+    let io = |error: std::io::Error| format!("{name}: {error}");
+    if folder.exists() {
+        fs::remove_dir_all(&folder).map_err(io)?;
+    }
+    fs::create_dir_all(&folder).map_err(io)?;
+    Ok(folder)
 }
 
 /// The version of the workspace.
@@ -71,21 +86,52 @@ fn crates<'a>(names: impl Iterator<Item = &'a str>, version: &str, folder: &Path
 fn python_packages(folder: &Path) -> Outcome {
     let first = python::built_wheel()?;
     let before = sum(&first)?;
+    copy(&first, &command::root().join(TRIAL))?;
     // What was compiled for the first is not taken for the second.
     run_quietly(&mut cargo(["clean", "--release", "--package", "leakbound-python", "--package", "leakbound"]))?;
     let second = python::built_wheel()?;
     if sum(&second)? != before {
-        return Err(format!("{}: two builds have other bytes", second.display()));
+        return Err(format!("{}: a build before, kept in {TRIAL}, has other bytes", second.display()));
     }
     println!("two builds of the wheel have the same bytes");
     copy(&second, folder)?;
-    copy(&python::built_source()?, folder)?;
+    let source = python::built_source()?;
+    copy(&source, folder)?;
+    installed(&second, &source)?;
     CHECKS.require(CHECKERS)?;
     let files: Vec<PathBuf> = listed(folder)?.into_iter().filter(|path| !has_ending(path, "crate")).collect();
     run_visibly(CHECKS.python().args(["-m", "twine", "check", "--strict"]).args(&files))?;
     let wheels: Vec<&PathBuf> = files.iter().filter(|path| has_ending(path, "whl")).collect();
     run_visibly(CHECKS.python().args(["-m", "abi3audit", "--strict", "--report"]).args(&wheels))?;
     wheels.into_iter().try_for_each(|wheel| run_visibly(CHECKS.python().args(["-m", "auditwheel", "show"]).arg(wheel)))
+}
+
+/// The command of the package gives a first bound: as it comes from the wheel, and as it comes from the source, which pip
+/// builds in a folder of its own.
+fn installed(wheel: &Path, source: &Path) -> Outcome {
+    INSTALLED.require("numpy>=1.23\n")?;
+    let from_source = command::root().join(TRIAL).join("from-source");
+    // Dependencies are compiled already; the package is built as any other would be.
+    let mut build = INSTALLED.pip();
+    build.args(["wheel", "--quiet", "--no-deps", "--wheel-dir"]).arg(&from_source).arg(source);
+    run_visibly(build.env("CARGO_TARGET_DIR", command::root().join("target")))?;
+    let built = listed(&from_source)?;
+    for package in built.iter().map(PathBuf::as_path).chain([wheel]) {
+        run_visibly(INSTALLED.pip().args(["install", "--quiet", "--force-reinstall", "--no-deps"]).arg(package))?;
+        first_bound(&INSTALLED.program("leakbound"))?;
+    }
+    Ok(())
+}
+
+/// Whether a program gives a first bound, with nothing of this environment.
+fn first_bound(program: &Path) -> Outcome {
+    let mut bound = Command::new(program);
+    let answer = output(bound.env_clear().current_dir(command::root().join(TRIAL)).args(FIRST))?;
+    if !answer.contains(FIRST_EPSILON) {
+        return Err(format!("{}: another answer than in docs/start/command.md:\n{answer}", program.display()));
+    }
+    println!("{}: a first bound", program.display());
+    Ok(())
 }
 
 /// The command with its manual page and completions.
@@ -107,26 +153,35 @@ fn program(version: &str, folder: &Path) -> Outcome {
     TEXTS.iter().try_for_each(|text| copy(&command::root().join(text), &place))?;
     let archive = format!("{name}.tar.gz");
     run_visibly(command::program("tar").current_dir(folder).args(["czf", &archive, &name]))?;
-    fs::remove_dir_all(&place).map_err(io)
+    fs::remove_dir_all(&place).map_err(io)?;
+    let trial = command::root().join(TRIAL);
+    run_visibly(command::program("tar").current_dir(&trial).arg("xzf").arg(folder.join(&archive)))?;
+    first_bound(&trial.join(&name).join("leakbound"))
 }
 
 /// What the command and the module of Python are made of (CycloneDX).
 fn components(folder: &Path) -> Outcome {
     CYCLONEDX.require()?;
+    let time = output(command::program("git").args(["log", "-1", "--format=%ct"]))?;
+    let here = format!("file://{}", command::root().display());
     for manifest in ["cli/Cargo.toml", "python/Cargo.toml"] {
         let mut list = cargo(["cyclonedx", "--format", "json", "--target", "all", "--manifest-path", manifest]);
         let tools = command::root().join("target/tools/bin");
         let path = std::env::var_os("PATH").unwrap_or_default();
         let all = std::env::join_paths(std::iter::once(tools).chain(std::env::split_paths(&path)));
-        run_quietly(list.env("PATH", all.map_err(|error| error.to_string())?))?;
+        // With the time of the commit there is no random number either.
+        list.env("PATH", all.map_err(|error| error.to_string())?).env("SOURCE_DATE_EPOCH", time.trim());
+        run_quietly(&mut list)?;
     }
     for member in ["", "cli", "python", "train", "validation", "xtask"] {
         for path in listed(&command::root().join(member))? {
             if path.to_string_lossy().ends_with(".cdx.json") {
+                let io = |error: std::io::Error| format!("{}: {error}", path.display());
                 if matches!(member, "cli" | "python") {
-                    copy(&path, folder)?;
+                    let list = fs::read_to_string(&path).map_err(io)?.replace(&here, "file://.");
+                    fs::write(folder.join(path.file_name().ok_or("a file without a name")?), list).map_err(io)?;
                 }
-                fs::remove_file(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+                fs::remove_file(&path).map_err(io)?;
             }
         }
     }

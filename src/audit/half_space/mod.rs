@@ -39,6 +39,12 @@ const STEPS: usize = 70;
 /// assert!((half_space.value - 0.0303).abs() < 1e-4 && (rectangle.value - 0.0256).abs() < 1e-4);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
+///
+/// # References
+/// The half-space is this library's own, proved at [`HalfSpace::bound`]; Chadha et al. (2024), "Auditing Private
+/// Prediction", Eq. (3), for the 2-cut; Bennett (1962), "Probability inequalities for the sum of independent random
+/// variables", and Tyurin (2009), "New estimates of the convergence rate in the Lyapunov theorem", for the deviation;
+/// Clopper and Pearson (1934) for the limits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HalfSpace {
     p_low: ProportionLimit,
