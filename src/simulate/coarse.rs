@@ -1,17 +1,18 @@
 //! Noise of unit scale within a few thousandths, by tables that fit into registers.
 //!
 //! The size of the noise of a cell is a function of its 31 bits t, which is smooth in each octave 2^e ≤ t < 2^(e+1). A
-//! parabola for each of the 16 largest octaves takes three coefficients; the exponent of t as a float says which.
+//! parabola for each of the 15 largest octaves takes three coefficients; the exponent of t as a float says which. The
+//! largest t round to 2^31, an octave of its own, which has the parabola of the one below.
 
 use super::noise::{SIGN, UnitGaussian, UnitLaplace, UnitNoise};
 use rayon::prelude::*;
 use std::f64::consts::PI;
 use std::ops::Range;
 
-/// Octaves with a parabola: t from 2^15 on.
+/// Octaves with a parabola: t from 2^16 on.
 const OCTAVES: usize = 16;
-/// Cells with t below this have none, with probability 2^-16.
-pub(super) const LEAST: u32 = 1 << (31 - OCTAVES);
+/// Cells with t below this have none, with probability 2^-15.
+pub(super) const LEAST: u32 = 1 << (32 - OCTAVES);
 /// The exponent of a float lies at its bits from this one on.
 pub(super) const EXPONENT: u32 = 23;
 
@@ -25,8 +26,8 @@ impl Coarse {
     /// The parabolas that meet the size of the noise at three points of each octave, those of Chebyshev.
     pub(super) fn of<N: UnitNoise>() -> Self {
         let mut coefficients = [[0.0; OCTAVES]; 3];
-        for exponent in LEAST.ilog2()..31 {
-            let start = f64::from(1u32 << exponent);
+        for exponent in LEAST.ilog2()..=31 {
+            let start = f64::from(1u32 << exponent.min(30));
             let t = [1.0, 3.0, 5.0f64].map(|k| start * (1.5 + 0.5 * (k * PI / 6.0).cos()));
             let size = t.map(|t| N::size(t / 4_294_967_296.0));
             let slopes = [(size[1] - size[0]) / (t[1] - t[0]), (size[2] - size[1]) / (t[2] - t[1])];
@@ -56,7 +57,7 @@ impl Coarse {
     }
 }
 
-/// The largest distance of the coarse noise from both ends of a cell, over the cells of a range from 2^15 on, for Gaussian
+/// The largest distance of the coarse noise from both ends of a cell, over the cells of a range from 2^16 on, for Gaussian
 /// and for Laplace noise; for the validation program, which looks at all of them.
 #[doc(hidden)]
 #[must_use]
