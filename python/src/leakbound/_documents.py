@@ -90,6 +90,9 @@ __all__ = [
     "TokenRenyi",
     "TradeOff",
     "TradeOffPoint",
+    "TranscriptMember",
+    "TranscriptRenyi",
+    "TranscriptsSection",
     "TriedPair",
     "UpperRdp",
     "Violation",
@@ -1502,6 +1505,66 @@ class TokenRenyi(Row):
     """
 
 
+class TranscriptMember(Row):
+    """Lower bounds of ε and μ of all answers by transcripts."""
+
+    __slots__ = ()
+
+    member: int
+    """The member, or the owner of several models, that is removed or replaced."""
+    replaced_by: int | None
+    """The model set aside that stands in for it; absent where it is removed."""
+    pilot: int
+    """Transcripts of both ensembles that placed the groups and are not counted."""
+    groups: int
+    """Groups of similar privacy losses."""
+    epsilon_at_least: float
+    """Lower bound of ε at δ."""
+    mu_at_least: float
+    """Lower bound of μ."""
+
+
+class TranscriptRenyi(Row):
+    """Lower bounds of a Rényi divergence of all answers by transcripts, beside the exact values."""
+
+    __slots__ = ()
+
+    member: int
+    """The member, or the owner of several models, that is removed or replaced."""
+    replaced_by: int | None
+    """The model set aside that stands in for it; absent where it is removed."""
+    order: float
+    """The order α."""
+    forward: float
+    """Lower bound of D_α of the answers of the ensemble from those of the neighbor, in nats."""
+    exact_forward: float
+    """The exact value of the recorded distributions."""
+    reverse: float
+    """Lower bound the other way round."""
+    exact_reverse: float
+    """The exact value the other way round."""
+
+
+class TranscriptsSection(Row):
+    """What transcripts show, with a finite-sample guarantee: each is an answer at every position, by the ensemble or by
+    a neighbor. Groups of similar privacy losses are a k-cut. All bounds hold at once, together with those of the
+    answered tokens, and whatever the recorded distributions are.
+    """
+
+    __slots__ = ()
+
+    source: str
+    """Where transcripts come from."""
+    transcripts: int
+    """Transcripts of each ensemble."""
+    seed: int
+    """The seed of the pilot, and of simulated transcripts."""
+    renyi: Rows[TranscriptRenyi]
+    """Lower bounds of Rényi divergences of all answers, for each neighbor and order."""
+    members: Rows[TranscriptMember]
+    """Lower bounds of ε and μ of all answers, for each neighbor."""
+
+
 class Case(Row):
     """A request with the factor by which properties that compare two requests change the order or the noise."""
 
@@ -2139,6 +2202,8 @@ class TokensDocument(Document):
     """Sums of exact Rényi divergences for each member and order."""
     losses: Rows[TokenMember]
     """What is known of each member."""
+    transcripts: TranscriptsSection | None
+    """What transcripts show, where there are some."""
     accountants: Rows[TokenAccountant]
     """Accountants beside the exact values."""
     epsilons: Rows[TokenEpsilon]

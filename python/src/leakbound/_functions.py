@@ -434,6 +434,7 @@ def audit_tokens(
     claim_rdp: RdpClaims | None = None,
     claim_mu: float | None = None,
     claim_answer_rdp: Names | None = None,
+    transcripts: int | None = None,
     top: int = 10,
     seed: int = 0,
     threads: int | None = None,
@@ -465,6 +466,9 @@ def audit_tokens(
         claim_rdp: Claim: the Rényi divergence of one answer at ORDER is at most VALUE.
         claim_mu: Claim: one answer is M-GDP.
         claim_answer_rdp: Claim: the Rényi divergence of each single answer at ORDER is at most VALUE.
+        transcripts: Simulate N transcripts, answers at all positions, with the ensemble and with each neighbor, and
+            bound the leakage of all answers by a k-cut of their privacy losses; recorded `transcripts` are taken
+            without this option.
         top: How many of the most leaking positions are listed.
         seed: Seed of all random numbers; the same seed gives the same result on any number of threads.
         threads: Number of threads [default: one per core].
