@@ -25,6 +25,16 @@ pub(crate) fn vectorized<R>(arch: Arch, work: impl FnOnce() -> R) -> R {
     arch.dispatch(Work(work))
 }
 
+/// The instructions of AVX2, FMA and their companions, where a machine has them.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn avx2(arch: Arch) -> Option<pulp::x86::V3> {
+    match arch {
+        Arch::V3(simd) => Some(simd),
+        Arch::V4(simd) => Some(*simd),
+        _ => None,
+    }
+}
+
 /// Partial results: as many as the widest instructions hold.
 const LANES: usize = 8;
 

@@ -6,6 +6,8 @@ use super::noise::{MARGIN, UnitNoise, is_extreme};
 use super::stream::Stream;
 #[cfg(target_arch = "x86_64")]
 use super::wide_filter::WideFilter;
+#[cfg(target_arch = "x86_64")]
+use crate::vectorized::avx2;
 use crate::vectorized::{Arch, vectorized};
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::SplitMix64;
@@ -159,23 +161,16 @@ impl<N: UnitNoise> Argmax<N> {
     /// The winners as far as approximations can tell.
     fn filter<D: Deficits>(&mut self, deficits: &D) {
         #[cfg(target_arch = "x86_64")]
-        {
-            let simd = match self.arch {
-                Arch::V3(simd) => Some(simd),
-                Arch::V4(simd) => Some(*simd),
-                _ => None,
-            };
-            if let Some(simd) = simd {
-                return simd.vectorize(WideFilter {
-                    simd,
-                    coarse: &self.coarse,
-                    open: 2.0 * N::COARSE,
-                    deficits,
-                    cells: &self.cells,
-                    winners: &mut self.winners,
-                    unsure: &mut self.unsure,
-                });
-            }
+        if let Some(simd) = avx2(self.arch) {
+            return simd.vectorize(WideFilter {
+                simd,
+                coarse: &self.coarse,
+                open: 2.0 * N::COARSE,
+                deficits,
+                cells: &self.cells,
+                winners: &mut self.winners,
+                unsure: &mut self.unsure,
+            });
         }
         let Self { arch, cells, winners, unsure, .. } = self;
         vectorized(

@@ -1,6 +1,10 @@
 //! Random words in bulk: eight generators side by side, in a form that compilers vectorize.
 
 use super::stream::Stream;
+#[cfg(target_arch = "x86_64")]
+use super::wide_lanes::{WideHalves, WideWords};
+#[cfg(target_arch = "x86_64")]
+use crate::vectorized::avx2;
 use crate::vectorized::{Arch, vectorized};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -9,7 +13,7 @@ use rand_chacha::ChaCha8Rng;
 pub(super) const LANES: usize = 8;
 
 /// The same word of every generator.
-type Words = [u64; LANES];
+pub(super) type Words = [u64; LANES];
 
 /// Eight xoshiro256++ generators; word i of the sequence comes from generator i mod 8.
 ///
@@ -40,6 +44,11 @@ impl Lanes {
     pub(super) fn fill(&mut self, words: &mut [u64]) {
         let (chunks, rest) = words.as_chunks_mut::<LANES>();
         debug_assert!(rest.is_empty());
+        #[cfg(target_arch = "x86_64")]
+        if let Some(simd) = avx2(self.arch) {
+            self.state = simd.vectorize(WideWords { simd, state: &self.state, chunks });
+            return;
+        }
         self.state = vectorized(
             self.arch,
             #[inline(always)]
@@ -58,6 +67,11 @@ impl Lanes {
     pub(super) fn fill_halves(&mut self, halves: &mut [u32]) {
         let (chunks, rest) = halves.as_chunks_mut::<{ 2 * LANES }>();
         debug_assert!(rest.is_empty());
+        #[cfg(target_arch = "x86_64")]
+        if let Some(simd) = avx2(self.arch) {
+            self.state = simd.vectorize(WideHalves { simd, state: &self.state, chunks });
+            return;
+        }
         self.state = vectorized(
             self.arch,
             #[inline(always)]
@@ -105,13 +119,19 @@ mod tests {
 
     #[test]
     fn every_lane_is_a_generator_of_its_own() {
+        for arch in [Arch::new(), Arch::Scalar] {
+            every_lane(arch);
+        }
+    }
+
+    fn every_lane(arch: Arch) {
         let mut stream = Stream::new(StreamId { seed: 3, query: 1, world: World::Neighbor, block: 4 });
         let mut key = [0; 32];
         stream.clone().fill_bytes(&mut key);
         let mut chacha = ChaCha8Rng::from_seed(key);
         let mut bytes = [0u8; 256];
         chacha.fill_bytes(&mut bytes);
-        let mut lanes = Lanes::new(&mut stream);
+        let mut lanes = Lanes { arch, ..Lanes::new(&mut stream) };
         let (mut words, mut halves) = ([0; 5 * LANES], [0; 4 * LANES]);
         lanes.fill(&mut words);
         lanes.fill_halves(&mut halves);

@@ -29,6 +29,8 @@ mod votes;
 mod whole;
 #[cfg(target_arch = "x86_64")]
 mod wide_filter;
+#[cfg(target_arch = "x86_64")]
+mod wide_lanes;
 
 pub use argmax_sampler::ArgmaxSampler;
 pub use blocks::BlockSet;

@@ -1,7 +1,7 @@
 //! The filter of [`Argmax`](super::argmax::Argmax) in instructions of AVX2, with coarse noise.
 
 use super::argmax::Deficits;
-use super::coarse::{Coarse, EXPONENT, LEAST};
+use super::coarse::{Coarse, EXPONENT, HALF, LEAST, OCTAVES};
 use super::noise::SIGN;
 use pulp::x86::V3;
 use std::arch::x86_64::{__m256, __m256i};
@@ -9,7 +9,7 @@ use std::arch::x86_64::{__m256, __m256i};
 /// Numbers of a vector.
 pub(super) const WIDE: usize = 8;
 /// Vectors that are worked on at once, so that none waits for the other.
-const AT_ONCE: usize = 2;
+const AT_ONCE: usize = 4;
 
 /// What is compared.
 pub(super) struct WideFilter<'a, D> {
@@ -30,11 +30,13 @@ impl<D: Deficits> pulp::NullaryFnOnce for WideFilter<'_, D> {
     #[inline(always)]
     fn call(self) {
         let V3 { avx, avx2, fma, .. } = self.simd;
-        let half = |row: &[f32; 16], start: usize| -> __m256 {
-            let values: [f32; WIDE] = std::array::from_fn(|lane| row[start + lane]);
-            pulp::cast(values)
+        let halves = |table: &[f32; OCTAVES]| {
+            [0, WIDE].map(|start| -> __m256 {
+                let values: [f32; WIDE] = std::array::from_fn(|lane| table[start + lane]);
+                pulp::cast(values)
+            })
         };
-        let tables = [0, 1, 2].map(|power| [0, WIDE].map(|start| half(&self.coarse.coefficients[power], start)));
+        let (constants, rises) = (halves(&self.coarse.constants), halves(&self.coarse.rises));
         let all: __m256i = pulp::cast([!SIGN; WIDE]);
         let sign: __m256i = pulp::cast([SIGN; WIDE]);
         let least_known: __m256i = pulp::cast([LEAST; WIDE]);
@@ -59,12 +61,14 @@ impl<D: Deficits> pulp::NullaryFnOnce for WideFilter<'_, D> {
                     let exponent = avx2._mm256_srli_epi32::<{ EXPONENT as i32 }>(pulp::cast(float));
                     let which: __m256 =
                         pulp::cast(avx2._mm256_slli_epi32::<{ 28 - EXPONENT as i32 }>(pulp::cast(float)));
-                    let coefficient = |power: usize| {
-                        let [low, high] = tables[power].map(|table| avx2._mm256_permutevar8x32_ps(table, exponent));
+                    let looked_up = |table: [__m256; 2]| {
+                        let [low, high] = table.map(|half| avx2._mm256_permutevar8x32_ps(half, exponent));
                         avx._mm256_blendv_ps(low, high, which)
                     };
-                    let line = fma._mm256_fmadd_ps(coefficient(2), float, coefficient(1));
-                    let size = fma._mm256_fmadd_ps(line, float, coefficient(0));
+                    let slope = looked_up(rises);
+                    let curvature: __m256 = pulp::cast(avx2._mm256_slli_epi32::<{ HALF as i32 }>(pulp::cast(slope)));
+                    let line = fma._mm256_fmadd_ps(curvature, float, slope);
+                    let size = fma._mm256_fmadd_ps(line, float, looked_up(constants));
                     let noise = avx._mm256_xor_ps(size, pulp::cast(avx2._mm256_and_si256(cell, sign)));
                     let sum = avx._mm256_add_ps(self.deficits.approximate_wide(self.simd, class, row + place), noise);
                     let larger = avx._mm256_cmp_ps::<{ std::arch::x86_64::_CMP_GT_OQ }>(sum, best[place]);
