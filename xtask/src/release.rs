@@ -88,22 +88,25 @@ fn python_packages(folder: &Path) -> Outcome {
     let before = sum(&first)?;
     copy(&first, &command::root().join(TRIAL))?;
     // What was compiled for the first is not taken for the second.
-    run_quietly(&mut cargo(["clean", "--release", "--package", "leakbound-python", "--package", "leakbound"]))?;
+    forget()?;
     let second = python::built_wheel()?;
     if sum(&second)? != before {
         return Err(format!("{}: a build before, kept in {TRIAL}, has other bytes", second.display()));
     }
     println!("two builds of the wheel have the same bytes");
-    copy(&second, folder)?;
-    let source = python::built_source()?;
-    copy(&source, folder)?;
-    installed(&second, &source)?;
+    let wheel = copy(&second, folder)?;
+    let source = copy(&python::built_source()?, folder)?;
     CHECKS.require(CHECKERS)?;
-    let files: Vec<PathBuf> = listed(folder)?.into_iter().filter(|path| !has_ending(path, "crate")).collect();
-    run_visibly(CHECKS.python().args(["-m", "twine", "check", "--strict"]).args(&files))?;
-    let wheels: Vec<&PathBuf> = files.iter().filter(|path| has_ending(path, "whl")).collect();
-    run_visibly(CHECKS.python().args(["-m", "abi3audit", "--strict", "--report"]).args(&wheels))?;
-    wheels.into_iter().try_for_each(|wheel| run_visibly(CHECKS.python().args(["-m", "auditwheel", "show"]).arg(wheel)))
+    run_visibly(CHECKS.python().args(["-m", "twine", "check", "--strict"]).args([&wheel, &source]))?;
+    run_visibly(CHECKS.python().args(["-m", "abi3audit", "--strict", "--report"]).arg(&wheel))?;
+    run_visibly(CHECKS.python().args(["-m", "auditwheel", "show"]).arg(&wheel))?;
+    installed(&wheel, &source)
+}
+
+/// Removes what was compiled of the packages that a wheel has, so that it is compiled again.
+fn forget() -> Outcome {
+    let mut clean = cargo(["clean", "--release", "--package", "leakbound-python"]);
+    run_quietly(clean.args(["--package", "leakbound-cli", "--package", "leakbound"]))
 }
 
 /// The command of the package gives a first bound: as it comes from the wheel, and as it comes from the source, which pip
@@ -111,11 +114,16 @@ fn python_packages(folder: &Path) -> Outcome {
 fn installed(wheel: &Path, source: &Path) -> Outcome {
     INSTALLED.require("numpy>=1.23\n")?;
     let from_source = command::root().join(TRIAL).join("from-source");
-    // Dependencies are compiled already; the package is built as any other would be.
+    // Dependencies are compiled already. The rest is not: cargo would take it for that of the source.
+    forget()?;
     let mut build = INSTALLED.pip();
     build.args(["wheel", "--quiet", "--no-deps", "--wheel-dir"]).arg(&from_source).arg(source);
     run_visibly(build.env("CARGO_TARGET_DIR", command::root().join("target")))?;
     let built = listed(&from_source)?;
+    for path in &built {
+        // Where maturin left it among the others.
+        let _ = fs::remove_file(command::root().join("target/wheels").join(path.file_name().unwrap_or_default()));
+    }
     for package in built.iter().map(PathBuf::as_path).chain([wheel]) {
         run_visibly(INSTALLED.pip().args(["install", "--quiet", "--force-reinstall", "--no-deps"]).arg(package))?;
         first_bound(&INSTALLED.program("leakbound"))?;
@@ -150,7 +158,9 @@ fn program(version: &str, folder: &Path) -> Outcome {
     }
     fs::write(place.join("leakbound.1"), output(Command::new(&built).arg("man"))?).map_err(io)?;
     copy(&built, &place)?;
-    TEXTS.iter().try_for_each(|text| copy(&command::root().join(text), &place))?;
+    for text in TEXTS {
+        copy(&command::root().join(text), &place)?;
+    }
     let archive = format!("{name}.tar.gz");
     run_visibly(command::program("tar").current_dir(folder).args(["czf", &archive, &name]))?;
     fs::remove_dir_all(&place).map_err(io)?;
@@ -201,10 +211,6 @@ fn sum(path: &Path) -> Result<String, String> {
     Ok(line.split_whitespace().next().unwrap_or_default().to_owned())
 }
 
-fn has_ending(path: &Path, ending: &str) -> bool {
-    path.extension().is_some_and(|found| found == ending)
-}
-
 /// The files of a folder by their names.
 fn listed(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let entries = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
@@ -213,7 +219,9 @@ fn listed(folder: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(files)
 }
 
-fn copy(from: &Path, folder: &Path) -> Outcome {
-    let name = from.file_name().ok_or("a file without a name")?;
-    fs::copy(from, folder.join(name)).map(drop).map_err(|error| format!("{}: {error}", from.display()))
+/// Copies a file into a folder, and says where it is there.
+fn copy(from: &Path, folder: &Path) -> Result<PathBuf, String> {
+    let copied = folder.join(from.file_name().ok_or("a file without a name")?);
+    fs::copy(from, &copied).map_err(|error| format!("{}: {error}", from.display()))?;
+    Ok(copied)
 }
