@@ -1,6 +1,7 @@
 //! The mechanism that most private prediction ends with: noise on the votes, and the class with the most.
 
-use super::argmax::{Argmax, Fixed, Random, batch_size};
+use super::argmax::{Argmax, batch_size};
+use super::deficits::{Fixed, Random};
 use super::engine::Sampler;
 use super::lanes::Lanes;
 use super::model_votes::{Votes, deficits};

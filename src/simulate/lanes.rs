@@ -1,5 +1,6 @@
 //! Random words in bulk: eight generators side by side, in a form that compilers vectorize.
 
+use super::lane_words::{LANES, Words};
 use super::stream::Stream;
 #[cfg(target_arch = "x86_64")]
 use super::wide_lanes::{WideHalves, WideWords};
@@ -8,12 +9,6 @@ use crate::vectorized::avx2;
 use crate::vectorized::{Arch, vectorized};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-
-/// Generators that run side by side: their states make one vector.
-pub(super) const LANES: usize = 8;
-
-/// The same word of every generator.
-pub(super) type Words = [u64; LANES];
 
 /// Eight xoshiro256++ generators; word i of the sequence comes from generator i mod 8.
 ///

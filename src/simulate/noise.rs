@@ -9,7 +9,8 @@
 //! The approximation uses additions, multiplications and the bits of a float alone, each rounded by itself, and is
 //! therefore the same on every platform and at every vector width.
 
-use super::lanes::{LANES, Lanes};
+use super::lane_words::LANES;
+use super::lanes::Lanes;
 use super::stream::Stream;
 use crate::distribution::Noise;
 use crate::special::ndtri;

@@ -1,13 +1,11 @@
-//! The filter of [`Argmax`](super::argmax::Argmax) in instructions of AVX2, with coarse noise.
+//! The filter of `Argmax` in instructions of AVX2, with coarse noise.
 
-use super::argmax::Deficits;
 use super::coarse::{Coarse, EXPONENT, HALF, LEAST, OCTAVES};
+use super::deficits::{Deficits, WIDE};
 use super::noise::SIGN;
 use pulp::x86::V3;
 use std::arch::x86_64::{__m256, __m256i};
 
-/// Numbers of a vector.
-pub(super) const WIDE: usize = 8;
 /// Vectors that are worked on at once, so that none waits for the other.
 const AT_ONCE: usize = 4;
 

@@ -1,9 +1,9 @@
-//! The generators of [`Lanes`](super::lanes::Lanes) in instructions of AVX2.
+//! The generators of `Lanes` in instructions of AVX2.
 //!
 //! Compilers take single rotations for cheap and do not make vectors of the generators, which then take five times as
 //! long.
 
-use super::lanes::{LANES, Words};
+use super::lane_words::{LANES, Words};
 use pulp::x86::V3;
 use std::arch::x86_64::__m256i;
 

@@ -1,0 +1,7 @@
+//! Words of generators that run side by side.
+
+/// Generators that run side by side: their states make one vector.
+pub(super) const LANES: usize = 8;
+
+/// The same word of every generator.
+pub(super) type Words = [u64; LANES];
