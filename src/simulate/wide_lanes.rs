@@ -15,7 +15,7 @@ impl States {
     fn of(state: &[Words; 4]) -> Self {
         Self(state.map(|words| {
             let halves: [[u64; LANES / 2]; 2] = pulp::cast(words);
-            halves.map(|half| pulp::cast(half))
+            halves.map(pulp::cast)
         }))
     }
 
@@ -49,7 +49,7 @@ impl States {
 }
 
 fn joined(halves: [__m256i; 2]) -> Words {
-    let halves: [[u64; LANES / 2]; 2] = halves.map(|half| pulp::cast(half));
+    let halves: [[u64; LANES / 2]; 2] = halves.map(pulp::cast);
     pulp::cast(halves)
 }
 
@@ -93,7 +93,7 @@ impl pulp::NullaryFnOnce for WideHalves<'_> {
             let [first, last] = states.step(self.simd).map(|words| avx2._mm256_permutevar8x32_epi32(words, sorted));
             let low = avx2._mm256_permute2x128_si256::<0x20>(first, last);
             let high = avx2._mm256_permute2x128_si256::<0x31>(first, last);
-            let halves: [[u32; LANES]; 2] = [low, high].map(|half| pulp::cast(half));
+            let halves: [[u32; LANES]; 2] = [low, high].map(pulp::cast);
             *chunk = pulp::cast(halves);
         }
         states.words()
