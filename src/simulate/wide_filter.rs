@@ -59,9 +59,9 @@ impl<D: Deficits> pulp::NullaryFnOnce for WideFilter<'_, D> {
                     let exponent = avx2._mm256_srli_epi32::<{ EXPONENT as i32 }>(pulp::cast(float));
                     let which: __m256 =
                         pulp::cast(avx2._mm256_slli_epi32::<{ 28 - EXPONENT as i32 }>(pulp::cast(float)));
-                    let looked_up = |table: [__m256; 2]| {
-                        let [low, high] = table.map(|half| avx2._mm256_permutevar8x32_ps(half, exponent));
-                        avx._mm256_blendv_ps(low, high, which)
+                    let looked_up = |[low, high]: [__m256; 2]| {
+                        let low = avx2._mm256_permutevar8x32_ps(low, exponent);
+                        avx._mm256_blendv_ps(low, avx2._mm256_permutevar8x32_ps(high, exponent), which)
                     };
                     let slope = looked_up(rises);
                     let curvature: __m256 = pulp::cast(avx2._mm256_slli_epi32::<{ HALF as i32 }>(pulp::cast(slope)));

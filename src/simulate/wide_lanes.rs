@@ -29,7 +29,7 @@ impl States {
         let avx2 = simd.avx2;
         let mut words = self.0[0];
         for (half, word) in words.iter_mut().enumerate() {
-            let [a, b, c, d] = self.0.map(|both| both[half]);
+            let [a, b, c, d] = [self.0[0][half], self.0[1][half], self.0[2][half], self.0[3][half]];
             let sum = avx2._mm256_add_epi64(a, d);
             let turned = avx2._mm256_or_si256(avx2._mm256_slli_epi64::<23>(sum), avx2._mm256_srli_epi64::<41>(sum));
             *word = avx2._mm256_add_epi64(turned, a);
@@ -48,8 +48,8 @@ impl States {
     }
 }
 
+#[inline(always)]
 fn joined(halves: [__m256i; 2]) -> Words {
-    let halves: [[u64; LANES / 2]; 2] = halves.map(pulp::cast);
     pulp::cast(halves)
 }
 
@@ -90,11 +90,12 @@ impl pulp::NullaryFnOnce for WideHalves<'_> {
         let sorted: __m256i = pulp::cast([0u32, 2, 4, 6, 1, 3, 5, 7]);
         let mut states = States::of(self.state);
         for chunk in self.chunks {
-            let [first, last] = states.step(self.simd).map(|words| avx2._mm256_permutevar8x32_epi32(words, sorted));
+            let [first, last] = states.step(self.simd);
+            let first = avx2._mm256_permutevar8x32_epi32(first, sorted);
+            let last = avx2._mm256_permutevar8x32_epi32(last, sorted);
             let low = avx2._mm256_permute2x128_si256::<0x20>(first, last);
             let high = avx2._mm256_permute2x128_si256::<0x31>(first, last);
-            let halves: [[u32; LANES]; 2] = [low, high].map(pulp::cast);
-            *chunk = pulp::cast(halves);
+            *chunk = pulp::cast([low, high]);
         }
         states.words()
     }
