@@ -71,6 +71,7 @@ fn version() -> Result<String, String> {
 fn crates<'a>(names: impl Iterator<Item = &'a str>, version: &str, folder: &Path) -> Outcome {
     libtorch::run()?;
     let names: Vec<&str> = names.collect();
+    forget_packaged(&names, version)?;
     let mut package = cargo(["package", "--locked"]);
     for name in &names {
         package.args(["--package", name]);
@@ -78,6 +79,28 @@ fn crates<'a>(names: impl Iterator<Item = &'a str>, version: &str, folder: &Path
     run_visibly(&mut package)?;
     for name in names {
         copy(&command::root().join(format!("target/package/{name}-{version}.crate")), folder)?;
+    }
+    Ok(())
+}
+
+/// Removes what cargo keeps of archives of this version. It takes an archive with the name and version of an earlier one
+/// for the same, so that packages would be built against what another one was packaged as before.
+fn forget_packaged(names: &[&str], version: &str) -> Outcome {
+    let mut clean = cargo(["clean"]);
+    names.iter().for_each(|name| drop(clean.args(["--package", name])));
+    run_quietly(&mut clean)?;
+    let home = std::env::home_dir().map(|home| home.join(".cargo"));
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from).or(home).ok_or("CARGO_HOME: not set")?;
+    let Ok(registries) = fs::read_dir(home.join("registry/src")) else { return Ok(()) };
+    // The registry of archives that are not published has no name before the hyphen.
+    let unnamed = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('-'));
+    for registry in registries.flatten().map(|entry| entry.path()).filter(unnamed) {
+        for name in names {
+            let kept = registry.join(format!("{name}-{version}"));
+            if kept.exists() {
+                fs::remove_dir_all(&kept).map_err(|error| format!("{}: {error}", kept.display()))?;
+            }
+        }
     }
     Ok(())
 }

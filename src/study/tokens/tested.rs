@@ -34,8 +34,11 @@ impl Known<'_> {
     pub(super) fn test(&self, claims: &Claims) -> Vec<Claim> {
         let test = |(claim, quantity, value): (String, Quantity, f64)| {
             let exact = self.exact(quantity);
+            let refutes = exact.is_some_and(|(_, found)| is_above(found, value));
             let observed = match exact {
                 None => larger(self.by_answers(quantity), self.by_transcripts(quantity)),
+                // What is certain already needs no observation, which may be wrong.
+                Some(_) if refutes => None,
                 // Tokens of the recorded distributions prove nothing beyond these; tokens of a mechanism may.
                 Some(_) => self.by_transcripts(quantity).filter(|_| self.are_recorded()),
             };
@@ -46,7 +49,7 @@ impl Known<'_> {
                 claim: format!("all answers: {claim}"),
                 lower: Number(lower),
                 query: if lower > 0.0 { self.sums.neighbors()[neighbor].to_string() } else { String::new() },
-                refuted: if is_exact { is_above(lower, value) } else { lower > value },
+                refuted: if is_exact { refutes } else { lower > value },
                 failure_probability: if is_exact { 0.0 } else { self.failure.get() },
             }
         };

@@ -420,9 +420,16 @@ fn recorded_transcripts_show_the_mechanism_that_gave_them() {
     assert!(!honest.claims[0].refuted && honest.claims[0].failure_probability == 0.0, "{:?}", honest.claims);
     assert!(honest.claims[1].lower.0 > 0.1 && !honest.claims[1].refuted, "{:?}", honest.claims);
 
-    let lied = with(&drawn(&all, leaky, 1_000, &mut stream)).run(&unwatched).unwrap();
+    let leaked = drawn(&all, leaky, 1_000, &mut stream);
+    let lied = with(&leaked).run(&unwatched).unwrap();
     assert_eq!(lied.warnings[0].code, "transcripts-of-another-mechanism");
     assert!(lied.claims.iter().all(|claim| claim.refuted && claim.failure_probability == 0.1), "{:?}", lied.claims);
+    // What the recorded distributions refute is refuted for certain.
+    let mut asked = with(&leaked);
+    asked.claims.rdp = vec![(order(2.0), 1e-6)];
+    let certain = &asked.run(&unwatched).unwrap().claims[0];
+    assert!(certain.refuted && certain.failure_probability == 0.0, "{certain:?}");
+    assert!(certain.lower.0 < lied.claims[0].lower.0, "{certain:?}");
 
     // What cannot be bounded is said.
     let mut bad = drawn(&all, told, 100, &mut stream);
