@@ -87,7 +87,9 @@ fn crates<'a>(names: impl Iterator<Item = &'a str>, version: &str, folder: &Path
 /// for the same, so that packages would be built against what another one was packaged as before.
 fn forget_packaged(names: &[&str], version: &str) -> Outcome {
     let mut clean = cargo(["clean"]);
-    names.iter().for_each(|name| drop(clean.args(["--package", name])));
+    for name in names {
+        clean.args(["--package", name]);
+    }
     run_quietly(&mut clean)?;
     let home = std::env::home_dir().map(|home| home.join(".cargo"));
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from).or(home).ok_or("CARGO_HOME: not set")?;
