@@ -1,34 +1,49 @@
 //! Alias tables: one random word gives one draw from a finite distribution (Walker 1977; Vose 1991), in integer
 //! arithmetic.
 //!
-//! A distribution on n outcomes is cut into n cells of equal mass, each split between its own outcome and one alias.
-//! The masses are whole multiples of 2^-50/n that sum to exactly 1, so building a table loses nothing. A cell is a
-//! word: the share of its own outcome in the high 50 bits, the alias in the low 14. Its first 18 bits with the alias
-//! again make half a word, which decides all draws but one in 2^18: only the halves need to be near in memory.
+//! A distribution is cut into n = 2^b cells of equal mass, each split between its own outcome and one alias. The masses
+//! are whole multiples of 2^-49/n that sum to exactly 1, so building a table loses nothing. A cell is a word: the share
+//! of its own outcome in the high 49 bits, the alias in the low 15. Its first 16 bits with the alias again make half a
+//! word. So do random words: the first b bits of one choose the cell, the next 16 decide all draws but one in 2^16, and
+//! only then is a second half of the random word made and a whole cell read.
 
 use crate::special::CompensatedSum;
 use std::hint::select_unpredictable;
 
 /// Bits for the alias.
-const ALIAS_BITS: u32 = 14;
+const ALIAS_BITS: u32 = 15;
 const ALIAS_MASK: u64 = (1 << ALIAS_BITS) - 1;
 /// Units of mass in a cell.
 const CELL: u64 = 1 << (64 - ALIAS_BITS);
+/// Bits of the share, and of a place in a cell, that are compared first.
+const NEAR_BITS: u32 = 16;
 
-/// The most outcomes of a table: their masses and indices fit, and the units of all cells together stay below 2^64.
-pub(super) const MAX_CELLS: usize = ALIAS_MASK as usize;
+/// Draws made together: so many that the loops over them stay loops until they are made ones of vectors.
+pub(super) const ROW: usize = 64;
 
-/// Alias tables one after the other.
-#[derive(Debug, Clone, Default)]
+/// The most bits that choose a cell: with the first ones of the place they are at most half a word.
+pub(super) const MAX_BITS: u32 = 14;
+/// The most outcomes of a table.
+pub(super) const MAX_CELLS: usize = 1 << MAX_BITS;
+
+/// Alias tables of the same number of cells, one after the other.
+#[derive(Debug, Clone)]
 pub(super) struct AliasTables {
-    halves: Vec<u32>,
+    /// b, from 1 to [`MAX_BITS`].
+    bits: u32,
+    near: Vec<u32>,
     cells: Vec<u64>,
 }
 
 impl AliasTables {
+    /// No table yet, for tables of 2^`bits` cells.
+    pub(super) const fn new(bits: u32) -> Self {
+        Self { bits, near: Vec::new(), cells: Vec::new() }
+    }
+
     /// A single table; see [`AliasTables::append`].
     pub(super) fn of(weights: &[f64]) -> Self {
-        let mut tables = Self::default();
+        let mut tables = Self::new(bits_for(weights.len()));
         tables.append(weights);
         tables
     }
@@ -38,13 +53,13 @@ impl AliasTables {
         self.cells.len()
     }
 
-    /// Appends the table of the distribution proportional to `weights`: one cell per weight, 1 to [`MAX_CELLS`] of
-    /// them, each finite and at least 0, not all 0.
+    /// Appends the table of the distribution proportional to `weights`, at most one for each cell, each finite and at
+    /// least 0, not all 0.
     ///
-    /// The distribution of the draws differs from the weights divided by their sum by at most 2^-50 in total variation,
-    /// plus the rounding of that sum. An outcome of probability below 2^-51/n is never drawn.
+    /// The distribution of the draws differs from the weights divided by their sum by at most 2^-49 in total variation,
+    /// plus the rounding of that sum. An outcome of probability below 2^-50/n is never drawn.
     pub(super) fn append(&mut self, weights: &[f64]) {
-        let mut mass = masses(weights);
+        let mut mass = masses(weights, 1 << self.bits);
         let first = self.cells.len();
         // A full cell is its own alias, whatever its share.
         self.cells.extend((0..mass.len() as u64).map(|outcome| (CELL - 1) << ALIAS_BITS | outcome));
@@ -59,27 +74,27 @@ impl AliasTables {
                 small.push(giver);
             }
         }
-        let half = |cell: &u64| (cell >> 32) as u32 & !(ALIAS_MASK as u32) | (cell & ALIAS_MASK) as u32;
-        self.halves.extend(self.cells[first..].iter().map(half));
+        let near = |cell: &u64| ((cell >> (64 - NEAR_BITS)) << NEAR_BITS | (cell & ALIAS_MASK)) as u32;
+        self.near.extend(self.cells[first..].iter().map(near));
     }
 
-    /// A draw from the only table.
+    /// A draw from the first table, given 64 random bits.
     #[inline]
     pub(super) fn draw(&self, random: u64) -> usize {
-        self.reader().draw_from(0, self.cells.len() as u32, random)
+        self.reader().decide(0, random)
     }
 
     /// What draws: to be made once before many draws, so that a loop that writes what it draws does not look up again
     /// and again where the cells are.
     #[inline(always)]
     pub(super) fn reader(&self) -> AliasReader<'_> {
-        AliasReader { halves: &self.halves, cells: &self.cells }
+        AliasReader { bits: self.bits, near: &self.near, cells: &self.cells }
     }
 
     /// The distribution that a table stands for.
     #[cfg(test)]
-    pub(super) fn distribution(&self, start: u32, cells: u32) -> Vec<f64> {
-        let table = &self.cells[start as usize..][..cells as usize];
+    pub(super) fn distribution(&self, table: usize) -> Vec<f64> {
+        let table = &self.cells[table << self.bits..][..1 << self.bits];
         let mut mass = vec![0u128; table.len()];
         for (cell, entry) in table.iter().enumerate() {
             let own = entry >> ALIAS_BITS;
@@ -94,46 +109,88 @@ impl AliasTables {
 /// The cells of some tables.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct AliasReader<'a> {
-    halves: &'a [u32],
+    bits: u32,
+    /// \[table\]\[cell\]: the first bits of the share above the alias.
+    near: &'a [u32],
     cells: &'a [u64],
 }
 
 impl AliasReader<'_> {
-    /// A draw from the table whose `cells` cells begin at `start`, given 64 random bits: index below `cells`.
-    ///
-    /// The cell is the high word of `random` times n, the place in the cell the low word. As that takes every n-th
-    /// value only, each part of each cell is off by at most 2^-64 in probability, the whole distribution by less than
-    /// 2^-49.
+    /// A draw from the first table, given the first half of a random word and a way to make the second one.
     #[inline(always)]
-    pub(super) fn draw_from(self, start: u32, cells: u32, random: u64) -> usize {
-        let product = u128::from(random) * u128::from(cells);
-        let (cell, place) = ((product >> 64) as usize, product as u64);
-        let half = self.halves[start as usize + cell];
-        let (near, share) = ((place >> 46) as u32, half >> ALIAS_BITS);
-        if near == share {
-            return self.decide(start as usize, cell, place);
+    pub(super) fn draw(self, half: u32, rest: impl FnOnce() -> u32) -> usize {
+        let own = half >> (32 - self.bits);
+        let place = half << self.bits >> (32 - NEAR_BITS);
+        let near = self.near[own as usize];
+        let share = near >> NEAR_BITS;
+        if place == share {
+            return self.decide(0, whole(half, rest()));
         }
         // A branch would be mispredicted half of the time.
-        select_unpredictable(near < share, cell, (half & ALIAS_MASK as u32) as usize)
+        select_unpredictable(place < share, own, near & ALIAS_MASK as u32) as usize
     }
 
-    #[cold]
-    fn decide(self, start: usize, cell: usize, place: u64) -> usize {
-        let entry = self.cells[start + cell];
-        if place < entry & !ALIAS_MASK { cell } else { (entry & ALIAS_MASK) as usize }
+    /// Draws of a row, each from a table of its own, as far as the first halves of random words tell; true where one of
+    /// them is open. Each step is made for all before the next.
+    #[inline(always)]
+    pub(super) fn draw_row(
+        self,
+        tables: impl Fn(usize) -> u32,
+        halves: &[u32; ROW],
+        outcomes: &mut [u32; ROW],
+    ) -> bool {
+        let mut places = [0u32; ROW];
+        for lane in 0..ROW {
+            places[lane] = tables(lane) << self.bits | halves[lane] >> (32 - self.bits);
+        }
+        let mut near = [0u32; ROW];
+        for lane in 0..ROW {
+            near[lane] = self.near[places[lane] as usize];
+        }
+        let mut open = 0u32;
+        for lane in 0..ROW {
+            let own = halves[lane] >> (32 - self.bits);
+            let place = halves[lane] << self.bits >> (32 - NEAR_BITS);
+            let (share, other) = (near[lane] >> NEAR_BITS, near[lane] & ALIAS_MASK as u32);
+            open |= u32::from(place == share);
+            outcomes[lane] = if place < share { own } else { other };
+        }
+        open != 0
+    }
+
+    /// A draw from a table, given 64 random bits: the cell, and the place in it.
+    ///
+    /// Each part of each cell is off by at most 2^-64 in probability, the whole distribution by less than 2^-49.
+    #[inline]
+    pub(super) fn decide(self, table: usize, random: u64) -> usize {
+        let cell = (random >> (64 - self.bits)) as usize;
+        let entry = self.cells[table << self.bits | cell];
+        if random << self.bits < entry & !ALIAS_MASK { cell } else { (entry & ALIAS_MASK) as usize }
     }
 }
 
-/// Weights as whole units that sum to n cells: rounded, with what is missing given to the largest.
-fn masses(weights: &[f64]) -> Vec<u64> {
-    let units = weights.len() as u64 * CELL;
+/// A word by its halves.
+pub(super) const fn whole(high: u32, low: u32) -> u64 {
+    (high as u64) << 32 | low as u64
+}
+
+/// The bits of the smallest table for so many outcomes.
+pub(super) fn bits_for(outcomes: usize) -> u32 {
+    outcomes.next_power_of_two().ilog2().max(1)
+}
+
+/// Weights as whole units that sum to n cells: rounded, with what is missing given to the largest; and nothing for the
+/// rest of the cells.
+fn masses(weights: &[f64], cells: usize) -> Vec<u64> {
+    let units = cells as u64 * CELL;
     let total = weights.iter().copied().collect::<CompensatedSum>().value();
     let mut mass: Vec<u64> = weights.iter().map(|weight| (weight / total * units as f64).round() as u64).collect();
     let sum: i128 = mass.iter().map(|&mass| i128::from(mass)).sum();
     if let Some(largest) = mass.iter_mut().max() {
-        // The largest holds a cell or more, and all roundings amount to less than 2n units, 2^-35 of a cell.
+        // The largest holds a cell or more, and all roundings amount to less than 2n units, 2^-34 of a cell.
         *largest = (i128::from(*largest) + i128::from(units) - sum) as u64;
     }
+    mass.resize(cells, 0);
     mass
 }
 
@@ -143,42 +200,52 @@ mod tests {
     use proptest::prelude::*;
 
     fn table(weights: &[f64]) -> AliasTables {
-        let mut tables = AliasTables::of(&[1.0, 2.0]); // what was there before
+        let mut tables = AliasTables::new(bits_for(weights.len()));
+        tables.append(&[1.0, 2.0]); // what was there before
         tables.append(weights);
-        assert_eq!(tables.len(), 2 + weights.len());
+        assert_eq!(tables.len(), 2 * weights.len().next_power_of_two().max(2));
         tables
     }
 
     fn distance(weights: &[f64]) -> f64 {
         let total: f64 = weights.iter().sum();
-        let distribution = table(weights).distribution(2, weights.len() as u32);
+        let distribution = table(weights).distribution(1);
+        let weights = weights.iter().chain(std::iter::repeat(&0.0));
         distribution.iter().zip(weights).map(|(p, weight)| (p - weight / total).abs()).sum::<f64>() / 2.0
     }
 
     #[test]
     fn ends_of_the_cells_go_where_they_should() {
         let cells = AliasTables::of(&[1.0, 3.0]);
-        assert_eq!(cells.distribution(0, 2), [0.25, 0.75]);
+        assert_eq!(cells.distribution(0), [0.25, 0.75]);
         // The first half of the words is cell 0, whose first half is outcome 0.
         let quarter = 1u64 << 62;
         assert_eq!([0, quarter - 1, quarter, 2 * quarter, u64::MAX].map(|random| cells.draw(random)), [0, 0, 1, 1, 1]);
-        assert_eq!(AliasTables::of(&[5.0]).draw(u64::MAX), 0);
+        assert_eq!([0, u64::MAX].map(|random| AliasTables::of(&[5.0]).draw(random)), [0, 0]);
         // Nothing is ever drawn that has no mass.
         let cells = table(&[0.0, 1.0, 0.0]);
-        assert!((0..1000).all(|step| cells.reader().draw_from(2, 3, step * (u64::MAX / 999)) == 1));
+        assert!((0..1000).all(|step| cells.reader().decide(1, step * (u64::MAX / 999)) == 1));
+        let cells = AliasTables::of(&[0.0, 1.0, 0.0]);
+        assert!((0..1000).all(|step| cells.reader().draw(step * (u32::MAX / 999), || 0) == 1));
     }
 
     /// A share of 1/3 ends inside of what half a word can tell: both sides of the end, to the last bit.
     #[test]
     fn what_half_a_word_leaves_open_is_decided_by_the_whole() {
         let cells = AliasTables::of(&[1.0, 5.0]);
-        let end = cells.cells[0] & !ALIAS_MASK; // the place in cell 0; words below half of it are outcome 0
-        assert_eq!([end / 2 - 1, end / 2, end / 2 + 1].map(|word| cells.draw(word)), [0, 1, 1]);
-        let same = |word: u64| {
-            let product = u128::from(word) * 2;
-            cells.draw(word) == cells.reader().decide(0, (product >> 64) as usize, product as u64)
-        };
-        assert!((0..100_000u64).all(|step| same((end / 2).wrapping_add(step << 31).wrapping_sub(50_000 << 31))));
+        let end = (cells.cells[0] & !ALIAS_MASK) / 2; // words below are cell 0's own
+        assert_eq!([end - 1, end, end + 1].map(|word| cells.draw(word)), [0, 1, 1]);
+        let mut completed = 0;
+        for step in 0..100_000u64 {
+            let word = end.wrapping_add(step << 31).wrapping_sub(50_000 << 31);
+            let rest = || {
+                completed += 1;
+                word as u32
+            };
+            assert_eq!(cells.reader().draw((word >> 32) as u32, rest), cells.draw(word));
+        }
+        // 2^15 of the 2^32 halves, each met with two words.
+        assert_eq!(completed, 65_536);
     }
 
     #[test]
@@ -189,6 +256,7 @@ mod tests {
         assert!(distance(&weights) < 1e-14);
         let rising: Vec<f64> = (1..=MAX_CELLS).map(|weight| weight as f64).collect();
         assert!(distance(&rising) < 1e-14);
+        assert!(distance(&rising[..=MAX_CELLS / 2]) < 1e-14);
     }
 
     proptest! {

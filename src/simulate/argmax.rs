@@ -1,7 +1,8 @@
 //! The winners of a batch of noisy votes.
 
 use super::coarse::Coarse;
-use super::deficits::{Deficits, ROW, at_least};
+use super::deficits::{Deficits, MASKED, ROW, at_least};
+use super::halves::Rest;
 use super::lanes::Lanes;
 use super::noise::{MARGIN, UnitNoise, is_extreme};
 use super::stream::Stream;
@@ -10,8 +11,6 @@ use super::wide_filter::WideFilter;
 #[cfg(target_arch = "x86_64")]
 use crate::vectorized::avx2;
 use crate::vectorized::{Arch, vectorized};
-use rand::{Rng, SeedableRng};
-use rand_xoshiro::SplitMix64;
 use std::marker::PhantomData;
 
 /// Samples drawn together, side by side in memory: many, so that tables are read again and again while they are near;
@@ -27,16 +26,18 @@ pub(super) struct Argmax<N> {
     /// The cell of the noise of class c in sample s at `batch` c + s.
     cells: Vec<u32>,
     winners: Vec<u32>,
-    /// Not 0 where an approximation leaves the winner open.
-    unsure: Vec<u32>,
+    /// The bits of samples whose winner an approximation leaves open.
+    open: Vec<u32>,
+    finer: Finer,
     noise: PhantomData<N>,
 }
 
 impl<N: UnitNoise> Argmax<N> {
     pub(super) fn new(classes: usize) -> Self {
         let batch = batch_size(classes);
-        let (cells, winners, unsure) = (vec![0; batch * classes], vec![0; batch], vec![0; batch]);
-        Self { arch: Arch::new(), coarse: Coarse::of::<N>(), cells, winners, unsure, noise: PhantomData }
+        let (cells, winners, open) = (vec![0; batch * classes], vec![0; batch], vec![0; batch / MASKED]);
+        let finer = Finer::new(classes);
+        Self { arch: Arch::new(), coarse: Coarse::of::<N>(), cells, winners, open, finer, noise: PhantomData }
     }
 
     /// The winners of a batch: argmax_c of deficit plus noise, the first among equals.
@@ -46,11 +47,16 @@ impl<N: UnitNoise> Argmax<N> {
     /// approximations are: each set of instructions has its own.
     pub(super) fn winners(&mut self, deficits: &impl Deficits, lanes: &mut Lanes, stream: &mut Stream) -> &[u32] {
         lanes.fill_halves(&mut self.cells);
-        let rest = Rest(stream.next_u64());
+        let rest = Rest::new(stream);
         self.filter(deficits);
-        let Self { cells, winners, unsure, .. } = self;
-        for (sample, winner) in winners.iter_mut().enumerate().filter(|(sample, _)| unsure[*sample] != 0) {
-            *winner = decide::<N>(deficits, cells, sample, rest);
+        let Self { cells, winners, open, finer, .. } = self;
+        for (winners, (group, open)) in winners.chunks_exact_mut(MASKED).zip(open.iter().enumerate()) {
+            let mut left = *open;
+            while left != 0 {
+                let place = left.trailing_zeros() as usize;
+                left &= left - 1;
+                winners[place] = finer.decide::<N>(self.arch, deficits, cells, group * MASKED + place, rest);
+            }
         }
         winners
     }
@@ -62,42 +68,28 @@ impl<N: UnitNoise> Argmax<N> {
             return simd.vectorize(WideFilter {
                 simd,
                 coarse: &self.coarse,
-                open: 2.0 * N::COARSE,
+                close: 2.0 * N::COARSE,
                 deficits,
                 cells: &self.cells,
                 winners: &mut self.winners,
-                unsure: &mut self.unsure,
+                open: &mut self.open,
             });
         }
-        let Self { arch, cells, winners, unsure, .. } = self;
+        let Self { arch, cells, winners, open, .. } = self;
         vectorized(
             *arch,
             #[inline(always)]
-            || filter::<N>(deficits, cells, winners, unsure),
+            || filter::<N>(deficits, cells, winners, open),
         );
-    }
-}
-
-/// The words that complete the noise of a batch: those of SplitMix64 (Steele, Lea and Flood 2014) at places of their own,
-/// from a random start.
-#[derive(Clone, Copy)]
-struct Rest(u64);
-
-impl Rest {
-    /// The word of a cell, by its place in the batch.
-    fn word(self, place: usize) -> u64 {
-        // What the generator adds from word to word.
-        const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
-        SplitMix64::seed_from_u64(self.0.wrapping_add((place as u64).wrapping_mul(STEP))).next_u64()
     }
 }
 
 /// The winners as far as approximations can tell.
 #[inline(always)]
-fn filter<N: UnitNoise>(deficits: &impl Deficits, cells: &[u32], winners: &mut [u32], unsure: &mut [u32]) {
+fn filter<N: UnitNoise>(deficits: &impl Deficits, cells: &[u32], winners: &mut [u32], open: &mut [u32]) {
     let cells = cells.as_chunks::<ROW>().0;
     let winners = winners.as_chunks_mut::<ROW>().0;
-    let unsure = unsure.as_chunks_mut::<ROW>().0;
+    let open = open.as_chunks_mut::<{ ROW / MASKED }>().0;
     let rows = winners.len();
     for row in 0..rows {
         let mut best = [f32::NEG_INFINITY; ROW];
@@ -117,62 +109,106 @@ fn filter<N: UnitNoise>(deficits: &impl Deficits, cells: &[u32], winners: &mut [
             }
         }
         winners[row] = winner;
+        open[row] = [0; ROW / MASKED];
         for lane in 0..ROW {
             let is_open = extreme[lane] != 0 || !(best[lane] - second[lane] > 2.0 * MARGIN);
-            unsure[row][lane] = u32::from(is_open);
+            open[row][lane / MASKED] |= u32::from(is_open) << (lane % MASKED);
         }
     }
 }
 
-/// The winner of one sample, with noise in double precision for every class that may win.
-#[cold]
-fn decide<N: UnitNoise>(deficits: &impl Deficits, cells: &[u32], sample: usize, rest: Rest) -> u32 {
-    let batch = cells.len() / deficits.classes();
-    let cell = |class: usize| cells[batch * class + sample];
-    let sum = |class: usize| deficits.exact(class, sample) as f32 + N::approximate(cell(class));
-    let (mut best, mut second, mut winner, mut extreme) = (f32::NEG_INFINITY, f32::NEG_INFINITY, 0, false);
-    for class in 0..deficits.classes() {
-        if is_extreme(cell(class)) {
-            extreme = true;
-            continue;
-        }
-        let sum = sum(class);
-        second = second.max(sum.min(best));
-        if sum > best {
-            (best, winner) = (sum, class as u32);
-        }
+/// Classes whose sums are approximated together.
+const TOGETHER: usize = 16;
+
+/// What decides about single samples.
+struct Finer {
+    /// The cells of all classes of a sample, and their sums; filled up with cells that are extreme.
+    cells: Vec<[u32; TOGETHER]>,
+    sums: Vec<[f32; TOGETHER]>,
+}
+
+impl Finer {
+    fn new(classes: usize) -> Self {
+        let groups = classes.div_ceil(TOGETHER);
+        Self { cells: vec![[0; TOGETHER]; groups], sums: vec![[f32::NEG_INFINITY; TOGETHER]; groups] }
     }
-    if !extreme && best - second > 2.0 * MARGIN {
-        return winner;
-    }
-    let least = best - 2.0 * MARGIN;
-    let (mut winner, mut most) = (0, f64::NEG_INFINITY);
-    for class in 0..deficits.classes() {
-        if is_extreme(cell(class)) || sum(class) >= least {
-            let value = deficits.exact(class, sample) + N::exact(cell(class), rest.word(batch * class + sample));
-            if value > most {
-                (winner, most) = (class as u32, value);
+
+    /// The winner of one sample, with noise in double precision for every class that may win.
+    #[cold]
+    fn decide<N: UnitNoise>(
+        &mut self,
+        arch: Arch,
+        deficits: &impl Deficits,
+        cells: &[u32],
+        sample: usize,
+        rest: Rest,
+    ) -> u32 {
+        let classes = deficits.classes();
+        let batch = cells.len() / classes;
+        let ours = self.cells.as_flattened_mut().iter_mut().zip(self.sums.as_flattened_mut());
+        for (class, (cell, sum)) in ours.enumerate().take(classes) {
+            (*cell, *sum) = (cells[batch * class + sample], deficits.exact(class, sample) as f32);
+        }
+        vectorized(
+            arch,
+            #[inline(always)]
+            || {
+                for (sums, cells) in self.sums.iter_mut().zip(&self.cells) {
+                    for lane in 0..TOGETHER {
+                        sums[lane] += N::approximate(cells[lane]);
+                    }
+                }
+            },
+        );
+        let (cells, sums) = (&self.cells.as_flattened()[..classes], &self.sums.as_flattened()[..classes]);
+        let (mut best, mut second, mut winner, mut extreme) = (f32::NEG_INFINITY, f32::NEG_INFINITY, 0, false);
+        for (class, (&cell, &sum)) in cells.iter().zip(sums).enumerate() {
+            if is_extreme(cell) {
+                extreme = true;
+                continue;
+            }
+            second = second.max(sum.min(best));
+            if sum > best {
+                (best, winner) = (sum, class as u32);
             }
         }
+        if !extreme && best - second > 2.0 * MARGIN {
+            return winner;
+        }
+        let least = best - 2.0 * MARGIN;
+        let (mut winner, mut most) = (0, f64::NEG_INFINITY);
+        for (class, (&cell, &sum)) in cells.iter().zip(sums).enumerate() {
+            if is_extreme(cell) || sum >= least {
+                let value = deficits.exact(class, sample) + N::exact(cell, rest.word(batch * class + sample));
+                if value > most {
+                    (winner, most) = (class as u32, value);
+                }
+            }
+        }
+        winner
     }
-    winner
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::deficits::{Fixed, Random};
+    use super::super::deficits::{Few, Fixed, Random};
     use super::super::noise::{UnitGaussian, UnitLaplace};
     use super::super::stream::{StreamId, World};
     use super::*;
+    use rand::Rng;
 
     fn stream(seed: u64) -> Stream {
         Stream::new(StreamId { seed, query: 0, world: World::Dataset, block: 0 })
     }
 
+    fn is_open<N>(argmax: &Argmax<N>, sample: usize) -> bool {
+        argmax.open[sample / MASKED] >> (sample % MASKED) & 1 != 0
+    }
+
     /// What is not left open is right whatever the rest of the noise would have been.
     fn check<N: UnitNoise>(deficits: &impl Deficits, argmax: &Argmax<N>) {
         let batch = argmax.winners.len();
-        for sample in (0..batch).filter(|&sample| argmax.unsure[sample] == 0) {
+        for sample in (0..batch).filter(|&sample| !is_open(argmax, sample)) {
             let winner = argmax.winners[sample] as usize;
             let range = |class: usize| {
                 let cell = argmax.cells[batch * class + sample];
@@ -193,12 +229,12 @@ mod tests {
         let mut open = 0;
         for arch in [Arch::new(), Arch::Scalar] {
             for deficits in [&close[..], &far] {
-                let deficits = Fixed(deficits);
+                let deficits = Fixed::new(deficits);
                 let mut gaussian = Argmax::<UnitGaussian> { arch, ..Argmax::new(deficits.classes()) };
                 let mut laplace = Argmax::<UnitLaplace> { arch, ..Argmax::new(deficits.classes()) };
                 for _ in 0..20 {
                     gaussian.winners(&deficits, &mut lanes, &mut stream);
-                    open += gaussian.unsure.iter().filter(|&&unsure| unsure != 0).count();
+                    open += gaussian.open.iter().map(|open| open.count_ones()).sum::<u32>();
                     check(&deficits, &gaussian);
                     laplace.winners(&deficits, &mut lanes, &mut stream);
                     check(&deficits, &laplace);
@@ -221,8 +257,8 @@ mod tests {
             let mut laplace = Argmax::<UnitLaplace> { arch, ..Argmax::new(10) };
             (0..200)
                 .map(|_| {
-                    let winners = gaussian.winners(&Fixed(&close), &mut lanes, &mut stream).to_vec();
-                    (winners, laplace.winners(&Fixed(&close), &mut lanes, &mut stream).to_vec())
+                    let winners = gaussian.winners(&Fixed::new(&close), &mut lanes, &mut stream).to_vec();
+                    (winners, laplace.winners(&Fixed::new(&close), &mut lanes, &mut stream).to_vec())
                 })
                 .collect::<Vec<_>>()
         };
@@ -250,18 +286,29 @@ mod tests {
                     assert_eq!(deficits.exact(class, sample), -((most - votes) as f64) * inverse_scale);
                 }
             }
+            for arch in [Arch::new(), Arch::Scalar] {
+                let mut argmax = Argmax::<UnitGaussian> { arch, ..Argmax::new(5) };
+                let few: Vec<u32> = votes.iter().map(|votes| votes % 5_000).collect();
+                assert!(Few::are(5_000, 0.025) && !Few::are(5_121, 0.025));
+                let few = Few::new(&few, batch, 0.025);
+                argmax.winners(&few, &mut lanes, &mut stream);
+                check(&few, &argmax);
+            }
         }
     }
 
     #[test]
     fn the_first_of_equals_wins() {
+        let rest = Rest::new(&mut stream(0));
         let cells = [1 << 20; 3]; // the same noise for three classes of one sample
-        let decided = |deficits: &[f64]| decide::<UnitGaussian>(&Fixed(deficits), &cells, 0, Rest(0));
+        let arch = Arch::new();
+        let decided =
+            |deficits: &[f64]| Finer::new(3).decide::<UnitGaussian>(arch, &Fixed::new(deficits), &cells, 0, rest);
         assert_eq!(decided(&[-1.0, 0.0, -1.0]), 1);
         assert_eq!(decided(&[f64::NEG_INFINITY, -1.0, 0.0]), 2);
         // The largest tail that a cell can hold is 1/2 and its noise 0, whatever the sign and the other bits.
         let ends = [u32::MAX >> 1, u32::MAX, u32::MAX];
-        let decided = decide::<UnitLaplace>(&Fixed(&[-1.0, 0.0, 0.0]), &ends, 0, Rest(0));
+        let decided = Finer::new(3).decide::<UnitLaplace>(arch, &Fixed::new(&[-1.0, 0.0, 0.0]), &ends, 0, rest);
         assert!(decided == 1 || decided == 2);
     }
 

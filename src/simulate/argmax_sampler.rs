@@ -1,8 +1,9 @@
 //! The mechanism that most private prediction ends with: noise on the votes, and the class with the most.
 
 use super::argmax::{Argmax, batch_size};
-use super::deficits::{Fixed, Random};
+use super::deficits::{Few, Fixed, Random};
 use super::engine::Sampler;
+use super::halves::Halves;
 use super::lanes::Lanes;
 use super::model_votes::{Votes, deficits};
 use super::noise::{UnitGaussian, UnitLaplace, UnitNoise};
@@ -66,16 +67,25 @@ impl ArgmaxSampler {
         let mut argmax = Argmax::<N>::new(self.classes);
         let batch = batch_size(self.classes);
         let mut votes = vec![0; batch * self.votes.room(self.classes)];
-        let (mut most, mut words) = (vec![0; batch], vec![0; batch]);
+        let (mut most, mut words) = (vec![0; batch], Halves::new(batch));
         let mut tally = Tally::new(self.classes);
+        let fixed = match &self.votes {
+            Votes::Fixed(worlds) => Some(Fixed::new(&worlds[world.index()])),
+            Votes::Multinomial { .. } | Votes::Parties(_) => None,
+        };
+        let few = Few::are(self.votes.most(), self.inverse_scale);
         let mut left = samples;
         while left > 0 {
-            let winners = if let Votes::Fixed(worlds) = &self.votes {
-                argmax.winners(&Fixed(&worlds[world.index()]), &mut lanes, stream)
+            let winners = if let Some(fixed) = &fixed {
+                argmax.winners(fixed, &mut lanes, stream)
             } else {
                 self.votes.draw(world, &mut lanes, stream, &mut words, &mut votes);
-                let votes = Random::new(&votes[..batch * self.classes], &mut most, self.inverse_scale);
-                argmax.winners(&votes, &mut lanes, stream)
+                let votes = &votes[..batch * self.classes];
+                if few {
+                    argmax.winners(&Few::new(votes, batch, self.inverse_scale), &mut lanes, stream)
+                } else {
+                    argmax.winners(&Random::new(votes, &mut most, self.inverse_scale), &mut lanes, stream)
+                }
             };
             let used = left.min(batch as u64);
             tally.add(&winners[..used as usize]);

@@ -1,12 +1,17 @@
 //! Binomial variables for a range of numbers of trials: an alias table for each, a general sampler beyond.
 
-use super::alias::{self, AliasReader, AliasTables};
+use super::alias::{self, AliasReader, AliasTables, ROW};
+use super::halves::Halves;
 use super::stream::Stream;
 use crate::variate::binomial;
+use crate::vectorized::{Arch, vectorized};
 use std::ops::RangeInclusive;
 
-/// Weights below 2^-60 of the largest are left out: together they weigh less than the 2^-50 of an alias table.
+/// Weights below 2^-60 of the largest are left out: together they weigh less than the 2^-49 of an alias table.
 const NEGLIGIBLE: f64 = 8.673_617_379_884_035e-19;
+
+/// The most numbers of trials with a table, so that where a table starts can be computed in 32 bits.
+const MAX_TABLES: usize = 1 << 14;
 
 /// Sampler of Bin(n, q) for any n; fast for n in a range.
 ///
@@ -16,68 +21,168 @@ const NEGLIGIBLE: f64 = 8.673_617_379_884_035e-19;
 /// general sampler evaluates logarithms.
 #[derive(Debug, Clone)]
 pub(super) struct BinomialTable {
-    least: u64,
-    rows: Vec<Row>,
+    least: u32,
+    rows: u32,
+    start: Start,
     cells: AliasTables,
     /// The smaller of q and 1 - q, for the general sampler: the successes or the failures.
     q: f64,
     failures: bool,
 }
 
-/// The table of one n: `cells` cells from `start` on, for outcomes from `first` on.
-#[derive(Debug, Clone, Copy)]
-#[repr(align(16))]
-struct Row {
-    start: u32,
-    cells: u32,
-    first: u32,
+/// The number of successes that a row's first cell stands for: a line in the number of the row, rounded down, at least 0.
+/// So no row is looked up; what is likely lies above the line and near it.
+#[derive(Debug, Clone, Copy, Default)]
+struct Start {
+    /// Where the line is moved to.
+    base: i32,
+    /// Successes per row, and at row 0, in units of 2^-16.
+    slope: i32,
+    offset: i32,
 }
 
-impl Row {
+impl Start {
+    /// The highest line below all these, at least 0 each, that meets the first and the last in the same distance.
+    fn below(firsts: &[u32]) -> Self {
+        let (Some(&first), Some(&last)) = (firsts.first(), firsts.last()) else { return Self::default() };
+        // The likely successes rise by at most one from row to row, and there are at most 2^14 rows: below 2^31.
+        let slope = ((last - first) << 16) / (firsts.len() as u32 - 1).max(1);
+        let gap = |(row, &next): (usize, &u32)| (i64::from(next - first) << 16) - row as i64 * i64::from(slope);
+        let offset = firsts.iter().enumerate().map(gap).min().unwrap_or_default();
+        Self { base: first as i32, slope: slope as i32, offset: offset as i32 }
+    }
+
     #[inline(always)]
-    fn draw(self, cells: AliasReader<'_>, word: u64) -> u32 {
-        self.first + cells.draw_from(self.start, self.cells, word) as u32
+    fn of(self, row: u32) -> u32 {
+        let start = self.base + ((row as i32 * self.slope + self.offset) >> 16);
+        (if start > 0 { start } else { 0 }) as u32
     }
 }
 
 impl BinomialTable {
     /// Success has this odds q/(1-q) = `success`/`failure`, both at least 0, not both 0; tables for the n in a range,
-    /// as far as they take at most `budget` cells and at most [`alias::MAX_CELLS`] each. The cells used are taken from
-    /// the budget.
+    /// if they take at most `budget` cells and at most [`alias::MAX_CELLS`] each. The cells used are taken from the
+    /// budget.
     pub(super) fn new(trials: RangeInclusive<u64>, success: f64, failure: f64, budget: &mut usize) -> Self {
         let failures = success > failure;
         let q = if failures { failure } else { success } / (success + failure);
-        let mut table = Self { least: *trials.start(), rows: Vec::new(), cells: AliasTables::default(), q, failures };
-        if *trials.end() < 1 << 31 && expected_cells(&trials, q) <= *budget as f64 {
-            for n in trials {
-                let (first, weights) = binomial_weights(n as usize, success / failure);
-                if weights.len() > alias::MAX_CELLS || table.cells.len() + weights.len() > *budget {
-                    table.rows.clear();
-                    table.cells = AliasTables::default();
-                    break;
-                }
-                table.rows.push(Row {
-                    start: table.cells.len() as u32,
-                    cells: weights.len() as u32,
-                    first: first as u32,
-                });
-                table.cells.append(&weights);
-            }
+        let without = Self { least: 0, rows: 0, start: Start::default(), cells: AliasTables::new(1), q, failures };
+        let (least, last) = (*trials.start(), *trials.end());
+        if last >= 1 << 31 || last - least >= MAX_TABLES as u64 || expected_cells(&trials, q) > *budget as f64 {
+            return without;
         }
-        *budget -= table.cells.len();
-        table
+        let (firsts, rows): (Vec<u32>, Vec<Vec<f64>>) = trials
+            .map(|n| binomial_weights(n as usize, success / failure))
+            .map(|(first, weights)| (first as u32, weights))
+            .unzip();
+        let start = Start::below(&firsts);
+        let zeros = |row: usize| (firsts[row] - start.of(row as u32)) as usize;
+        let cells = rows.iter().enumerate().map(|(row, weights)| zeros(row) + weights.len()).max().unwrap_or_default();
+        let bits = alias::bits_for(cells);
+        if cells > alias::MAX_CELLS || rows.len() << bits > *budget {
+            return without;
+        }
+        let mut tables = AliasTables::new(bits);
+        let mut padded = Vec::new();
+        for (row, weights) in rows.iter().enumerate() {
+            padded.clear();
+            padded.resize(zeros(row), 0.0);
+            padded.extend_from_slice(weights);
+            tables.append(&padded);
+        }
+        *budget -= tables.len();
+        Self { least: least as u32, rows: rows.len() as u32, start, cells: tables, ..without }
     }
 
-    /// Draws of Bin(n, q) for a batch of numbers of trials, from a random word each or, outside of the range, from the
-    /// stream.
+    /// Draws of Bin(n, q) for a batch of numbers of trials, by a random word each or, outside of the range, from the
+    /// stream; and the failures, n less each draw. The batch is a multiple of 64.
+    pub(super) fn draw(
+        &self,
+        arch: Arch,
+        trials: &[u32],
+        words: &Halves,
+        stream: &mut Stream,
+        [drawn, failed]: [&mut [u32]; 2],
+    ) {
+        if self.rows == 0 {
+            for ((drawn, failed), &n) in drawn.iter_mut().zip(failed).zip(trials) {
+                *drawn = self.draw_beyond_tables(n, stream);
+                *failed = n - *drawn;
+            }
+            return;
+        }
+        vectorized(
+            arch,
+            #[inline(always)]
+            || {
+                let cells = self.cells.reader();
+                let halves = words.first().as_chunks::<ROW>().0;
+                let trials = trials.as_chunks::<ROW>().0;
+                let drawn = drawn.as_chunks_mut::<ROW>().0.iter_mut();
+                let failed = failed.as_chunks_mut::<ROW>().0.iter_mut();
+                for (row, ((trials, halves), (drawn, failed))) in
+                    trials.iter().zip(halves).zip(drawn.zip(failed)).enumerate()
+                {
+                    if self.draw_row(cells, trials, halves, drawn, failed) {
+                        self.complete(trials, words, row * ROW, stream, [drawn, failed]);
+                    }
+                }
+            },
+        );
+    }
+
+    /// Draws as far as half words tell; true where they leave one open.
     #[inline(always)]
-    pub(super) fn draw(&self, trials: &[u32], words: &[u64], stream: &mut Stream, drawn: &mut [u32]) {
-        let (least, rows, cells) = (self.least as u32, &*self.rows, self.cells.reader());
-        for ((drawn, &n), &word) in drawn.iter_mut().zip(trials).zip(words) {
-            *drawn = match rows.get(n.wrapping_sub(least) as usize) {
-                Some(row) => row.draw(cells, word),
-                None => self.draw_beyond_tables(n, stream),
+    fn draw_row(
+        &self,
+        cells: AliasReader<'_>,
+        trials: &[u32; ROW],
+        halves: &[u32; ROW],
+        drawn: &mut [u32; ROW],
+        failed: &mut [u32; ROW],
+    ) -> bool {
+        let last = self.rows - 1;
+        let mut rows = [0u32; ROW];
+        let mut beyond = 0u32;
+        for lane in 0..ROW {
+            let row = trials[lane].wrapping_sub(self.least);
+            rows[lane] = if row < last { row } else { last };
+            beyond |= row ^ rows[lane];
+        }
+        let open = cells.draw_row(
+            #[inline(always)]
+            |lane| rows[lane],
+            halves,
+            drawn,
+        );
+        for lane in 0..ROW {
+            drawn[lane] += self.start.of(rows[lane]);
+            failed[lane] = trials[lane].wrapping_sub(drawn[lane]);
+        }
+        open || beyond != 0
+    }
+
+    /// Draws what half words leave open, and what has no table.
+    #[cold]
+    #[inline(never)]
+    fn complete(
+        &self,
+        trials: &[u32; ROW],
+        words: &Halves,
+        first: usize,
+        stream: &mut Stream,
+        [drawn, failed]: [&mut [u32; ROW]; 2],
+    ) {
+        let cells = self.cells.reader();
+        for (lane, &n) in trials.iter().enumerate() {
+            let row = n.wrapping_sub(self.least);
+            drawn[lane] = if row < self.rows {
+                let word = alias::whole(words.first()[first + lane], words.rest().half(first + lane));
+                self.start.of(row) + cells.decide(row as usize, word) as u32
+            } else {
+                self.draw_beyond_tables(n, stream)
             };
+            failed[lane] = n - drawn[lane];
         }
     }
 
@@ -99,8 +204,8 @@ impl BinomialTable {
     }
 
     #[cfg(test)]
-    pub(super) fn tables(&self) -> usize {
-        self.rows.len()
+    pub(super) const fn tables(&self) -> u32 {
+        self.rows
     }
 }
 
@@ -143,13 +248,14 @@ fn binomial_weights(n: usize, odds: f64) -> (usize, Vec<f64>) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::lanes::Lanes;
     use super::super::stream::{StreamId, World};
     use super::*;
     use crate::special::log_binomial_pmf;
 
     fn distribution(table: &BinomialTable, n: u64) -> (usize, Vec<f64>) {
-        let row = table.rows[(n - table.least) as usize];
-        (row.first as usize, table.cells.distribution(row.start, row.cells))
+        let row = n as u32 - table.least;
+        (table.start.of(row) as usize, table.cells.distribution(row as usize))
     }
 
     /// No randomness here: the distribution that every table stands for, against the saddle-point form.
@@ -158,7 +264,7 @@ mod tests {
         let mut worst = 0.0f64;
         for odds in [0.0, 1e-9, 0.01, 0.3, 1.0, 1.7, 40.0, 1e9, f64::INFINITY] {
             let (success, failure) = if odds > 1.0 { (1.0, 1.0 / odds) } else { (odds, 1.0) };
-            let table = BinomialTable::new(0..=250, success, failure, &mut 100_000);
+            let table = BinomialTable::new(0..=250, success, failure, &mut 200_000);
             let q = success / (success + failure);
             for n in [0, 1, 2, 17, 100, 249, 250u64] {
                 let (first, distribution) = distribution(&table, n);
@@ -194,19 +300,46 @@ mod tests {
         let table = BinomialTable::new(0..=250, 1.0, 1.0, &mut budget);
         assert_eq!((table.tables(), budget), (0, 1000));
         let table = BinomialTable::new(5..=9, 1.0, 3.0, &mut budget);
-        assert_eq!((table.tables(), budget), (5, 1000 - (6 + 7 + 8 + 9 + 10)));
+        assert_eq!((table.tables(), budget), (5, 1000 - 5 * 16));
         let mut stream = Stream::new(StreamId { seed: 0, query: 0, world: World::Dataset, block: 0 });
-        let mut drawn = [0; 256];
+        let mut lanes = Lanes::new(&mut stream);
+        let mut words = Halves::new(4096);
+        let (mut drawn, mut failed) = ([0; 4096], [0; 4096]);
         for n in [0, 4, 5, 9, 10, 1 << 31] {
-            table.draw(
-                &[n; 256],
-                &std::array::from_fn::<u64, 256, _>(|sample| (sample as u64) << 56),
-                &mut stream,
-                &mut drawn,
-            );
-            // The words are spread evenly; with tables, so are the draws. Else six standard deviations of the mean.
-            let (mean, found) = (0.25 * f64::from(n), drawn.iter().map(|&n| f64::from(n)).sum::<f64>() / 256_f64);
-            assert!((found - mean).abs() <= 6.0 * (0.75 * mean / 256_f64).sqrt() + 1e-9, "{n}: {found}");
+            words.renew(&mut lanes, &mut stream);
+            table.draw(lanes.arch, &[n; 4096], &words, &mut stream, [&mut drawn, &mut failed]);
+            assert!(drawn.iter().zip(&failed).all(|(drawn, failed)| drawn + failed == n));
+            // Six standard deviations of the mean.
+            let (mean, found) = (0.25 * f64::from(n), drawn.iter().map(|&n| f64::from(n)).sum::<f64>() / 4096.0);
+            assert!((found - mean).abs() <= 6.0 * (0.75 * mean / 4096.0).sqrt() + 1e-9, "{n}: {found}");
+        }
+    }
+
+    /// What half words decide is what whole words decide, for every row, on the instructions of this machine and on
+    /// the plain ones.
+    #[test]
+    fn draws_are_those_of_whole_words() {
+        let mut stream = Stream::new(StreamId { seed: 1, query: 0, world: World::Dataset, block: 0 });
+        let mut lanes = Lanes::new(&mut stream);
+        let mut words = Halves::new(4096);
+        for (trials, success) in [(0..=90u64, 0.37), (230..=250, 3.0), (9_000..=9_050, 1e-3), (7..=7, 1.0)] {
+            let table = BinomialTable::new(trials.clone(), success, 1.0, &mut 1_000_000);
+            let rows = trials.end() - trials.start() + 1;
+            assert_eq!(u64::from(table.tables()), rows);
+            let numbers: [u32; 4096] = std::array::from_fn(|sample| (trials.start() + sample as u64 % rows) as u32);
+            for _ in 0..20 {
+                words.renew(&mut lanes, &mut stream);
+                for arch in [Arch::new(), Arch::Scalar] {
+                    let (mut drawn, mut failed) = ([0; 4096], [0; 4096]);
+                    table.draw(arch, &numbers, &words, &mut stream, [&mut drawn, &mut failed]);
+                    for (sample, (&n, drawn)) in numbers.iter().zip(drawn).enumerate() {
+                        let row = n - table.least;
+                        let word = alias::whole(words.first()[sample], words.rest().half(sample));
+                        let outcome = table.cells.reader().decide(row as usize, word) as u32;
+                        assert_eq!(drawn, table.start.of(row) + outcome);
+                    }
+                }
+            }
         }
     }
 

@@ -1,11 +1,18 @@
-//! How far classes are behind, exactly and as they are compared.
+//! Votes in units of the noise, exactly and as they are compared.
 
 use crate::vectorized::{Arch, vectorized};
+#[cfg(target_arch = "x86_64")]
+use pulp::x86::V3;
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::__m256;
 
 /// Samples compared together: so many that the loop over them stays a loop until it is made one of vectors. Were it
 /// unrolled before, as one of 16 is, it would depend on the settings of link-time optimization whether vectors come of
 /// it.
 pub(super) const ROW: usize = 64;
+
+/// Samples of a mask of bits.
+pub(super) const MASKED: usize = u32::BITS as usize;
 
 /// Numbers of a vector of AVX2.
 #[cfg(target_arch = "x86_64")]
@@ -14,39 +21,50 @@ pub(super) const WIDE: usize = 8;
 /// No deficit matters beyond this: two noises of scale 1 differ by less than 2 · 97 ln 2.
 const MOST: f32 = 160.0;
 
-/// Votes per class as they are compared: how far each class is behind, in units of the noise.
+/// Votes per class as they are compared: how far each class is behind, in units of the noise, or behind what is the same
+/// for all.
 pub(super) trait Deficits {
     /// Number of classes.
     fn classes(&self) -> usize;
     /// What makes the deficits of a class in the samples of a row of the batch, by lane: never NaN, within 3 · 2^-24 of
     /// themselves; -160 for all beyond.
     fn approximate(&self, class: usize, row: usize) -> impl Fn(usize) -> f32;
-    /// The same of eight samples, which are a row of vectors.
+    /// The sum with the noise in eight samples, which are a row of vectors.
     #[cfg(target_arch = "x86_64")]
-    fn approximate_wide(&self, simd: pulp::x86::V3, class: usize, row: usize) -> std::arch::x86_64::__m256;
+    fn sum_wide(&self, simd: V3, class: usize, row: usize, noise: __m256) -> __m256;
     /// The deficit of a class in a sample.
     fn exact(&self, class: usize, sample: usize) -> f64;
 }
 
-/// The same votes in every sample: (H_c - max H)/s per class.
-pub(super) struct Fixed<'a>(pub(super) &'a [f64]);
+/// The same votes in every sample.
+pub(super) struct Fixed<'a> {
+    exact: &'a [f64],
+    near: Vec<f32>,
+}
+
+impl<'a> Fixed<'a> {
+    /// (H_c - max H)/s per class.
+    pub(super) fn new(deficits: &'a [f64]) -> Self {
+        Self { exact: deficits, near: deficits.iter().map(|&deficit| at_least(deficit as f32, -MOST)).collect() }
+    }
+}
 
 impl Deficits for Fixed<'_> {
     fn classes(&self) -> usize {
-        self.0.len()
+        self.exact.len()
     }
     #[inline(always)]
     fn approximate(&self, class: usize, _: usize) -> impl Fn(usize) -> f32 {
-        let deficit = at_least(self.0[class] as f32, -MOST);
+        let deficit = self.near[class];
         move |_| deficit
     }
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
-    fn approximate_wide(&self, simd: pulp::x86::V3, class: usize, _: usize) -> std::arch::x86_64::__m256 {
-        simd.avx._mm256_set1_ps(at_least(self.0[class] as f32, -MOST))
+    fn sum_wide(&self, simd: V3, class: usize, _: usize, noise: __m256) -> __m256 {
+        simd.avx._mm256_add_ps(simd.avx._mm256_set1_ps(self.near[class]), noise)
     }
     fn exact(&self, class: usize, _: usize) -> f64 {
-        self.0[class]
+        self.exact[class]
     }
 }
 
@@ -91,16 +109,62 @@ impl Deficits for Random<'_> {
     }
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
-    fn approximate_wide(&self, simd: pulp::x86::V3, class: usize, row: usize) -> std::arch::x86_64::__m256 {
+    fn sum_wide(&self, simd: V3, class: usize, row: usize, noise: __m256) -> __m256 {
         let factor = -(self.inverse_scale.min(f64::from(f32::MAX)) as f32);
         let most = self.most.as_chunks::<WIDE>().0[row];
         let votes = self.votes.as_chunks::<WIDE>().0[self.most.len() / WIDE * class + row];
         let behind = simd.avx2._mm256_sub_epi32(pulp::cast(most), pulp::cast(votes));
         let deficit = simd.avx._mm256_mul_ps(simd.avx._mm256_cvtepi32_ps(behind), simd.avx._mm256_set1_ps(factor));
-        simd.avx._mm256_max_ps(deficit, simd.avx._mm256_set1_ps(-MOST))
+        simd.avx._mm256_add_ps(simd.avx._mm256_max_ps(deficit, simd.avx._mm256_set1_ps(-MOST)), noise)
     }
     fn exact(&self, class: usize, sample: usize) -> f64 {
         -f64::from(self.most[sample] - self.votes[self.most.len() * class + sample]) * self.inverse_scale
+    }
+}
+
+/// Votes of their own in every sample, few in units of the noise, so that no largest is needed: H_c of sample s at
+/// `batch` c + s.
+pub(super) struct Few<'a> {
+    votes: &'a [u32],
+    batch: usize,
+    inverse_scale: f64,
+}
+
+impl<'a> Few<'a> {
+    /// The most votes, in units of the noise: their rounding in single precision is that of a deficit.
+    const MOST: f64 = 128.0;
+
+    /// Whether up to so many votes are few, H ≤ 128 s.
+    pub(super) fn are(most: u64, inverse_scale: f64) -> bool {
+        most as f64 * inverse_scale <= Self::MOST
+    }
+
+    /// The votes of a batch.
+    pub(super) const fn new(votes: &'a [u32], batch: usize, inverse_scale: f64) -> Self {
+        Self { votes, batch, inverse_scale }
+    }
+}
+
+impl Deficits for Few<'_> {
+    fn classes(&self) -> usize {
+        self.votes.len() / self.batch
+    }
+    #[inline(always)]
+    fn approximate(&self, class: usize, row: usize) -> impl Fn(usize) -> f32 {
+        let factor = self.inverse_scale as f32;
+        let votes = &self.votes.as_chunks::<ROW>().0[self.batch / ROW * class + row];
+        #[inline(always)]
+        move |lane| votes[lane] as i32 as f32 * factor
+    }
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn sum_wide(&self, simd: V3, class: usize, row: usize, noise: __m256) -> __m256 {
+        let votes = self.votes.as_chunks::<WIDE>().0[self.batch / WIDE * class + row];
+        let factor = simd.avx._mm256_set1_ps(self.inverse_scale as f32);
+        simd.fma._mm256_fmadd_ps(simd.avx._mm256_cvtepi32_ps(pulp::cast(votes)), factor, noise)
+    }
+    fn exact(&self, class: usize, sample: usize) -> f64 {
+        f64::from(self.votes[self.batch * class + sample]) * self.inverse_scale
     }
 }
 

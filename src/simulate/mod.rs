@@ -15,6 +15,7 @@ mod deficits;
 mod engine;
 mod exact_distribution;
 mod goodness_of_fit;
+mod halves;
 mod lane_words;
 mod lanes;
 mod model_votes;

@@ -1,6 +1,7 @@
 //! The votes of every model, a batch of samples or one sample at a time.
 
-use super::alias::AliasTables;
+use super::alias::{AliasTables, whole};
+use super::halves::Halves;
 use super::lanes::Lanes;
 use super::parties::PartyVotes;
 use super::stream::{Stream, World};
@@ -34,9 +35,19 @@ impl Change {
     const MAX_POINTS: u64 = 64;
 }
 
-/// Whether a point is included, given a random word: with a probability rounded to 2^-53.
-fn includes(inclusion: f64, word: u64) -> bool {
-    (word >> 11) as f64 * 2f64.powi(-53) < inclusion
+/// Whether a point is included, given the first half of a random word and a way to make the second one: with a
+/// probability rounded to 2^-53.
+#[inline(always)]
+fn includes(inclusion: f64, half: u32, rest: impl FnOnce() -> u32) -> bool {
+    let most = inclusion * 4_294_967_296.0;
+    let near = f64::from(half);
+    if near + 1.0 <= most {
+        true
+    } else if near >= most {
+        false
+    } else {
+        (whole(half, rest()) >> 11) as f64 * 2f64.powi(-53) < inclusion
+    }
 }
 
 impl Votes {
@@ -89,6 +100,15 @@ impl Votes {
         matches!(self, Self::Multinomial { voters, .. } if *voters + Change::MAX_POINTS >= 1 << 31)
     }
 
+    /// The most votes that a class can have in what [`Votes::draw`] draws.
+    pub(super) fn most(&self) -> u64 {
+        match self {
+            Self::Multinomial { voters, .. } => voters + 2 * self.raised(),
+            Self::Parties(parties) => parties.parties(),
+            Self::Fixed(_) => 0,
+        }
+    }
+
     /// What Private-kNN adds to every class of the neighbor, so that no vote is negative.
     pub(super) fn raised(&self) -> u64 {
         match self {
@@ -112,7 +132,8 @@ impl Votes {
                 votes.draw_one(*voters, stream, histogram);
                 histogram.iter_mut().for_each(|votes| *votes += points);
                 for _ in 0..*points {
-                    if includes(*inclusion, stream.next_u64()) {
+                    let word = stream.next_u64();
+                    if includes(*inclusion, (word >> 32) as u32, || word as u32) {
                         histogram[*label] += 1;
                         histogram[last.draw(stream.next_u64())] -= 1;
                     }
@@ -128,7 +149,7 @@ impl Votes {
         world: World,
         lanes: &mut Lanes,
         stream: &mut Stream,
-        words: &mut [u64],
+        words: &mut Halves,
         histogram: &mut [u32],
     ) {
         let batch = words.len();
@@ -142,9 +163,10 @@ impl Votes {
             ) => {
                 votes.draw((voters - changed) as u32, lanes, stream, words, histogram);
                 for _ in 0..*changed {
-                    lanes.fill(words);
-                    for (sample, &word) in words.iter().enumerate() {
-                        histogram[batch * distribution.draw(word) + sample] += 1;
+                    words.renew(lanes, stream);
+                    let (distribution, rest) = (distribution.reader(), words.rest());
+                    for (sample, &half) in words.first().iter().enumerate() {
+                        histogram[batch * distribution.draw(half, || rest.half(sample)) + sample] += 1;
                     }
                 }
             }
@@ -156,12 +178,17 @@ impl Votes {
                 // Room for the displaced labels of a class that has no vote.
                 histogram.iter_mut().for_each(|votes| *votes += *points as u32);
                 for _ in 0..*points {
-                    lanes.fill(words);
-                    let included: Vec<u32> = words.iter().map(|&word| includes(*inclusion, word).into()).collect();
-                    lanes.fill(words);
-                    for ((sample, &word), included) in words.iter().enumerate().zip(included) {
+                    words.renew(lanes, stream);
+                    let rest = words.rest();
+                    let included = words.first().iter().enumerate();
+                    let included: Vec<u32> = included
+                        .map(|(sample, &half)| includes(*inclusion, half, || rest.half(sample)).into())
+                        .collect();
+                    words.renew(lanes, stream);
+                    let (last, rest) = (last.reader(), words.rest());
+                    for ((sample, &half), included) in words.first().iter().enumerate().zip(included) {
                         histogram[batch * label + sample] += included;
-                        histogram[batch * last.draw(word) + sample] -= included;
+                        histogram[batch * last.draw(half, || rest.half(sample)) + sample] -= included;
                     }
                 }
             }

@@ -2,24 +2,23 @@
 //!
 //! Parties are gathered in groups, and the likely histograms of a group make one alias table: a group takes one random
 //! word however many parties it has. What the table leaves out is one more outcome of it, drawn exactly: see
-//! `party_groups`. Histograms of up to 16 classes are added as bytes, eight classes in a word. With more classes every
-//! party is drawn by itself.
+//! `party_groups`. Histograms of up to 16 classes are added as numbers of four or eight bits, many in a word. With more
+//! classes every party is drawn by itself.
 
 use super::alias::AliasTables;
+use super::halves::Halves;
 use super::lanes::Lanes;
-use super::party_groups::{Group, MAX_PACKED, Packed, groups};
+use super::party_groups::{Group, MAX_PACKED, Sums, groups};
 use super::stream::{Stream, World};
 use crate::model::CapcModel;
 use std::sync::Arc;
-
-/// Parties whose votes are added before a byte could overflow.
-const MAX_ADDED: usize = 255;
 
 /// A sampler of the votes of all parties in both worlds. Copies share the tables.
 #[derive(Debug, Clone)]
 pub(super) struct PartyVotes {
     parties: Arc<Parties>,
     classes: usize,
+    count: u64,
 }
 
 #[derive(Debug)]
@@ -33,72 +32,62 @@ enum Parties {
 impl PartyVotes {
     pub(super) fn new(model: &CapcModel) -> Self {
         let (parties, marked) = (model.probabilities(), model.probabilities_marked());
-        let classes = model.classes();
+        let (classes, count) = (model.classes(), parties.len() as u64);
         let parties = if classes > MAX_PACKED {
             let distributions = parties.iter().map(Vec::as_slice).chain([marked]);
             Parties::Single(distributions.map(AliasTables::of).collect())
         } else {
-            let (groups, changed) = groups(parties, marked, MAX_ADDED);
+            let (groups, changed) = groups(parties, marked);
             Parties::Packed { groups, changed }
         };
-        Self { parties: Arc::new(parties), classes }
+        Self { parties: Arc::new(parties), classes, count }
     }
 
-    /// Draws the votes of a batch, those of class c in sample s at `batch` c + s; takes `words`, one word for every
-    /// sample of the batch, for every group.
+    /// Number of parties.
+    pub(super) const fn parties(&self) -> u64 {
+        self.count
+    }
+
+    /// Draws the votes of a batch, those of class c in sample s at `batch` c + s; takes a word for every sample of the
+    /// batch for every group.
     pub(super) fn draw(
         &self,
         world: World,
         lanes: &mut Lanes,
         stream: &mut Stream,
-        words: &mut [u64],
+        words: &mut Halves,
         votes: &mut [u32],
     ) {
-        let votes = &mut votes[..words.len() * self.classes];
+        let batch = words.len();
+        let votes = &mut votes[..batch * self.classes];
         votes.fill(0);
         match &*self.parties {
             Parties::Packed { groups, changed } => {
                 let first = if world == World::Neighbor { changed } else { &groups[0] };
-                let mut sums = vec![[0; 2]; words.len()];
-                let mut added = 0;
+                let mut sums = Sums::new(lanes.arch, batch);
                 for group in [first].into_iter().chain(&groups[1..]) {
-                    if added + group.parties() > MAX_ADDED {
-                        unpack(&mut sums, votes);
-                        added = 0;
-                    }
-                    added += group.parties();
-                    lanes.fill(words);
-                    group.add(words, stream, &mut sums);
+                    words.renew(lanes, stream);
+                    sums.add(group, words, stream, votes);
                 }
-                unpack(&mut sums, votes);
+                sums.empty_into(votes);
             }
             Parties::Single(distributions) => {
-                let (batch, last) = (words.len(), distributions.len() - 1);
+                let last = distributions.len() - 1;
                 for party in 0..last {
                     let distribution = if party == 0 && world == World::Neighbor {
                         &distributions[last]
                     } else {
                         &distributions[party]
                     };
-                    lanes.fill(words);
-                    for (sample, &word) in words.iter().enumerate() {
-                        votes[batch * distribution.draw(word) + sample] += 1;
+                    words.renew(lanes, stream);
+                    let (distribution, rest) = (distribution.reader(), words.rest());
+                    for (sample, &half) in words.first().iter().enumerate() {
+                        votes[batch * distribution.draw(half, || rest.half(sample)) + sample] += 1;
                     }
                 }
             }
         }
     }
-}
-
-/// Moves the votes from bytes to their classes.
-fn unpack(sums: &mut [Packed], votes: &mut [u32]) {
-    for (class, votes) in votes.chunks_exact_mut(sums.len()).enumerate() {
-        let (word, shift) = (class / 8, 8 * (class % 8));
-        for (votes, sum) in votes.iter_mut().zip(sums.iter()) {
-            *votes += (sum[word] >> shift) as u32 & 255;
-        }
-    }
-    sums.fill([0; 2]);
 }
 
 #[cfg(test)]
@@ -117,7 +106,7 @@ mod tests {
         let mut drawn = vec![7; BATCH * model.classes()];
         let mut counts = vec![vec![0; model.parties() + 1]; model.classes()];
         for _ in 0..batches {
-            votes.draw(world, &mut lanes, &mut stream, &mut [0; BATCH], &mut drawn);
+            votes.draw(world, &mut lanes, &mut stream, &mut Halves::new(BATCH), &mut drawn);
             for sample in 0..BATCH {
                 let histogram = (0..model.classes()).map(|class| drawn[BATCH * class + sample]);
                 assert_eq!(histogram.clone().sum::<u32>() as usize, model.parties());
@@ -196,7 +185,7 @@ mod tests {
             let mut lanes = Lanes::new(&mut stream);
             let (mut drawn, mut counts) = (vec![0; 3 * BATCH], vec![0u64; 25]);
             for _ in 0..5000 {
-                votes.draw(world, &mut lanes, &mut stream, &mut [0; BATCH], &mut drawn);
+                votes.draw(world, &mut lanes, &mut stream, &mut Halves::new(BATCH), &mut drawn);
                 for sample in 0..BATCH {
                     counts[(5 * drawn[sample] + drawn[BATCH + sample]) as usize] += 1;
                 }

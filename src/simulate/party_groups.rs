@@ -10,13 +10,21 @@
 //! j is chosen by its mass, a histogram of D_j by its own table, and the parties that came after the cut vote one by
 //! one.
 
-use super::alias::AliasTables;
+use super::alias::{AliasTables, ROW, whole};
+use super::halves::Halves;
 use super::stream::Stream;
+use crate::vectorized::{Arch, vectorized};
 use rand::Rng;
 use std::rc::Rc;
 
-/// Classes that are added as bytes.
+/// Classes whose votes are added many at once.
 pub(super) const MAX_PACKED: usize = 16;
+/// Parties whose votes are added before a byte could overflow.
+const MAX_ADDED: usize = 255;
+/// The most that four bits hold.
+const MAX_NIBBLE: u8 = 15;
+/// The low four bits of every byte.
+const LOW_NIBBLES: u64 = 0x0f0f_0f0f_0f0f_0f0f;
 /// Histograms in the table of a group: read at random for a batch of samples, it should stay in the nearest caches.
 const MAX_LIKELY: usize = 2048;
 /// The most that B may weigh.
@@ -25,7 +33,7 @@ const MAX_CUT: f64 = 0.001;
 const NEGLIGIBLE: f64 = 5.421_010_862_427_522e-20;
 
 /// Votes per class as bytes.
-pub(super) type Packed = [u64; 2];
+type Packed = [u64; 2];
 
 /// A histogram with its probability.
 type Weighted = (Packed, f64);
@@ -35,10 +43,10 @@ type Weighted = (Packed, f64);
 pub(super) struct Group {
     parties: usize,
     table: AliasTables,
-    /// The histogram of every outcome of the table; nothing for B.
-    histograms: Vec<Packed>,
+    /// The histogram of every outcome of the table; for B what is least.
+    histograms: Histograms,
     /// The number of the outcome B: the last, if there is one.
-    likely: usize,
+    likely: u32,
     /// Which cut.
     cuts: Option<AliasTables>,
     cut_off: Vec<CutOff>,
@@ -54,28 +62,197 @@ struct CutOff {
     histograms: Vec<Packed>,
 }
 
-impl Group {
-    /// Number of parties.
-    pub(super) const fn parties(&self) -> usize {
-        self.parties
-    }
+/// The histograms of a table.
+#[derive(Debug)]
+enum Histograms {
+    /// The votes of a class differ by at most 15: those above the least of each class, four bits each, those of class c
+    /// below those of class 8 + c.
+    Near { least: Packed, most: [u8; MAX_PACKED], above: Vec<u64> },
+    /// The votes.
+    Far(Vec<Packed>),
+}
 
-    /// Adds a histogram to every sum, from a word each and, where that says B, from the stream.
-    pub(super) fn add(&self, words: &[u64], stream: &mut Stream, sums: &mut [Packed]) {
-        let mut unlikely = Vec::new();
-        for (sample, (sum, &word)) in sums.iter_mut().zip(words).enumerate() {
-            let outcome = self.table.draw(word);
-            let [low, high] = self.histograms[outcome];
-            sum[0] += low;
-            sum[1] += high;
-            if outcome == self.likely {
-                unlikely.push(sample);
+impl Histograms {
+    /// Of some histograms, followed by the outcome B if there is one.
+    fn of(likely: Vec<Packed>, has_more: bool) -> Self {
+        let votes = |[low, high]: &Packed| -> [u8; MAX_PACKED] {
+            std::array::from_fn(|class| (if class < 8 { low } else { high } >> (8 * (class % 8))) as u8)
+        };
+        let (mut least, mut most) = ([u8::MAX; MAX_PACKED], [0; MAX_PACKED]);
+        for histogram in likely.iter().map(votes) {
+            for (class, votes) in histogram.into_iter().enumerate() {
+                least[class] = least[class].min(votes);
+                most[class] = most[class].max(votes);
             }
         }
+        let most: [u8; MAX_PACKED] = std::array::from_fn(|class| most[class] - least[class]);
+        let more = usize::from(has_more);
+        if most.iter().any(|&most| most > MAX_NIBBLE) {
+            return Self::Far(likely.into_iter().chain(std::iter::repeat_n([0; 2], more)).collect());
+        }
+        let least = [&least[..8], &least[8..]]
+            .map(|least| least.iter().rev().fold(0, |word, &votes| word << 8 | u64::from(votes)));
+        let above = |[low, high]: Packed| (low - least[0]) | (high - least[1]) << 4;
+        Self::Near { least, most, above: likely.into_iter().map(above).chain(std::iter::repeat_n(0, more)).collect() }
+    }
+}
+
+/// Sums of the votes of groups, for each sample of a batch.
+pub(super) struct Sums {
+    arch: Arch,
+    /// Votes as in [`Histograms::Near`], and the most that they are.
+    above: Vec<u64>,
+    most: [u8; MAX_PACKED],
+    /// Votes less those of `least`, wherever they may be below 0: words are sums modulo 2^64.
+    bytes: [Vec<u64>; 2],
+    least: Packed,
+    /// Parties whose votes these are.
+    parties: usize,
+}
+
+impl Sums {
+    /// No votes.
+    pub(super) fn new(arch: Arch, batch: usize) -> Self {
+        let bytes = [vec![0; batch], vec![0; batch]];
+        Self { arch, above: vec![0; batch], most: [0; MAX_PACKED], bytes, least: [0; 2], parties: 0 }
+    }
+
+    /// Adds a histogram of a group for every sample, from a word each and, where that says B, from the stream. What has
+    /// no room is moved to `votes`, those of class c in sample s at `batch` c + s. The batch is a multiple of 64.
+    pub(super) fn add(&mut self, group: &Group, words: &Halves, stream: &mut Stream, votes: &mut [u32]) {
+        if self.parties + group.parties > MAX_ADDED {
+            self.empty_into(votes);
+        }
+        self.parties += group.parties;
+        let mut unlikely = Vec::new();
+        let below = match &group.histograms {
+            Histograms::Near { least, most, above } => {
+                if self.most.iter().zip(most).any(|(sum, more)| sum + more > MAX_NIBBLE) {
+                    self.spread();
+                }
+                self.most.iter_mut().zip(most).for_each(|(sum, more)| *sum += more);
+                self.least = sum(self.least, *least);
+                let sums = &mut self.above;
+                vectorized(
+                    self.arch,
+                    #[inline(always)]
+                    || {
+                        let rows = sums.as_chunks_mut::<ROW>().0.iter_mut().zip(words.first().as_chunks::<ROW>().0);
+                        for (row, (sums, halves)) in rows.enumerate() {
+                            let outcomes = group.draw_row(halves, words, row * ROW, &mut unlikely);
+                            for lane in 0..ROW {
+                                sums[lane] += above[outcomes[lane] as usize];
+                            }
+                        }
+                    },
+                );
+                *least
+            }
+            Histograms::Far(histograms) => {
+                let [low, high] = &mut self.bytes;
+                vectorized(
+                    self.arch,
+                    #[inline(always)]
+                    || {
+                        let rows = low.as_chunks_mut::<ROW>().0.iter_mut().zip(high.as_chunks_mut::<ROW>().0);
+                        for (row, ((low, high), halves)) in rows.zip(words.first().as_chunks::<ROW>().0).enumerate() {
+                            let outcomes = group.draw_row(halves, words, row * ROW, &mut unlikely);
+                            for lane in 0..ROW {
+                                let histogram = histograms[outcomes[lane] as usize];
+                                [low[lane], high[lane]] = sum([low[lane], high[lane]], histogram);
+                            }
+                        }
+                    },
+                );
+                [0; 2]
+            }
+        };
         for sample in unlikely {
-            let [low, high] = self.draw_unlikely(stream);
-            sums[sample][0] += low;
-            sums[sample][1] += high;
+            let histogram = group.draw_unlikely(stream);
+            for word in 0..2 {
+                let bytes = &mut self.bytes[word][sample];
+                *bytes = bytes.wrapping_add(histogram[word]).wrapping_sub(below[word]);
+            }
+        }
+    }
+
+    /// Moves four bits of every class to its byte.
+    fn spread(&mut self) {
+        let Self { above, bytes: [low, high], .. } = self;
+        vectorized(
+            self.arch,
+            #[inline(always)]
+            || {
+                for ((low, high), above) in low.iter_mut().zip(high).zip(above) {
+                    *low = low.wrapping_add(*above & LOW_NIBBLES);
+                    *high = high.wrapping_add(*above >> 4 & LOW_NIBBLES);
+                    *above = 0;
+                }
+            },
+        );
+        self.most = [0; MAX_PACKED];
+    }
+
+    /// Adds the votes to those of their classes, and has none any more.
+    pub(super) fn empty_into(&mut self, votes: &mut [u32]) {
+        self.spread();
+        let Self { bytes, least, .. } = self;
+        let batch = bytes[0].len();
+        vectorized(
+            self.arch,
+            #[inline(always)]
+            || {
+                for (class, votes) in votes.chunks_exact_mut(batch).enumerate() {
+                    let (word, shift) = (class / 8, 8 * (class % 8));
+                    for (votes, bytes) in votes.iter_mut().zip(&bytes[word]) {
+                        *votes += (bytes.wrapping_add(least[word]) >> shift) as u32 & 255;
+                    }
+                }
+            },
+        );
+        bytes.iter_mut().for_each(|bytes| bytes.fill(0));
+        (self.least, self.parties) = ([0; 2], 0);
+    }
+}
+
+/// Sums of all classes.
+#[inline(always)]
+fn sum(one: Packed, other: Packed) -> Packed {
+    [one[0].wrapping_add(other[0]), one[1].wrapping_add(other[1])]
+}
+
+impl Group {
+    /// Draws an outcome for every sample of a row; adds the samples in which it is B to a list.
+    #[inline(always)]
+    fn draw_row(&self, halves: &[u32; ROW], words: &Halves, first: usize, unlikely: &mut Vec<usize>) -> [u32; ROW] {
+        let mut outcomes = [0; ROW];
+        let open = self.table.reader().draw_row(
+            #[inline(always)]
+            |_| 0,
+            halves,
+            &mut outcomes,
+        );
+        if open {
+            self.complete(halves, words, first, &mut outcomes);
+        }
+        let mut found = false;
+        for outcome in outcomes {
+            found |= outcome == self.likely;
+        }
+        if found {
+            let lanes = outcomes.iter().enumerate().filter(|(_, outcome)| **outcome == self.likely);
+            unlikely.extend(lanes.map(|(lane, _)| first + lane));
+        }
+        outcomes
+    }
+
+    /// The outcomes of whole words.
+    #[cold]
+    #[inline(never)]
+    fn complete(&self, halves: &[u32; ROW], words: &Halves, first: usize, outcomes: &mut [u32; ROW]) {
+        for (lane, outcome) in outcomes.iter_mut().enumerate() {
+            let word = whole(halves[lane], words.rest().half(first + lane));
+            *outcome = self.table.reader().decide(0, word) as u32;
         }
     }
 
@@ -97,21 +274,21 @@ fn with_vote([low, high]: Packed, class: usize) -> Packed {
     if class < 8 { [low + vote, high] } else { [low, high + vote] }
 }
 
-/// Groups of at most so many parties, the first with the first party; and that group with its other distribution.
-pub(super) fn groups(parties: &[Vec<f64>], marked: &[f64], most: usize) -> (Vec<Group>, Group) {
+/// Groups of parties, the first with the first party; and that group with its other distribution.
+pub(super) fn groups(parties: &[Vec<f64>], marked: &[f64]) -> (Vec<Group>, Group) {
     let mut order: Vec<&[f64]> = parties[1..].iter().map(Vec::as_slice).collect();
     order.sort_by_key(|p| key(p));
     let mut groups = Vec::new();
     let (mut first, mut changed) = (Distribution::of(&parties[0]), Distribution::of(marked));
     let mut others = order.into_iter().peekable();
-    while let Some((more, more_changed)) = others.peek().and_then(|p| first.with(p, most).zip(changed.with(p, most))) {
+    while let Some((more, more_changed)) = others.peek().and_then(|p| first.with(p).zip(changed.with(p))) {
         (first, changed) = (more, more_changed);
         others.next();
     }
     groups.push(first.group());
     while let Some(p) = others.next() {
         let mut distribution = Distribution::of(p);
-        while let Some(more) = others.peek().and_then(|p| distribution.with(p, most)) {
+        while let Some(more) = others.peek().and_then(|p| distribution.with(p)) {
             distribution = more;
             others.next();
         }
@@ -145,9 +322,9 @@ impl<'a> Distribution<'a> {
         Self { parties: vec![p], likely, cut_off: Vec::new(), cut: 0.0 }
     }
 
-    /// With one more party; None when that would leave out too much, or make more votes than `most`.
-    fn with(&self, p: &'a [f64], most: usize) -> Option<Self> {
-        if self.parties.len() == most {
+    /// With one more party; None when that would leave out too much, or make more votes than a byte holds.
+    fn with(&self, p: &'a [f64]) -> Option<Self> {
+        if self.parties.len() == MAX_ADDED {
             return None;
         }
         let mut likely = added(&self.likely, p);
@@ -168,8 +345,8 @@ impl<'a> Distribution<'a> {
     }
 
     fn group(self) -> Group {
-        let (mut histograms, mut weights): (Vec<Packed>, Vec<f64>) = self.likely.into_iter().unzip();
-        let likely = histograms.len();
+        let (histograms, mut weights): (Vec<Packed>, Vec<f64>) = self.likely.into_iter().unzip();
+        let likely = histograms.len() as u32;
         let mut cuts = Vec::new();
         let cut_off = self.cut_off.into_iter().flat_map(|(parties, cut)| {
             // An alias table has so many cells at most.
@@ -184,12 +361,11 @@ impl<'a> Distribution<'a> {
         let cut_off: Vec<CutOff> = cut_off.collect();
         if !cuts.is_empty() {
             weights.push(self.cut);
-            histograms.push([0; 2]);
         }
         Group {
             parties: self.parties.len(),
             table: AliasTables::of(&weights),
-            histograms,
+            histograms: Histograms::of(histograms, !cuts.is_empty()),
             likely,
             cuts: (!cuts.is_empty()).then(|| AliasTables::of(&cuts)),
             cut_off,
@@ -234,10 +410,10 @@ mod tests {
             weights.map(|weight| weight / total).collect()
         };
         let parties: Vec<Vec<f64>> = [0, 0, 1, 0, 1].map(party).to_vec();
-        let (groups, changed) = groups(&parties, &parties[0], 255);
-        assert_eq!((groups.len(), groups[0].parties(), changed.parties()), (1, 5, 5));
+        let (groups, changed) = groups(&parties, &parties[0]);
+        assert_eq!((groups.len(), groups[0].parties, changed.parties), (1, 5, 5));
         let group = &groups[0];
-        assert!(!group.cut_off.is_empty() && group.likely < group.table.len());
+        assert!(!group.cut_off.is_empty() && (group.likely as usize) < group.table.len());
 
         // The distribution of all histograms, of which the table has the likely ones.
         let mut distribution: BTreeMap<Packed, f64> = BTreeMap::from([([0; 2], 1.0)]);
@@ -250,14 +426,16 @@ mod tests {
             }
             distribution = next;
         }
-        let table = group.table.distribution(0, group.table.len() as u32);
-        for (histogram, p) in group.histograms[..group.likely].iter().zip(&table) {
-            let whole = distribution[histogram];
+        let table = group.table.distribution(0);
+        let Histograms::Near { least, above, .. } = &group.histograms else { panic!("votes differ by five") };
+        for (above, p) in above[..group.likely as usize].iter().zip(&table) {
+            let histogram = sum(*least, [above & LOW_NIBBLES, above >> 4 & LOW_NIBBLES]);
+            let whole = distribution[&histogram];
             assert!(*p <= whole * (1.0 + 1e-9) + 1e-15);
-            distribution.insert(*histogram, whole - p);
+            distribution.insert(histogram, whole - p);
         }
         let rest: f64 = distribution.values().sum();
-        assert!((rest / table[group.likely] - 1.0).abs() < 1e-9 && rest <= MAX_CUT, "{rest}");
+        assert!((rest / table[group.likely as usize] - 1.0).abs() < 1e-9 && rest <= MAX_CUT, "{rest}");
 
         let mut stream = Stream::new(StreamId { seed: 4, query: 0, world: World::Dataset, block: 0 });
         let mut drawn: BTreeMap<Packed, u64> = distribution.keys().map(|&histogram| (histogram, 0)).collect();
@@ -266,12 +444,15 @@ mod tests {
         }
         let shares: Vec<f64> = distribution.values().map(|weight| (weight / rest).max(0.0)).collect();
         let fit = p_value(&drawn.into_values().collect::<Vec<_>>(), &shares);
-        println!("{} histograms left out, mass {rest:.2e}, p-value {fit:.4}", distribution.len() - group.likely);
+        println!(
+            "{} histograms left out, mass {rest:.2e}, p-value {fit:.4}",
+            distribution.len() - group.likely as usize
+        );
         assert!(fit > 1e-6);
 
         // And the table draws it as often as it should: five standard deviations.
         let words: Vec<u64> = (0..1 << 20).map(|_| stream.next_u64()).collect();
-        let found = words.iter().filter(|&&word| group.table.draw(word) == group.likely).count() as f64;
+        let found = words.iter().filter(|&&word| group.table.draw(word) == group.likely as usize).count() as f64;
         let expected = rest * words.len() as f64;
         assert!((found - expected).abs() < 5.0 * expected.sqrt() + 1.0, "{found} {expected}");
     }

@@ -7,24 +7,26 @@
 //! trials of few votes. Every split is drawn for a whole batch of samples before the next.
 
 use super::binomial_table::BinomialTable;
+use super::halves::Halves;
 use super::lanes::Lanes;
 use super::stream::Stream;
-use crate::vectorized::vectorized;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-/// Cells of all tables together, of 8 bytes: 128 MiB.
+/// Cells of all tables together, of 12 bytes: 192 MiB.
 const MAX_CELLS: usize = 1 << 24;
 
 /// A sampler of Mult(n, P) for every n in k-m..=k. Copies share the tables.
 ///
-/// k = 250 and C = 10 take about 100,000 cells, below 1 MB; k = 10,000 and C = 1000 below 128 MiB.
+/// k = 250 and C = 10 take about 100,000 cells, 1 MB; k = 10,000 and C = 1000 below 192 MiB.
 #[derive(Debug, Clone)]
 pub(super) struct MultinomialVotes {
     splits: Arc<[Split]>,
     /// The set of all classes, as in [`Split::set`].
     root: usize,
     classes: usize,
+    /// Classes that get no vote.
+    absent: Arc<[usize]>,
 }
 
 /// The votes of `set` are split. Sets of one class are 0 to C-1, others C and up.
@@ -87,7 +89,8 @@ impl MultinomialVotes {
             let table = BinomialTable::new(trials, left.probability, right.probability, &mut budget);
             Split { set, left: left.number, right: right.number, table }
         });
-        Self { splits: splits.collect(), root, classes }
+        let absent = (0..classes).filter(|&class| p[class] <= 0.0).collect();
+        Self { splits: splits.collect(), root, classes, absent }
     }
 
     /// Entries that the votes of a sample take while they are drawn.
@@ -97,19 +100,19 @@ impl MultinomialVotes {
 
     /// Draws the votes of a number of voters, below 2^32, for a batch: those of class c in sample s at `batch` c + s.
     ///
-    /// Takes `words`, one word for every sample of the batch, for every split of a set that has a vote in some sample,
-    /// sets of many classes first.
+    /// Takes a word for every sample of the batch for every split of a set that has a vote in some sample, sets of many
+    /// classes first.
     pub(super) fn draw(
         &self,
         voters: u32,
         lanes: &mut Lanes,
         stream: &mut Stream,
-        words: &mut [u64],
+        words: &mut Halves,
         votes: &mut [u32],
     ) {
         let batch = words.len();
         let entries = |set: usize| batch * set..batch * (set + 1);
-        votes[..batch * self.classes].fill(0);
+        self.absent.iter().for_each(|&class| votes[entries(class)].fill(0));
         votes[entries(self.root)].fill(voters);
         for Split { set, left, right, table } in self.splits.iter() {
             if votes[entries(*set)].iter().all(|&votes| votes == 0) {
@@ -117,19 +120,10 @@ impl MultinomialVotes {
                 votes[entries(*right)].fill(0);
                 continue;
             }
-            lanes.fill(words);
+            words.renew(lanes, stream);
             let sets = [*set, *left, *right].map(entries);
             let [total, left, right] = votes.get_disjoint_mut(sets).expect("a set and its parts are three sets");
-            vectorized(
-                lanes.arch,
-                #[inline(always)]
-                || {
-                    table.draw(total, words, stream, left);
-                    for ((right, total), left) in right.iter_mut().zip(total).zip(left) {
-                        *right = *total - *left;
-                    }
-                },
-            );
+            table.draw(lanes.arch, total, words, stream, [left, right]);
         }
     }
 
@@ -145,11 +139,12 @@ impl MultinomialVotes {
     }
 }
 
-/// The votes that a set gets but for a probability below 1e-15 or so: nine standard deviations and then some.
+/// The votes that a set gets but for a probability below 1e-6 or so: five standard deviations and then some. Other numbers
+/// are drawn without a table.
 fn likely_votes(k: u64, fewer: u64, probability: f64) -> std::ops::RangeInclusive<u64> {
     let (least, most) = ((k - fewer.min(k)) as f64, k as f64);
     let p = probability.min(1.0);
-    let reach = |n: f64| 9.0 * (n * p * (1.0 - p)).sqrt() + 12.0;
+    let reach = |n: f64| 5.0 * (n * p * (1.0 - p)).sqrt() + 5.0;
     let low = (least * p - reach(least)).max(0.0) as u64;
     low..=((most * p + reach(most)) as u64).min(k)
 }
@@ -179,7 +174,7 @@ mod tests {
         /// Histograms of a batch, one after the other.
         fn batch(&mut self, votes: &MultinomialVotes, voters: u32) -> Vec<Vec<u64>> {
             let mut room = vec![7; BATCH * votes.room()];
-            votes.draw(voters, &mut self.lanes, &mut self.stream, &mut [0; BATCH], &mut room);
+            votes.draw(voters, &mut self.lanes, &mut self.stream, &mut Halves::new(BATCH), &mut room);
             let sample = |s| (0..votes.classes).map(|class| u64::from(room[BATCH * class + s])).collect();
             (0..BATCH).map(sample).collect()
         }

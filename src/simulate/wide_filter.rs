@@ -1,25 +1,25 @@
 //! The filter of `Argmax` in instructions of AVX2, with coarse noise.
 
 use super::coarse::{Coarse, EXPONENT, HALF, LEAST, OCTAVES};
-use super::deficits::{Deficits, WIDE};
+use super::deficits::{Deficits, MASKED, WIDE};
 use super::noise::SIGN;
 use pulp::x86::V3;
 use std::arch::x86_64::{__m256, __m256i};
 
-/// Vectors that are worked on at once, so that none waits for the other.
-const AT_ONCE: usize = 4;
+/// Vectors that are worked on at once, so that none waits for the other: those of one mask.
+const AT_ONCE: usize = MASKED / WIDE;
 
 /// What is compared.
 pub(super) struct WideFilter<'a, D> {
     pub(super) simd: V3,
     pub(super) coarse: &'a Coarse,
-    /// Gaps of the two largest sums up to this are left open.
-    pub(super) open: f32,
+    /// Gaps of the two largest sums up to this leave the winner open.
+    pub(super) close: f32,
     pub(super) deficits: &'a D,
     pub(super) cells: &'a [u32],
     pub(super) winners: &'a mut [u32],
-    /// Not 0 where a winner is left open.
-    pub(super) unsure: &'a mut [u32],
+    /// The bits of samples whose winner is left open.
+    pub(super) open: &'a mut [u32],
 }
 
 impl<D: Deficits> pulp::NullaryFnOnce for WideFilter<'_, D> {
@@ -38,20 +38,22 @@ impl<D: Deficits> pulp::NullaryFnOnce for WideFilter<'_, D> {
         let all: __m256i = pulp::cast([!SIGN; WIDE]);
         let sign: __m256i = pulp::cast([SIGN; WIDE]);
         let least_known: __m256i = pulp::cast([LEAST; WIDE]);
-        let open = avx._mm256_set1_ps(self.open);
+        let most_close = avx._mm256_set1_ps(self.close);
         let cells = self.cells.as_chunks::<WIDE>().0;
         let winners = self.winners.as_chunks_mut::<WIDE>().0;
-        let unsure = self.unsure.as_chunks_mut::<WIDE>().0;
         let rows = winners.len();
-        for row in (0..rows).step_by(AT_ONCE) {
+        let winners = winners.as_chunks_mut::<AT_ONCE>().0;
+        for (group, (winners, open)) in winners.iter_mut().zip(self.open).enumerate() {
+            let row = group * AT_ONCE;
             let mut best = [avx._mm256_set1_ps(f32::NEG_INFINITY); AT_ONCE];
             let mut second = best;
             let mut winner = [avx._mm256_setzero_si256(); AT_ONCE];
             let mut least = [all; AT_ONCE];
             for class in 0..self.deficits.classes() {
                 let number: __m256 = pulp::cast([class as u32; WIDE]);
+                let cells = &cells[rows * class + row..][..AT_ONCE];
                 for place in 0..AT_ONCE {
-                    let cell: __m256i = pulp::cast(cells[rows * class + row + place]);
+                    let cell: __m256i = pulp::cast(cells[place]);
                     let t = avx2._mm256_and_si256(cell, all);
                     least[place] = avx2._mm256_min_epu32(least[place], t);
                     let float = avx._mm256_cvtepi32_ps(t);
@@ -68,19 +70,21 @@ impl<D: Deficits> pulp::NullaryFnOnce for WideFilter<'_, D> {
                     let line = fma._mm256_fmadd_ps(curvature, float, slope);
                     let size = fma._mm256_fmadd_ps(line, float, looked_up(constants));
                     let noise = avx._mm256_xor_ps(size, pulp::cast(avx2._mm256_and_si256(cell, sign)));
-                    let sum = avx._mm256_add_ps(self.deficits.approximate_wide(self.simd, class, row + place), noise);
+                    let sum = self.deficits.sum_wide(self.simd, class, row + place, noise);
                     let larger = avx._mm256_cmp_ps::<{ std::arch::x86_64::_CMP_GT_OQ }>(sum, best[place]);
                     second[place] = avx._mm256_max_ps(second[place], avx._mm256_min_ps(sum, best[place]));
                     winner[place] = pulp::cast(avx._mm256_blendv_ps(pulp::cast(winner[place]), number, larger));
                     best[place] = avx._mm256_max_ps(best[place], sum);
                 }
             }
+            *open = 0;
             for place in 0..AT_ONCE {
-                winners[row + place] = pulp::cast(winner[place]);
+                winners[place] = pulp::cast(winner[place]);
                 let gap = avx._mm256_sub_ps(best[place], second[place]);
-                let close: __m256i = pulp::cast(avx._mm256_cmp_ps::<{ std::arch::x86_64::_CMP_NGT_UQ }>(gap, open));
+                let close = avx._mm256_cmp_ps::<{ std::arch::x86_64::_CMP_NGT_UQ }>(gap, most_close);
                 let unknown = avx2._mm256_cmpgt_epi32(least_known, least[place]);
-                unsure[row + place] = pulp::cast(avx2._mm256_or_si256(close, unknown));
+                let left = avx._mm256_movemask_ps(avx._mm256_or_ps(close, pulp::cast(unknown)));
+                *open |= (left as u32) << (WIDE * place);
             }
         }
     }
