@@ -33,8 +33,8 @@ pub(super) struct Argmax<N> {
 }
 
 impl<N: UnitNoise> Argmax<N> {
-    pub(super) fn new(classes: usize) -> Self {
-        let batch = batch_size(classes);
+    /// For batches of so many samples, a multiple of 64.
+    pub(super) fn new(classes: usize, batch: usize) -> Self {
         let (cells, winners, open) = (vec![0; batch * classes], vec![0; batch], vec![0; batch / MASKED]);
         let finer = Finer::new(classes);
         Self { arch: Arch::new(), coarse: Coarse::of::<N>(), cells, winners, open, finer, noise: PhantomData }
@@ -230,8 +230,8 @@ mod tests {
         for arch in [Arch::new(), Arch::Scalar] {
             for deficits in [&close[..], &far] {
                 let deficits = Fixed::new(deficits);
-                let mut gaussian = Argmax::<UnitGaussian> { arch, ..Argmax::new(deficits.classes()) };
-                let mut laplace = Argmax::<UnitLaplace> { arch, ..Argmax::new(deficits.classes()) };
+                let mut gaussian = Argmax::<UnitGaussian> { arch, ..Argmax::new(deficits.classes(), 2048) };
+                let mut laplace = Argmax::<UnitLaplace> { arch, ..Argmax::new(deficits.classes(), 2048) };
                 for _ in 0..20 {
                     gaussian.winners(&deficits, &mut lanes, &mut stream);
                     open += gaussian.open.iter().map(|open| open.count_ones()).sum::<u32>();
@@ -253,8 +253,8 @@ mod tests {
             let mut stream = stream(1);
             let mut lanes = Lanes::new(&mut stream);
             lanes.arch = arch;
-            let mut gaussian = Argmax::<UnitGaussian> { arch, ..Argmax::new(10) };
-            let mut laplace = Argmax::<UnitLaplace> { arch, ..Argmax::new(10) };
+            let mut gaussian = Argmax::<UnitGaussian> { arch, ..Argmax::new(10, 2048) };
+            let mut laplace = Argmax::<UnitLaplace> { arch, ..Argmax::new(10, 2048) };
             (0..200)
                 .map(|_| {
                     let winners = gaussian.winners(&Fixed::new(&close), &mut lanes, &mut stream).to_vec();
@@ -270,7 +270,7 @@ mod tests {
         let mut votes_stream = stream(7);
         let mut stream = stream(8);
         let mut lanes = Lanes::new(&mut stream);
-        let mut argmax = Argmax::<UnitGaussian>::new(5);
+        let mut argmax = Argmax::<UnitGaussian>::new(5, 2048);
         let batch = argmax.winners.len();
         for inverse_scale in [f64::MAX, 1e30, 1.0, 0.025, 1e-9, 1e-300] {
             let votes: Vec<u32> =
@@ -287,7 +287,7 @@ mod tests {
                 }
             }
             for arch in [Arch::new(), Arch::Scalar] {
-                let mut argmax = Argmax::<UnitGaussian> { arch, ..Argmax::new(5) };
+                let mut argmax = Argmax::<UnitGaussian> { arch, ..Argmax::new(5, 2048) };
                 let few: Vec<u32> = votes.iter().map(|votes| votes % 5_000).collect();
                 assert!(Few::are(5_000, 0.025) && !Few::are(5_121, 0.025));
                 let few = Few::new(&few, batch, 0.025);

@@ -1,6 +1,6 @@
 //! The mechanism that most private prediction ends with: noise on the votes, and the class with the most.
 
-use super::argmax::{Argmax, batch_size};
+use super::argmax::Argmax;
 use super::deficits::{Few, Fixed, Random};
 use super::engine::Sampler;
 use super::halves::Halves;
@@ -64,8 +64,8 @@ impl ArgmaxSampler {
             return self.sample_one_by_one::<N>(world, stream, samples, counts);
         }
         let mut lanes = Lanes::new(stream);
-        let mut argmax = Argmax::<N>::new(self.classes);
-        let batch = batch_size(self.classes);
+        let batch = self.votes.batch(self.classes);
+        let mut argmax = Argmax::<N>::new(self.classes, batch);
         let mut votes = vec![0; batch * self.votes.room(self.classes)];
         let (mut most, mut words) = (vec![0; batch], Halves::new(batch));
         let mut tally = Tally::new(self.classes);

@@ -1,6 +1,7 @@
 //! The votes of every model, a batch of samples or one sample at a time.
 
 use super::alias::{AliasTables, whole};
+use super::argmax::batch_size;
 use super::halves::Halves;
 use super::lanes::Lanes;
 use super::parties::PartyVotes;
@@ -84,6 +85,11 @@ impl Votes {
                 last: Arc::new(AliasTables::of(model.probabilities_last())),
             },
         }
+    }
+
+    /// Samples that are drawn together: more where many large tables are read for them, each of which comes from far.
+    pub(super) fn batch(&self, classes: usize) -> usize {
+        batch_size(classes) * if matches!(self, Self::Parties(_)) { 4 } else { 1 }
     }
 
     /// Entries that the votes of a sample take while they are drawn.

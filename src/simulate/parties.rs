@@ -24,7 +24,7 @@ pub(super) struct PartyVotes {
 #[derive(Debug)]
 enum Parties {
     /// Groups, the first of them with the changed party, and that group under the neighbor.
-    Packed { groups: Vec<Group>, changed: Group },
+    Packed { groups: Vec<Group>, changed: Box<Group> },
     /// The distribution of every party, that of the changed one last.
     Single(Vec<AliasTables>),
 }
@@ -38,7 +38,7 @@ impl PartyVotes {
             Parties::Single(distributions.map(AliasTables::of).collect())
         } else {
             let (groups, changed) = groups(parties, marked);
-            Parties::Packed { groups, changed }
+            Parties::Packed { groups, changed: Box::new(changed) }
         };
         Self { parties: Arc::new(parties), classes, count }
     }

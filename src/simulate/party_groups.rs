@@ -25,12 +25,14 @@ const MAX_ADDED: usize = 255;
 const MAX_NIBBLE: u8 = 15;
 /// The low four bits of every byte.
 const LOW_NIBBLES: u64 = 0x0f0f_0f0f_0f0f_0f0f;
-/// Histograms in the table of a group: read at random for a batch of samples, it should stay in the nearest caches.
-const MAX_LIKELY: usize = 2048;
+/// Histograms in the table of a group, 12 bytes each: read at random for a batch of samples, it should stay in the caches
+/// of a core.
+const MAX_LIKELY: usize = 4096;
 /// The most that B may weigh.
 const MAX_CUT: f64 = 0.001;
-/// Histograms below this probability are forgotten: those of a group together weigh less than the 2^-50 of its table.
-const NEGLIGIBLE: f64 = 5.421_010_862_427_522e-20;
+/// Histograms below this probability, 2^-75, are forgotten: those of 255 parties, 2^16 each time, together weigh less than
+/// the 2^-49 of a table.
+const NEGLIGIBLE: f64 = 2.646_977_960_169_688_6e-23;
 
 /// Votes per class as bytes.
 type Packed = [u64; 2];

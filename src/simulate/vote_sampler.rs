@@ -1,6 +1,5 @@
 //! Vote histograms of a model, before any noise.
 
-use super::argmax::batch_size;
 use super::halves::Halves;
 use super::lanes::Lanes;
 use super::model_votes::Votes;
@@ -71,7 +70,7 @@ impl VoteSampler {
             return drawn;
         }
         let mut lanes = Lanes::new(stream);
-        let batch = batch_size(self.classes);
+        let batch = self.votes.batch(self.classes);
         let (mut votes, mut words) = (vec![0; batch * self.votes.room(self.classes)], Halves::new(batch));
         for mut rows in drawn.axis_chunks_iter_mut(ndarray::Axis(0), batch) {
             self.votes.draw(world, &mut lanes, stream, &mut words, &mut votes);

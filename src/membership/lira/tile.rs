@@ -41,11 +41,18 @@ trait Real:
     + Sync
     + 'static
 {
+    /// All bits 0 or 1.
+    type Mask: Copy;
     fn of(value: f64) -> Self;
     fn wide(self) -> f64;
+    fn mask(chosen: bool) -> Self::Mask;
+    /// One of two numbers, by their bits: of a condition compilers make a choice between addresses, which no vector can
+    /// read.
+    fn choose(mask: Self::Mask, yes: Self, no: Self) -> Self;
 }
 
 impl Real for f32 {
+    type Mask = u32;
     #[inline(always)]
     fn of(value: f64) -> Self {
         value as f32
@@ -54,9 +61,18 @@ impl Real for f32 {
     fn wide(self) -> f64 {
         f64::from(self)
     }
+    #[inline(always)]
+    fn mask(chosen: bool) -> u32 {
+        u32::from(chosen).wrapping_neg()
+    }
+    #[inline(always)]
+    fn choose(mask: u32, yes: Self, no: Self) -> Self {
+        Self::from_bits(yes.to_bits() & mask | no.to_bits() & !mask)
+    }
 }
 
 impl Real for f64 {
+    type Mask = u64;
     #[inline(always)]
     fn of(value: f64) -> Self {
         value
@@ -65,9 +81,20 @@ impl Real for f64 {
     fn wide(self) -> f64 {
         self
     }
+    #[inline(always)]
+    fn mask(chosen: bool) -> u64 {
+        u64::from(chosen).wrapping_neg()
+    }
+    #[inline(always)]
+    fn choose(mask: u64, yes: Self, no: Self) -> Self {
+        Self::from_bits(yes.to_bits() & mask | no.to_bits() & !mask)
+    }
 }
 
 type Lanes<F> = [F; LANES];
+
+/// Sums of squares whose product cannot leave the doubles: each is between 1e-30 and 1e30.
+const SQUARES: usize = 10;
 
 /// A sample of a block that must be computed in doubles, with the victims meant; all of them if none are named.
 pub(super) type Slow = (usize, Option<Vec<(usize, usize)>>);
@@ -107,8 +134,9 @@ fn tiles<F: Real>(
             || tile.guess(),
         );
         for (model, found) in tile.found.iter().enumerate() {
-            let row = scores.index_axis_mut(Axis(0), model);
-            row.into_iter().skip(start).zip(&found[..lanes]).for_each(|(score, found)| *score = *found);
+            let mut row = scores.index_axis_mut(Axis(0), model);
+            let mut row = row.slice_axis_mut(Axis(0), (start..start + lanes).into());
+            row.iter_mut().zip(found).for_each(|(score, found)| *score = *found);
         }
         for lane in 0..lanes {
             if tile.poor[lane] {
@@ -120,6 +148,29 @@ fn tiles<F: Real>(
         }
     }
     slow
+}
+
+/// Views that are read of each sample at once.
+const READ: usize = 6;
+
+/// Copies the views of samples into lanes, few contiguous ones of every sample at a time.
+fn side_by_side<F: Real>(rows: &[F], views: usize, samples: &[usize; LANES], into: &mut [Lanes<F>]) {
+    let mut into = into.chunks_exact_mut(READ);
+    let mut start = 0;
+    for into in &mut into {
+        for lane in 0..LANES {
+            let row = &rows[samples[lane] * views + start..][..READ];
+            for view in 0..READ {
+                into[view][lane] = row[view];
+            }
+        }
+        start += READ;
+    }
+    for (view, into) in into.into_remainder().iter_mut().enumerate() {
+        for (into, sample) in into.iter_mut().zip(samples) {
+            *into = rows[sample * views + start + view];
+        }
+    }
 }
 
 /// One side of every lane in one view.
@@ -175,6 +226,7 @@ impl<F: Real> Tile<F> {
     /// Copies samples into lanes; lanes beyond the last sample repeat the first.
     fn load(&mut self, block: ArrayView3<'_, F>, members: ArrayView2<'_, bool>, start: usize, lanes: usize) {
         let views = self.views;
+        let samples = std::array::from_fn(|lane| lane % lanes);
         self.count = [[0.0; LANES]; 2];
         for (model, into) in self.scores.chunks_exact_mut(views).enumerate() {
             let rows = block.index_axis(Axis(0), model);
@@ -187,21 +239,16 @@ impl<F: Real> Tile<F> {
                     copy.as_slice().unwrap_or_default()
                 }
             };
-            if lanes == LANES {
-                for (lane, row) in rows.chunks_exact(views).enumerate() {
-                    into.iter_mut().zip(row).for_each(|(into, &score)| into[lane] = score);
-                }
-            } else {
-                for (lane, row) in rows.chunks_exact(views).cycle().take(LANES).enumerate() {
-                    into.iter_mut().zip(row).for_each(|(into, &score)| into[lane] = score);
-                }
-            }
+            side_by_side(rows, views, &samples, into);
             let truth = members.index_axis(Axis(0), model);
-            for lane in 0..LANES {
-                let member = truth[start + if lane < lanes { lane } else { lane % lanes }];
-                self.member[model][lane] = F::of(f64::from(u8::from(member)));
-                self.count[usize::from(member)][lane] += 1.0;
+            for (lane, weight) in self.member[model].iter_mut().enumerate() {
+                let member = truth[start + samples[lane]];
+                *weight = F::of(f64::from(u8::from(member)));
+                self.count[1][lane] += f64::from(u8::from(member));
             }
+        }
+        for lane in 0..LANES {
+            self.count[0][lane] = self.member.len() as f64 - self.count[1][lane];
         }
     }
 
@@ -217,7 +264,11 @@ impl<F: Real> Tile<F> {
             // A victim of either side must leave two models there.
             self.poor[lane] = self.count.iter().any(|count| count[lane] < 3.0);
         }
+        let mut product = [[1.0f64; LANES]; 2];
         for view in 0..views {
+            if view > 0 && view % SQUARES == 0 {
+                self.add_logarithms(&mut product);
+            }
             let (mut inside, mut all) = (zero, zero);
             for (x, w) in self.scores[view..].iter().step_by(views).zip(&self.member) {
                 for lane in 0..LANES {
@@ -256,9 +307,19 @@ impl<F: Real> Tile<F> {
                     center.rest[lane] = F::of(rest);
                     center.own[lane] = F::of(n / ((n - 1.0) * q));
                     center.other[lane] = F::of((n - 1.0) / q);
-                    self.log_squares[side][lane] += q.ln();
+                    product[side][lane] *= q;
                 }
             }
+        }
+        self.add_logarithms(&mut product);
+    }
+
+    /// Takes the logarithms of products of sums of squares.
+    #[inline(always)]
+    fn add_logarithms(&mut self, product: &mut [[f64; LANES]; 2]) {
+        for (sum, product) in self.log_squares.as_flattened_mut().iter_mut().zip(product.as_flattened_mut()) {
+            *sum += product.ln();
+            *product = 1.0;
         }
     }
 
@@ -283,6 +344,10 @@ impl<F: Real> Tile<F> {
         let [outside, inside] = &self.centers;
         for (model, answer) in self.scores.chunks_exact(self.views).enumerate() {
             let member = &self.member[model];
+            let is_member: Lanes<F::Mask> = std::array::from_fn(
+                #[inline(always)]
+                |lane| F::mask(member[lane] > F::of(0.5)),
+            );
             let (mut own, mut other, mut kept) = (zero, zero, [one; LANES]);
             let mut least = [one; LANES];
             let mut log_kept = [0.0; LANES];
@@ -299,11 +364,10 @@ impl<F: Real> Tile<F> {
                         let a = x[lane] - outside.rough[lane] - outside.rest[lane];
                         let b = x[lane] - inside.rough[lane] - inside.rest[lane];
                         let (a, b) = (a * a, b * b);
-                        let is_member = member[lane] > F::of(0.5);
-                        let t = if is_member { b * inside.own[lane] } else { a * outside.own[lane] };
+                        let t = F::choose(is_member[lane], b * inside.own[lane], a * outside.own[lane]);
                         let ratio = one - t;
                         own[lane] += t / ratio;
-                        other[lane] += if is_member { a * outside.other[lane] } else { b * inside.other[lane] };
+                        other[lane] += F::choose(is_member[lane], a * outside.other[lane], b * inside.other[lane]);
                         kept[lane] *= ratio;
                         least[lane] = if ratio < least[lane] { ratio } else { least[lane] };
                     }
