@@ -42,18 +42,19 @@ fn on_threads(threads: usize, mechanism: &ArgmaxSampler) -> PairedCounts {
 
 #[test]
 fn committed_counts_are_drawn_again() {
-    let counts = on_threads(2, &pate());
-    assert_eq!(counts.counts(), [79151, 53348, 34261, 21180, 12060]);
-    assert_eq!(counts.counts_neighbor(), [78800, 53380, 34169, 20992, 12659]);
-    let counts = on_threads(2, &prompts());
-    assert_eq!(counts.counts(), [90332, 52729, 29847, 17124, 9968]);
-    assert_eq!(counts.counts_neighbor(), [70882, 71146, 30254, 17414, 10304]);
-    let counts = on_threads(2, &parties());
-    assert_eq!(counts.counts(), [28225, 95870, 75905]);
-    assert_eq!(counts.counts_neighbor(), [25435, 90772, 83793]);
-    let counts = on_threads(2, &neighbors());
-    assert_eq!(counts.counts(), [133372, 63921, 2273, 434]);
-    assert_eq!(counts.counts_neighbor(), [133210, 63958, 2385, 447]);
+    let drawn = |mechanism: &ArgmaxSampler| {
+        let counts = on_threads(2, mechanism);
+        [counts.counts().to_vec(), counts.counts_neighbor().to_vec()]
+    };
+    assert_eq!(
+        [pate(), prompts(), parties(), neighbors()].map(|mechanism| drawn(&mechanism)),
+        [
+            [vec![79151, 53348, 34261, 21180, 12060], vec![78800, 53380, 34169, 20992, 12659]],
+            [vec![90332, 52729, 29847, 17124, 9968], vec![70882, 71146, 30254, 17414, 10304]],
+            [vec![28225, 95870, 75905], vec![25435, 90772, 83793]],
+            [vec![133372, 63921, 2273, 434], vec![133210, 63958, 2385, 447]],
+        ]
+    );
 }
 
 #[test]
