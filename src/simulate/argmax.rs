@@ -20,9 +20,9 @@ pub(super) fn batch_size(classes: usize) -> usize {
 }
 
 /// Works through batches of noisy votes.
-pub(super) struct Argmax<N> {
+pub(super) struct Argmax<'a, N> {
     arch: Arch,
-    coarse: Coarse,
+    coarse: &'a Coarse,
     /// The cell of the noise of class c in sample s at `batch` c + s.
     cells: Vec<u32>,
     winners: Vec<u32>,
@@ -32,12 +32,12 @@ pub(super) struct Argmax<N> {
     noise: PhantomData<N>,
 }
 
-impl<N: UnitNoise> Argmax<N> {
-    /// For batches of so many samples, a multiple of 64.
-    pub(super) fn new(classes: usize, batch: usize) -> Self {
+impl<'a, N: UnitNoise> Argmax<'a, N> {
+    /// For batches of so many samples, a multiple of 64, with coarse noise of the same distribution.
+    pub(super) fn new(classes: usize, batch: usize, coarse: &'a Coarse) -> Self {
         let (cells, winners, open) = (vec![0; batch * classes], vec![0; batch], vec![0; batch / MASKED]);
         let finer = Finer::new(classes);
-        Self { arch: Arch::new(), coarse: Coarse::of::<N>(), cells, winners, open, finer, noise: PhantomData }
+        Self { arch: Arch::new(), coarse, cells, winners, open, finer, noise: PhantomData }
     }
 
     /// The winners of a batch: argmax_c of deficit plus noise, the first among equals.
@@ -67,7 +67,7 @@ impl<N: UnitNoise> Argmax<N> {
         if let Some(simd) = avx2(self.arch) {
             return simd.vectorize(WideFilter {
                 simd,
-                coarse: &self.coarse,
+                coarse: self.coarse,
                 close: 2.0 * N::COARSE,
                 deficits,
                 cells: &self.cells,
@@ -201,12 +201,12 @@ mod tests {
         Stream::new(StreamId { seed, query: 0, world: World::Dataset, block: 0 })
     }
 
-    fn is_open<N>(argmax: &Argmax<N>, sample: usize) -> bool {
+    fn is_open<N>(argmax: &Argmax<'_, N>, sample: usize) -> bool {
         argmax.open[sample / MASKED] >> (sample % MASKED) & 1 != 0
     }
 
     /// What is not left open is right whatever the rest of the noise would have been.
-    fn check<N: UnitNoise>(deficits: &impl Deficits, argmax: &Argmax<N>) {
+    fn check<N: UnitNoise>(deficits: &impl Deficits, argmax: &Argmax<'_, N>) {
         let batch = argmax.winners.len();
         for sample in (0..batch).filter(|&sample| !is_open(argmax, sample)) {
             let winner = argmax.winners[sample] as usize;
@@ -222,6 +222,7 @@ mod tests {
 
     #[test]
     fn what_the_filter_decides_is_certain() {
+        let (normal, exponential) = (Coarse::of::<UnitGaussian>(), Coarse::of::<UnitLaplace>());
         let mut stream = stream(0);
         let mut lanes = Lanes::new(&mut stream);
         let close: Vec<f64> = (0..10).map(|class| -0.2 * f64::from(class)).collect();
@@ -230,8 +231,8 @@ mod tests {
         for arch in [Arch::new(), Arch::Scalar] {
             for deficits in [&close[..], &far] {
                 let deficits = Fixed::new(deficits);
-                let mut gaussian = Argmax::<UnitGaussian> { arch, ..Argmax::new(deficits.classes(), 2048) };
-                let mut laplace = Argmax::<UnitLaplace> { arch, ..Argmax::new(deficits.classes(), 2048) };
+                let mut gaussian = Argmax::<UnitGaussian> { arch, ..Argmax::new(deficits.classes(), 2048, &normal) };
+                let mut laplace = Argmax::<UnitLaplace> { arch, ..Argmax::new(deficits.classes(), 2048, &exponential) };
                 for _ in 0..20 {
                     gaussian.winners(&deficits, &mut lanes, &mut stream);
                     open += gaussian.open.iter().map(|open| open.count_ones()).sum::<u32>();
@@ -248,13 +249,14 @@ mod tests {
     /// The instructions of this machine, whose approximations are their own, give the winners that the plain ones give.
     #[test]
     fn winners_do_not_depend_on_the_vector_width() {
+        let (normal, exponential) = (Coarse::of::<UnitGaussian>(), Coarse::of::<UnitLaplace>());
         let close: Vec<f64> = (0..10).map(|class| -0.2 * f64::from(class)).collect();
         let winners = |arch: Arch| {
             let mut stream = stream(1);
             let mut lanes = Lanes::new(&mut stream);
             lanes.arch = arch;
-            let mut gaussian = Argmax::<UnitGaussian> { arch, ..Argmax::new(10, 2048) };
-            let mut laplace = Argmax::<UnitLaplace> { arch, ..Argmax::new(10, 2048) };
+            let mut gaussian = Argmax::<UnitGaussian> { arch, ..Argmax::new(10, 2048, &normal) };
+            let mut laplace = Argmax::<UnitLaplace> { arch, ..Argmax::new(10, 2048, &exponential) };
             (0..200)
                 .map(|_| {
                     let winners = gaussian.winners(&Fixed::new(&close), &mut lanes, &mut stream).to_vec();
@@ -267,10 +269,11 @@ mod tests {
 
     #[test]
     fn random_votes_are_compared_like_fixed_ones() {
+        let normal = Coarse::of::<UnitGaussian>();
         let mut votes_stream = stream(7);
         let mut stream = stream(8);
         let mut lanes = Lanes::new(&mut stream);
-        let mut argmax = Argmax::<UnitGaussian>::new(5, 2048);
+        let mut argmax = Argmax::<UnitGaussian>::new(5, 2048, &normal);
         let batch = argmax.winners.len();
         for inverse_scale in [f64::MAX, 1e30, 1.0, 0.025, 1e-9, 1e-300] {
             let votes: Vec<u32> =
@@ -287,7 +290,7 @@ mod tests {
                 }
             }
             for arch in [Arch::new(), Arch::Scalar] {
-                let mut argmax = Argmax::<UnitGaussian> { arch, ..Argmax::new(5, 2048) };
+                let mut argmax = Argmax::<UnitGaussian> { arch, ..Argmax::new(5, 2048, &normal) };
                 let few: Vec<u32> = votes.iter().map(|votes| votes % 5_000).collect();
                 assert!(Few::are(5_000, 0.025) && !Few::are(5_121, 0.025));
                 let few = Few::new(&few, batch, 0.025);

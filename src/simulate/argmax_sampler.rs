@@ -1,6 +1,7 @@
 //! The mechanism that most private prediction ends with: noise on the votes, and the class with the most.
 
 use super::argmax::Argmax;
+use super::coarse::Coarse;
 use super::deficits::{Few, Fixed, Random};
 use super::engine::Sampler;
 use super::halves::Halves;
@@ -46,6 +47,7 @@ pub struct ArgmaxSampler {
     votes: Votes,
     classes: usize,
     noise: Noise,
+    coarse: Coarse,
     /// 1/s, finite.
     inverse_scale: f64,
 }
@@ -56,7 +58,11 @@ impl ArgmaxSampler {
     pub fn new(model: &VoteModel, noise: Noise) -> Self {
         // The inverse of a subnormal scale is infinite, and 0 times that is no number.
         let inverse_scale = noise.scale().recip().min(f64::MAX);
-        Self { votes: Votes::new(model, inverse_scale), classes: model.classes(), noise, inverse_scale }
+        let coarse = match noise {
+            Noise::Gaussian(_) => Coarse::of::<UnitGaussian>(),
+            Noise::Laplace(_) => Coarse::of::<UnitLaplace>(),
+        };
+        Self { votes: Votes::new(model, inverse_scale), classes: model.classes(), noise, coarse, inverse_scale }
     }
 
     fn sample<N: UnitNoise>(&self, world: World, stream: &mut Stream, samples: u64, counts: &mut [u64]) {
@@ -65,7 +71,7 @@ impl ArgmaxSampler {
         }
         let mut lanes = Lanes::new(stream);
         let batch = self.votes.batch(self.classes);
-        let mut argmax = Argmax::<N>::new(self.classes, batch);
+        let mut argmax = Argmax::<N>::new(self.classes, batch, &self.coarse);
         let mut votes = vec![0; batch * self.votes.room(self.classes)];
         let (mut most, mut words) = (vec![0; batch], Halves::new(batch));
         let mut tally = Tally::new(self.classes);

@@ -22,6 +22,7 @@ pub(super) const EXPONENT: u32 = 23;
 pub(super) const HALF: u32 = 16;
 
 /// Parabolas for the noise of cells, by the exponent of t as a float modulo 16.
+#[derive(Debug, Clone)]
 pub(super) struct Coarse {
     /// The constants.
     pub(super) constants: [f32; OCTAVES],
