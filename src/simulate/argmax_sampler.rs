@@ -22,7 +22,7 @@ use rand::Rng;
 /// below 1e-13 for ten classes; then the first wins.
 ///
 /// Building one makes the tables of the vote sampler: a few milliseconds and 1 MB for 250 voters and 10 classes, at
-/// most 128 MiB for many voters and classes; what does not fit is drawn without tables. Copies share them. Numbers of
+/// most 192 MiB for many voters and classes; what does not fit is drawn without tables. Copies share them. Numbers of
 /// voters from 2^31 on are drawn one sample at a time.
 ///
 /// # Example
