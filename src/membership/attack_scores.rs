@@ -1,7 +1,8 @@
 //! What an attack says about each sample of each victim, beside the truth.
 
 use crate::error::{Error, Result};
-use ndarray::{Array2, ArrayView2, Axis};
+use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
+use rayon::prelude::*;
 
 /// Scores of a membership attack: one for each sample under each victim model. **High means member**, whatever the
 /// attack; attacks whose published form means the opposite are turned round where they are made.
@@ -86,27 +87,45 @@ impl AttackScores {
     #[must_use]
     pub fn pooled(&self, samples: impl Fn(usize) -> bool) -> [Vec<f64>; 2] {
         let chosen: Vec<usize> = (0..self.samples()).filter(|&sample| samples(sample)).collect();
-        let most = chosen.len() * self.victims();
-        let mut classes = [vec![0.0; most], vec![0.0; most]];
-        let mut ends = [0; 2];
-        let mut add = |score: f64, member: bool| {
-            // Written to both and kept in one: membership is a coin that no processor predicts.
-            classes[0][ends[0]] = score;
-            classes[1][ends[1]] = score;
-            ends[0] += usize::from(member);
-            ends[1] += usize::from(!member);
+        let rows: Vec<_> = self.scores.rows().into_iter().zip(self.members.rows()).collect();
+        let all = chosen.len() == self.samples();
+        let members_of = |members: &ArrayView1<'_, bool>| {
+            if all {
+                members.iter().filter(|&&member| member).count()
+            } else {
+                chosen.iter().filter(|&&sample| members[sample]).count()
+            }
         };
-        for (scores, members) in self.scores.rows().into_iter().zip(self.members.rows()) {
+        let counts: Vec<usize> = rows.par_iter().map(|(_, members)| members_of(members)).collect();
+        let positives = counts.iter().sum();
+        let mut classes = [vec![0.0; positives], vec![0.0; rows.len() * chosen.len() - positives]];
+        let [mut first, mut second] = classes.each_mut().map(|class| &mut class[..]);
+        let mut places = Vec::with_capacity(rows.len());
+        for ((scores, members), count) in rows.into_iter().zip(counts) {
+            let (own, rest) = std::mem::take(&mut first).split_at_mut(count);
+            let (other, behind) = std::mem::take(&mut second).split_at_mut(chosen.len() - count);
+            (first, second) = (rest, behind);
+            places.push((scores, members, own, other));
+        }
+        let buffers = || [vec![0.0; chosen.len()], vec![0.0; chosen.len()]];
+        places.into_par_iter().for_each_init(buffers, |[first, second], (scores, members, own, other)| {
+            let mut ends = [0; 2];
+            let mut add = |score: f64, member: bool| {
+                // Written to both and kept in one: membership is a coin that no processor predicts.
+                first[ends[0]] = score;
+                second[ends[1]] = score;
+                ends[0] += usize::from(member);
+                ends[1] += usize::from(!member);
+            };
             match (scores.as_slice(), members.as_slice()) {
-                (Some(scores), Some(members)) if chosen.len() == scores.len() => {
+                (Some(scores), Some(members)) if all => {
                     scores.iter().zip(members).for_each(|(&score, &member)| add(score, member));
                 }
                 _ => chosen.iter().for_each(|&sample| add(scores[sample], members[sample])),
             }
-        }
-        for (class, end) in classes.iter_mut().zip(ends) {
-            class.truncate(end);
-        }
+            own.copy_from_slice(&first[..own.len()]);
+            other.copy_from_slice(&second[..other.len()]);
+        });
         classes
     }
 }

@@ -7,7 +7,7 @@ pub use point::RocPoint;
 
 use crate::error::{Error, Result};
 use crate::quantity::Probability;
-use sorted::{Step, descending};
+use sorted::{Step, counts, descending, point};
 
 /// The ROC of membership scores: one point for each distinct score, so that ties are decided together.
 ///
@@ -98,7 +98,7 @@ impl Roc {
     pub fn point(&self, place: usize) -> Option<RocPoint> {
         match place.checked_sub(1) {
             None => Some(RocPoint { threshold: None, true_positives: 0, false_positives: 0 }),
-            Some(step) => self.steps.get(step).map(|step| step.point()),
+            Some(step) => self.steps.get(step).map(point),
         }
     }
 
@@ -134,7 +134,7 @@ impl Roc {
     pub fn auc(&self) -> f64 {
         let (mut before, mut doubled) = ([0u64; 2], 0u128);
         for step in &self.steps {
-            let [hits, alarms] = step.counts();
+            let [hits, alarms] = counts(step);
             // A trapezoid between two points: each non-member of the tie against the members above it and half of the
             // tie.
             doubled += u128::from(alarms - before[1]) * u128::from(before[0] + hits);
@@ -163,15 +163,15 @@ impl Roc {
 
     /// The point of the lowest threshold with at most so many false positives.
     pub(crate) fn within(&self, false_positives: u64) -> RocPoint {
-        let place = self.steps.partition_point(|step| step.counts()[1] <= false_positives);
+        let place = self.steps.partition_point(|step| counts(step)[1] <= false_positives);
         self.point(place).unwrap_or(RocPoint { threshold: None, true_positives: 0, false_positives: 0 })
     }
 
     /// The score of the non-member that ranks next after so many false positives, ties counted; none when all are
     /// above.
     pub(crate) fn next_non_member(&self, false_positives: u64) -> Option<f64> {
-        let place = self.steps.partition_point(|step| step.counts()[1] <= false_positives);
-        self.steps.get(place).map(|step| step.score)
+        let place = self.steps.partition_point(|step| counts(step)[1] <= false_positives);
+        self.steps.get(place).map(|step| step.0)
     }
 
     /// At most `most` points or two, for figures and files: the best ones at counts of false positives that are spaced
@@ -210,7 +210,7 @@ impl Roc {
         let (members, non_members) = (i128::from(self.members), i128::from(self.non_members));
         let (mut best, mut largest) = (0, 0i128);
         for (index, step) in self.steps.iter().enumerate() {
-            let [hits, alarms] = step.counts();
+            let [hits, alarms] = counts(step);
             // Exact: a difference of quotients would let rounding choose among equals.
             let advantage = i128::from(hits) * non_members - i128::from(alarms) * members;
             if advantage > largest {

@@ -1,29 +1,28 @@
 //! Scores of two classes in falling order with their counts, ties together.
 
 use super::point::RocPoint;
-use rayon::slice::ParallelSliceMut;
+use rayon::prelude::*;
 
-/// A distinct score with the number of both classes at or above it.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Step {
-    pub(super) score: f64,
-    true_positives: u32,
-    false_positives: u32,
+/// A distinct score with the number of members and of non-members at or above it.
+///
+/// A tuple: the standard library asks the system for many zeros at once only for types that it knows, and the pages of
+/// others would all be touched before the first step is written.
+pub(super) type Step = (f64, [u32; 2]);
+
+pub(super) fn counts(&(_, [hits, alarms]): &Step) -> [u64; 2] {
+    [u64::from(hits), u64::from(alarms)]
 }
 
-impl Step {
-    pub(super) fn counts(&self) -> [u64; 2] {
-        [u64::from(self.true_positives), u64::from(self.false_positives)]
-    }
-
-    pub(super) fn point(&self) -> RocPoint {
-        let [true_positives, false_positives] = self.counts();
-        RocPoint { threshold: Some(self.score), true_positives, false_positives }
-    }
+pub(super) fn point(step: &Step) -> RocPoint {
+    let [true_positives, false_positives] = counts(step);
+    RocPoint { threshold: Some(step.0), true_positives, false_positives }
 }
 
 /// From here on a class is sorted on more than one thread.
 const LARGE: usize = 1 << 14;
+
+/// The most parts of a merge.
+const MOST_PARTS: usize = 16;
 
 /// Below every key of a score: all bits of a negative NaN inverted.
 const NONE: u64 = 0;
@@ -69,25 +68,64 @@ pub(super) fn descending(members: &[f64], non_members: &[f64]) -> Vec<Step> {
     merge(&sorted[0], &sorted[1])
 }
 
+/// The steps of both classes, in parts of the scores on all threads where there are many.
 fn merge(members: &[u64], non_members: &[u64]) -> Vec<Step> {
+    let total = members.len() + non_members.len() - 2;
+    let parts = if total < LARGE { 1 } else { rayon::current_num_threads().clamp(1, MOST_PARTS) };
+    // The places before the parts, from the highest scores down.
+    let larger = if members.len() > non_members.len() { members } else { non_members };
+    let cut = |part: usize| {
+        let key = larger[(larger.len() - 1) * (parts - part) / parts];
+        [members, non_members].map(|keys| keys.partition_point(|&other| other <= key) - 1)
+    };
+    let mut cuts = vec![[members.len() - 1, non_members.len() - 1]];
+    cuts.extend((1..parts).map(cut));
+    cuts.push([0, 0]);
+    let mut steps = vec![(0.0, [0, 0]); total];
+    let mut rest = &mut steps[..];
+    let mut places = Vec::with_capacity(parts);
+    for cut in cuts.windows(2) {
+        let most = cut[0].iter().sum::<usize>() - cut[1].iter().sum::<usize>();
+        let (own, behind) = std::mem::take(&mut rest).split_at_mut(most);
+        rest = behind;
+        places.push((cut[0], cut[1], own));
+    }
+    let part =
+        |(from, to, steps): (_, _, &mut [Step])| (steps.len(), merge_part(members, non_members, from, to, steps));
+    let lengths: Vec<(usize, usize)> = places.into_par_iter().map(part).collect();
+    let (mut from, mut length) = (0, 0);
+    for (most, found) in lengths {
+        if length < from {
+            steps.copy_within(from..from + found, length);
+        }
+        (from, length) = (from + most, length + found);
+    }
+    steps.truncate(length);
+    steps
+}
+
+/// Writes the steps of the keys at these places down to those above other places, and returns how many there are.
+fn merge_part(
+    members: &[u64],
+    non_members: &[u64],
+    [mut i, mut j]: [usize; 2],
+    to: [usize; 2],
+    steps: &mut [Step],
+) -> usize {
     let ends = [members.len() - 1, non_members.len() - 1];
-    let (mut i, mut j) = (ends[0], ends[1]);
-    let empty = Step { score: 0.0, true_positives: 0, false_positives: 0 };
-    let mut steps = vec![empty; ends[0] + ends[1]];
     let (mut length, mut last) = (0, NONE);
-    // One key of each class at most is taken per turn, without a branch on the data; a tie overwrites its own step.
-    while i + j > 0 {
+    // One key of each class at most is taken per turn, without a branch on the data; a tie overwrites its own step. The
+    // keys at the end are below all of the part.
+    while i + j > to[0] + to[1] {
         let (a, b) = (members[i], non_members[j]);
         let top = a.max(b);
         i -= usize::from(a == top);
         j -= usize::from(b == top);
         length += usize::from(top != last);
         last = top;
-        steps[length - 1] =
-            Step { score: score(top), true_positives: (ends[0] - i) as u32, false_positives: (ends[1] - j) as u32 };
+        steps[length - 1] = (score(top), [(ends[0] - i) as u32, (ends[1] - j) as u32]);
     }
-    steps.truncate(length);
-    steps
+    length
 }
 
 #[cfg(test)]
