@@ -1,17 +1,13 @@
 //! The factors of all classes at one value x of the winning noisy count, under one tilt.
 
-use super::lanes::LANES;
+use super::form::{Form, Terms, Tilt};
 use super::moments::{Mass, Moment, one, product};
-use super::noise_table::NoiseTable;
+use super::noise_table::{NoiseTable, Values};
 use super::votes::{Component, Group, Output, Votes};
 use crate::error::Result;
 use crate::solve::{Search, increasing_root};
 use crate::special::{exp_in_loops, log_sum_exp};
 use crate::vectorized::{Arch, vectorized};
-use std::ops::Range;
-
-/// Coefficients below e^-44 = 8e-20 of the largest are dropped at both ends.
-const DROP: f64 = 44.0;
 
 /// A value x = floor + offset of the winning noisy count, with the noise around it.
 #[derive(Debug, Clone, Copy)]
@@ -22,22 +18,9 @@ pub(super) struct Place<'a> {
 
 impl<'a> Place<'a> {
     #[inline(always)]
-    fn noise(self, wins: bool, shift: i64) -> &'a [f64] {
-        if wins { self.noise.ln_density(self.floor, shift) } else { self.noise.ln_cdf(self.floor, shift) }
+    fn noise(self, wins: bool, shift: i64) -> Values<'a> {
+        if wins { self.noise.density(self.floor, shift) } else { self.noise.cdf(self.floor, shift) }
     }
-}
-
-/// A polynomial Σ_i exp(ln_scale) coefficients[i] z^(low + i) with non-negative coefficients of sum 1.
-#[derive(Debug)]
-pub(super) struct Form {
-    pub(super) power: usize,
-    pub(super) low: usize,
-    /// Where the coefficients are among those of all factors.
-    pub(super) coefficients: Range<usize>,
-    /// ln of its value at z = 1.
-    pub(super) ln_mass: f64,
-    pub(super) mean: f64,
-    pub(super) variance: f64,
 }
 
 /// The components of one class, with F in them or, where it wins, with f.
@@ -78,103 +61,33 @@ impl Winner {
     }
 }
 
-impl Form {
-    /// Coefficients P(Poi(kP_i) = n) ρ^n noise(n); `mode` is where to look for the largest, updated to where it is.
-    #[inline(always)]
-    fn new(
-        [numbers, weights, noise]: [&[f64]; 3],
-        ln_tilt: f64,
-        power: usize,
-        mode: &mut usize,
-        all: &mut Vec<f64>,
-    ) -> Self {
-        let degree = weights.len() - 1;
-        let (numbers, noise) = (&numbers[..=degree], &noise[..=degree]);
-        let ln = |n: usize| numbers[n].mul_add(ln_tilt, weights[n]) + noise[n];
-        let mut at = (*mode).min(degree);
-        let mut top = ln(at);
-        while at < degree && ln(at + 1) > top {
-            at += 1;
-            top = ln(at);
-        }
-        while at > 0 && ln(at - 1) > top {
-            at -= 1;
-            top = ln(at);
-        }
-        *mode = at;
-        let keep = top - DROP;
-        let (mut low, mut high) = (at, at);
-        while low > 0 && ln(low - 1) > keep {
-            low -= 1;
-        }
-        while high < degree && ln(high + 1) > keep {
-            high += 1;
-        }
-        let length = high - low + 1;
-        let begin = all.len();
-        all.resize(begin + length, 0.0);
-        let coefficients = &mut all[begin..];
-        // Two plain loops, which the compiler vectorizes.
-        let parts = weights[low..=high].iter().zip(&noise[low..=high]).zip(&numbers[low..=high]);
-        for (value, ((weight, noise), number)) in coefficients.iter_mut().zip(parts) {
-            *value = number.mul_add(ln_tilt, *weight) + noise - top;
-        }
-        for value in coefficients.iter_mut() {
-            *value = exp_in_loops(*value);
-        }
-        // Sums in eight lanes, about the largest coefficient, so that the variance does not cancel.
-        let mut sums = [[0.0; LANES]; 3];
-        let (blocks, rest) = coefficients.as_chunks::<LANES>();
-        let mut from = -((at - low) as f64);
-        for block in blocks {
-            add_moments(block, from, &mut sums);
-            from += LANES as f64;
-        }
-        let mut last = [0.0; LANES];
-        last[..rest.len()].copy_from_slice(rest);
-        add_moments(&last, from, &mut sums);
-        let [mass, first, second] = sums;
-        let mass: f64 = mass.iter().sum();
-        let mean = first.iter().sum::<f64>() / mass;
-        let inverse = 1.0 / mass;
-        for value in coefficients.iter_mut() {
-            *value *= inverse;
-        }
-        Self {
-            power,
-            low,
-            coefficients: begin..begin + length,
-            ln_mass: top + libm::log(mass),
-            mean: at as f64 + mean,
-            variance: (second.iter().sum::<f64>() / mass - mean * mean).max(0.0),
-        }
-    }
-}
-
-/// Adds values, and their first and second moments where they stand at `from`, `from` + 1, ...
-#[inline(always)]
-fn add_moments(values: &[f64; LANES], from: f64, [mass, first, second]: &mut [[f64; LANES]; 3]) {
-    for lane in 0..LANES {
-        let at = from + lane as f64;
-        let moment = values[lane] * at;
-        mass[lane] += values[lane];
-        first[lane] += moment;
-        second[lane] = moment.mul_add(at, second[lane]);
-    }
-}
-
-/// Where the largest coefficients were met last, and how many coefficients there were.
+/// Where the largest coefficients were met last, how many coefficients there were, and the last tilt.
 #[derive(Debug, Clone)]
 pub(super) struct Modes {
     losing: Vec<usize>,
     winning: Vec<usize>,
     coefficients: usize,
+    /// ρ^n for n = 0..=k, where the votes are few, and ln ρ.
+    powers: Vec<f64>,
+    ln_tilt: f64,
 }
 
 impl Modes {
     pub(super) fn new(votes: &Votes) -> Self {
         let start: Vec<usize> = votes.groups.iter().map(|group| group.mean as usize).collect();
-        Self { losing: start.clone(), winning: start, coefficients: 0 }
+        let powers = if votes.are_few() { vec![1.0; votes.numbers.len()] } else { Vec::new() };
+        Self { losing: start.clone(), winning: start, coefficients: 0, powers, ln_tilt: 0.0 }
+    }
+
+    /// Makes the powers those of another tilt.
+    #[inline(always)]
+    fn tilt(&mut self, ln_tilt: f64, numbers: &[f64]) {
+        if self.ln_tilt != ln_tilt {
+            self.ln_tilt = ln_tilt;
+            for (power, number) in self.powers.iter_mut().zip(numbers) {
+                *power = exp_in_loops(number * ln_tilt);
+            }
+        }
     }
 }
 
@@ -182,10 +95,10 @@ impl Factor {
     /// The factor of a group with its losing or winning noise; only its base unless `marked`.
     #[inline(always)]
     fn new(
-        (numbers, group): (&[f64], &Group),
+        (tilt, group): (Tilt<'_>, &Group),
         place: Place<'_>,
         wins: bool,
-        (ln_tilt, marked): (f64, bool),
+        marked: bool,
         mode: &mut usize,
         coefficients: &mut Vec<f64>,
     ) -> Self {
@@ -195,9 +108,8 @@ impl Factor {
             if !marked && index != group.base {
                 continue;
             }
-            let noise = place.noise(wins, component.shift);
-            let parts = [numbers, &group.ln_poisson, noise];
-            forms.push(Form::new(parts, ln_tilt, component.power, &mut near, coefficients));
+            let terms = Terms { tilt, poisson: group.poisson(), noise: place.noise(wins, component.shift) };
+            forms.push(Form::new(terms, component.power, &mut near, coefficients));
             if index == group.base {
                 *mode = near;
             }
@@ -374,13 +286,14 @@ impl Building<'_> {
         let mut losing = Vec::with_capacity(votes.groups.len());
         let mut winning = Vec::with_capacity(votes.groups.len());
         let mut coefficients = Vec::with_capacity(modes.coefficients);
+        modes.tilt(ln_tilt, &votes.numbers);
+        let tilt = Tilt { numbers: &votes.numbers, ln: ln_tilt, powers: &modes.powers };
         for (index, group) in votes.groups.iter().enumerate() {
-            let of = (&*votes.numbers, group);
-            let tilt = (ln_tilt, marked);
-            losing.push(Factor::new(of, place, false, tilt, &mut modes.losing[index], &mut coefficients));
+            let of = (tilt, group);
+            losing.push(Factor::new(of, place, false, marked, &mut modes.losing[index], &mut coefficients));
             let wins = wins == Winner::Any || wins == Winner::Group(index);
             winning.push(if wins {
-                Some(Factor::new(of, place, true, tilt, &mut modes.winning[index], &mut coefficients))
+                Some(Factor::new(of, place, true, marked, &mut modes.winning[index], &mut coefficients))
             } else {
                 None
             });

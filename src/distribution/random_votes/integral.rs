@@ -77,6 +77,11 @@ impl<'a> Integral<'a> {
         Self { votes, sigma, circle: Circle::new(tail + slack + votes.marks as f64), slack }
     }
 
+    #[cfg(test)]
+    pub(super) fn circle(&self) -> &Circle {
+        &self.circle
+    }
+
     /// ln of the integrals, by output, then group.
     pub(super) fn distributions(&self) -> Result<Vec<Vec<LogIntegral>>> {
         let lattice = Lattice::new(self.votes, self.sigma)?;

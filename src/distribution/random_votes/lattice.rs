@@ -32,6 +32,8 @@ pub(super) struct Lattice {
     range: (f64, f64),
     marks: i64,
     voters: i64,
+    /// Whether the tables have more than logarithms.
+    values: bool,
 }
 
 /// The first step.
@@ -72,7 +74,7 @@ impl Lattice {
         let own_tables = nodes * (voters + 2.0 * marks + 1.0);
         let first_step = first_step(votes.positions.len()) * sigma;
         let step = if range.1 - range.0 > own_tables { Step::Real(first_step) } else { Step::rational(first_step) };
-        Ok(Self { sigma, step, range, marks: votes.marks as i64, voters: votes.k as i64 })
+        Ok(Self { sigma, step, range, marks: votes.marks as i64, voters: votes.k as i64, values: votes.are_few() })
     }
 
     pub(super) fn level(&self, level: u32) -> Level {
@@ -91,7 +93,7 @@ impl Lattice {
     fn real_level(&self, level: u32, step: f64) -> Level {
         let abscissae: Vec<f64> = self.indices(level, step).map(|index| index as f64 * step).collect();
         let (first, last) = (-self.marks, self.voters + self.marks);
-        let table = |x: &f64| NoiseTable::gaussian(self.sigma, *x, first, last);
+        let table = |x: &f64| NoiseTable::gaussian(self.sigma, *x, (first, last), self.values);
         let nodes = (0..abscissae.len()).map(|node| (0, node)).collect();
         Level { step, nodes, tables: abscissae.par_iter().map(table).collect() }
     }
@@ -113,7 +115,8 @@ impl Lattice {
         let lowest = nodes.first().map_or(0, |node| node.0);
         let highest = nodes.last().map_or(0, |node| node.0);
         let (first, last) = (-self.marks - highest, self.voters + self.marks - lowest);
-        let table = |offset: &i64| NoiseTable::gaussian(self.sigma, *offset as f64 / parts as f64, first, last);
+        let table =
+            |offset: &i64| NoiseTable::gaussian(self.sigma, *offset as f64 / parts as f64, (first, last), self.values);
         Level { step, nodes, tables: offsets.par_iter().map(table).collect() }
     }
 }

@@ -20,6 +20,7 @@
 //! P(S = s) s! ε^{m-s} a_{y'}^{(s)}; the distribution is the coefficient of z^k ε^m.
 
 mod factors;
+mod form;
 mod integral;
 mod inversion;
 mod lanes;

@@ -1,10 +1,13 @@
 //! Random votes as products of factors, one per class: what is to be summed, before any noise is chosen.
 
+use super::noise_table::{Column, Values};
 use crate::error::{Error, Result};
 use crate::special::{log_binomial_pmf, log_poisson_pmf};
 
 /// The most voters: beyond, the tables would not fit.
 const MAX_VOTERS: u64 = 1_000_000;
+/// The most voters of which all powers of a tilt are tabulated: every tilt makes a table anew.
+const FEW_VOTERS: u64 = 4_096;
 /// The most marks.
 pub(super) const MAX_MARKS: u64 = 64;
 
@@ -63,8 +66,8 @@ pub(super) struct Votes {
 pub(super) struct Group {
     /// kP_i.
     pub(super) mean: f64,
-    /// ln P(Poi(kP_i) = n) for n = 0..=k; a single entry where P_i = 0.
-    pub(super) ln_poisson: Vec<f64>,
+    /// P(Poi(kP_i) = n) for n = 0..=k; a single entry where P_i = 0.
+    poisson: Column,
     pub(super) components: Vec<Component>,
     /// Which of the components is that of the class without marks.
     pub(super) base: usize,
@@ -122,7 +125,7 @@ impl Votes {
                 let base = components.iter().position(|component| component.shift == 0).unwrap_or(0);
                 groups.push(Group {
                     mean,
-                    ln_poisson: (0..=most).map(|n| log_poisson_pmf(n, mean)).collect(),
+                    poisson: Column::new((0..=most).map(|n| log_poisson_pmf(n, mean)).collect(), k <= FEW_VOTERS),
                     components,
                     base,
                     multiplicity: 1,
@@ -158,6 +161,21 @@ impl Votes {
             marks: marks.map_or(0, Marks::count),
             outputs,
         })
+    }
+}
+
+impl Votes {
+    /// Whether numbers themselves are tabulated, not only their logarithms.
+    pub(super) fn are_few(&self) -> bool {
+        self.k as u64 <= FEW_VOTERS
+    }
+}
+
+impl Group {
+    /// P(Poi(kP_i) = n).
+    #[inline(always)]
+    pub(super) fn poisson(&self) -> Values<'_> {
+        self.poisson.from(0, 0.0)
     }
 }
 
