@@ -1,4 +1,6 @@
-"""The exact distribution of PATE's noisy argmax by NumPy, in both worlds: usage `exact_distribution.py [REPEATS = 3] [CLASSES = 10|100]`.
+"""The exact distribution of PATE's noisy argmax by NumPy, in both worlds.
+
+Usage: `exact_distribution.py [REPEATS = 3] [CLASSES = 10|100]`.
 
 H ~ Multinomial(k, P) is independent Poisson variables H_j with means k P_j, given that they add up to k. So with
 independent noise

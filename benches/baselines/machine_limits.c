@@ -44,16 +44,18 @@ static double reads_1g(double *s) { return reads(1 << 30, s); }
 
 // Twelve chains: the latency of a multiplication with addition times the number of them that begin in a cycle is less.
 static double fmas(double *seconds) {
-    __m256d x = _mm256_set1_pd(0.999999), y = _mm256_set1_pd(1e-6), chains[12];
+    __m256d x = _mm256_set1_pd(0.999999), y = _mm256_set1_pd(1e-6), z = _mm256_setzero_pd();
+    __m256d a = z, b = z, c = z, d = z, e = z, f = z, g = z, h = z, i = z, j = z, k = z, l = z;
     long times = 20000000;
-    for (int j = 0; j < 12; j++) chains[j] = _mm256_set1_pd(j);
     double start = now();
-    for (long i = 0; i < times; i++) {
-#pragma GCC unroll 12
-        for (int j = 0; j < 12; j++) __asm__ volatile("vfmadd213pd %2, %1, %0" : "+x"(chains[j]) : "x"(x), "x"(y));
-    }
+#define ONE(chain) "vfmadd213pd %13, %12, %" chain "\n"
+    for (long time = 0; time < times; time++)
+        __asm__ volatile(ONE("0") ONE("1") ONE("2") ONE("3") ONE("4") ONE("5") ONE("6") ONE("7") ONE("8") ONE("9") ONE("10") ONE("11")
+                         : "+x"(a), "+x"(b), "+x"(c), "+x"(d), "+x"(e), "+x"(f), "+x"(g), "+x"(h), "+x"(i), "+x"(j), "+x"(k), "+x"(l)
+                         : "x"(x), "x"(y));
+#undef ONE
     *seconds = now() - start;
-    for (int j = 0; j < 12; j++) sink += (uint64_t)chains[j][0];
+    sink += (uint64_t)(a + b + c + d + e + f + g + h + i + j + k + l)[0];
     return 48.0 * times;
 }
 
