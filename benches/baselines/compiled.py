@@ -5,9 +5,10 @@ precision with polynomials that are fitted below, votes class by class from bino
 noise ends at 6.5 standard deviations and has errors of some 1e-6: a speed to compare with, no sampler for an audit.
 """
 
+import functools
 import math
 
-from measure import CLASSES, P, THREADS
+from measure import THREADS
 
 import numba as nb
 import numpy as np
@@ -170,22 +171,23 @@ def fill_parties(limits, state, bits, left, noisy):
                 noisy[c + 1, half * lanes + i] -= float32(below[c, i])
 
 
-def program(fill):
-    """A compiled program of one kind of votes."""
+@functools.cache
+def program(fill, classes):
+    """A compiled program of one kind of votes and a number of classes."""
 
     @nb.njit(parallel=True, fastmath=FAST)
     def run(votes, sigma, blocks, seed):
-        counts = np.zeros((THREADS, CLASSES), np.int64)
+        counts = np.zeros((THREADS, classes), np.int64)
         for thread in nb.prange(THREADS):
             state = seeded(seed + thread)
             first, second = np.empty(LANES, np.uint32), np.empty(LANES, np.uint32)
             work, largest = np.empty(LANES, np.float32), np.empty(2 * LANES, np.float32)
             left = np.empty(2 * LANES, np.int32)
-            noisy = np.empty((CLASSES, 2 * LANES), np.float32)
-            own = np.zeros(CLASSES, np.int64)
+            noisy = np.empty((classes, 2 * LANES), np.float32)
+            own = np.zeros(classes, np.int64)
             for _ in range(blocks):
                 fill(votes, state, first, left, noisy)
-                for c in range(CLASSES):
+                for c in range(classes):
                     add_normals(state, sigma, first, second, work, noisy[c])
                 count_block(noisy, largest, own)
             counts[thread] = own
@@ -208,13 +210,14 @@ def alias_table(distribution):
     return np.minimum(keep * 2.0**32, 2.0**32 - 1).astype(np.uint32), alias.astype(np.uint16)
 
 
-def binomial_tables(k):
-    """Tables of Binomial(n, P_c / (P_c + .. + P_last)) for every class but the last and every n <= k."""
+def binomial_tables(k, p):
+    """Tables of Binomial(n, p_c / (p_c + .. + p_last)) for every class but the last and every n <= k."""
+    classes = len(p)
     first = np.cumsum(np.r_[0, np.arange(1, k + 1)]).astype(np.int64)
     size = first[-1] + k + 1
-    keep, alias = np.zeros((CLASSES - 1, size), np.uint32), np.zeros((CLASSES - 1, size), np.uint16)
-    for c in range(CLASSES - 1):
-        share = P[c] / P[c:].sum()
+    keep, alias = np.zeros((classes - 1, size), np.uint32), np.zeros((classes - 1, size), np.uint16)
+    for c in range(classes - 1):
+        share = min(p[c] / max(p[c:].sum(), 1e-300), 1.0)
         for n in range(k + 1):
             place = slice(first[n], first[n] + n + 1)
             keep[c, place], alias[c, place] = alias_table(binom.pmf(np.arange(n + 1), n, share))
@@ -233,11 +236,12 @@ def counts(kind, votes, sigma):
     Tables are made here, once.
     """
     if kind == "fixed":
-        fill, data = fill_fixed, votes.astype(np.float32)
+        fill, data, classes = fill_fixed, votes.astype(np.float32), len(votes)
     elif kind == "multinomial":
-        fill, data = fill_multinomial, binomial_tables(votes)
+        fill, data, classes = fill_multinomial, binomial_tables(*votes), len(votes[1])
     else:
+        classes = votes.shape[1]
         limits = np.cumsum(votes, 1)[:, :-1] * 2.0**32
         fill, data = fill_parties, np.minimum(limits, 2.0**32 - 1).astype(np.uint32)
-    run = program(fill)
+    run = program(fill, classes)
     return lambda total: run(data, np.float32(sigma), total // (THREADS * 2 * LANES), 7)

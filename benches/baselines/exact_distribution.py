@@ -1,4 +1,6 @@
-"""The exact distribution of PATE's noisy argmax by NumPy, in both worlds: usage `exact_distribution.py [REPEATS = 3]`.
+"""The exact distribution of PATE's noisy argmax by NumPy, in both worlds.
+
+Usage: `exact_distribution.py [REPEATS = 3] [CLASSES = 10|100]`.
 
 H ~ Multinomial(k, P) is independent Poisson variables H_j with means k P_j, given that they add up to k. So with
 independent noise
@@ -10,7 +12,9 @@ with P' instead: the product is linear in its vote, which is carried along as a 
 
 import sys
 
-from measure import P, P_MARKED, measure
+from concurrent.futures import ThreadPoolExecutor
+
+from measure import P, P_100, P_MARKED, P_MARKED_100, THREADS, measure
 import measure as shared
 
 import numpy as np
@@ -24,18 +28,20 @@ def distribution(k, sigma, p, p_marked=None, nodes=257):
     x, step = np.linspace(-8.5 * sigma, k + 8.5 * sigma, nodes, retstep=True)
     size = 1 << (2 * k).bit_length()
 
-    def at_roots(weights, votes):
-        z = (x[:, None] - votes) / sigma
-        density = np.exp(-0.5 * z * z) / (sigma * np.sqrt(2 * np.pi))
-        return np.fft.rfft(weights * ndtr(z), size), np.fft.rfft(weights * density, size)
+    # The noise at every node and number of votes, the same for all classes.
+    z = (x[:, None] - np.arange(free + 2.0)) / sigma
+    all_below, all_density = ndtr(z), np.exp(-0.5 * z * z) / (sigma * np.sqrt(2 * np.pi))
 
-    votes = np.arange(free + 1.0)
+    def at_roots(weights, more):
+        votes = slice(more, free + 1 + more)
+        return np.fft.rfft(weights * all_below[:, votes], size), np.fft.rfft(weights * all_density[:, votes], size)
+
     plain, one_more = [], []
     for j, probability in enumerate(p):
         weights = np.exp(shared.poisson_log_weights(free * probability, free))
-        plain.append(at_roots(weights, votes))
+        plain.append(at_roots(weights, 0))
         if p_marked is not None:
-            below, density = at_roots(weights, votes + 1)
+            below, density = at_roots(weights, 1)
             one_more.append((p_marked[j] * below, p_marked[j] * density))
 
     # Products over the classes before and after each, as value and derivative in the direction of the marked vote.
@@ -77,15 +83,29 @@ def fixed(votes, sigma, nodes=4001):
     return (density * np.array(others)).sum(1) * step
 
 
+def both_worlds(p, p_marked, threads):
+    """The distributions of both worlds, each on a thread of its own where there are two."""
+    worlds = [lambda: distribution(250, 40.0, p), lambda: distribution(250, 40.0, p, p_marked)]
+    if threads == 1:
+        return [world() for world in worlds]
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(lambda world: world(), worlds))
+
+
+def main(repeats, p, p_marked):
+    for threads in (1, THREADS):
+        pair = measure(
+            f"numpy, generating function, both worlds, {threads} threads",
+            f"k=250, C={len(p)}",
+            1,
+            lambda: both_worlds(p, p_marked, threads),  # noqa: B023
+            repeat=repeats,
+        )
+        for world in pair:
+            if abs(world.sum() - 1) > 1e-9:
+                raise SystemExit(f"exact_distribution.py: probabilities add up to {world.sum()}")
+
+
 if __name__ == "__main__":
-    repeats = int(sys.argv[1]) if len(sys.argv) > 1 else 3
-    pair = measure(
-        "numpy, generating function, both worlds",
-        "k=250",
-        1,
-        lambda: (distribution(250, 40.0, P), distribution(250, 40.0, P, P_MARKED)),
-        repeat=repeats,
-    )
-    for world in pair:
-        if abs(world.sum() - 1) > 1e-9:
-            raise SystemExit(f"exact_distribution.py: probabilities add up to {world.sum()}")
+    hundred = len(sys.argv) > 2 and sys.argv[2] == "100"
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 3, *((P_100, P_MARKED_100) if hundred else (P, P_MARKED)))

@@ -18,12 +18,15 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUM
 
 import numpy as np  # noqa: E402
 
-CLASSES = 10
 # The works of `leakbound bench`: votes of 250 teachers, the vote probabilities of each teacher, and those of the one
 # teacher whose data changes in the other world.
 VOTES = np.array([75, 55, 33, 25, 20, 15, 12, 8, 5, 2], float)
 P = np.array([0.30, 0.22, 0.13, 0.10, 0.08, 0.06, 0.05, 0.03, 0.02, 0.01])
 P_MARKED = np.array([0.05] * 9 + [0.55])
+# The same with a hundred classes: 482 votes by Zipf's law, and probabilities by it.
+VOTES_100 = np.floor(100 / np.arange(1.0, 101.0))
+P_100 = 1 / np.arange(1.0, 101.0) / np.sum(1 / np.arange(1.0, 101.0))
+P_MARKED_100 = np.array([0.005] * 99 + [0.505])
 
 
 def parties(count=250):
@@ -62,10 +65,11 @@ def check(counts, distribution, what):
     """Stops if class counts do not have the distribution: a fast program that is wrong is no baseline.
 
     The largest of ten |z| exceeds 6 with probability 2e-8 if counts have the distribution. Single precision and ties that count
-    for two classes move it by less than 1 at the sizes used here.
+    for two classes move it by less than 1 at the sizes used here. Counts of which a few are expected have longer tails than
+    normal variables, so no variance is taken to be less than 4.
     """
     counts, total = np.asarray(counts, float), float(np.sum(counts))
-    z = (counts - total * distribution) / np.sqrt(total * distribution * (1 - distribution))
+    z = (counts - total * distribution) / np.sqrt(np.maximum(total * distribution * (1 - distribution), 4.0))
     if not np.max(np.abs(z)) < 7:
         raise SystemExit(f"{what}: class counts differ from the distribution by {np.max(np.abs(z)):.1f} standard deviations")
 
@@ -73,4 +77,4 @@ def check(counts, distribution, what):
 def poisson_log_weights(mean, top):
     """ln of mean^h / h! e^(-mean) for h = 0..top."""
     h = np.arange(top + 1)
-    return h * math.log(mean) - mean - np.array([math.lgamma(x + 1) for x in h])
+    return h * math.log(max(mean, 1e-300)) - mean - np.array([math.lgamma(x + 1) for x in h])

@@ -1,12 +1,15 @@
 //! `cargo xtask compare [--python PROGRAM] [--baselines FOLDER] [--rounds N] [--seconds S] [--work NAME] [--write]`:
 //! runs the Python programs that a user would otherwise write (`benches/baselines`) and `leakbound bench`, one after
 //! the other and again, and prints the ratios of their rates round by round, of all works or of the one named. With
-//! `--write` the table of all goes to `benches/RESULTS.md`.
+//! `--write` the table of all goes to `benches/RESULTS.md`. `--work random-histograms` is by itself: see
+//! `random_histograms.rs`.
 //!
 //! A ratio is formed within a round, so that what else the machine did meanwhile has met both sides.
 
 mod next_tokens;
+mod noisy_votes;
 mod privacy_losses;
+mod random_histograms;
 
 use leakbound::membership::{AttackScores, LiraPlan, MemoryScores, lira};
 use leakbound::quantity::Probability;
@@ -35,8 +38,14 @@ struct Work {
     ours: fn(work: &str, seconds: f64) -> Result<f64>,
 }
 
-const WORKS: [Work; 11] = [
+const WORKS: [Work; 13] = [
     Work { name: "fixed", script: &["noisy_argmax.py", "fixed", "4000000"], promised: Some(5.0), ours: benched },
+    Work {
+        name: "fixed-100",
+        script: &["noisy_argmax.py", "fixed-100", "500000"],
+        promised: Some(15.0),
+        ours: |_, seconds| noisy_votes::fixed_100_rate(seconds),
+    },
     Work { name: "pate", script: &["noisy_argmax.py", "pate", "1000000"], promised: Some(24.0), ours: benched },
     Work { name: "capc", script: &["noisy_argmax.py", "capc", "200000"], promised: Some(16.0), ours: benched },
     Work {
@@ -52,6 +61,12 @@ const WORKS: [Work; 11] = [
         script: &["exact_distribution.py", "1"],
         promised: Some(62e-3 * 2.0 / 5e-3),
         ours: benched,
+    },
+    Work {
+        name: "exact-distribution-pair-100",
+        script: &["exact_distribution.py", "1", "100"],
+        promised: Some(300.0),
+        ours: |_, seconds| noisy_votes::pair_100_rate(seconds),
     },
     Work {
         name: "dp-sgd-1000",
@@ -85,7 +100,7 @@ struct Options {
 }
 
 fn main() -> ExitCode {
-    match options(std::env::args().skip(1)).and_then(|options| compare(&options)) {
+    match options(std::env::args().skip(1)).and_then(|options| run(&options)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
             eprintln!("compare: {message}");
@@ -119,8 +134,8 @@ fn options(mut arguments: impl Iterator<Item = String>) -> Result<Options> {
             }
             "--work" => {
                 let name = value()?;
-                if !WORKS.iter().any(|work| work.name == name) {
-                    let names: Vec<&str> = WORKS.iter().map(|work| work.name).collect();
+                let names: Vec<&str> = WORKS.iter().map(|work| work.name).chain([random_histograms::NAME]).collect();
+                if !names.contains(&name.as_str()) {
                     return Err(format!("--work is one of {}", names.join(", ")));
                 }
                 options.work = Some(name);
@@ -154,10 +169,15 @@ struct Measured {
     baselines: BTreeMap<String, Vec<f64>>,
 }
 
-fn compare(options: &Options) -> Result<()> {
+fn run(options: &Options) -> Result<()> {
     if options.write && options.work.is_some() {
         return Err("--write takes the table of all works: leave out --work".into());
     }
+    let random = options.work.as_deref() == Some(random_histograms::NAME);
+    if random { random_histograms::compare(options) } else { compare(options) }
+}
+
+fn compare(options: &Options) -> Result<()> {
     let works: Vec<&Work> =
         WORKS.iter().filter(|work| options.work.as_ref().is_none_or(|name| work.name == name)).collect();
     let mut all: Vec<(&Work, Measured)> = works.iter().map(|work| (*work, Measured::default())).collect();
@@ -341,6 +361,12 @@ fn table(options: &Options, all: &[(&Work, Measured)], sweep: &[f64]) -> String 
 fn best<'a>(measured: &'a Measured, family: &str) -> Option<(&'a String, &'a [f64])> {
     let of_family = measured.baselines.iter().filter(|(variant, _)| variant.starts_with(family));
     of_family.max_by(|a, b| median(a.1).total_cmp(&median(b.1))).map(|(variant, rates)| (variant, rates.as_slice()))
+}
+
+/// An error of the library in words.
+#[expect(clippy::needless_pass_by_value, reason = "to be named in map_err")]
+fn words(error: leakbound::Error) -> String {
+    error.to_string()
 }
 
 fn median(values: &[f64]) -> f64 {
