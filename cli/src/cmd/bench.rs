@@ -4,7 +4,7 @@ use super::conclude::{Asked, conclude};
 use crate::args::{BenchOptions, Common};
 use crate::output::Output;
 use leakbound::Result;
-use leakbound::study::{BenchStudy, BenchWork, SweepStudy, Verdict};
+use leakbound::study::{BenchStudy, SweepStudy, Verdict};
 use std::time::Duration;
 
 pub fn run(common: &Common, options: &BenchOptions) -> Result<Verdict> {
