@@ -374,6 +374,11 @@ fn a_sweep_rejects_what_it_cannot_measure() {
             desk.rejected(2, "bench --sweep --seconds -1"),
         ]
         .join("\n"),
-        @""
+        @"
+        bench --sweep: exact-distribution-pair draws no samples; leave it out of --work
+        invalid value 'k' for '--vary <NAME,...>': expected classes, voters, sigma, threads
+        --vary: it says what a sweep changes, and --sweep is missing
+        invalid value '-1' for '--seconds <S>': number of seconds = -1 is not in [0, inf)
+        "
     );
 }

@@ -58,7 +58,7 @@ pub struct BenchOptions {
     #[arg(long)]
     pub sweep: bool,
     /// What the sweep changes [default: all]
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "NAME,...", requires = "sweep")]
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "NAME,...")]
     pub vary: Vec<Varied>,
     /// Seconds per workload and number of threads, or per point of a sweep
     #[arg(long, value_name = "S", default_value = "0.4", value_parser = seconds, allow_hyphen_values = true)]

@@ -3,11 +3,15 @@
 use super::conclude::{Asked, conclude};
 use crate::args::{BenchOptions, Common};
 use crate::output::Output;
-use leakbound::Result;
 use leakbound::study::{BenchStudy, SweepStudy, Verdict};
+use leakbound::{Error, Result};
 use std::time::Duration;
 
 pub fn run(common: &Common, options: &BenchOptions) -> Result<Verdict> {
+    if !options.vary.is_empty() && !options.sweep {
+        let reason = "it says what a sweep changes, and --sweep is missing".into();
+        return Err(Error::Rejected { operation: "--vary", reason });
+    }
     let output = Output::open(common, &[])?;
     let asked = Asked { options, inputs: Vec::new(), title: String::new(), warnings: Vec::new() };
     // The command line bounds the seconds.
