@@ -61,7 +61,7 @@ impl SweepAnswer {
                 row.work
             )
         });
-        Section::new("Tables").heading("").notes(note)
+        Section::new("Setup").heading("").notes(note)
     }
 
     fn model_section(&self) -> Section {
