@@ -44,9 +44,9 @@ impl SweepAnswer {
                 .exact(work, |value| cell(value, &|row| readable_rate(row.rate)))
                 .exact(beside, |value| cell(value, &compared))
         });
-        let title = format!("Rates against {}", of(varied));
+        let title = format!("Rates against the {}", of(varied));
         Section::new(title)
-            .heading(format!("Samples per second against {}; {}", of(varied), others(varied)))
+            .heading(format!("Samples per second against the {}; {}", of(varied), others(varied)))
             .table(table)
     }
 
@@ -98,8 +98,8 @@ impl SweepAnswer {
             Series::new(format!("{work}, model"), SeriesKind::Reference, points.collect())
         });
         Curves {
-            title: format!("Samples per second against {}", of(varied)),
-            description: format!("{}. Both axes are logarithmic.", capitalized(&others(varied))),
+            title: format!("Samples per second against the {}", of(varied)),
+            description: format!("At {}. Both axes are logarithmic.", others(varied)),
             x: Axis::log(of(varied)),
             y: Axis::log("samples per second"),
             series: measured.chain(modeled).collect(),
@@ -181,10 +181,10 @@ impl Render for SweepAnswer {
 /// What changes, in words.
 const fn of(varied: Varied) -> &'static str {
     match varied {
-        Varied::Classes => "the number of classes C",
-        Varied::Voters => "the number of voters k",
-        Varied::Sigma => "the noise scale σ",
-        Varied::Threads => "the number of threads",
+        Varied::Classes => "number of classes C",
+        Varied::Voters => "number of voters k",
+        Varied::Sigma => "noise scale σ",
+        Varied::Threads => "number of threads",
     }
 }
 
@@ -212,9 +212,4 @@ fn formula(model: &CostModel) -> String {
     };
     let terms = model.terms.iter().filter(|one| one.nanoseconds > 0.0).map(|one| term(one.nanoseconds, one.term));
     terms.collect::<Vec<_>>().join(" + ")
-}
-
-fn capitalized(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
