@@ -211,7 +211,8 @@ pub enum Command {
     #[command(after_help = "Example:\n  leakbound merge part1.json part2.json part3.json part4.json --format json")]
     Merge(MergeOptions),
     /// Measure simulated outputs per second on this machine
-    #[command(after_help = "Example:\n  leakbound bench --work pate --seconds 2")]
+    #[command(after_help = "Examples:\n  leakbound bench --work pate --seconds 2\n  \
+                            leakbound bench --sweep --report speed.html\n\nA sweep of all takes about a minute.")]
     Bench(BenchOptions),
     /// Test an accountant against exact distributions and find the smallest counterexample
     #[command(after_help = "Examples:\n  leakbound verify --accountant gnmax-data-dependent\n  leakbound verify \

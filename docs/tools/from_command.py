@@ -70,7 +70,14 @@ def usage(text: str) -> str:
 
 
 def file_name(command: str) -> str:
-    return f"schema/{command.replace(' ', '-')}.json"
+    return f"schema/{command.replace('--', '').replace(' ', '-')}.json"
+
+
+def documents_of(row: dict[str, Any]) -> dict[str, Any]:
+    """The schemas of what a command prints, by the command with the option that asks for it."""
+    name = row["command"]
+    others = {f"{name} {option}": document for option, document in row.get("documents_with", {}).items()}
+    return ({name: row["document"]} if row["document"] else {}) | others
 
 
 def section(row: dict[str, Any], command: Path, alone: bool) -> str:
@@ -82,8 +89,9 @@ def section(row: dict[str, Any], command: Path, alone: bool) -> str:
     lines += [examples(text)]
     if own:
         lines += ["| option | value | meaning |", "|---|---|---|", *option_rows(row["options"], shared=False), ""]
-    if row["document"]:
-        lines += [f'JSON: <a href="../../{file_name(name)}">schema of the document</a>.', ""]
+    for printed in documents_of(row):
+        of = "" if printed == name else f" of `leakbound {printed}`"
+        lines += [f'JSON: <a href="../../{file_name(printed)}">schema of the document{of}</a>.', ""]
     return "\n".join(lines)
 
 
@@ -104,8 +112,8 @@ def schema_files(schema: Schema, documentation: str) -> dict[str, str]:
     """The JSON Schema of each document, with its own address."""
     made = {}
     for row in schema["commands"]:
-        if document := row["document"]:
-            name = file_name(row["command"])
+        for printed, document in documents_of(row).items():
+            name = file_name(printed)
             head = {"$schema": document["$schema"], "$id": f"{documentation}/{name}"}
             made[name] = json.dumps({**head, **document, **head}, indent=2, ensure_ascii=False) + "\n"
     return made
@@ -114,9 +122,9 @@ def schema_files(schema: Schema, documentation: str) -> dict[str, str]:
 def parts(schema: Schema, command: Path) -> dict[str, str]:
     rows = [f"| [`leakbound {row['command']}`](command/{row['command'].split()[0]}.md#leakbound-{row['command'].replace(' ', '-')}) | {cell(row['help'])} |" for row in schema["commands"]]
     documents = [
-        f'| `leakbound {row["command"]} --format json` | <a href="../{file_name(row["command"])}">{file_name(row["command"])}</a> |'
+        f'| `leakbound {printed} --format json` | <a href="../{file_name(printed)}">{file_name(printed)}</a> |'
         for row in schema["commands"]
-        if row["document"]
+        for printed in documents_of(row)
     ]
     toctree = "```{toctree}\n:hidden:\n\n" + "\n".join(f"command/{group}" for group in groups(schema)) + "\n```"
     return {

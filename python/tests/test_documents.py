@@ -395,7 +395,7 @@ SIGNATURES = [
     ("verify", [leakbound.verify], {"program"}),
     ("self-check audit counts", [leakbound.self_check], set()),
     ("self-check audit scores", [leakbound.self_check], {"members", "non-members"}),
-    ("bench", [leakbound.bench], {"seed"}),
+    ("bench", [leakbound.bench], {"seed", "sweep", "vary"}),
 ]
 
 

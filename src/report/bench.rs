@@ -40,6 +40,7 @@ impl Render for BenchAnswer {
     }
 }
 
-fn readable_rate(rate: f64) -> String {
+/// A rate with four digits, in millions where there are as many.
+pub(super) fn readable_rate(rate: f64) -> String {
     if rate >= 1e6 { format!("{} M", significant(rate / 1e6, 4)) } else { significant(rate, 4) }
 }

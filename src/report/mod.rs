@@ -8,6 +8,7 @@ mod account;
 mod accountants;
 mod advice;
 mod bench;
+mod bench_sweep;
 mod bound_figures;
 mod calibrate;
 mod canaries;

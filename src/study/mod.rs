@@ -44,7 +44,10 @@ pub use account::{
     AccountAnswer, AccountStudy, Answers, BudgetRow, ComposedEpsilonAt, CostCurve, CostMeaning, EpsilonAtDelta,
     FilterRow, LossComposition, Summed,
 };
-pub use bench::{BenchAnswer, BenchRow, BenchStudy, BenchWork};
+pub use bench::{
+    BenchAnswer, BenchRow, BenchStudy, BenchWork, CostModel, CostTerm, GrowthRow, SweepAnswer, SweepPoint, SweepRow,
+    SweepStudy, Varied,
+};
 pub use bounds::{Bounds, Methods};
 pub use calibrate::{AttackRow, CalibrateAnswer, CalibrateStudy, Goal, ProfileKind};
 pub use canaries::{

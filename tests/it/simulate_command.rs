@@ -324,3 +324,61 @@ fn the_bench_is_a_table_of_works() {
     let text = desk.stdout("bench --seconds 0.01 --threads 1 --work pate,fixed");
     assert!(text.contains("  pate ") && text.contains("1 thread ") && !text.contains("capc"), "{text}");
 }
+
+/// A few points in hardly any time: the shape of the answer, and what its numbers have to do with each other.
+#[test]
+fn a_sweep_changes_one_quantity_at_a_time() {
+    let desk = desk();
+    let command = "bench --sweep --seconds 0.001 --threads 2 --work fixed,pate --vary sigma,threads";
+    let document = desk.json(command);
+    assert_eq!(document["schema"], "leakbound.bench-sweep/1");
+    let rows = rows(&document["rows"]);
+    let names: Vec<String> = rows
+        .iter()
+        .map(|row| format!("{} {}", row["work"].as_str().unwrap(), row["varied"].as_str().unwrap()))
+        .collect();
+    let expected = ["fixed", "pate"].map(|work| {
+        let series = |varied: &str, points| vec![format!("{work} {varied}"); points];
+        [series("sigma", 6), series("threads", 2)].concat()
+    });
+    assert_eq!(names, expected.concat());
+    for row in rows {
+        let number = |name: &str| number(&row[name]);
+        assert_eq!([number("classes"), number("voters")], [10.0, 250.0]);
+        assert!((number("rate") * number("seconds") / number("samples") - 1.0).abs() < 1e-9, "{row}");
+        assert!((number("nanoseconds") * number("rate") / (1e9 * number("threads")) - 1.0).abs() < 1e-9, "{row}");
+        let (alone, efficient) = (number("threads") == 1.0, row["varied"] == "threads");
+        assert!(row["ratio"].is_number() == alone && row["efficiency"].is_number() == efficient, "{row}");
+    }
+    assert_eq!(document["models"].as_array().unwrap().len(), 2);
+    assert_eq!(document["growth"].as_array().unwrap().len(), 2);
+    let text = desk.stdout(command);
+    for part in ["against the noise scale σ; C = 10, k = 250, 1 thread", "efficiency", "÷ model", "Growth of the cost"]
+    {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(!text.contains("number of classes"), "{text}");
+    let csv = desk.stdout(&format!("{command} --format csv"));
+    assert_eq!(csv.lines().count(), 17);
+    assert!(csv.starts_with("work,varied,classes,voters,sigma,threads,"), "{csv}");
+}
+
+#[test]
+fn a_sweep_rejects_what_it_cannot_measure() {
+    let desk = desk();
+    insta::assert_snapshot!(
+        [
+            desk.rejected(2, "bench --sweep --work fixed,exact-distribution-pair"),
+            desk.rejected(2, "bench --sweep --vary k"),
+            desk.rejected(2, "bench --vary sigma"),
+            desk.rejected(2, "bench --sweep --seconds -1"),
+        ]
+        .join("\n"),
+        @"
+        bench --sweep: exact-distribution-pair draws no samples; leave it out of --work
+        invalid value 'k' for '--vary <NAME,...>': expected classes, voters, sigma, threads
+        --vary: it says what a sweep changes, and --sweep is missing
+        invalid value '-1' for '--seconds <S>': number of seconds = -1 is not in [0, inf)
+        "
+    );
+}

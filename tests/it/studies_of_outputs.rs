@@ -13,7 +13,8 @@ use leakbound::record::{
 use leakbound::simulate::{Shard, Simulation};
 use leakbound::study::{
     Answer, Attack, BenchStudy, BenchWork, Checkpoints, ComparisonStudy, Measures, MembershipStudy, MergeStudy,
-    RecordedAnswers, Sampling, SaveMoment, SimulateStudy, Step, StreamAnswer, StreamStudy, Study, Verdict, unwatched,
+    RecordedAnswers, Sampling, SaveMoment, SimulateStudy, Step, StreamAnswer, StreamStudy, Study, SweepStudy, Varied,
+    Verdict, unwatched,
 };
 use leakbound::{Error, Result};
 use ndarray::{Array2, Array3};
@@ -131,6 +132,17 @@ fn a_bench_measures_what_the_command_does() {
     }
     assert_same(&answer, &printed);
     assert!(matches!(study.run(&|_| ControlFlow::Break(())), Err(Error::Interrupted)));
+}
+
+#[test]
+fn a_sweep_ends_early_and_says_what_it_cannot_measure() {
+    let time = Duration::from_millis(1);
+    let study = SweepStudy { works: vec![BenchWork::Fixed], varied: vec![Varied::Threads], threads: 2, time };
+    let answer = study.run(&unwatched).unwrap();
+    assert_eq!(answer.rows.iter().map(|row| row.point.threads).collect::<Vec<_>>(), [1, 2]);
+    assert!(matches!(study.run(&|_| ControlFlow::Break(())), Err(Error::Interrupted)));
+    let pairs = SweepStudy { works: vec![BenchWork::ExactDistributionPair], ..study };
+    assert!(matches!(pairs.run(&unwatched), Err(Error::Rejected { .. })));
 }
 
 const SHADOW: &str = "validation/data/fashion_lira_original.npz";

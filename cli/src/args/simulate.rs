@@ -3,7 +3,7 @@
 use super::{Parsed, bounded, samples};
 use clap::Args;
 use leakbound::simulate::Shard;
-use leakbound::study::{BenchWork, Sampling};
+use leakbound::study::{BenchWork, Sampling, Varied};
 use serde::Serialize;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -54,7 +54,13 @@ pub struct BenchOptions {
     /// Workloads to run [default: all]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "NAME,...")]
     pub work: Vec<BenchWork>,
-    /// Seconds per workload and number of threads
+    /// Measure how the cost of a sample grows with classes C, voters k, noise σ and threads
+    #[arg(long)]
+    pub sweep: bool,
+    /// What the sweep changes [default: all]
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "NAME,...")]
+    pub vary: Vec<Varied>,
+    /// Seconds per workload and number of threads, or per point of a sweep
     #[arg(long, value_name = "S", default_value = "0.4", value_parser = seconds, allow_hyphen_values = true)]
     pub seconds: f64,
 }

@@ -3,19 +3,42 @@
 use super::conclude::{Asked, conclude};
 use crate::args::{BenchOptions, Common};
 use crate::output::Output;
-use leakbound::Result;
-use leakbound::study::{BenchStudy, Verdict};
+use leakbound::study::{BenchStudy, SweepStudy, Verdict};
+use leakbound::{Error, Result};
 use std::time::Duration;
 
 pub fn run(common: &Common, options: &BenchOptions) -> Result<Verdict> {
+    if !options.vary.is_empty() && !options.sweep {
+        let reason = "it says what a sweep changes, and --sweep is missing".into();
+        return Err(Error::Rejected { operation: "--vary", reason });
+    }
     let output = Output::open(common, &[])?;
-    let all = BenchStudy::default();
-    let study = BenchStudy {
-        works: if options.work.is_empty() { all.works } else { options.work.clone() },
-        threads: common.threads.unwrap_or(all.threads),
-        // The command line bounds the seconds.
-        time: Duration::try_from_secs_f64(options.seconds).unwrap_or_default(),
-    };
     let asked = Asked { options, inputs: Vec::new(), title: String::new(), warnings: Vec::new() };
+    // The command line bounds the seconds.
+    let time = Duration::try_from_secs_f64(options.seconds).unwrap_or_default();
+    if options.sweep {
+        let all = SweepStudy::default();
+        let study = SweepStudy {
+            works: chosen(&options.work, all.works),
+            varied: chosen(&options.vary, all.varied),
+            threads: common.threads.unwrap_or(all.threads),
+            time,
+        };
+        return conclude(common, output, &study, asked);
+    }
+    let all = BenchStudy::default();
+    let study =
+        BenchStudy { works: chosen(&options.work, all.works), threads: common.threads.unwrap_or(all.threads), time };
     conclude(common, output, &study, asked)
+}
+
+/// What was asked for, each once, or all.
+fn chosen<T: Copy + PartialEq>(asked: &[T], all: Vec<T>) -> Vec<T> {
+    let mut chosen = Vec::new();
+    for one in asked {
+        if !chosen.contains(one) {
+            chosen.push(*one);
+        }
+    }
+    if chosen.is_empty() { all } else { chosen }
 }

@@ -8,7 +8,7 @@ use leakbound::study::{
     AccountAnswer, BenchAnswer, CalibrateAnswer, CanaryAuditAnswer, CanaryPlanAnswer, CountsAnswer, DefensesAnswer,
     ExactAnswer, LabelAnswer, LabelComparisonAnswer, MechanismAnswer, MembershipAnswer, MetaClassifierAnswer,
     PropertyAnswer, RerunAnswer, ScoreCheckAnswer, ScoresAnswer, SelfCheckAnswer, SimulateAnswer, StreamAnswer,
-    StudentMembershipAnswer, SuiteAnswer, TextMembershipAnswer, TokensAnswer, VerifyAnswer, VotesAnswer,
+    StudentMembershipAnswer, SuiteAnswer, SweepAnswer, TextMembershipAnswer, TokensAnswer, VerifyAnswer, VotesAnswer,
 };
 use leakbound::{Error, Result};
 use schemars::generate::SchemaSettings;
@@ -16,7 +16,7 @@ use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Makes the JSON Schema of a document.
 type Make = fn() -> Schema;
@@ -71,6 +71,9 @@ const DOCUMENTS: [(&str, Make); 46] = [
     ("torch tokens", document::<RecordingDocument>),
 ];
 
+/// What a command prints with an option, where that is another document.
+const DOCUMENTS_WITH: [(&str, &str, Make); 1] = [("bench", "--sweep", answer::<SweepAnswer>)];
+
 fn answer<A: JsonSchema>() -> Schema {
     document::<Answered<A>>()
 }
@@ -91,10 +94,19 @@ fn without_example(schema: &mut Schema) {
 /// The schema of what a command prints.
 fn document_of(command: &str, help: &str) -> Option<Schema> {
     let (_, make) = DOCUMENTS.iter().find(|(known, _)| *known == command)?;
-    let mut schema = make();
+    Some(titled(make(), command, help))
+}
+
+/// The schemas of what it prints with some options.
+fn documents_with(command: &str, help: &str) -> BTreeMap<&'static str, Schema> {
+    let with = DOCUMENTS_WITH.iter().filter(|(known, ..)| *known == command);
+    with.map(|(_, option, make)| (*option, titled(make(), &format!("{command} {option}"), help))).collect()
+}
+
+fn titled(mut schema: Schema, command: &str, help: &str) -> Schema {
     schema.insert("title".into(), format!("leakbound {command} --format json").into());
     schema.insert("description".into(), help.into());
-    Some(schema)
+    schema
 }
 
 /// All that is printed.
@@ -112,6 +124,9 @@ struct CommandRow {
     help: String,
     options: Vec<OptionRow>,
     document: Option<Schema>,
+    /// Other documents, by the option with which they are printed.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    documents_with: BTreeMap<&'static str, Schema>,
 }
 
 /// An option of a command.
@@ -170,6 +185,7 @@ fn collect(command: &clap::Command, path: &[&str], rows: &mut Vec<CommandRow>) {
         let help = below.get_about().map(ToString::to_string).unwrap_or_default();
         rows.push(CommandRow {
             document: document_of(&name, &help),
+            documents_with: documents_with(&name, &help),
             help,
             options: below.get_arguments().filter(shown).map(|argument| option(below, argument, &shared)).collect(),
             command: name,
@@ -228,6 +244,10 @@ mod tests {
         for (command, _) in DOCUMENTS {
             let needs_torch = command.starts_with("torch ") || command == "property meta-classifier";
             assert!(known.contains(&command) || absent && needs_torch, "{command}");
+        }
+        for (command, option, _) in DOCUMENTS_WITH {
+            let row = rows.iter().find(|row| row.command == command).unwrap();
+            assert!(row.options.iter().any(|known| known.option.as_deref() == Some(option)), "{command} {option}");
         }
     }
 }

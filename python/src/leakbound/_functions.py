@@ -1385,7 +1385,7 @@ def bench(
 
     Args:
         work: Workloads to run [default: all]. Names: fixed, pate, capc, private-knn, exact-distribution-pair.
-        seconds: Seconds per workload and number of threads.
+        seconds: Seconds per workload and number of threads, or per point of a sweep.
         threads: Number of threads [default: one per core].
         max_memory: Memory limit for input read from files, such as 4G [default: half of the free memory].
         progress: True for a bar of tqdm, or a function of what is done, the whole, and their unit.

@@ -1,16 +1,24 @@
 //! How many outputs are drawn in a second.
 
+mod grid;
+mod growth;
+mod machine;
+mod sweep;
 mod works;
 
+pub use grid::{SweepPoint, Varied};
+pub use sweep::{CostModel, CostTerm, GrowthRow, SweepAnswer, SweepRow, SweepStudy};
 pub use works::BenchWork;
+
+use machine::{cores, debug_build, name, pool, steps};
 
 use super::progress::{Meter, Progress};
 use super::{Answer, Study, Warning};
 use crate::counts::MAX_COUNT;
 use crate::error::{Error, Result};
 use crate::simulate::{ArgmaxSampler, PartialCounts, Sampler, Simulation};
+use rayon::ThreadPool;
 use rayon::prelude::*;
-use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde::Serialize;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -79,8 +87,7 @@ impl Study for BenchStudy {
         let meter = Meter::new(progress, (steps.len() * self.works.len()) as u64, "rates");
         let mut rows = Vec::new();
         for threads in steps {
-            let pool = ThreadPoolBuilder::new().num_threads(threads).build();
-            let pool = pool.map_err(|error| Error::Unavailable { operation: "bench", reason: error.to_string() })?;
+            let pool = pool(threads)?;
             for &work in &self.works {
                 let (samples, seconds) = self.measure(&pool, work, &meter)?;
                 let rate = samples as f64 / seconds;
@@ -88,17 +95,8 @@ impl Study for BenchStudy {
                 meter.add(1)?;
             }
         }
-        let warnings = cfg!(debug_assertions).then(|| Warning {
-            code: "debug-build",
-            message: "this program was built with checks that cost speed".into(),
-            hint: "cargo build --release".into(),
-        });
-        Ok(BenchAnswer {
-            cores: cores(),
-            machine: format!("{} {}", std::env::consts::ARCH, std::env::consts::OS),
-            rows,
-            warnings: warnings.into_iter().collect(),
-        })
+        let warnings = debug_build().into_iter().collect();
+        Ok(BenchAnswer { cores: cores(), machine: name(), rows, warnings })
     }
 }
 
@@ -144,18 +142,6 @@ impl Default for BenchStudy {
     fn default() -> Self {
         Self { works: BenchWork::ALL.to_vec(), threads: cores(), time: Duration::from_millis(400) }
     }
-}
-
-fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
-}
-
-/// 1, 2, 4, .. and the last.
-fn steps(most: usize) -> Vec<usize> {
-    let mut steps: Vec<usize> =
-        std::iter::successors(Some(1), |threads| Some(2 * threads)).take_while(|&t| t < most).collect();
-    steps.push(most);
-    steps
 }
 
 /// Outputs of both worlds drawn in this time; at least a block of each.

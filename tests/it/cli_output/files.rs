@@ -116,6 +116,10 @@ fn schemas_are_those_of_the_commands_that_were_asked_for() {
     assert_eq!(option("delta")["kind"], "number");
     assert_eq!(option("neighbor")["excludes"], serde_json::json!(["worst_neighbor"]));
     assert_eq!(exact["document"]["properties"]["distribution_error"]["$ref"], "#/$defs/Number");
+    let bench = &read("schema bench")["commands"][0];
+    assert_eq!(bench["document"]["properties"]["rows"]["items"]["$ref"], "#/$defs/BenchRow");
+    assert_eq!(bench["documents_with"]["--sweep"]["properties"]["rows"]["items"]["$ref"], "#/$defs/SweepRow");
+    assert!(exact.get("documents_with").is_none());
     assert!(Desk::root().rejected(2, "schema nonsense").contains("there is no command `nonsense`"));
 }
 
