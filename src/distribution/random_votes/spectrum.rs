@@ -79,8 +79,9 @@ impl Kernel<'_> {
                     matters |= self.add(Some(powers), 1, rotation, &mut spectra, sums);
                 }
             }
-            // The values fall along the half circle: those of smooth sequences fast, those of cut ones like the inverse
-            // of the angle, and none of sequences without gaps grow again.
+            // All factors have log-concave coefficients. Along the half circle the values of smooth ones fall like those
+            // of a Gaussian, and those of ones with an edge like the inverse of the angle; only gaps would make them rise
+            // again. That is an argument, not a bound of the rest: a test compares with the whole circle.
             if !matters {
                 break;
             }
