@@ -89,7 +89,7 @@ impl Votes {
 
     /// Samples that are drawn together: more where many large tables are read for them, each of which comes from far.
     pub(super) fn batch(&self, classes: usize) -> usize {
-        batch_size(classes) * if matches!(self, Self::Parties(_)) { 4 } else { 1 }
+        batch_size(classes) * if matches!(self, Self::Parties(parties) if parties.are_grouped()) { 4 } else { 1 }
     }
 
     /// Entries that the votes of a sample take while they are drawn.

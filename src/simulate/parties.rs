@@ -30,6 +30,11 @@ enum Parties {
 }
 
 impl PartyVotes {
+    /// Whether groups of parties are drawn together, from tables of their own.
+    pub(super) fn are_grouped(&self) -> bool {
+        matches!(*self.parties, Parties::Packed { .. })
+    }
+
     pub(super) fn new(model: &CapcModel) -> Self {
         let (parties, marked) = (model.probabilities(), model.probabilities_marked());
         let (classes, count) = (model.classes(), parties.len() as u64);

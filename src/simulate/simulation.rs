@@ -10,7 +10,7 @@ pub const BLOCK_SAMPLES: u64 = 65_536;
 
 /// Version of all that decides which numbers are drawn for a (seed, query, world, block). It rises with every
 /// value-breaking release, so that files of two versions are not added up.
-pub const SAMPLER_VERSION: u32 = 3;
+pub const SAMPLER_VERSION: u32 = 4;
 
 /// How much to simulate and from which seed.
 ///

@@ -12,7 +12,7 @@ use crate::special::log_sum_exp;
 use rayon::prelude::*;
 
 /// Distance of two levels of the trapezoid rule from which the squared distance is below rounding.
-const LEVEL_DISTANCE: f64 = 2e-8;
+pub(super) const LEVEL_DISTANCE: f64 = 2e-8;
 /// Nodes that follow each other, each search starting where the last one ended.
 const CHUNK: usize = 16;
 /// The most nodes whose factors are kept between bounding and computing their densities.
@@ -44,6 +44,13 @@ impl Density {
     fn is_vague(self, peak: f64) -> bool {
         self.ln_error > peak + if self.known { INEXACT } else { NEGLIGIBLE }
     }
+}
+
+/// The largest tilt where densities matter.
+fn largest_tilt(ln_densities: &[f64], ln_tilts: &[f64]) -> f64 {
+    let peak = ln_densities.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let matter = ln_densities.iter().zip(ln_tilts).filter(|(ln_density, _)| **ln_density > peak + NEGLIGIBLE);
+    matter.fold(0.0, |most, (_, &tilt)| most.max(tilt))
 }
 
 #[derive(Debug, Default)]
@@ -86,6 +93,7 @@ impl<'a> Integral<'a> {
     pub(super) fn distributions(&self) -> Result<Vec<Vec<LogIntegral>>> {
         let lattice = Lattice::new(self.votes, self.sigma)?;
         let mut sums: Vec<Vec<Vec<f64>>> = Vec::new();
+        let mut tilts: Vec<f64> = Vec::new();
         let mut before: Option<Vec<Vec<f64>>> = None;
         let mut distance = f64::INFINITY;
         for level in 0..LEVELS {
@@ -96,6 +104,9 @@ impl<'a> Integral<'a> {
                     sums.extend(nodes.iter().map(|node| node.densities[output][group].ln_value));
                 }
             }
+            tilts.extend(
+                nodes.iter().map(|node| node.ln_tilts.iter().fold(0.0, |most: f64, tilt| most.max(tilt.abs()))),
+            );
             let value = |sum: &Vec<f64>| level.step().ln() + log_sum_exp(sum.iter().copied());
             let values: Vec<Vec<f64>> = sums.iter().map(|sums| sums.iter().map(value).collect()).collect();
             if let Some(coarse) = before.replace(values.clone()) {
@@ -105,8 +116,12 @@ impl<'a> Integral<'a> {
                         worst.max(difference / (1.0 + 1e-7 * fine.abs()))
                     });
                 if distance <= LEVEL_DISTANCE {
-                    let integral = |ln_value: &f64| self.with_error(*ln_value, distance);
-                    return Ok(values.iter().map(|values| values.iter().map(integral).collect()).collect());
+                    let integral = |(ln_value, sum): (&f64, &Vec<f64>)| {
+                        self.with_error(*ln_value, distance, largest_tilt(sum, &tilts))
+                    };
+                    let of_output =
+                        |(values, sums): (&Vec<f64>, &Vec<Vec<f64>>)| values.iter().zip(sums).map(integral).collect();
+                    return Ok(values.iter().zip(&sums).map(of_output).collect());
                 }
             }
         }
@@ -125,9 +140,10 @@ impl<'a> Integral<'a> {
         sums.iter_mut()
     }
 
-    /// Truncation, and rounding of products of this many factors.
-    fn with_error(&self, ln_value: f64, distance: f64) -> LogIntegral {
-        let rounding = f64::EPSILON * (8.0 + self.votes.groups.len() as f64 + 2.0 * ln_value.abs());
+    /// Truncation, and rounding of products of this many factors and of their tilt, which is taken out again.
+    fn with_error(&self, ln_value: f64, distance: f64, ln_tilt: f64) -> LogIntegral {
+        let taken_out = self.votes.k as f64 * ln_tilt;
+        let rounding = f64::EPSILON * (8.0 + self.votes.groups.len() as f64 + 2.0 * ln_value.abs() + 4.0 * taken_out);
         LogIntegral { ln_value, error: distance * distance + rounding }
     }
 

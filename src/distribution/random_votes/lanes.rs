@@ -6,6 +6,9 @@
 /// Lanes of a block: one register of 512 bits.
 pub(super) const LANES: usize = 8;
 
+/// Eight numbers.
+pub(super) type Lane = [f64; LANES];
+
 /// Eight complex numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Complex {

@@ -19,7 +19,7 @@ pub(super) const LEVELS: u32 = 4;
 /// The densities are as narrow as the largest of C noises varies, and the step has to shrink with them. The numbers are
 /// measured: for even, uneven and nearly sure votes of 2 to 100 classes the levels differ by 1e-10 to 1e-8, just below
 /// the distance that is near enough. Where they differ by more there is a third level.
-fn first_step(classes: usize) -> f64 {
+pub(super) fn first_step(classes: usize) -> f64 {
     (0.78 / libm::pow(libm::log(classes as f64), 0.74)).min(0.72)
 }
 

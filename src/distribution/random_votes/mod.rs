@@ -13,12 +13,17 @@
 //! power 64. The size of the terms of every sum is summed beside it; where it shows that digits were lost and the
 //! density matters, the density is computed again with the tilt of its own winner.
 //!
+//! *Wide noise*: where σ is larger than the votes vary and one vote is marked at most, the expectation over the votes is
+//! a short series instead (`wide_noise`), which measures its own accuracy and gives way to the product above where that
+//! is not enough.
+//!
 //! *m votes from another distribution P'*: Mult(k-m, P) + Mult(m, P') has the factors Σ_b (εP'_i)^b/b! a_i^{(b)}, where
 //! a^{(b)} has n + b for n inside F, and m! times the coefficient of z^{k-m} ε^m. *B ~ Bin(m, ν) votes for y' that
 //! displace Mult(B, P^k)*: a displaced y' is replaced by itself, so that S ~ Bin(m, ν(1 - P^k_{y'})) votes move to y'
 //! from the other classes; these have the factors Σ_b (εp_i)^b/b! a_i^{(-b)} with p = P^k given not y', and y' has Σ_s
 //! P(S = s) s! ε^{m-s} a_{y'}^{(s)}; the distribution is the coefficient of z^k ε^m.
 
+mod charlier;
 mod factors;
 mod form;
 mod integral;
@@ -29,6 +34,7 @@ mod moments;
 mod noise_table;
 mod spectrum;
 mod votes;
+mod wide_noise;
 
 use super::categorical::OutcomeDistribution;
 use super::noise::Noise;
@@ -183,7 +189,10 @@ fn distributions<const N: usize>(
 ) -> Result<[OutcomeDistribution; N]> {
     let sigma = gaussian_scale(noise)?;
     let votes = Votes::new(k, p, marks, plain)?;
-    let integrals = Integral::new(&votes, sigma).distributions()?;
+    let integrals = match wide_noise::distributions(&votes, sigma) {
+        Some(integrals) => integrals,
+        None => Integral::new(&votes, sigma).distributions()?,
+    };
     let distribution = |integrals: &Vec<_>| {
         OutcomeDistribution::from_integrals(&votes.of_class.iter().map(|&group| integrals[group]).collect::<Vec<_>>())
     };

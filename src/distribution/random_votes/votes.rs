@@ -3,6 +3,7 @@
 use super::noise_table::{Column, Values};
 use crate::error::{Error, Result};
 use crate::special::{log_binomial_pmf, log_poisson_pmf};
+use std::sync::OnceLock;
 
 /// The most voters: beyond, the tables would not fit.
 const MAX_VOTERS: u64 = 1_000_000;
@@ -66,8 +67,9 @@ pub(super) struct Votes {
 pub(super) struct Group {
     /// kP_i.
     pub(super) mean: f64,
-    /// P(Poi(kP_i) = n) for n = 0..=k; a single entry where P_i = 0.
-    poisson: Column,
+    /// P(Poi(kP_i) = n) for n = 0..=k, made when it is asked for; a single entry where P_i = 0.
+    poisson: OnceLock<Column>,
+    voters: u64,
     pub(super) components: Vec<Component>,
     /// Which of the components is that of the class without marks.
     pub(super) base: usize,
@@ -120,16 +122,9 @@ impl Votes {
             } else {
                 last = Some(key(class));
                 let mean = k as f64 * p[class];
-                let most = if mean > 0.0 { k } else { 0 };
                 let components = components(class);
                 let base = components.iter().position(|component| component.shift == 0).unwrap_or(0);
-                groups.push(Group {
-                    mean,
-                    poisson: Column::new((0..=most).map(|n| log_poisson_pmf(n, mean)).collect(), k <= FEW_VOTERS),
-                    components,
-                    base,
-                    multiplicity: 1,
-                });
+                groups.push(Group { mean, poisson: OnceLock::new(), voters: k, components, base, multiplicity: 1 });
             }
             of_class[class] = groups.len() - 1;
         }
@@ -175,7 +170,14 @@ impl Group {
     /// P(Poi(kP_i) = n).
     #[inline(always)]
     pub(super) fn poisson(&self) -> Values<'_> {
-        self.poisson.from(0, 0.0)
+        self.poisson.get_or_init(|| self.column()).from(0, 0.0)
+    }
+
+    #[cold]
+    fn column(&self) -> Column {
+        let most = if self.mean > 0.0 { self.voters } else { 0 };
+        let logarithms = (0..=most).map(|n| log_poisson_pmf(n, self.mean)).collect();
+        Column::new(logarithms, self.voters <= FEW_VOTERS)
     }
 }
 

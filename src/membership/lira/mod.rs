@@ -7,6 +7,7 @@ mod multivariate;
 mod plan;
 mod sample;
 mod side;
+mod side_by_side;
 #[cfg(test)]
 mod tests;
 mod tile;

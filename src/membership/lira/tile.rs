@@ -8,13 +8,16 @@
 //! so that a victim costs one division per view, and one logarithm for the product of 1 - t over the views. Every set
 //! is centered about a rough mean of its own before it is squared, so that rounding is relative to its spread.
 
+use super::side_by_side::{LANES, Lanes, side_by_side, singles_side_by_side};
 use crate::membership::shadow_scores::ScoreBlock;
+use crate::special::ln_in_loops;
 use crate::vectorized::{Arch, vectorized};
-use ndarray::{Array1, ArrayView2, ArrayView3, ArrayViewMut2, Axis};
-use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Sub};
+use ndarray::{ArrayView2, ArrayView3, ArrayViewMut2, Axis};
+use std::borrow::Cow;
+use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Range, Sub};
 
-/// Samples side by side: one vector of the widest machines in single precision.
-const LANES: usize = 16;
+/// Tiles that are read together, so that memory is read in long runs.
+const TOGETHER: usize = 4;
 
 /// Views whose 1 - t are multiplied before a logarithm is taken: KEPT^20 is above the smallest normal single.
 const PRODUCT: usize = 20;
@@ -49,6 +52,10 @@ trait Real:
     /// One of two numbers, by their bits: of a condition compilers make a choice between addresses, which no vector can
     /// read.
     fn choose(mask: Self::Mask, yes: Self, no: Self) -> Self;
+    /// self · factor + term, rounded once.
+    fn times_plus(self, factor: Self, term: Self) -> Self;
+    /// Copies the views of samples, a row each, into lanes.
+    fn side_by_side(arch: Arch, rows: &[Self], views: usize, samples: &[usize; LANES], into: &mut [Lanes<Self>]);
 }
 
 impl Real for f32 {
@@ -68,6 +75,13 @@ impl Real for f32 {
     #[inline(always)]
     fn choose(mask: u32, yes: Self, no: Self) -> Self {
         Self::from_bits(yes.to_bits() & mask | no.to_bits() & !mask)
+    }
+    #[inline(always)]
+    fn times_plus(self, factor: Self, term: Self) -> Self {
+        self.mul_add(factor, term)
+    }
+    fn side_by_side(arch: Arch, rows: &[Self], views: usize, samples: &[usize; LANES], into: &mut [Lanes<Self>]) {
+        singles_side_by_side(arch, rows, views, samples, into);
     }
 }
 
@@ -89,9 +103,14 @@ impl Real for f64 {
     fn choose(mask: u64, yes: Self, no: Self) -> Self {
         Self::from_bits(yes.to_bits() & mask | no.to_bits() & !mask)
     }
+    #[inline(always)]
+    fn times_plus(self, factor: Self, term: Self) -> Self {
+        self.mul_add(factor, term)
+    }
+    fn side_by_side(_arch: Arch, rows: &[Self], views: usize, samples: &[usize; LANES], into: &mut [Lanes<Self>]) {
+        side_by_side(rows, views, samples, into);
+    }
 }
-
-type Lanes<F> = [F; LANES];
 
 /// Sums of squares whose product cannot leave the doubles: each is between 1e-30 and 1e30.
 const SQUARES: usize = 10;
@@ -118,59 +137,45 @@ fn tiles<F: Real>(
 ) -> Vec<Slow> {
     let arch = Arch::new();
     let (models, samples, views) = block.dim();
-    let mut tile = Tile::new(models, views);
+    let mut tiles: Vec<Tile<F>> = (0..TOGETHER).map(|_| Tile::new(models, views)).collect();
     let mut slow = Vec::new();
-    for start in (0..samples).step_by(LANES) {
-        let lanes = LANES.min(samples - start);
-        tile.load(block, members, start, lanes);
-        vectorized(
-            arch,
-            #[inline(always)]
-            || tile.prepare(),
-        );
-        vectorized(
-            arch,
-            #[inline(always)]
-            || tile.guess(),
-        );
-        for (model, found) in tile.found.iter().enumerate() {
+    for start in (0..samples).step_by(TOGETHER * LANES) {
+        let end = samples.min(start + TOGETHER * LANES);
+        let tiles = &mut tiles[..(end - start).div_ceil(LANES)];
+        for model in 0..models {
+            let rows = block.index_axis(Axis(0), model);
+            let rows = rows.slice_axis(Axis(0), (start..end).into());
+            let rows = rows.to_slice().map_or_else(|| rows.iter().copied().collect(), Cow::Borrowed);
+            let truth = members.index_axis(Axis(0), model);
+            let truth = truth.slice_axis(Axis(0), (start..end).into());
+            let truth = truth.to_slice().map_or_else(|| truth.iter().copied().collect(), Cow::Borrowed);
+            for ((tile, rows), truth) in tiles.iter_mut().zip(rows.chunks(LANES * views)).zip(truth.chunks(LANES)) {
+                tile.load(arch, model, rows, truth);
+            }
+        }
+        for tile in &mut *tiles {
+            vectorized(
+                arch,
+                #[inline(always)]
+                || tile.prepare(),
+            );
+            vectorized(
+                arch,
+                #[inline(always)]
+                || tile.guess(),
+            );
+        }
+        for model in 0..models {
             let mut row = scores.index_axis_mut(Axis(0), model);
-            let mut row = row.slice_axis_mut(Axis(0), (start..start + lanes).into());
+            let mut row = row.slice_axis_mut(Axis(0), (start..end).into());
+            let found = tiles.iter().flat_map(|tile| &tile.found[model]);
             row.iter_mut().zip(found).for_each(|(score, found)| *score = *found);
         }
-        for lane in 0..lanes {
-            if tile.poor[lane] {
-                slow.push((start + lane, None));
-            } else if tile.lost_any & (1 << lane) != 0 {
-                let lost = tile.lost.iter().enumerate().filter(|(_, lost)| *lost & (1 << lane) != 0);
-                slow.push((start + lane, Some(lost.map(|(model, _)| (model, model)).collect())));
-            }
+        for (tile, start) in tiles.iter().zip((start..end).step_by(LANES)) {
+            tile.list_slow(start..end.min(start + LANES), &mut slow);
         }
     }
     slow
-}
-
-/// Views that are read of each sample at once.
-const READ: usize = 6;
-
-/// Copies the views of samples into lanes, few contiguous ones of every sample at a time.
-fn side_by_side<F: Real>(rows: &[F], views: usize, samples: &[usize; LANES], into: &mut [Lanes<F>]) {
-    let mut into = into.chunks_exact_mut(READ);
-    let mut start = 0;
-    for into in &mut into {
-        for lane in 0..LANES {
-            let row = &rows[samples[lane] * views + start..][..READ];
-            for view in 0..READ {
-                into[view][lane] = row[view];
-            }
-        }
-        start += READ;
-    }
-    for (view, into) in into.into_remainder().iter_mut().enumerate() {
-        for (into, sample) in into.iter_mut().zip(samples) {
-            *into = rows[sample * views + start + view];
-        }
-    }
 }
 
 /// One side of every lane in one view.
@@ -223,32 +228,25 @@ impl<F: Real> Tile<F> {
         }
     }
 
-    /// Copies samples into lanes; lanes beyond the last sample repeat the first.
-    fn load(&mut self, block: ArrayView3<'_, F>, members: ArrayView2<'_, bool>, start: usize, lanes: usize) {
-        let views = self.views;
-        let samples = std::array::from_fn(|lane| lane % lanes);
-        self.count = [[0.0; LANES]; 2];
-        for (model, into) in self.scores.chunks_exact_mut(views).enumerate() {
-            let rows = block.index_axis(Axis(0), model);
-            let rows = rows.slice_axis(Axis(0), (start..start + lanes).into());
-            let copy: Array1<F>;
-            let rows = match rows.to_slice() {
-                Some(rows) => rows,
-                None => {
-                    copy = rows.iter().copied().collect();
-                    copy.as_slice().unwrap_or_default()
-                }
-            };
-            side_by_side(rows, views, &samples, into);
-            let truth = members.index_axis(Axis(0), model);
-            for (lane, weight) in self.member[model].iter_mut().enumerate() {
-                let member = truth[start + samples[lane]];
-                *weight = F::of(f64::from(u8::from(member)));
-                self.count[1][lane] += f64::from(u8::from(member));
-            }
+    /// Copies what a model has of up to [`LANES`] samples into lanes; lanes beyond the last sample repeat the first.
+    fn load(&mut self, arch: Arch, model: usize, rows: &[F], truth: &[bool]) {
+        let samples = std::array::from_fn(|lane| lane % truth.len());
+        let into = &mut self.scores[model * self.views..(model + 1) * self.views];
+        F::side_by_side(arch, rows, self.views, &samples, into);
+        for (weight, sample) in self.member[model].iter_mut().zip(samples) {
+            *weight = F::of(f64::from(u8::from(truth[sample])));
         }
-        for lane in 0..LANES {
-            self.count[0][lane] = self.member.len() as f64 - self.count[1][lane];
+    }
+
+    /// Samples that must be computed in doubles.
+    fn list_slow(&self, samples: Range<usize>, slow: &mut Vec<Slow>) {
+        for (lane, sample) in samples.enumerate() {
+            if self.poor[lane] {
+                slow.push((sample, None));
+            } else if self.lost_any & (1 << lane) != 0 {
+                let lost = self.lost.iter().enumerate().filter(|(_, lost)| *lost & (1 << lane) != 0);
+                slow.push((sample, Some(lost.map(|(model, _)| (model, model)).collect())));
+            }
         }
     }
 
@@ -260,7 +258,14 @@ impl<F: Real> Tile<F> {
         for side in 0..2 {
             self.log_squares[side] = [0.0; LANES];
         }
+        self.count = [[0.0; LANES]; 2];
+        for member in &self.member {
+            for lane in 0..LANES {
+                self.count[1][lane] += member[lane].wide();
+            }
+        }
         for lane in 0..LANES {
+            self.count[0][lane] = self.member.len() as f64 - self.count[1][lane];
             // A victim of either side must leave two models there.
             self.poor[lane] = self.count.iter().any(|count| count[lane] < 3.0);
         }
@@ -272,7 +277,7 @@ impl<F: Real> Tile<F> {
             let (mut inside, mut all) = (zero, zero);
             for (x, w) in self.scores[view..].iter().step_by(views).zip(&self.member) {
                 for lane in 0..LANES {
-                    inside[lane] += w[lane] * x[lane];
+                    inside[lane] = w[lane].times_plus(x[lane], inside[lane]);
                     all[lane] += x[lane];
                 }
             }
@@ -288,8 +293,8 @@ impl<F: Real> Tile<F> {
                     let (a, b) = ((one - w[lane]) * a, w[lane] * b);
                     sums[0][lane] += a;
                     sums[1][lane] += b;
-                    squares[0][lane] += a * a;
-                    squares[1][lane] += b * b;
+                    squares[0][lane] = a.times_plus(a, squares[0][lane]);
+                    squares[1][lane] = b.times_plus(b, squares[1][lane]);
                 }
             }
             for lane in 0..LANES {
@@ -355,7 +360,7 @@ impl<F: Real> Tile<F> {
             for (chunk, ((x, o), i)) in views.enumerate() {
                 if chunk > 0 {
                     for lane in 0..LANES {
-                        log_kept[lane] += kept[lane].wide().ln();
+                        log_kept[lane] += ln_in_loops(kept[lane].wide());
                         kept[lane] = one;
                     }
                 }
@@ -373,11 +378,13 @@ impl<F: Real> Tile<F> {
                     }
                 }
             }
+            for lane in 0..LANES {
+                log_kept[lane] += ln_in_loops(kept[lane].wide());
+            }
             let mut lost = 0;
             for lane in 0..LANES {
                 let side = usize::from(member[lane] > F::of(0.5));
-                let log_kept = log_kept[lane] + kept[lane].wide().ln();
-                let own = factor[side][lane] * own[lane].wide() + log_kept;
+                let own = factor[side][lane] * own[lane].wide() + log_kept[lane];
                 let ratio = 0.5 * (other[lane].wide() + constant[side][lane] - own);
                 self.found[model][lane] = if side == 1 { ratio } else { -ratio };
                 // Overflow and NaN too.

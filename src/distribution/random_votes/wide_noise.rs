@@ -1,0 +1,660 @@
+//! The integral where the noise is wider than the votes vary: an expansion that needs no tilt and no circle.
+//!
+//! At every value x of the winning noisy count the density of winner c is an expectation over multinomial votes of f((x -
+//! n_c)/σ)/σ Π_{i≠c} F((x - n_i)/σ), a series in Charlier's polynomials ([`charlier`](super::charlier)). Class i varies
+//! by s_i = √(kP_i), and its coefficients fall like (P_i s_i²/(σ² + s_i²))^{r/2}, those of the product like
+//! (Σ_i P_i s_i²/(σ² + s_i²))^{R/2}: twenty of them for 250 votes with noise of 40.
+//!
+//! Nothing guarantees the relative accuracy of rare winners here, so it is measured: how large the terms are that were
+//! added, how large the last of them are, and whether the probabilities add up to 1. Where any of it is not good enough
+//! there is no result, and the integral with tilts is taken.
+
+#![allow(clippy::needless_range_loop, reason = "the same lane of several arrays")]
+
+use super::charlier::{Weights, coefficients_up_to, moments};
+use super::integral::LEVEL_DISTANCE;
+use super::lanes::{LANES, Lane};
+use super::lattice::first_step;
+use super::votes::{Group, Output, Votes};
+use crate::quadrature::LogIntegral;
+use crate::special::{LN_SQRT_2PI, exp_in_loops, log_poisson_pmf, ndtr};
+use crate::vectorized::{Arch, vectorized};
+use rayon::prelude::*;
+
+/// The most coefficients of a product: beyond, the integral with tilts is as fast.
+const MOST_COEFFICIENTS: usize = 48;
+/// The most values of the noise that are tabulated, if the votes are fewer.
+const MOST_VALUES: usize = 20_000;
+/// Share of the first coefficient at which those that follow do not matter.
+const DROPPED: f64 = 1e-17;
+/// The largest share of a probability that the last terms may be, and the most by which terms may exceed it.
+const MOST_REST: f64 = 4e-15;
+const MOST_SIZE: f64 = 8.0;
+/// Share of the integral at the ends of the range, and of 1 that the probabilities may lack.
+const MOST_AT_ENDS: f64 = 1e-16;
+const MOST_LACKING: f64 = 1e-12;
+/// Nodes where the density would be below this share of its peak, if the votes were their means, are left out.
+const NEGLIGIBLE: f64 = 1e-24;
+
+/// ln of the integrals, by output, then group; None where the expansion is not accurate.
+pub(super) fn distributions(votes: &Votes, sigma: f64) -> Option<Vec<Vec<LogIntegral>>> {
+    let expansion = Expansion::new(votes, sigma)?;
+    let nodes = Nodes::new(&expansion)?;
+    let block = |workspace: &mut Workspace, block: usize| {
+        vectorized(
+            Arch::new(),
+            #[inline(always)]
+            || workspace.block(&expansion, &nodes, block),
+        )
+    };
+    let blocks: Vec<Vec<Winner>> =
+        (0..nodes.blocks).into_par_iter().map_init(|| Workspace::new(&expansion), block).collect();
+    expansion.integrals(&nodes, &blocks)
+}
+
+/// What is to be summed, whatever x is.
+struct Expansion<'a> {
+    votes: &'a Votes,
+    sigma: f64,
+    /// Half of the first step of the trapezoid rule: a whole number of votes.
+    step: i64,
+    /// Number of coefficients of a product.
+    terms: usize,
+    /// By group.
+    weights: Vec<Weights>,
+    /// By output: what the coefficients of a product are multiplied by.
+    moments: Vec<Vec<f64>>,
+    /// The smallest number of votes, marks included, and how many there are.
+    first: i64,
+    rows: usize,
+}
+
+impl<'a> Expansion<'a> {
+    fn new(votes: &'a Votes, sigma: f64) -> Option<Self> {
+        let step = (0.5 * first_step(votes.positions.len()) * sigma).floor();
+        if !(1.0..=1e6).contains(&step) || votes.marks > 1 {
+            return None;
+        }
+        let voters = votes.k as f64;
+        let decay = |group: &Group| group.mean / voters * group.mean / (sigma * sigma + group.mean);
+        let whole = votes.groups.iter().map(|group| group.multiplicity as f64 * decay(group)).sum();
+        let terms = coefficients_up_to(degree(whole)?);
+        if terms > MOST_COEFFICIENTS {
+            return None;
+        }
+        let of_group = |group: &Group| {
+            Some(Weights::new(group.mean, voters, coefficients_up_to(degree(decay(group))? + 1).min(terms)))
+        };
+        let weights = votes.groups.iter().map(of_group).collect::<Option<Vec<_>>>()?;
+        let shifts = || {
+            votes.groups.iter().zip(&weights).flat_map(|(group, weights)| {
+                group.components.iter().map(move |component| (weights.first + component.shift, weights.rows() as i64))
+            })
+        };
+        let first = shifts().map(|(first, _)| first).min()?;
+        let end = shifts().map(|(first, rows)| first + rows).max()?;
+        let of_output = |output: &Output| moments(voters, votes.k - output.degree, terms);
+        Some(Self {
+            votes,
+            sigma,
+            step: step as i64,
+            terms,
+            weights,
+            moments: votes.outputs.iter().map(of_output).collect(),
+            first,
+            rows: (end - first) as usize,
+        })
+    }
+}
+
+/// The degree from which on powers of √`square` are negligible; None where they never are.
+fn degree(square: f64) -> Option<usize> {
+    if square == 0.0 {
+        return Some(0);
+    }
+    let degree = DROPPED.ln() / (0.5 * square.ln()) + 1.0;
+    (0.0..1e3).contains(&degree).then_some(degree as usize)
+}
+
+/// The values of x, eight in a block, and the noise at all distances.
+struct Nodes {
+    /// The first x, a multiple of the step, and the number of blocks.
+    start: i64,
+    blocks: usize,
+    /// The smallest distance in the tables.
+    first: i64,
+    below: Vec<f64>,
+    /// Without the factor 1/(σ√2π).
+    density: Vec<f64>,
+}
+
+impl Nodes {
+    /// The nodes at which a winner matters.
+    fn new(expansion: &Expansion<'_>) -> Option<Self> {
+        let (votes, sigma, step) = (expansion.votes, expansion.sigma, expansion.step);
+        let means = || votes.groups.iter().map(|group| group.mean);
+        let (least, most) = (means().fold(f64::INFINITY, f64::min), means().fold(0.0, f64::max));
+        let from = (most - 11.0 * sigma).min(0.5 * (least + most) - 8.5 * sigma);
+        let spread = (2.0 * libm::log(votes.positions.len() as f64)).sqrt();
+        let to = most + (11.0 + spread) * sigma;
+        let [from, to] = [from, to].map(|x| (x / step as f64).floor() as i64 * step);
+        // Seven more, so that the last block is whole.
+        let first = from - expansion.first - expansion.rows as i64;
+        let last = to + LANES as i64 * step - expansion.first;
+        let length = (last - first + 1) as usize;
+        if length > MOST_VALUES.max(4 * votes.k) {
+            return None;
+        }
+        let z: Vec<f64> = (first..=last).map(|distance| distance as f64 / sigma).collect();
+        let mut density: Vec<f64> = z.iter().map(|z| -0.5 * z * z).collect();
+        vectorized(
+            Arch::new(),
+            #[inline(always)]
+            || density.iter_mut().for_each(|value| *value = exp_in_loops(*value)),
+        );
+        let below = z.iter().map(|&z| ndtr(z)).collect();
+        let mut nodes = Self { start: from, blocks: 0, first, below, density };
+        let last = nodes.confine(expansion, to)?;
+        nodes.blocks = ((last - nodes.start) / step) as usize / LANES + 1;
+        Some(nodes)
+    }
+
+    /// Starts at the first node that matters, and says which is the last.
+    fn confine(&mut self, expansion: &Expansion<'_>, to: i64) -> Option<i64> {
+        let groups = &expansion.votes.groups;
+        let count = ((to - self.start) / expansion.step + 1) as usize;
+        // The densities where everyone's votes are their means.
+        let mut densities = vec![0.0; count * groups.len()];
+        for (node, densities) in densities.chunks_exact_mut(groups.len()).enumerate() {
+            let x = self.start + node as i64 * expansion.step;
+            let mut product = 1.0;
+            for (group, density) in groups.iter().zip(&mut *densities) {
+                let at = (x - group.mean.round() as i64 - self.first) as usize;
+                product *= self.below[at].powi(group.multiplicity as i32);
+                *density = self.density[at] / self.below[at];
+            }
+            densities.iter_mut().for_each(|density| *density *= product);
+        }
+        let mut peaks = vec![0.0f64; groups.len()];
+        for densities in densities.chunks_exact(groups.len()) {
+            peaks.iter_mut().zip(densities).for_each(|(peak, density)| *peak = peak.max(*density));
+        }
+        let matters =
+            |densities: &[f64]| densities.iter().zip(&peaks).any(|(density, peak)| !(*density < NEGLIGIBLE * peak));
+        let first = densities.chunks_exact(groups.len()).position(matters)? as i64;
+        let last = densities.chunks_exact(groups.len()).rposition(matters)? as i64;
+        let start = self.start;
+        self.start = start + first * expansion.step;
+        Some(start + last * expansion.step)
+    }
+}
+
+/// Densities of a winner at eight nodes.
+#[derive(Debug, Clone, Copy)]
+struct Winner {
+    value: Lane,
+    /// Size of the largest term, and of the last ones.
+    size: Lane,
+    rest: Lane,
+}
+
+/// Polynomials in v, each coefficient for eight nodes.
+struct Workspace {
+    /// F and f at the distances of the nodes from all numbers of votes.
+    below: Vec<Lane>,
+    density: Vec<Lane>,
+    factors: Vec<Factor>,
+    /// The product of the first components of all classes, and the same without one class.
+    product: Vec<Lane>,
+    others: Vec<Lane>,
+    /// By group: its second component divided by the first.
+    quotients: Vec<Lane>,
+    /// The sum of all quotients, and what is to be multiplied by the others.
+    sum: Vec<Lane>,
+    own: Vec<Lane>,
+    marked: Vec<Lane>,
+}
+
+/// A class: by component, with F and with f.
+struct Factor {
+    losing: Vec<Lane>,
+    winning: Vec<Lane>,
+    /// The last coefficient of F or f, relative to the first.
+    last: Lane,
+}
+
+impl Factor {
+    /// The coefficients of all components, from the values of F and f for numbers of votes from `first` on.
+    #[inline(always)]
+    fn fill(&mut self, group: &Group, weights: &Weights, [below, density]: [&[Lane]; 2], first: i64) {
+        let terms = weights.terms;
+        for (coefficients, values) in [(&mut self.losing, below), (&mut self.winning, density)] {
+            // The second component is often the first, or the first the second, with one vote more.
+            let (head, tail) = coefficients.split_at_mut(terms);
+            let from = |index: usize| &values[(weights.first + group.components[index].shift - first) as usize..];
+            if tail.is_empty() {
+                weights.coefficients(from(0), head);
+            } else if weights.shifts() && group.components[1].shift == group.components[0].shift + 1 {
+                weights.coefficients(from(0), head);
+                weights.shifted(head, tail);
+            } else if weights.shifts() && group.components[0].shift == group.components[1].shift + 1 {
+                weights.coefficients(from(1), tail);
+                weights.shifted(tail, head);
+            } else {
+                weights.coefficients(from(0), head);
+                weights.coefficients(from(1), tail);
+            }
+        }
+        self.last = [0.0; LANES];
+        let root_factorial = root_factorial(terms - 1);
+        for series in self.losing.chunks_exact(terms).chain(self.winning.chunks_exact(terms)) {
+            for lane in 0..LANES {
+                let last = (series[terms - 1][lane] / series[0][lane]).abs();
+                self.last[lane] = self.last[lane].max(last * root_factorial);
+            }
+        }
+    }
+}
+
+impl Workspace {
+    fn new(expansion: &Expansion<'_>) -> Self {
+        let zeros = |length: usize| vec![[0.0; LANES]; length];
+        let factor = |(group, weights): (&Group, &Weights)| {
+            let length = group.components.len() * weights.terms;
+            Factor { losing: zeros(length), winning: zeros(length), last: [0.0; LANES] }
+        };
+        let [product, others, sum, own, marked] = [(); 5].map(|()| zeros(expansion.terms));
+        Self {
+            below: zeros(expansion.rows),
+            density: zeros(expansion.rows),
+            factors: expansion.votes.groups.iter().zip(&expansion.weights).map(factor).collect(),
+            quotients: zeros(expansion.votes.groups.len() * expansion.terms),
+            product,
+            others,
+            sum,
+            own,
+            marked,
+        }
+    }
+
+    /// The densities at a block of nodes, by output, then group.
+    #[inline(always)]
+    fn block(&mut self, expansion: &Expansion<'_>, nodes: &Nodes, block: usize) -> Vec<Winner> {
+        let x = nodes.start + (block * LANES) as i64 * expansion.step - nodes.first - expansion.first;
+        for (row, (below, density)) in self.below.iter_mut().zip(&mut self.density).enumerate() {
+            for lane in 0..LANES {
+                let at = (x - row as i64 + lane as i64 * expansion.step) as usize;
+                (below[lane], density[lane]) = (nodes.below[at], nodes.density[at]);
+            }
+        }
+        for ((factor, group), weights) in self.factors.iter_mut().zip(&expansion.votes.groups).zip(&expansion.weights) {
+            factor.fill(group, weights, [&self.below, &self.density], expansion.first);
+        }
+        let mut winners = Vec::with_capacity(expansion.moments.len() * expansion.votes.groups.len());
+        for (output, moments) in expansion.votes.outputs.iter().zip(&expansion.moments) {
+            let scale = self.products(expansion, output);
+            self.winners(expansion, output, (moments, scale), &mut winners);
+        }
+        winners
+    }
+
+    /// The product of the first components and the sum of the quotients; the weight of the product.
+    #[inline(always)]
+    fn products(&mut self, expansion: &Expansion<'_>, output: &Output) -> f64 {
+        let mut scale = 1.0;
+        self.product.fill([0.0; LANES]);
+        self.product[0] = [1.0; LANES];
+        self.sum.fill([0.0; LANES]);
+        for (index, (group, weights)) in expansion.votes.groups.iter().zip(&expansion.weights).enumerate() {
+            let factor = &self.factors[index];
+            let [first, second] = parts(group, output);
+            let series = &factor.losing[first.place(weights.terms)];
+            for _ in 0..group.multiplicity {
+                multiply(&mut self.own, series, &self.product);
+                std::mem::swap(&mut self.own, &mut self.product);
+                scale *= first.weight;
+            }
+            if output.marked {
+                let quotient = &mut self.quotients[index * expansion.terms..][..expansion.terms];
+                quotient.fill([0.0; LANES]);
+                if second.weight > 0.0 {
+                    let weight = second.weight / first.weight;
+                    for (quotient, value) in quotient.iter_mut().zip(&factor.losing[second.place(weights.terms)]) {
+                        *quotient = value.map(|value| weight * value);
+                    }
+                    divide(quotient, series);
+                    add_scaled(&mut self.sum, quotient, group.multiplicity as f64);
+                }
+            }
+        }
+        scale
+    }
+
+    /// The densities of all winners.
+    #[inline(always)]
+    fn winners(
+        &mut self,
+        expansion: &Expansion<'_>,
+        output: &Output,
+        (moments, scale): (&[f64], f64),
+        winners: &mut Vec<Winner>,
+    ) {
+        let [size, rest] = self.sizes(output, moments);
+        for (index, (group, weights)) in expansion.votes.groups.iter().zip(&expansion.weights).enumerate() {
+            let factor = &self.factors[index];
+            let [first, second] = parts(group, output);
+            self.others.copy_from_slice(&self.product);
+            divide(&mut self.others, &factor.losing[first.place(weights.terms)]);
+            let winning = &factor.winning[first.place(weights.terms)];
+            let value = if output.marked {
+                // The mark is with one of the others, or with the winner.
+                let quotient = &self.quotients[index * expansion.terms..][..expansion.terms];
+                self.own.copy_from_slice(&self.sum);
+                add_scaled(&mut self.own, quotient, -1.0);
+                multiply(&mut self.marked, winning, &self.own);
+                if second.weight > 0.0 {
+                    let winning = &factor.winning[second.place(weights.terms)];
+                    add_scaled(&mut self.marked, winning, second.weight / first.weight);
+                }
+                functional(&self.marked, &self.others, moments, &mut self.own)
+            } else {
+                functional(winning, &self.others, moments, &mut self.own)
+            };
+            let mut winner = Winner { value, size, rest };
+            for lane in 0..LANES {
+                winner.value[lane] *= scale;
+                winner.size[lane] *= winner.value[lane].abs();
+                winner.rest[lane] *= winner.value[lane].abs();
+            }
+            winners.push(winner);
+        }
+    }
+
+    /// The largest and the last terms of the probability that all noisy counts are below x, relative to it.
+    #[inline(always)]
+    fn sizes(&mut self, output: &Output, moments: &[f64]) -> [Lane; 2] {
+        let product = if output.marked {
+            multiply(&mut self.marked, &self.sum, &self.product);
+            &self.marked
+        } else {
+            &self.product
+        };
+        let (mut value, mut size, mut rest) = ([0.0; LANES], [0.0f64; LANES], [0.0f64; LANES]);
+        let mut root_factorial = 1.0;
+        for (degree, (coefficient, moment)) in product.iter().zip(moments).enumerate() {
+            root_factorial *= (degree as f64).max(1.0).sqrt();
+            for lane in 0..LANES {
+                value[lane] = coefficient[lane].mul_add(*moment, value[lane]);
+                let term = coefficient[lane].abs() * root_factorial;
+                size[lane] = size[lane].max(term);
+                if degree + 2 >= product.len() {
+                    rest[lane] = rest[lane].max(term);
+                }
+            }
+        }
+        for lane in 0..LANES {
+            size[lane] /= value[lane];
+            rest[lane] /= value[lane];
+        }
+        for factor in &self.factors {
+            for lane in 0..LANES {
+                rest[lane] = factor.last[lane].mul_add(size[lane], rest[lane]);
+            }
+        }
+        [size, rest]
+    }
+}
+
+/// A component with its weight.
+#[derive(Clone, Copy)]
+struct Part {
+    index: usize,
+    weight: f64,
+}
+
+impl Part {
+    /// Where it is among the components of so many coefficients.
+    const fn place(self, terms: usize) -> std::ops::Range<usize> {
+        self.index * terms..(self.index + 1) * terms
+    }
+}
+
+/// The components of a class without a mark and with one, as an output has them; the weight is 0 where there is none.
+fn parts(group: &Group, output: &Output) -> [Part; 2] {
+    if !output.marked {
+        return [Part { index: group.base, weight: 1.0 }, Part { index: 0, weight: 0.0 }];
+    }
+    [0, 1].map(|power| {
+        let part = group.components.iter().enumerate().find(|(_, component)| component.power == power);
+        part.map_or(Part { index: 0, weight: 0.0 }, |(index, component)| Part {
+            index,
+            weight: libm::exp(component.ln_weight),
+        })
+    })
+}
+
+/// √(n!).
+fn root_factorial(n: usize) -> f64 {
+    (2..=n).map(|i| i as f64).product::<f64>().sqrt()
+}
+
+/// The product of two polynomials, as far as the longer one goes, which is the right one.
+#[inline(always)]
+fn multiply(product: &mut [Lane], left: &[Lane], right: &[Lane]) {
+    for (pair, product) in product.chunks_exact_mut(2).enumerate() {
+        let place = 2 * pair;
+        let mut sums = [[0.0; LANES]; 2];
+        for (left, right) in left.iter().zip(right[..=place + 1].windows(2).rev()) {
+            add_products(&mut sums, left, right);
+        }
+        if let Some(left) = left.get(place + 1) {
+            add_products(&mut sums[1..], left, &right[..1]);
+        }
+        product.copy_from_slice(&sums);
+    }
+}
+
+/// Adds the products with each of some numbers.
+#[inline(always)]
+fn add_products(sums: &mut [Lane], left: &Lane, right: &[Lane]) {
+    for (sum, right) in sums.iter_mut().zip(right) {
+        for lane in 0..LANES {
+            sum[lane] = left[lane].mul_add(right[lane], sum[lane]);
+        }
+    }
+}
+
+/// target / divisor for power series, as far as target goes.
+#[inline(always)]
+fn divide(target: &mut [Lane], divisor: &[Lane]) {
+    let inverse = divisor[0].map(|value| 1.0 / value);
+    for place in (0..target.len()).step_by(2) {
+        let (known, rest) = target.split_at_mut(place);
+        let mut sums = [rest[0], rest[1]];
+        // What a coefficient of the divisor makes of the quotient so many places before.
+        for (divisor, known) in divisor.iter().skip(2).zip(known.windows(2).rev()) {
+            add_products(&mut sums, &negative(divisor), known);
+        }
+        if let (Some(divisor), Some(first)) = (divisor.get(place + 1), known.first()) {
+            add_products(&mut sums[1..], &negative(divisor), &[*first]);
+        }
+        let next = divisor.get(1).map_or([0.0; LANES], negative);
+        if let Some(last) = known.last() {
+            add_products(&mut sums[..1], &next, &[*last]);
+        }
+        for lane in 0..LANES {
+            sums[0][lane] *= inverse[lane];
+            sums[1][lane] = next[lane].mul_add(sums[0][lane], sums[1][lane]) * inverse[lane];
+        }
+        rest[..2].copy_from_slice(&sums);
+    }
+}
+
+#[inline(always)]
+fn negative(lane: &Lane) -> Lane {
+    lane.map(|value| -value)
+}
+
+/// target + factor · other, where other may be shorter.
+#[inline(always)]
+fn add_scaled(target: &mut [Lane], other: &[Lane], factor: f64) {
+    for (target, other) in target.iter_mut().zip(other) {
+        for lane in 0..LANES {
+            target[lane] = factor.mul_add(other[lane], target[lane]);
+        }
+    }
+}
+
+/// Σ_R moments_R (left · right)_R.
+#[inline(always)]
+fn functional(left: &[Lane], right: &[Lane], moments: &[f64], scratch: &mut [Lane]) -> Lane {
+    // Σ_s left_s Σ_p right_p moments_{s+p}: the inner sums first, which broadcast numbers.
+    let scratch = &mut scratch[..left.len()];
+    for (pair, scratch) in scratch.chunks_exact_mut(2).enumerate() {
+        let place = 2 * pair;
+        let mut sums = [[0.0; LANES]; 2];
+        for (right, moments) in right.iter().zip(moments[place..].windows(2)) {
+            for (sum, &moment) in sums.iter_mut().zip(moments) {
+                for lane in 0..LANES {
+                    sum[lane] = moment.mul_add(right[lane], sum[lane]);
+                }
+            }
+        }
+        let last = moments.len() - 1;
+        for lane in 0..LANES {
+            sums[0][lane] = moments[last].mul_add(right[last - place][lane], sums[0][lane]);
+        }
+        scratch.copy_from_slice(&sums);
+    }
+    let mut sum = [0.0; LANES];
+    for (left, scratch) in left.iter().zip(scratch) {
+        for lane in 0..LANES {
+            sum[lane] = left[lane].mul_add(scratch[lane], sum[lane]);
+        }
+    }
+    sum
+}
+
+/// Sums over the nodes.
+#[derive(Debug, Default)]
+struct Sums {
+    /// Of all nodes, and of those of the first level.
+    fine: f64,
+    coarse: f64,
+    size: f64,
+    rest: f64,
+    /// The density at the first and the last node.
+    ends: f64,
+}
+
+impl Expansion<'_> {
+    /// The sums of the densities, if they are accurate.
+    fn integrals(&self, nodes: &Nodes, blocks: &[Vec<Winner>]) -> Option<Vec<Vec<LogIntegral>>> {
+        let groups = self.votes.groups.len();
+        let of_output = |(index, output): (usize, &Output)| {
+            let integral = |group: usize| self.integral(output, &self.sums(nodes, blocks, index * groups + group));
+            let integrals = (0..groups).map(integral).collect::<Option<Vec<_>>>()?;
+            let probabilities = integrals.iter().zip(&self.votes.groups);
+            let total: f64 =
+                probabilities.map(|(integral, group)| group.multiplicity as f64 * libm::exp(integral.ln_value)).sum();
+            ((total - 1.0).abs() <= MOST_LACKING).then_some(integrals)
+        };
+        self.votes.outputs.iter().enumerate().map(of_output).collect()
+    }
+
+    fn sums(&self, nodes: &Nodes, blocks: &[Vec<Winner>], winner: usize) -> Sums {
+        let mut sums = Sums::default();
+        let last = blocks.len() * LANES - 1;
+        for node in 0..=last {
+            let (block, lane) = (&blocks[node / LANES][winner], node % LANES);
+            let value = block.value[lane];
+            sums.fine += value;
+            if (nodes.start / self.step + node as i64) % 2 == 0 {
+                sums.coarse += value;
+            }
+            sums.size += block.size[lane];
+            sums.rest += block.rest[lane];
+            if node == 0 || node == last {
+                sums.ends += value.abs();
+            }
+        }
+        sums
+    }
+
+    /// The integral with its error; None where that is too large.
+    fn integral(&self, output: &Output, sums: &Sums) -> Option<LogIntegral> {
+        let (size, rest) = (sums.size / sums.fine, sums.rest / sums.fine);
+        let accurate = size <= MOST_SIZE && rest <= MOST_REST && sums.ends <= MOST_AT_ENDS * sums.fine;
+        let distance = (2.0 * sums.coarse / sums.fine - 1.0).abs();
+        if !(sums.fine > 0.0 && accurate && distance <= LEVEL_DISTANCE) {
+            return None;
+        }
+        let voters = self.votes.k as u64;
+        // A step is so many votes, and the density per vote is 1/(σ√2π) times that of the tables.
+        let ln_step = libm::log(self.step as f64 / self.sigma) - LN_SQRT_2PI;
+        let ln_value = libm::log(sums.fine) + ln_step + output.ln_factor + log_poisson_pmf(voters, voters as f64);
+        let rounding = f64::EPSILON * (8.0 + self.votes.groups.len() as f64 + 2.0 * ln_value.abs()) * size.max(1.0);
+        Some(LogIntegral { ln_value, error: distance * distance + rest + rounding })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::integral::Integral;
+    use super::super::votes::{Displacement, Marks};
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    /// Where the expansion has a result, it is that of the integral with tilts, for votes of all kinds.
+    #[test]
+    fn the_expansion_is_the_integral_with_tilts() {
+        let mut generator = ChaCha8Rng::seed_from_u64(29);
+        let cases: u32 = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(300);
+        let (mut found, mut worst, mut largest, mut farthest) = (0, 0.0f64, 0.0f64, 0.0f64);
+        for case in 0..cases {
+            let classes = [2, 3, 5, 10, 30][generator.random_range(0..5)];
+            let k = libm::exp(generator.random_range(0.0..7.0)) as u64 + 1;
+            let sigma = (k as f64).sqrt() * libm::exp(generator.random_range(-0.3..3.0));
+            let spread = generator.random_range(0.0..20.0);
+            let mut law = || {
+                let weights: Vec<f64> = (0..classes).map(|_| (-spread * generator.random::<f64>()).exp()).collect();
+                let sum: f64 = weights.iter().sum();
+                weights.into_iter().map(|weight| weight / sum).collect::<Vec<f64>>()
+            };
+            let (mut p, other) = (law(), law());
+            if case % 7 == 0 {
+                p = vec![0.0; classes];
+                p[1] = 1.0;
+            }
+            let displacement = Displacement {
+                distribution: &other,
+                points: 1,
+                inclusion: f64::from(case % 5) / 4.0,
+                label: case as usize % classes,
+            };
+            let marks = match case % 3 {
+                0 => None,
+                1 => Some(Marks::Added { marks: 1, distribution: &other }),
+                _ => Some(Marks::Displaced(displacement)),
+            };
+            let votes = Votes::new(k, &p, marks.as_ref(), true).unwrap();
+            let Some(expansion) = distributions(&votes, sigma) else { continue };
+            found += 1;
+            let exact = Integral::new(&votes, sigma).distributions().unwrap();
+            for (expansion, exact) in expansion.iter().flatten().zip(exact.iter().flatten()) {
+                let difference = (expansion.ln_value - exact.ln_value).abs();
+                worst = worst.max(difference / (expansion.error + exact.error));
+                largest = largest.max(expansion.error / (1.0 + exact.ln_value.abs()));
+                farthest = farthest.min(exact.ln_value);
+                assert!(
+                    difference <= expansion.error + exact.error,
+                    "case {case}: k {k} σ {sigma} P {p:?} {marks:?}: {expansion:?} {exact:?}"
+                );
+            }
+        }
+        println!("{found} of {cases}, differences up to {worst} of the errors, {largest:e}; ln p down to {farthest}");
+        assert!(largest < 4e-14);
+        assert!(found >= cases / 3);
+    }
+}
