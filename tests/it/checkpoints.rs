@@ -129,7 +129,7 @@ fn a_true_checksum_does_not_excuse_the_content() {
         c: line 1, character 162: found integer `-1`, expected u64
         c: plan.samples: found 0, expected a number in [1, 2^53]
         c: shard: found `shard: 3 shards of 100 samples, more than their 1 block(s)`, expected a shard of the simulation
-        c: plan.sampler: found `93`, expected `3`; hint: another version of the program drew these counts in another way
+        c: plan.sampler: found `94`, expected `4`; hint: another version of the program drew these counts in another way
         c: plan.sampling: found `exact-distribution`, expected `monte-carlo`; hint: counts that are drawn from a distribution at once have no parts
         c: plan.block_samples: found `1`, expected `65536`; hint: another version of the program drew these counts in another way
         c: plan.scenario_sha256: found `xyzabababababababababababababababababababababababababababababab`, expected 64 hexadecimal digits
