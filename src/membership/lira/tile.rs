@@ -260,8 +260,8 @@ impl<F: Real> Tile<F> {
         }
         self.count = [[0.0; LANES]; 2];
         for member in &self.member {
-            for lane in 0..LANES {
-                self.count[1][lane] += member[lane].wide();
+            for (count, weight) in self.count[1].iter_mut().zip(member) {
+                *count += weight.wide();
             }
         }
         for lane in 0..LANES {
