@@ -20,9 +20,9 @@ use crate::vectorized::{Arch, vectorized};
 
 /// Products that are summed side by side.
 const TERMS: usize = 4;
-/// The rows end where all entries are below this. The functions that rows are weighted with are at most 1, and at the
-/// mean of the votes at least 1e-5 or so.
-const NEGLIGIBLE: f64 = 1e-23;
+/// The rows end where all entries are below this: the functions that rows are weighted with may differ by many powers of
+/// ten between the end and the mean of the votes.
+const NEGLIGIBLE: f64 = 1e-30;
 /// The least mean of a class of which functions are shifted by their coefficients: of fewer votes these have errors that
 /// the division by the mean would make larger.
 const LEAST_MEAN: f64 = 4.0;
@@ -178,6 +178,13 @@ fn append(values: &mut Vec<f64>, block: &[Lane], columns: usize) {
     for column in 0..columns {
         values.extend(block.iter().map(|entry| entry[column]));
     }
+}
+
+/// How much larger the rounding errors of the last of so many moments, and of polynomials, are than those of the first.
+///
+/// Beyond R = ek or so the moments are the smallest solution of their recurrence, and its errors are any solution.
+pub(super) fn growth(voters: f64, terms: usize) -> f64 {
+    (1..=terms).map(|r| (r as f64 / voters).sqrt()).product()
 }
 
 /// [z^(k-`fewer`)](e^{kw} v^R) / P(Poi(k) = k) for R = 0, 1, ..., so many.

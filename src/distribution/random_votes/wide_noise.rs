@@ -11,7 +11,7 @@
 
 #![allow(clippy::needless_range_loop, reason = "the same lane of several arrays")]
 
-use super::charlier::{Weights, coefficients_up_to, moments};
+use super::charlier::{Weights, coefficients_up_to, growth, moments};
 use super::integral::LEVEL_DISTANCE;
 use super::lanes::{LANES, Lane};
 use super::lattice::first_step;
@@ -30,6 +30,12 @@ const DROPPED: f64 = 1e-17;
 /// The largest share of a probability that the last terms may be, and the most by which terms may exceed it.
 const MOST_REST: f64 = 4e-15;
 const MOST_SIZE: f64 = 8.0;
+/// The most that rounding errors may grow along the coefficients: with fewer than ten voters there would not be many.
+const MOST_GROWTH: f64 = 10.0;
+/// The most numbers of votes for which the noise is gathered.
+const MOST_ROWS: usize = 100_000;
+/// The least peak of a winner where everyone's votes are their means.
+const LEAST_PEAK: f64 = 1e-280;
 /// Share of the integral at the ends of the range, and of 1 that the probabilities may lack.
 const MOST_AT_ENDS: f64 = 1e-16;
 const MOST_LACKING: f64 = 1e-12;
@@ -79,7 +85,9 @@ impl<'a> Expansion<'a> {
         let decay = |group: &Group| group.mean / voters * group.mean / (sigma * sigma + group.mean);
         let whole = votes.groups.iter().map(|group| group.multiplicity as f64 * decay(group)).sum();
         let terms = coefficients_up_to(degree(whole)?);
-        if terms > MOST_COEFFICIENTS {
+        let splits = |output: &Output| votes.groups.iter().all(|group| parts(group, output)[0].weight > 0.0);
+        let usable = terms <= MOST_COEFFICIENTS && growth(voters, terms) <= MOST_GROWTH;
+        if !(usable && votes.outputs.iter().all(splits)) {
             return None;
         }
         let of_group = |group: &Group| {
@@ -93,6 +101,9 @@ impl<'a> Expansion<'a> {
         };
         let first = shifts().map(|(first, _)| first).min()?;
         let end = shifts().map(|(first, rows)| first + rows).max()?;
+        if end - first > MOST_ROWS as i64 {
+            return None;
+        }
         let of_output = |output: &Output| moments(voters, votes.k - output.degree, terms);
         Some(Self {
             votes,
@@ -179,6 +190,9 @@ impl Nodes {
         for densities in densities.chunks_exact(groups.len()) {
             peaks.iter_mut().zip(densities).for_each(|(peak, density)| *peak = peak.max(*density));
         }
+        if !peaks.iter().all(|&peak| peak > LEAST_PEAK) {
+            return None;
+        }
         let matters =
             |densities: &[f64]| densities.iter().zip(&peaks).any(|(density, peak)| !(*density < NEGLIGIBLE * peak));
         let first = densities.chunks_exact(groups.len()).position(matters)? as i64;
@@ -193,7 +207,7 @@ impl Nodes {
 #[derive(Debug, Clone, Copy)]
 struct Winner {
     value: Lane,
-    /// Size of the largest term, and of the last ones.
+    /// Size of the terms, and of the last ones.
     size: Lane,
     rest: Lane,
 }
@@ -249,8 +263,11 @@ impl Factor {
         let root_factorial = root_factorial(terms - 1);
         for series in self.losing.chunks_exact(terms).chain(self.winning.chunks_exact(terms)) {
             for lane in 0..LANES {
-                let last = (series[terms - 1][lane] / series[0][lane]).abs();
-                self.last[lane] = self.last[lane].max(last * root_factorial);
+                // Twice: a shifted series lacks the part of the next coefficient in its last. NaN stays.
+                let last = 2.0 * root_factorial * (series[terms - 1][lane] / series[0][lane]).abs();
+                if !(last <= self.last[lane]) {
+                    self.last[lane] = last;
+                }
             }
         }
     }
@@ -346,7 +363,7 @@ impl Workspace {
             self.others.copy_from_slice(&self.product);
             divide(&mut self.others, &factor.losing[first.place(weights.terms)]);
             let winning = &factor.winning[first.place(weights.terms)];
-            let value = if output.marked {
+            let own = if output.marked {
                 // The mark is with one of the others, or with the winner.
                 let quotient = &self.quotients[index * expansion.terms..][..expansion.terms];
                 self.own.copy_from_slice(&self.sum);
@@ -360,11 +377,13 @@ impl Workspace {
             } else {
                 functional(winning, &self.others, moments, &mut self.own)
             };
-            let mut winner = Winner { value, size, rest };
+            let mut winner = Winner { value: own.value, size, rest };
             for lane in 0..LANES {
+                // Of the terms of the product without a winner, and of its own.
                 winner.value[lane] *= scale;
-                winner.size[lane] *= winner.value[lane].abs();
-                winner.rest[lane] *= winner.value[lane].abs();
+                let value = winner.value[lane].abs();
+                winner.size[lane] = (winner.size[lane] * value).max(own.size[lane] * scale);
+                winner.rest[lane] = (winner.rest[lane] * value).max(own.rest[lane] * scale);
             }
             winners.push(winner);
         }
@@ -393,8 +412,8 @@ impl Workspace {
             }
         }
         for lane in 0..LANES {
-            size[lane] /= value[lane];
-            rest[lane] /= value[lane];
+            size[lane] /= value[lane].abs();
+            rest[lane] /= value[lane].abs();
         }
         for factor in &self.factors {
             for lane in 0..LANES {
@@ -505,9 +524,9 @@ fn add_scaled(target: &mut [Lane], other: &[Lane], factor: f64) {
     }
 }
 
-/// Σ_R moments_R (left · right)_R.
+/// Σ_R moments_R (left · right)_R, the size of its terms by power of left, and that of the last two.
 #[inline(always)]
-fn functional(left: &[Lane], right: &[Lane], moments: &[f64], scratch: &mut [Lane]) -> Lane {
+fn functional(left: &[Lane], right: &[Lane], moments: &[f64], scratch: &mut [Lane]) -> Winner {
     // Σ_s left_s Σ_p right_p moments_{s+p}: the inner sums first, which broadcast numbers.
     let scratch = &mut scratch[..left.len()];
     for (pair, scratch) in scratch.chunks_exact_mut(2).enumerate() {
@@ -526,10 +545,16 @@ fn functional(left: &[Lane], right: &[Lane], moments: &[f64], scratch: &mut [Lan
         }
         scratch.copy_from_slice(&sums);
     }
-    let mut sum = [0.0; LANES];
-    for (left, scratch) in left.iter().zip(scratch) {
+    let mut sum = Winner { value: [0.0; LANES], size: [0.0; LANES], rest: [0.0; LANES] };
+    let last = left.len() - 2;
+    for (place, (left, scratch)) in left.iter().zip(scratch).enumerate() {
         for lane in 0..LANES {
-            sum[lane] = left[lane].mul_add(scratch[lane], sum[lane]);
+            let term = left[lane] * scratch[lane];
+            sum.value[lane] += term;
+            sum.size[lane] += term.abs();
+            if place >= last {
+                sum.rest[lane] += term.abs();
+            }
         }
     }
     sum
@@ -541,6 +566,8 @@ struct Sums {
     /// Of all nodes, and of those of the first level.
     fine: f64,
     coarse: f64,
+    /// Of what is below 0, which no density is.
+    negative: f64,
     size: f64,
     rest: f64,
     /// The density at the first and the last node.
@@ -569,6 +596,7 @@ impl Expansion<'_> {
             let (block, lane) = (&blocks[node / LANES][winner], node % LANES);
             let value = block.value[lane];
             sums.fine += value;
+            sums.negative += value.min(0.0).abs();
             if (nodes.start / self.step + node as i64) % 2 == 0 {
                 sums.coarse += value;
             }
@@ -584,7 +612,10 @@ impl Expansion<'_> {
     /// The integral with its error; None where that is too large.
     fn integral(&self, output: &Output, sums: &Sums) -> Option<LogIntegral> {
         let (size, rest) = (sums.size / sums.fine, sums.rest / sums.fine);
-        let accurate = size <= MOST_SIZE && rest <= MOST_REST && sums.ends <= MOST_AT_ENDS * sums.fine;
+        let accurate = size <= MOST_SIZE
+            && rest <= MOST_REST
+            && sums.negative <= MOST_REST * sums.fine
+            && sums.ends <= MOST_AT_ENDS * sums.fine;
         let distance = (2.0 * sums.coarse / sums.fine - 1.0).abs();
         if !(sums.fine > 0.0 && accurate && distance <= LEVEL_DISTANCE) {
             return None;
@@ -593,7 +624,8 @@ impl Expansion<'_> {
         // A step is so many votes, and the density per vote is 1/(σ√2π) times that of the tables.
         let ln_step = libm::log(self.step as f64 / self.sigma) - LN_SQRT_2PI;
         let ln_value = libm::log(sums.fine) + ln_step + output.ln_factor + log_poisson_pmf(voters, voters as f64);
-        let rounding = f64::EPSILON * (8.0 + self.votes.groups.len() as f64 + 2.0 * ln_value.abs()) * size.max(1.0);
+        let factors = self.votes.positions.len() as f64;
+        let rounding = f64::EPSILON * (8.0 + factors + 2.0 * ln_value.abs()) * size.max(1.0);
         Some(LogIntegral { ln_value, error: distance * distance + rest + rounding })
     }
 }
