@@ -32,6 +32,7 @@ mod lanes;
 mod lattice;
 mod moments;
 mod noise_table;
+mod series;
 mod spectrum;
 mod votes;
 mod wide_noise;

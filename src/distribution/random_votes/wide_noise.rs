@@ -15,6 +15,7 @@ use super::charlier::{Weights, coefficients_up_to, growth, moments};
 use super::integral::LEVEL_DISTANCE;
 use super::lanes::{LANES, Lane};
 use super::lattice::first_step;
+use super::series::{Sum, add_scaled, divide, functional, multiply, root_factorial};
 use super::votes::{Group, Output, Votes};
 use crate::quadrature::LogIntegral;
 use crate::special::{LN_SQRT_2PI, exp_in_loops, log_poisson_pmf, ndtr};
@@ -53,7 +54,7 @@ pub(super) fn distributions(votes: &Votes, sigma: f64) -> Option<Vec<Vec<LogInte
             || workspace.block(&expansion, &nodes, block),
         )
     };
-    let blocks: Vec<Vec<Winner>> =
+    let blocks: Vec<Vec<Sum>> =
         (0..nodes.blocks).into_par_iter().map_init(|| Workspace::new(&expansion), block).collect();
     expansion.integrals(&nodes, &blocks)
 }
@@ -203,15 +204,6 @@ impl Nodes {
     }
 }
 
-/// Densities of a winner at eight nodes.
-#[derive(Debug, Clone, Copy)]
-struct Winner {
-    value: Lane,
-    /// Size of the terms, and of the last ones.
-    size: Lane,
-    rest: Lane,
-}
-
 /// Polynomials in v, each coefficient for eight nodes.
 struct Workspace {
     /// F and f at the distances of the nodes from all numbers of votes.
@@ -296,7 +288,7 @@ impl Workspace {
 
     /// The densities at a block of nodes, by output, then group.
     #[inline(always)]
-    fn block(&mut self, expansion: &Expansion<'_>, nodes: &Nodes, block: usize) -> Vec<Winner> {
+    fn block(&mut self, expansion: &Expansion<'_>, nodes: &Nodes, block: usize) -> Vec<Sum> {
         let x = nodes.start + (block * LANES) as i64 * expansion.step - nodes.first - expansion.first;
         for (row, (below, density)) in self.below.iter_mut().zip(&mut self.density).enumerate() {
             for lane in 0..LANES {
@@ -354,7 +346,7 @@ impl Workspace {
         expansion: &Expansion<'_>,
         output: &Output,
         (moments, scale): (&[f64], f64),
-        winners: &mut Vec<Winner>,
+        winners: &mut Vec<Sum>,
     ) {
         let [size, rest] = self.sizes(output, moments);
         for (index, (group, weights)) in expansion.votes.groups.iter().zip(&expansion.weights).enumerate() {
@@ -377,13 +369,13 @@ impl Workspace {
             } else {
                 functional(winning, &self.others, moments, &mut self.own)
             };
-            let mut winner = Winner { value: own.value, size, rest };
+            // Of the terms of the product without a winner, and of its own.
+            let mut winner = own;
             for lane in 0..LANES {
-                // Of the terms of the product without a winner, and of its own.
                 winner.value[lane] *= scale;
                 let value = winner.value[lane].abs();
-                winner.size[lane] = (winner.size[lane] * value).max(own.size[lane] * scale);
-                winner.rest[lane] = (winner.rest[lane] * value).max(own.rest[lane] * scale);
+                winner.size[lane] = larger(size[lane] * value, own.size[lane] * scale);
+                winner.rest[lane] = larger(rest[lane] * value, own.rest[lane] * scale);
             }
             winners.push(winner);
         }
@@ -424,6 +416,12 @@ impl Workspace {
     }
 }
 
+/// The larger of two numbers, NaN if one is NaN.
+#[inline(always)]
+fn larger(left: f64, right: f64) -> f64 {
+    if left >= right || left.is_nan() { left } else { right }
+}
+
 /// A component with its weight.
 #[derive(Clone, Copy)]
 struct Part {
@@ -452,114 +450,6 @@ fn parts(group: &Group, output: &Output) -> [Part; 2] {
     })
 }
 
-/// √(n!).
-fn root_factorial(n: usize) -> f64 {
-    (2..=n).map(|i| i as f64).product::<f64>().sqrt()
-}
-
-/// The product of two polynomials, as far as the longer one goes, which is the right one.
-#[inline(always)]
-fn multiply(product: &mut [Lane], left: &[Lane], right: &[Lane]) {
-    for (pair, product) in product.chunks_exact_mut(2).enumerate() {
-        let place = 2 * pair;
-        let mut sums = [[0.0; LANES]; 2];
-        for (left, right) in left.iter().zip(right[..=place + 1].windows(2).rev()) {
-            add_products(&mut sums, left, right);
-        }
-        if let Some(left) = left.get(place + 1) {
-            add_products(&mut sums[1..], left, &right[..1]);
-        }
-        product.copy_from_slice(&sums);
-    }
-}
-
-/// Adds the products with each of some numbers.
-#[inline(always)]
-fn add_products(sums: &mut [Lane], left: &Lane, right: &[Lane]) {
-    for (sum, right) in sums.iter_mut().zip(right) {
-        for lane in 0..LANES {
-            sum[lane] = left[lane].mul_add(right[lane], sum[lane]);
-        }
-    }
-}
-
-/// target / divisor for power series, as far as target goes.
-#[inline(always)]
-fn divide(target: &mut [Lane], divisor: &[Lane]) {
-    let inverse = divisor[0].map(|value| 1.0 / value);
-    for place in (0..target.len()).step_by(2) {
-        let (known, rest) = target.split_at_mut(place);
-        let mut sums = [rest[0], rest[1]];
-        // What a coefficient of the divisor makes of the quotient so many places before.
-        for (divisor, known) in divisor.iter().skip(2).zip(known.windows(2).rev()) {
-            add_products(&mut sums, &negative(divisor), known);
-        }
-        if let (Some(divisor), Some(first)) = (divisor.get(place + 1), known.first()) {
-            add_products(&mut sums[1..], &negative(divisor), &[*first]);
-        }
-        let next = divisor.get(1).map_or([0.0; LANES], negative);
-        if let Some(last) = known.last() {
-            add_products(&mut sums[..1], &next, &[*last]);
-        }
-        for lane in 0..LANES {
-            sums[0][lane] *= inverse[lane];
-            sums[1][lane] = next[lane].mul_add(sums[0][lane], sums[1][lane]) * inverse[lane];
-        }
-        rest[..2].copy_from_slice(&sums);
-    }
-}
-
-#[inline(always)]
-fn negative(lane: &Lane) -> Lane {
-    lane.map(|value| -value)
-}
-
-/// target + factor · other, where other may be shorter.
-#[inline(always)]
-fn add_scaled(target: &mut [Lane], other: &[Lane], factor: f64) {
-    for (target, other) in target.iter_mut().zip(other) {
-        for lane in 0..LANES {
-            target[lane] = factor.mul_add(other[lane], target[lane]);
-        }
-    }
-}
-
-/// Σ_R moments_R (left · right)_R, the size of its terms by power of left, and that of the last two.
-#[inline(always)]
-fn functional(left: &[Lane], right: &[Lane], moments: &[f64], scratch: &mut [Lane]) -> Winner {
-    // Σ_s left_s Σ_p right_p moments_{s+p}: the inner sums first, which broadcast numbers.
-    let scratch = &mut scratch[..left.len()];
-    for (pair, scratch) in scratch.chunks_exact_mut(2).enumerate() {
-        let place = 2 * pair;
-        let mut sums = [[0.0; LANES]; 2];
-        for (right, moments) in right.iter().zip(moments[place..].windows(2)) {
-            for (sum, &moment) in sums.iter_mut().zip(moments) {
-                for lane in 0..LANES {
-                    sum[lane] = moment.mul_add(right[lane], sum[lane]);
-                }
-            }
-        }
-        let last = moments.len() - 1;
-        for lane in 0..LANES {
-            sums[0][lane] = moments[last].mul_add(right[last - place][lane], sums[0][lane]);
-        }
-        scratch.copy_from_slice(&sums);
-    }
-    let mut sum = Winner { value: [0.0; LANES], size: [0.0; LANES], rest: [0.0; LANES] };
-    let last = left.len() - 2;
-    for (place, (left, scratch)) in left.iter().zip(scratch).enumerate() {
-        for lane in 0..LANES {
-            let term = left[lane] * scratch[lane];
-            sum.value[lane] += term;
-            sum.size[lane] += term.abs();
-            if place >= last {
-                sum.rest[lane] += term.abs();
-            }
-        }
-    }
-    sum
-}
-
 /// Sums over the nodes.
 #[derive(Debug, Default)]
 struct Sums {
@@ -576,7 +466,7 @@ struct Sums {
 
 impl Expansion<'_> {
     /// The sums of the densities, if they are accurate.
-    fn integrals(&self, nodes: &Nodes, blocks: &[Vec<Winner>]) -> Option<Vec<Vec<LogIntegral>>> {
+    fn integrals(&self, nodes: &Nodes, blocks: &[Vec<Sum>]) -> Option<Vec<Vec<LogIntegral>>> {
         let groups = self.votes.groups.len();
         let of_output = |(index, output): (usize, &Output)| {
             let integral = |group: usize| self.integral(output, &self.sums(nodes, blocks, index * groups + group));
@@ -589,7 +479,7 @@ impl Expansion<'_> {
         self.votes.outputs.iter().enumerate().map(of_output).collect()
     }
 
-    fn sums(&self, nodes: &Nodes, blocks: &[Vec<Winner>], winner: usize) -> Sums {
+    fn sums(&self, nodes: &Nodes, blocks: &[Vec<Sum>], winner: usize) -> Sums {
         let mut sums = Sums::default();
         let last = blocks.len() * LANES - 1;
         for node in 0..=last {
@@ -637,6 +527,29 @@ mod tests {
     use super::*;
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
+
+    /// The last numbers of long series are noise where there are few voters, and certain marks leave nothing to divide by.
+    #[test]
+    fn what_the_expansion_cannot_do_it_declines() {
+        let halves = [0.5, 0.5];
+        let moved = Displacement { distribution: &halves, points: 1, inclusion: 1.0, label: 0 };
+        let certain = Displacement { distribution: &[1.0, 0.0], ..moved };
+        let two = Marks::Added { marks: 2, distribution: &halves };
+        for (k, sigma, marks) in [
+            (2, 6.0, None),
+            (250, 4.0, None),
+            (5_000, 40.0, None),
+            (250, 1e7, None),
+            (250, 40.0, Some(two)),
+            (250, 40.0, Some(Marks::Displaced(certain))),
+        ] {
+            let votes = Votes::new(k, &halves, marks.as_ref(), true).unwrap();
+            assert!(distributions(&votes, sigma).is_none(), "{k} {sigma} {marks:?}");
+        }
+        let votes = Votes::new(250, &halves, Some(&Marks::Displaced(moved)), true).unwrap();
+        assert!(distributions(&votes, 40.0).is_some());
+        assert!(larger(f64::NAN, 1.0).is_nan() && larger(1.0, f64::NAN).is_nan());
+    }
 
     /// Where the expansion has a result, it is that of the integral with tilts, for votes of all kinds.
     #[test]
