@@ -140,6 +140,8 @@ impl Sums {
                     self.arch,
                     #[inline(always)]
                     || {
+                        // A slice of its own: what is written cannot change where it is.
+                        let above = above.as_slice();
                         let rows = sums.as_chunks_mut::<ROW>().0.iter_mut().zip(words.first().as_chunks::<ROW>().0);
                         for (row, (sums, halves)) in rows.enumerate() {
                             let outcomes = group.draw_row(halves, words, row * ROW, &mut unlikely);
@@ -157,6 +159,7 @@ impl Sums {
                     self.arch,
                     #[inline(always)]
                     || {
+                        let histograms = histograms.as_slice();
                         let rows = low.as_chunks_mut::<ROW>().0.iter_mut().zip(high.as_chunks_mut::<ROW>().0);
                         for (row, ((low, high), halves)) in rows.zip(words.first().as_chunks::<ROW>().0).enumerate() {
                             let outcomes = group.draw_row(halves, words, row * ROW, &mut unlikely);

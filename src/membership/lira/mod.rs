@@ -5,9 +5,11 @@ mod engine;
 mod estimator;
 mod multivariate;
 mod plan;
+mod real;
 mod sample;
 mod side;
 mod side_by_side;
+mod sums;
 #[cfg(test)]
 mod tests;
 mod tile;

@@ -7,14 +7,19 @@
 //!
 //! so that a victim costs one division per view, and one logarithm for the product of 1 - t over the views. Every set
 //! is centered about a rough mean of its own before it is squared, so that rounding is relative to its spread.
+//!
+//! Choices between numbers are made by masks and `&`, not by branches, so that a compiler makes vectors of the loops.
 
-use super::side_by_side::{LANES, Lanes, side_by_side, singles_side_by_side};
+use super::real::Real;
+use super::side_by_side::{LANES, Lanes};
+use super::sums::{Models, VIEWS};
 use crate::membership::shadow_scores::ScoreBlock;
 use crate::special::ln_in_loops;
 use crate::vectorized::{Arch, vectorized};
-use ndarray::{ArrayView2, ArrayView3, ArrayViewMut2, Axis};
+use ndarray::{ArrayView1, ArrayView2, ArrayView3, ArrayViewMut2, Axis};
+use pulp::{Simd, WithSimd};
 use std::borrow::Cow;
-use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Range, Sub};
+use std::ops::Range;
 
 /// Tiles that are read together, so that memory is read in long runs.
 const TOGETHER: usize = 4;
@@ -29,88 +34,6 @@ const KEPT: f64 = 1.0 / 16.0;
 /// A standard deviation below this share of the mean is computed in doubles, where the floor of the resolution is
 /// known.
 const RELATIVE_SPREAD: f64 = 1.0 / 65_536.0;
-
-/// A float type of recorded scores.
-trait Real:
-    Copy
-    + PartialOrd
-    + Add<Output = Self>
-    + Sub<Output = Self>
-    + Mul<Output = Self>
-    + Div<Output = Self>
-    + AddAssign
-    + MulAssign
-    + Send
-    + Sync
-    + 'static
-{
-    /// All bits 0 or 1.
-    type Mask: Copy;
-    fn of(value: f64) -> Self;
-    fn wide(self) -> f64;
-    fn mask(chosen: bool) -> Self::Mask;
-    /// One of two numbers, by their bits: of a condition compilers make a choice between addresses, which no vector can
-    /// read.
-    fn choose(mask: Self::Mask, yes: Self, no: Self) -> Self;
-    /// self · factor + term, rounded once.
-    fn times_plus(self, factor: Self, term: Self) -> Self;
-    /// Copies the views of samples, a row each, into lanes.
-    fn side_by_side(arch: Arch, rows: &[Self], views: usize, samples: &[usize; LANES], into: &mut [Lanes<Self>]);
-}
-
-impl Real for f32 {
-    type Mask = u32;
-    #[inline(always)]
-    fn of(value: f64) -> Self {
-        value as f32
-    }
-    #[inline(always)]
-    fn wide(self) -> f64 {
-        f64::from(self)
-    }
-    #[inline(always)]
-    fn mask(chosen: bool) -> u32 {
-        u32::from(chosen).wrapping_neg()
-    }
-    #[inline(always)]
-    fn choose(mask: u32, yes: Self, no: Self) -> Self {
-        Self::from_bits(yes.to_bits() & mask | no.to_bits() & !mask)
-    }
-    #[inline(always)]
-    fn times_plus(self, factor: Self, term: Self) -> Self {
-        self.mul_add(factor, term)
-    }
-    fn side_by_side(arch: Arch, rows: &[Self], views: usize, samples: &[usize; LANES], into: &mut [Lanes<Self>]) {
-        singles_side_by_side(arch, rows, views, samples, into);
-    }
-}
-
-impl Real for f64 {
-    type Mask = u64;
-    #[inline(always)]
-    fn of(value: f64) -> Self {
-        value
-    }
-    #[inline(always)]
-    fn wide(self) -> f64 {
-        self
-    }
-    #[inline(always)]
-    fn mask(chosen: bool) -> u64 {
-        u64::from(chosen).wrapping_neg()
-    }
-    #[inline(always)]
-    fn choose(mask: u64, yes: Self, no: Self) -> Self {
-        Self::from_bits(yes.to_bits() & mask | no.to_bits() & !mask)
-    }
-    #[inline(always)]
-    fn times_plus(self, factor: Self, term: Self) -> Self {
-        self.mul_add(factor, term)
-    }
-    fn side_by_side(_arch: Arch, rows: &[Self], views: usize, samples: &[usize; LANES], into: &mut [Lanes<Self>]) {
-        side_by_side(rows, views, samples, into);
-    }
-}
 
 /// Sums of squares whose product cannot leave the doubles: each is between 1e-30 and 1e30.
 const SQUARES: usize = 10;
@@ -142,6 +65,10 @@ fn tiles<F: Real>(
     for start in (0..samples).step_by(TOGETHER * LANES) {
         let end = samples.min(start + TOGETHER * LANES);
         let tiles = &mut tiles[..(end - start).div_ceil(LANES)];
+        for (tile, start) in tiles.iter_mut().zip((start..end).step_by(LANES)) {
+            // Lanes beyond the last sample repeat the first.
+            tile.samples = std::array::from_fn(|lane| lane % (end - start));
+        }
         for model in 0..models {
             let rows = block.index_axis(Axis(0), model);
             let rows = rows.slice_axis(Axis(0), (start..end).into());
@@ -154,11 +81,7 @@ fn tiles<F: Real>(
             }
         }
         for tile in &mut *tiles {
-            vectorized(
-                arch,
-                #[inline(always)]
-                || tile.prepare(),
-            );
+            arch.dispatch(Prepare(tile));
             vectorized(
                 arch,
                 #[inline(always)]
@@ -168,14 +91,28 @@ fn tiles<F: Real>(
         for model in 0..models {
             let mut row = scores.index_axis_mut(Axis(0), model);
             let mut row = row.slice_axis_mut(Axis(0), (start..end).into());
-            let found = tiles.iter().flat_map(|tile| &tile.found[model]);
-            row.iter_mut().zip(found).for_each(|(score, found)| *score = *found);
+            for (tile, mut row) in tiles.iter().zip(row.axis_chunks_iter_mut(Axis(0), LANES)) {
+                let found = &tile.found[model][..row.len()];
+                row.assign(&ArrayView1::from(found));
+            }
         }
         for (tile, start) in tiles.iter().zip((start..end).step_by(LANES)) {
             tile.list_slow(start..end.min(start + LANES), &mut slow);
         }
     }
     slow
+}
+
+/// The work of a tile before its guesses, with the vectors of this machine.
+struct Prepare<'a, F>(&'a mut Tile<F>);
+
+impl<F: Real> WithSimd for Prepare<'_, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        self.0.prepare(simd);
+    }
 }
 
 /// One side of every lane in one view.
@@ -192,10 +129,14 @@ struct Center<F> {
 
 struct Tile<F> {
     views: usize,
+    /// The sample of every lane, counted from the first of the tile.
+    samples: [usize; LANES],
     /// Scores, view by view within a model.
     scores: Vec<Lanes<F>>,
-    /// Per model, 1 where it was trained on the lane's sample, else 0.
-    member: Vec<Lanes<F>>,
+    /// Per model, whether it was trained on the lane's sample.
+    member: Vec<[bool; LANES]>,
+    /// Per model, 1 on its side and 0 on the other.
+    weights: Vec<[Lanes<F>; 2]>,
     /// Models on each side: without and with the sample.
     count: [[f64; LANES]; 2],
     centers: [Vec<Center<F>>; 2],
@@ -216,8 +157,10 @@ impl<F: Real> Tile<F> {
         let center = Center { rough: zero, rest: zero, own: zero, other: zero };
         Self {
             views,
+            samples: [0; LANES],
             scores: vec![zero; models * views],
-            member: vec![zero; models],
+            member: vec![[false; LANES]; models],
+            weights: vec![[zero; 2]; models],
             count: [[0.0; LANES]; 2],
             centers: [vec![center; views], vec![center; views]],
             log_squares: [[0.0; LANES]; 2],
@@ -228,14 +171,11 @@ impl<F: Real> Tile<F> {
         }
     }
 
-    /// Copies what a model has of up to [`LANES`] samples into lanes; lanes beyond the last sample repeat the first.
+    /// Copies what a model has of up to [`LANES`] samples into lanes.
     fn load(&mut self, arch: Arch, model: usize, rows: &[F], truth: &[bool]) {
-        let samples = std::array::from_fn(|lane| lane % truth.len());
         let into = &mut self.scores[model * self.views..(model + 1) * self.views];
-        F::side_by_side(arch, rows, self.views, &samples, into);
-        for (weight, sample) in self.member[model].iter_mut().zip(samples) {
-            *weight = F::of(f64::from(u8::from(truth[sample])));
-        }
+        F::side_by_side(arch, rows, self.views, &self.samples, into);
+        self.member[model] = truth.try_into().unwrap_or_else(|_| self.samples.map(|sample| truth[sample]));
     }
 
     /// Samples that must be computed in doubles.
@@ -252,16 +192,17 @@ impl<F: Real> Tile<F> {
 
     /// Centers and sums of squares of both sides.
     #[inline(always)]
-    fn prepare(&mut self) {
-        let (zero, one) = ([F::of(0.0); LANES], F::of(1.0));
+    fn prepare<S: Simd>(&mut self, simd: S) {
         let views = self.views;
-        for side in 0..2 {
-            self.log_squares[side] = [0.0; LANES];
-        }
+        self.log_squares = [[0.0; LANES]; 2];
         self.count = [[0.0; LANES]; 2];
-        for member in &self.member {
-            for (count, weight) in self.count[1].iter_mut().zip(member) {
-                *count += weight.wide();
+        let (none, all) = (F::of(0.0), F::of(1.0));
+        for ([outside, inside], member) in self.weights.iter_mut().zip(&self.member) {
+            for lane in 0..LANES {
+                let member = F::mask(member[lane]);
+                inside[lane] = F::choose(member, all, none);
+                outside[lane] = F::choose(member, none, all);
+                self.count[1][lane] += inside[lane].wide();
             }
         }
         for lane in 0..LANES {
@@ -270,60 +211,82 @@ impl<F: Real> Tile<F> {
             self.poor[lane] = self.count.iter().any(|count| count[lane] < 3.0);
         }
         let mut product = [[1.0f64; LANES]; 2];
-        for view in 0..views {
-            if view > 0 && view % SQUARES == 0 {
-                self.add_logarithms(&mut product);
-            }
-            let (mut inside, mut all) = (zero, zero);
-            for (x, w) in self.scores[view..].iter().step_by(views).zip(&self.member) {
-                for lane in 0..LANES {
-                    inside[lane] = w[lane].times_plus(x[lane], inside[lane]);
-                    all[lane] += x[lane];
-                }
-            }
-            let mut rough = [zero; 2];
-            for lane in 0..LANES {
-                rough[0][lane] = (all[lane] - inside[lane]) / F::of(self.count[0][lane].max(1.0));
-                rough[1][lane] = inside[lane] / F::of(self.count[1][lane].max(1.0));
-            }
-            let (mut sums, mut squares) = ([zero; 2], [zero; 2]);
-            for (x, w) in self.scores[view..].iter().step_by(views).zip(&self.member) {
-                for lane in 0..LANES {
-                    let (a, b) = (x[lane] - rough[0][lane], x[lane] - rough[1][lane]);
-                    let (a, b) = ((one - w[lane]) * a, w[lane] * b);
-                    sums[0][lane] += a;
-                    sums[1][lane] += b;
-                    squares[0][lane] = a.times_plus(a, squares[0][lane]);
-                    squares[1][lane] = b.times_plus(b, squares[1][lane]);
-                }
-            }
-            for lane in 0..LANES {
-                let scale = rough[0][lane].wide().abs().max(rough[1][lane].wide().abs());
-                for side in 0..2 {
-                    let n = self.count[side][lane];
-                    let rest = sums[side][lane].wide() / n;
-                    let squared = squares[side][lane].wide();
-                    let q = squared - n * rest * rest;
-                    let least = RELATIVE_SPREAD * scale;
-                    // Too little spread for the precision, or a rough mean that was no good.
-                    self.poor[lane] |= !(q > n * least * least && q > 0.5 * squared && q < 1e30 && q > 1e-30);
-                    let center = &mut self.centers[side][view];
-                    center.rough[lane] = rough[side][lane];
-                    center.rest[lane] = F::of(rest);
-                    center.own[lane] = F::of(n / ((n - 1.0) * q));
-                    center.other[lane] = F::of((n - 1.0) / q);
-                    product[side][lane] *= q;
+        for first in (0..views).step_by(VIEWS) {
+            if first + VIEWS <= views {
+                self.centers::<VIEWS, S>(simd, first, &mut product);
+            } else {
+                for view in first..views {
+                    self.centers::<1, S>(simd, view, &mut product);
                 }
             }
         }
         self.add_logarithms(&mut product);
     }
 
+    /// Centers and sums of squares of both sides in a few views.
+    #[inline(always)]
+    fn centers<const N: usize, S: Simd>(&mut self, simd: S, first: usize, product: &mut [[f64; LANES]; 2]) {
+        let models = Models { scores: &self.scores, weights: &self.weights, views: self.views };
+        let sums: [_; N] = models.sums(simd, first);
+        let rough = sums.map(
+            #[inline(always)]
+            |sums: [Lanes<F>; 2]| {
+                let mut rough = sums;
+                for side in 0..2 {
+                    for lane in 0..LANES {
+                        rough[side][lane] = sums[side][lane] / F::of(self.count[side][lane].max(1.0));
+                    }
+                }
+                rough
+            },
+        );
+        let found = models.squares(simd, first, &rough);
+        for view in 0..N {
+            self.center(first + view, &rough[view], &found[view], product);
+        }
+    }
+
+    /// The center of both sides in one view.
+    #[inline(always)]
+    fn center(
+        &mut self,
+        view: usize,
+        rough: &[Lanes<F>; 2],
+        [sums, squares]: &[[Lanes<F>; 2]; 2],
+        product: &mut [[f64; LANES]; 2],
+    ) {
+        if view > 0 && view.is_multiple_of(SQUARES) {
+            self.add_logarithms(product);
+        }
+        let mut least = [0.0f64; LANES];
+        for lane in 0..LANES {
+            least[lane] = RELATIVE_SPREAD * rough[0][lane].wide().abs().max(rough[1][lane].wide().abs());
+        }
+        for side in 0..2 {
+            let center = &mut self.centers[side][view];
+            center.rough = rough[side];
+            for lane in 0..LANES {
+                let n = self.count[side][lane];
+                let rest = sums[side][lane].wide() / n;
+                let squared = squares[side][lane].wide();
+                let q = squared - n * rest * rest;
+                let enough = n * least[lane] * least[lane];
+                // Too little spread for the precision, or a rough mean that was no good.
+                self.poor[lane] |= !((q > enough) & (q > 0.5 * squared) & (q < 1e30) & (q > 1e-30));
+                let inverse = 1.0 / q;
+                center.rest[lane] = F::of(rest);
+                center.own[lane] = F::of(n / (n - 1.0) * inverse);
+                center.other[lane] = F::of((n - 1.0) * inverse);
+                product[side][lane] *= q;
+            }
+        }
+    }
+
     /// Takes the logarithms of products of sums of squares.
     #[inline(always)]
     fn add_logarithms(&mut self, product: &mut [[f64; LANES]; 2]) {
         for (sum, product) in self.log_squares.as_flattened_mut().iter_mut().zip(product.as_flattened_mut()) {
-            *sum += product.ln();
+            *sum += ln_in_loops(*product);
             *product = 1.0;
         }
     }
@@ -351,7 +314,7 @@ impl<F: Real> Tile<F> {
             let member = &self.member[model];
             let is_member: Lanes<F::Mask> = std::array::from_fn(
                 #[inline(always)]
-                |lane| F::mask(member[lane] > F::of(0.5)),
+                |lane| F::mask(member[lane]),
             );
             let (mut own, mut other, mut kept) = (zero, zero, [one; LANES]);
             let mut least = [one; LANES];
@@ -382,13 +345,16 @@ impl<F: Real> Tile<F> {
                 log_kept[lane] += ln_in_loops(kept[lane].wide());
             }
             let mut lost = 0;
+            let score = &mut self.found[model];
             for lane in 0..LANES {
-                let side = usize::from(member[lane] > F::of(0.5));
-                let own = factor[side][lane] * own[lane].wide() + log_kept[lane];
-                let ratio = 0.5 * (other[lane].wide() + constant[side][lane] - own);
-                self.found[model][lane] = if side == 1 { ratio } else { -ratio };
+                let is_member = f64::mask(member[lane]);
+                let factor = f64::choose(is_member, factor[1][lane], factor[0][lane]);
+                let constant = f64::choose(is_member, constant[1][lane], constant[0][lane]);
+                let own = factor * own[lane].wide() + log_kept[lane];
+                let ratio = 0.5 * (other[lane].wide() + constant - own);
+                score[lane] = f64::choose(is_member, ratio, -ratio);
                 // Overflow and NaN too.
-                let good = least[lane].wide() >= KEPT && ratio.abs() < 1e30;
+                let good = (least[lane].wide() >= KEPT) & (ratio.abs() < 1e30);
                 lost |= u32::from(!good) << lane;
             }
             self.lost[model] = lost;
