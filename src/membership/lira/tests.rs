@@ -1,7 +1,8 @@
 //! The fast path against the formula, the formula against tables, and samples that leave nothing to compute.
 
+use crate::membership::shadow_scores::ScoreBlock;
 use crate::membership::{LiraMode, LiraPlan, LiraVariance, LiraVariant, LiraViews, MemoryScores, Victims, lira};
-use ndarray::{Array2, Array3};
+use ndarray::{Array2, Array3, Axis};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
@@ -94,6 +95,7 @@ fn single_precision_is_as_good_as_double() {
         (40, 20, 2, 1.0, 1000.0),
         (40, 20, 2, 1e-3, 1000.0),
         (6, 50, 2, 1.0, 0.0),
+        (300, 3, 250, 1.0, 0.0),
     ] {
         let (mut scores, keep) = recorded(models, samples, views, 7);
         scores.mapv_inplace(|x| scale * x + shift);
@@ -121,6 +123,79 @@ fn single_precision_is_as_good_as_double() {
         }
     }
     println!("worst error of single precision: {worst:e} of the sum of magnitudes");
+}
+
+/// Two values that are as frequent, so that squares are equal and are all rounded to the same side.
+#[test]
+fn sums_over_thousands_of_models_keep_their_precision() {
+    for models in [1024, 2048, 8192] {
+        let keep = Array2::from_shape_fn((models, 1), |(m, _)| m % 2 == 1);
+        let c = 1.09;
+        let scores = Array3::from_shape_fn((models, 1, 1), |(m, _, _)| {
+            (if m & 2 == 0 { c } else { -c } + if m % 2 == 1 { 5.0 * c } else { 0.0 }) as f32
+        });
+        let got = lira(&MemoryScores::single(scores.clone(), keep.clone()).unwrap(), &LiraPlan::default()).unwrap();
+        for victim in [0, 1, models / 2, models - 1] {
+            let (expected, magnitude) = direct(&scores, &keep, victim, 0).unwrap();
+            let error = (got.scores.scores()[[victim, 0]] - expected).abs() / magnitude;
+            assert!(error < 3e-6, "{models} models, victim {victim}: {error:e}");
+        }
+    }
+}
+
+/// A victim's own answer, not only the means, sets the resolution of the other side: members at ±1000, the rest within
+/// 1e-5.
+#[test]
+fn a_victim_far_from_the_other_side_meets_the_floor() {
+    let keep = Array2::from_shape_fn((12, 1), |(m, _)| m < 6);
+    let value = |m: usize| [1.0, -1.0][m % 2] * if m < 6 { 1000.0 } else { 1e-5 };
+    let scores = Array3::from_shape_fn((12, 1, 1), |(m, _, _)| value(m));
+    let single = MemoryScores::single(scores.mapv(|x| x as f32), keep.clone()).unwrap();
+    for source in [single, MemoryScores::double(scores, keep).unwrap()] {
+        let got = lira(&source, &LiraPlan::default()).unwrap().scores.scores()[[0, 0]];
+        let floor = (f64::from(f32::EPSILON) * 1000.0).powi(2);
+        // Five members are left, with mean -200 and variance 1.2e6.
+        let expected = 0.5 * (1e6 / floor + floor.ln() - 1200f64.powi(2) / 1.2e6 - 1.2e6f64.ln());
+        assert!((got / expected - 1.0).abs() < 1e-6, "{got:e} {expected:e}");
+    }
+}
+
+/// Every sample of a long block has the scores that it has alone, whatever its neighbors are.
+#[test]
+fn samples_do_not_depend_on_the_tile_they_are_in() {
+    let (models, samples) = (12, 64 + 64 + 32 + 5);
+    for views in [1, 3, 18] {
+        let (mut scores, mut keep) = recorded(models, samples, views, 9);
+        // Samples without spread, with a value that is no number of any use, and with one member.
+        scores.index_axis_mut(Axis(1), 70).fill(2.5);
+        scores[[3, 71, 0]] = 1e30;
+        keep.index_axis_mut(Axis(1), 72).slice_axis_mut(Axis(0), (1..).into()).fill(false);
+        let wide = scores.mapv(f64::from);
+        let found = |range: std::ops::Range<usize>, single: bool| {
+            let part = range.clone().into();
+            let block = if single {
+                ScoreBlock::Single(scores.slice_axis(Axis(1), part).into())
+            } else {
+                ScoreBlock::Double(wide.slice_axis(Axis(1), part).into())
+            };
+            let mut found = Array2::from_elem((models, range.len()), -1.0);
+            let slow =
+                super::tile::leave_one_out(&block, keep.slice_axis(Axis(1), range.into()), &mut found.view_mut());
+            (found, slow)
+        };
+        for single in [true, false] {
+            let (together, slow) = found(0..samples, single);
+            assert!(slow.iter().any(|(sample, _)| *sample == 70) && slow.iter().any(|(sample, _)| *sample == 72));
+            for sample in 0..samples {
+                let (alone, slow_alone) = found(sample..sample + 1, single);
+                for model in 0..models {
+                    assert_eq!(alone[[model, 0]].to_bits(), together[[model, sample]].to_bits(), "{views} {sample}");
+                }
+                let slow_here: Vec<_> = slow.iter().filter(|(other, _)| *other == sample).map(|s| &s.1).collect();
+                assert_eq!(slow_here, slow_alone.iter().map(|s| &s.1).collect::<Vec<_>>(), "{views} {sample}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -12,7 +12,7 @@
 
 use super::real::Real;
 use super::side_by_side::{LANES, Lanes};
-use super::sums::{Models, VIEWS};
+use super::sums::{Models, VIEWS, WideLanes};
 use crate::membership::shadow_scores::ScoreBlock;
 use crate::special::ln_in_loops;
 use crate::vectorized::{Arch, vectorized};
@@ -30,6 +30,10 @@ const PRODUCT: usize = 20;
 /// A victim whose own score makes up more than 1 - this of a sum of squares is computed again in doubles: its rounding
 /// would be magnified as often.
 const KEPT: f64 = 1.0 / 16.0;
+
+/// A victim further than this from the other side, squared and in variances, is computed again in doubles: from 2^23
+/// standard deviations on, the floor of the resolution counts, and means are within 2^16 of them.
+const FAR: f64 = (1u64 << 45) as f64;
 
 /// A standard deviation below this share of the mean is computed in doubles, where the floor of the resolution is
 /// known.
@@ -252,7 +256,7 @@ impl<F: Real> Tile<F> {
         &mut self,
         view: usize,
         rough: &[Lanes<F>; 2],
-        [sums, squares]: &[[Lanes<F>; 2]; 2],
+        [sums, squares]: &[[WideLanes; 2]; 2],
         product: &mut [[f64; LANES]; 2],
     ) {
         if view > 0 && view.is_multiple_of(SQUARES) {
@@ -267,8 +271,8 @@ impl<F: Real> Tile<F> {
             center.rough = rough[side];
             for lane in 0..LANES {
                 let n = self.count[side][lane];
-                let rest = sums[side][lane].wide() / n;
-                let squared = squares[side][lane].wide();
+                let rest = sums[side][lane] / n;
+                let squared = squares[side][lane];
                 let q = squared - n * rest * rest;
                 let enough = n * least[lane] * least[lane];
                 // Too little spread for the precision, or a rough mean that was no good.
@@ -318,14 +322,17 @@ impl<F: Real> Tile<F> {
             );
             let (mut own, mut other, mut kept) = (zero, zero, [one; LANES]);
             let mut least = [one; LANES];
-            let mut log_kept = [0.0; LANES];
+            let [mut log_kept, mut own_sum, mut other_sum] = [[0.0; LANES]; 3];
             let views = answer.chunks(PRODUCT).zip(outside.chunks(PRODUCT)).zip(inside.chunks(PRODUCT));
             for (chunk, ((x, o), i)) in views.enumerate() {
                 if chunk > 0 {
                     for lane in 0..LANES {
                         log_kept[lane] += ln_in_loops(kept[lane].wide());
+                        own_sum[lane] += own[lane].wide();
+                        other_sum[lane] += other[lane].wide();
                         kept[lane] = one;
                     }
+                    (own, other) = (zero, zero);
                 }
                 for ((x, outside), inside) in x.iter().zip(o).zip(i) {
                     for lane in 0..LANES {
@@ -350,11 +357,12 @@ impl<F: Real> Tile<F> {
                 let is_member = f64::mask(member[lane]);
                 let factor = f64::choose(is_member, factor[1][lane], factor[0][lane]);
                 let constant = f64::choose(is_member, constant[1][lane], constant[0][lane]);
-                let own = factor * own[lane].wide() + log_kept[lane];
-                let ratio = 0.5 * (other[lane].wide() + constant - own);
+                let other = other_sum[lane] + other[lane].wide();
+                let own = factor * (own_sum[lane] + own[lane].wide()) + log_kept[lane];
+                let ratio = 0.5 * (other + constant - own);
                 score[lane] = f64::choose(is_member, ratio, -ratio);
-                // Overflow and NaN too.
-                let good = (least[lane].wide() >= KEPT) & (ratio.abs() < 1e30);
+                // Not so where there is NaN.
+                let good = (least[lane].wide() >= KEPT) & (other < FAR) & (ratio.abs() < FAR);
                 lost |= u32::from(!good) << lane;
             }
             self.lost[model] = lost;
