@@ -49,7 +49,7 @@ impl VoteSampler {
     /// Votes per class, shape [sample, class], in one of the worlds.
     ///
     /// An entry is negative where Private-kNN displaces a label that no neighbor has: the model takes it from the mean
-    /// distribution of the last neighbor, whatever the votes are. Samples are drawn in batches of at most 2048, all of
+    /// distribution of the last neighbor, whatever the votes are. Samples are drawn in batches of at most 8192, all of
     /// whose random words are taken from the stream.
     pub fn draw(&self, world: World, samples: usize, stream: &mut Stream) -> Array2<i64> {
         let mut drawn = Array2::zeros((samples, self.classes));

@@ -142,8 +142,9 @@ impl Answer for SweepAnswer {
 
 /// A measured cost above the model's by more than this factor is a warning.
 const TOLERATED: f64 = 2.0;
-/// Samples that are drawn between two looks at the clock, at least.
-const LEAST_SAMPLES: u64 = 4096;
+/// Samples that are drawn between two looks at the clock, at least: twice the largest batch, because what the last batch
+/// has beyond a block is drawn all the same.
+const LEAST_SAMPLES: u64 = 16_384;
 
 /// What a point of the sweep took.
 struct Measured {
@@ -222,7 +223,7 @@ impl SweepStudy {
         // Caches and clocks settle first, and show how many samples can be drawn between two looks at the clock.
         let (samples, seconds) = round(&pool, &sampler, LEAST_SAMPLES, time, meter)?;
         let share = samples as f64 / seconds * time.as_secs_f64() / (16.0 * point.threads as f64);
-        let block = (share as u64).clamp(LEAST_SAMPLES, BLOCK_SAMPLES);
+        let block = (share as u64 / LEAST_SAMPLES * LEAST_SAMPLES).clamp(LEAST_SAMPLES, BLOCK_SAMPLES);
         let mut best = Measured { point, setup, samples: 0, seconds: f64::INFINITY };
         for _ in 0..Self::ROUNDS {
             let (samples, seconds) = round(&pool, &sampler, block, time, meter)?;
