@@ -9,8 +9,8 @@ use pulp::Simd;
 /// Views whose sums are formed at once, so that none waits for another.
 pub(super) const VIEWS: usize = 2;
 
-/// Models whose distances are added in the precision of the recording: equal terms are rounded to the same side, with an
-/// error that grows as their number. The sums of so many are added in doubles.
+/// Models whose distances are added in the precision of the recording; the sums of such pieces are added in doubles. Equal
+/// terms are all rounded to the same side, so that the error of one long sum would grow with their number.
 const PIECE: usize = 256;
 
 /// Sums in doubles, of sixteen samples.
@@ -70,6 +70,7 @@ impl<F: Real> Models<'_, F> {
         found
     }
 
+    /// The same of one piece, in the precision of the recording.
     #[inline(always)]
     fn squares_of_piece<const N: usize, S: Simd>(
         &self,

@@ -31,8 +31,8 @@ const PRODUCT: usize = 20;
 /// would be magnified as often.
 const KEPT: f64 = 1.0 / 16.0;
 
-/// A victim further than this from the other side, squared and in variances, is computed again in doubles: from 2^23
-/// standard deviations on, the floor of the resolution counts, and means are within 2^16 of them.
+/// A victim whose squared distance from the other side exceeds this many of its variances is computed again in doubles:
+/// from 2^23 standard deviations on the floor of the resolution applies, and means are within 2^16 of them.
 const FAR: f64 = (1u64 << 45) as f64;
 
 /// A standard deviation below this share of the mean is computed in doubles, where the floor of the resolution is
