@@ -8,7 +8,8 @@
 //! only then is a second half of the random word made and a whole cell read.
 
 use crate::special::CompensatedSum;
-use std::hint::select_unpredictable;
+use std::hint::{black_box, select_unpredictable};
+use std::ops::BitXor;
 
 /// Bits for the alias.
 const ALIAS_BITS: u32 = 15;
@@ -76,6 +77,11 @@ impl AliasTables {
         }
         let near = |cell: &u64| ((cell >> (64 - NEAR_BITS)) << NEAR_BITS | (cell & ALIAS_MASK)) as u32;
         self.near.extend(self.cells[first..].iter().map(near));
+    }
+
+    /// Brings into the caches what most draws read.
+    pub(super) fn fetch(&self) {
+        fetch(&self.near);
     }
 
     /// A draw from the first table, given 64 random bits.
@@ -167,6 +173,14 @@ impl AliasReader<'_> {
         let entry = self.cells[table << self.bits | cell];
         if random << self.bits < entry & !ALIAS_MASK { cell } else { (entry & ALIAS_MASK) as usize }
     }
+}
+
+/// Reads one of the numbers of each cache line, in order.
+pub(super) fn fetch<N: Copy + BitXor<Output = N>>(numbers: &[N]) {
+    /// Bytes of a cache line on most machines.
+    const LINE: usize = 64;
+    // What depends on all of them cannot be left out.
+    black_box(numbers.iter().copied().step_by(LINE / size_of::<N>()).reduce(N::bitxor));
 }
 
 /// A word by its halves.

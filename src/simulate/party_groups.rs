@@ -10,7 +10,7 @@
 //! j is chosen by its mass, a histogram of D_j by its own table, and the parties that came after the cut vote one by
 //! one.
 
-use super::alias::{AliasTables, ROW, whole};
+use super::alias::{AliasTables, ROW, fetch, whole};
 use super::halves::Halves;
 use super::stream::Stream;
 use crate::vectorized::{Arch, vectorized};
@@ -127,6 +127,7 @@ impl Sums {
             self.empty_into(votes);
         }
         self.parties += group.parties;
+        group.fetch();
         let mut unlikely = Vec::new();
         let below = match &group.histograms {
             Histograms::Near { least, most, above } => {
@@ -228,6 +229,16 @@ fn sum(one: Packed, other: Packed) -> Packed {
 }
 
 impl Group {
+    /// Brings into the caches what the samples of a batch read at random: with thousands of parties the tables of all
+    /// groups have no room there, and memory is read several times as fast in order.
+    fn fetch(&self) {
+        self.table.fetch();
+        match &self.histograms {
+            Histograms::Near { above, .. } => fetch(above),
+            Histograms::Far(histograms) => fetch(histograms.as_flattened()),
+        }
+    }
+
     /// Draws an outcome for every sample of a row; adds the samples in which it is B to a list.
     #[inline(always)]
     fn draw_row(&self, halves: &[u32; ROW], words: &Halves, first: usize, unlikely: &mut Vec<usize>) -> [u32; ROW] {
