@@ -10,8 +10,11 @@ pub(super) enum Term {
     Sample,
     /// Noise of each class and, where votes are random, a split.
     Class,
-    /// Splits with their way to memory: the more votes and tables, the farther away they are.
+    /// The way to memory of what belongs to a class: with more classes, fewer samples are drawn side by side.
     Distant,
+    /// Tables of splits: that of one split has as many cells, up to a factor, as there are votes, because √k numbers of
+    /// votes are likely, and √k ways to split each. The more cells, the more of them are read from outside of a cache.
+    Tabulated,
     /// Parties in groups, up to 16 classes: the more classes, the fewer parties fit in a group, and the more groups, the
     /// farther away their tables are.
     Grouped,
@@ -26,9 +29,9 @@ impl Term {
     /// The terms of a work.
     pub(super) const fn of(work: BenchWork) -> &'static [Self] {
         match work {
-            BenchWork::Fixed => &[Self::Sample, Self::Class],
+            BenchWork::Fixed => &[Self::Sample, Self::Class, Self::Distant],
             BenchWork::Pate | BenchWork::PrivateKnn | BenchWork::ExactDistributionPair => {
-                &[Self::Sample, Self::Class, Self::Distant]
+                &[Self::Sample, Self::Class, Self::Distant, Self::Tabulated]
             }
             BenchWork::Capc => &[Self::Sample, Self::Class, Self::Grouped, Self::Single],
         }
@@ -39,7 +42,8 @@ impl Term {
         match self {
             Self::Sample => "1",
             Self::Class => "C",
-            Self::Distant => "C log2(C k)",
+            Self::Distant => "C log2(C)",
+            Self::Tabulated => "C k",
             Self::Grouped => "C² k log2(k) [C ≤ 16]",
             Self::Single => "k [C > 16]",
         }
@@ -52,7 +56,8 @@ impl Term {
         match self {
             Self::Sample => 1.0,
             Self::Class => classes,
-            Self::Distant => classes * (classes * voters).log2(),
+            Self::Distant => classes * classes.log2(),
+            Self::Tabulated => classes * voters,
             Self::Grouped => {
                 if grouped {
                     classes * classes * voters * voters.log2()
@@ -167,8 +172,8 @@ mod tests {
     #[test]
     fn costs_are_found_again() {
         for (work, costs) in [
-            (BenchWork::Fixed, vec![2.0, 0.75]),
-            (BenchWork::Pate, vec![10.0, 2.0, 0.125]),
+            (BenchWork::Fixed, vec![2.0, 0.75, 0.03]),
+            (BenchWork::Pate, vec![10.0, 2.0, 0.125, 0.0001]),
             (BenchWork::Capc, vec![5.0, 2.0, 0.0005, 3.0]),
             (BenchWork::Capc, vec![0.0, 2.0, 0.0, 3.0]),
         ] {
