@@ -57,6 +57,7 @@ tables! {
     hockey_stick "hockey_more.json"
     distributions_of_random_votes "distributions.json"
     random_votes "random_votes_more.json"
+    displaced_votes "displaced_votes.json"
     two_cut "two_cut_more.json"
     simultaneous_intervals "simul.json"
     simultaneous_intervals_more "simultaneous_more.json"

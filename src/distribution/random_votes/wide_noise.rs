@@ -551,6 +551,19 @@ mod tests {
         assert!(larger(f64::NAN, 1.0).is_nan() && larger(1.0, f64::NAN).is_nan());
     }
 
+    /// Two cases of `random_votes_more.json` and `displaced_votes.json` in `validation/reference`, which have 40 digits of
+    /// both worlds: the expansion is held against them there, not the integral with tilts.
+    #[test]
+    fn cases_of_the_reference_tables_are_expanded() {
+        let p = [0.1277, 0.3058, 0.0887, 0.035, 0.0613, 0.09, 0.1068, 0.0138, 0.0225, 0.1484];
+        let other = [0.0849, 0.0477, 0.1433, 0.007, 0.0399, 0.027, 0.5463, 0.0053, 0.0281, 0.0705];
+        let moved = Displacement { distribution: &other, points: 1, inclusion: 0.2, label: 6 };
+        for marks in [Marks::Added { marks: 1, distribution: &other }, Marks::Displaced(moved)] {
+            let votes = Votes::new(250, &p, Some(&marks), true).unwrap();
+            assert!(distributions(&votes, 40.0).is_some(), "{marks:?}");
+        }
+    }
+
     /// Where the expansion has a result, it is that of the integral with tilts, for votes of all kinds.
     #[test]
     fn the_expansion_is_the_integral_with_tilts() {

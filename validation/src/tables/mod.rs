@@ -60,7 +60,7 @@ impl Table {
 }
 
 /// All tables.
-pub const ALL: [Table; 31] = [
+pub const ALL: [Table; 32] = [
     Table { file: "cp.json", compare: clopper_pearson::compare },
     Table { file: "cp_more.json", compare: clopper_pearson::compare },
     Table { file: "argmax.json", compare: argmax::compare },
@@ -76,6 +76,7 @@ pub const ALL: [Table; 31] = [
     Table { file: "linear_bounds.json", compare: linear_bounds::compare },
     Table { file: "distributions.json", compare: random_votes::compare_coarse },
     Table { file: "random_votes_more.json", compare: random_votes::compare },
+    Table { file: "displaced_votes.json", compare: random_votes::compare_displaced },
     Table { file: "two_cut_more.json", compare: two_cut::compare },
     Table { file: "simul.json", compare: simultaneous::compare },
     Table { file: "simultaneous_more.json", compare: simultaneous::compare },

@@ -1,10 +1,11 @@
-//! Distributions of the noisy argmax of multinomial votes, with and without a marked vote.
+//! Distributions of the noisy argmax of multinomial votes, with and without a marked vote or displaced ones.
 
 use super::check::TableCheck;
 use super::{Decimal, NoiseName, load, noise};
 use leakbound::Error;
 use leakbound::distribution::{
-    Noise, OutcomeDistribution, marked_argmax_distribution, multinomial_argmax_distribution,
+    Displacement, Noise, OutcomeDistribution, displaced_argmax_distributions, marked_argmax_distribution,
+    multinomial_argmax_distribution,
 };
 use leakbound::quantity::NoiseScale;
 use serde::Deserialize;
@@ -42,22 +43,56 @@ pub(super) fn compare(check: &mut TableCheck) {
             check.set_aside("Laplace noise on random votes: only checked to be rejected");
             continue;
         }
-        for (distribution, expected, ln_expected) in [
-            (plain, &entry.distribution, &entry.log_distribution),
-            (marked, &entry.marked_distribution, &entry.log_marked_distribution),
-        ] {
-            let distribution = match distribution {
-                Ok(distribution) => distribution,
-                Err(error) => {
-                    check.fail(error.to_string());
-                    continue;
-                }
-            };
-            for class in 0..expected.len() {
-                check.relative("p", distribution.p()[class], expected[class], RELATIVE);
-                // Products of the factors of all classes in logarithms: a few roundings of |ln p| and one per class.
-                let rounding = LOGARITHM * expected.len() as f64;
-                check.logarithm("ln p", distribution.ln_p()[class], ln_expected[class], rounding.max(LOGARITHM));
+        held(check, plain, &entry.distribution, &entry.log_distribution);
+        held(check, marked, &entry.marked_distribution, &entry.log_marked_distribution);
+    }
+}
+
+/// Holds a distribution against the table.
+fn held(
+    check: &mut TableCheck,
+    distribution: leakbound::Result<OutcomeDistribution>,
+    expected: &[Decimal],
+    ln_expected: &[Decimal],
+) {
+    let distribution = match distribution {
+        Ok(distribution) => distribution,
+        Err(error) => return check.fail(error.to_string()),
+    };
+    for class in 0..expected.len() {
+        check.relative("p", distribution.p()[class], expected[class], RELATIVE);
+        // Products of the factors of all classes in logarithms: a few roundings of |ln p| and one per class.
+        let rounding = LOGARITHM * expected.len() as f64;
+        check.logarithm("ln p", distribution.ln_p()[class], ln_expected[class], rounding.max(LOGARITHM));
+    }
+}
+
+#[derive(Deserialize)]
+struct DisplacedEntry {
+    k: u64,
+    probabilities: Vec<f64>,
+    displaced: Vec<f64>,
+    points: u64,
+    inclusion: f64,
+    label: usize,
+    sigma: f64,
+    distribution: Vec<Decimal>,
+    log_distribution: Vec<Decimal>,
+    displaced_distribution: Vec<Decimal>,
+    log_displaced_distribution: Vec<Decimal>,
+}
+
+pub(super) fn compare_displaced(check: &mut TableCheck) {
+    for entry in load::<DisplacedEntry>(check.table) {
+        let noise = noise(NoiseName::Gaussian, entry.sigma);
+        check.begin(format!("k {} P {:?} P^k {:?} {noise}", entry.k, entry.probabilities, entry.displaced));
+        let DisplacedEntry { points, inclusion, label, .. } = entry;
+        let change = Displacement { distribution: &entry.displaced, points, inclusion, label };
+        match displaced_argmax_distributions(entry.k, &entry.probabilities, &change, noise) {
+            Err(error) => check.fail(error.to_string()),
+            Ok([plain, displaced]) => {
+                held(check, Ok(plain), &entry.distribution, &entry.log_distribution);
+                held(check, Ok(displaced), &entry.displaced_distribution, &entry.log_displaced_distribution);
             }
         }
     }
