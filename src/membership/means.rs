@@ -21,13 +21,10 @@ pub(super) fn of_views(source: &impl ShadowScores, number: impl Fn(&[f64]) -> f6
         parts.push((range, part));
         rest = after;
     }
-    let views = source.views();
     let one = |(range, mut part): (Range<usize>, ArrayViewMut2<'_, f64>)| -> Result<()> {
         let block = source.block(range)?;
-        let mut scores = Vec::new();
-        for (index, mut column) in part.columns_mut().into_iter().enumerate() {
-            block.sample(index, &mut scores);
-            column.iter_mut().zip(scores.chunks_exact(views)).for_each(|(into, views)| *into = number(views));
+        for (model, mut numbers) in part.rows_mut().into_iter().enumerate() {
+            block.views_of(model, |sample, views| numbers[sample] = number(views));
         }
         Ok(())
     };

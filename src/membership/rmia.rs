@@ -5,7 +5,7 @@ use super::means::means;
 use super::shadow_scores::ShadowScores;
 use crate::error::{Error, Result};
 use crate::membership::AttackScores;
-use ndarray::{Array2, Axis};
+use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut1, Axis};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 /// What [`rmia`] computes; the default is online with γ = 2 and a = 0.3.
@@ -82,22 +82,59 @@ pub fn rmia(source: &impl ShadowScores, plan: &RmiaPlan) -> Result<Guesses> {
     if let Some(&value) = confidence.iter().find(|value| !(0.0..=1.0).contains(*value)) {
         return Err(Error::Domain { quantity: "confidence of a shadow model", value, domain: "[0, 1]" });
     }
-    // Per sample and side, outside first: sums and counts of the shadow models.
-    let mut sums = vec![[0.0; 2]; samples];
-    let mut counts = vec![[0.0; 2]; samples];
-    for ((model, sample), &member) in members.indexed_iter().filter(|((model, _), _)| shadows[*model]) {
-        sums[sample][usize::from(member)] += confidence[[model, sample]];
-        counts[sample][usize::from(member)] += 1.0;
+    let sides = Sides::new(&confidence, members, &shadows);
+    let mut scores = Array2::zeros((victims.len(), samples));
+    let rows: Vec<_> = scores.outer_iter_mut().zip(&victims).collect();
+    let undecided = rows
+        .into_par_iter()
+        .map(|(mut row, &victim)| {
+            let ratios = sides.ratios(plan, confidence.row(victim), shadows[victim].then(|| members.row(victim)));
+            let decided = shares(&ratios, plan.gamma, &mut row);
+            (samples - decided) as u64
+        })
+        .sum();
+    if undecided == (victims.len() * samples) as u64 {
+        return Err(rejected("every sample has models on one side only"));
     }
-    let row = |&victim: &usize| -> Vec<Option<f64>> {
-        let ratio = |sample: usize| {
-            let p = confidence[[victim, sample]];
+    Ok(Guesses { scores: AttackScores::new(scores, members.select(Axis(0), &victims))?, undecided })
+}
+
+/// Sums and counts of the confidences of the shadow models, per sample and side, outside first.
+struct Sides {
+    sums: Vec<[f64; 2]>,
+    counts: Vec<[f64; 2]>,
+}
+
+impl Sides {
+    fn new(confidence: &Array2<f64>, members: ArrayView2<'_, bool>, shadows: &[bool]) -> Self {
+        let samples = confidence.ncols();
+        let mut sides = Self { sums: vec![[0.0; 2]; samples], counts: vec![[0.0; 2]; samples] };
+        let models = confidence.outer_iter().zip(members.outer_iter()).zip(shadows);
+        for ((confidence, members), _) in models.filter(|(_, is_shadow)| **is_shadow) {
+            let samples = sides.sums.iter_mut().zip(&mut sides.counts);
+            for ((sums, counts), (&p, &member)) in samples.zip(confidence.iter().zip(members)) {
+                sums[usize::from(member)] += p;
+                counts[usize::from(member)] += 1.0;
+            }
+        }
+        sides
+    }
+
+    /// r_s of a victim for every sample where models are on the sides that are needed; `own` where the victim is a
+    /// shadow model itself, and is left out.
+    fn ratios(
+        &self,
+        plan: &RmiaPlan,
+        confidence: ArrayView1<'_, f64>,
+        own: Option<ArrayView1<'_, bool>>,
+    ) -> Vec<Option<f64>> {
+        let ratio = |(sample, &p): (usize, &f64)| {
             let mean = |member: bool| {
                 let side = usize::from(member);
-                let own = shadows[victim] && members[[victim, sample]] == member;
-                let (n, sum) = (counts[sample][side], sums[sample][side]);
+                let (n, sum) = (self.counts[sample][side], self.sums[sample][side]);
+                let is_own = own.is_some_and(|members| members[sample] == member);
                 // Rounding may leave less than nothing when the victim is taken out.
-                let left = if own { ((sum - p).max(0.0), n - 1.0) } else { (sum, n) };
+                let left = if is_own { ((sum - p).max(0.0), n - 1.0) } else { (sum, n) };
                 (left.1 > 0.0).then(|| left.0 / left.1)
             };
             let expected = match plan.mode {
@@ -106,25 +143,30 @@ pub fn rmia(source: &impl ShadowScores, plan: &RmiaPlan) -> Result<Guesses> {
             };
             Some(p / expected.max(f64::MIN_POSITIVE))
         };
-        let ratios: Vec<Option<f64>> = (0..samples).map(ratio).collect();
-        let mut sorted: Vec<f64> = ratios.iter().flatten().copied().collect();
-        sorted.sort_unstable_by(f64::total_cmp);
-        let score = |ratio: Option<f64>| {
-            let r = ratio?;
-            // All z with γ r_z ≤ r_x; x itself is one of them only where γ = 1, or all is 0.
-            let below = sorted.partition_point(|&z| plan.gamma * z <= r);
-            let itself = usize::from(plan.gamma * r <= r);
-            Some((below - itself) as f64 / (sorted.len() - 1).max(1) as f64)
-        };
-        ratios.into_iter().map(score).collect()
-    };
-    let rows: Vec<Vec<Option<f64>>> = victims.iter().collect::<Vec<_>>().into_par_iter().map(row).collect();
-    let undecided = rows.iter().flatten().filter(|score| score.is_none()).count() as u64;
-    if undecided == (victims.len() * samples) as u64 {
-        return Err(rejected("every sample has models on one side only"));
+        confidence.iter().enumerate().map(ratio).collect()
     }
-    let scores = Array2::from_shape_fn((victims.len(), samples), |(row, sample)| rows[row][sample].unwrap_or(0.0));
-    Ok(Guesses { scores: AttackScores::new(scores, members.select(Axis(0), &victims))?, undecided })
+}
+
+/// Writes the share of the other samples z with γ r_z ≤ r_x for every x that has a ratio, and returns how many those are.
+fn shares(ratios: &[Option<f64>], gamma: f64, shares: &mut ArrayViewMut1<'_, f64>) -> usize {
+    // Doubles that are at least 0 are ordered like their bits; adding 0 makes -0 equal to it.
+    let keyed =
+        ratios.iter().enumerate().filter_map(|(sample, ratio)| Some(((ratio.as_ref()? + 0.0).to_bits(), sample)));
+    let mut rising: Vec<(u64, usize)> = keyed.collect();
+    rising.sort_unstable();
+    let others = rising.len().saturating_sub(1).max(1) as f64;
+    let mut below = 0;
+    for &(key, sample) in &rising {
+        let ratio = f64::from_bits(key);
+        // The more r_x, the more z are below it: the search goes on where the one before ended.
+        while rising.get(below).is_some_and(|&(z, _)| gamma * f64::from_bits(z) <= ratio) {
+            below += 1;
+        }
+        // x is one of them only where γ = 1, or all is 0.
+        let itself = usize::from(gamma * ratio <= ratio);
+        shares[sample] = (below - itself) as f64 / others;
+    }
+    rising.len()
 }
 
 #[cfg(test)]

@@ -49,11 +49,31 @@ impl ScoreBlock<'_> {
         }
     }
 
+    /// Calls with the number of each sample and the views of a model on it, as doubles.
+    pub(super) fn views_of(&self, model: usize, each: impl FnMut(usize, &[f64])) {
+        match self {
+            Self::Single(block) => views_of(block.index_axis(Axis(0), model), f64::from, each),
+            Self::Double(block) => views_of(block.index_axis(Axis(0), model), |score| score, each),
+        }
+    }
+
     pub(super) fn samples(&self) -> usize {
         match self {
             Self::Single(block) => block.len_of(Axis(1)),
             Self::Double(block) => block.len_of(Axis(1)),
         }
+    }
+}
+
+fn views_of<T: Copy>(scores: ArrayView2<'_, T>, double: impl Fn(T) -> f64, mut each: impl FnMut(usize, &[f64])) {
+    let mut views = vec![0.0; scores.ncols()];
+    for (sample, row) in scores.rows().into_iter().enumerate() {
+        // The iterator of an array looks at its layout for every element.
+        match row.as_slice() {
+            Some(row) => views.iter_mut().zip(row).for_each(|(into, &score)| *into = double(score)),
+            None => views.iter_mut().zip(row).for_each(|(into, &score)| *into = double(score)),
+        }
+        each(sample, &views);
     }
 }
 

@@ -5,12 +5,21 @@ use super::order_statistics::order_statistics;
 use crate::bound::{Interval, Validity};
 use crate::error::{Error, Result};
 use crate::quantity::{FailureProbability, Probability};
+use crate::vectorized::{Arch, vectorized};
+use ndarray::ArrayView1;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 /// Fewer resamples say nothing about a quantile; more do not repay their time.
 const RESAMPLES: std::ops::RangeInclusive<usize> = 100..=1_000_000;
+/// The most guesses: a product of two of their counts, doubled, is a whole number of 64 bits.
+const MOST_GUESSES: usize = (1 << 31) - 1;
+/// Resamples that are walked through side by side, so that the guesses are read once for all of them.
+const LANES: usize = 8;
+
+/// A whole number for each of them.
+type Lane = [u32; LANES];
 
 /// Intervals of pooled metrics from resampled victims.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,7 +46,7 @@ pub struct VictimBootstrap {
 /// threshold hangs on a few non-members, and a TPR of 0 or 1 in every victim gives an interval without width.
 ///
 /// # Errors
-/// [`Error::Rejected`] with a single victim, or when no resample has both classes; [`Error::Length`] unless there are
+/// [`Error::Rejected`] with a single victim, with 2^31 guesses or more, or when no resample has both classes; [`Error::Length`] unless there are
 /// 100 to 1,000,000 resamples.
 ///
 /// # Example
@@ -74,19 +83,26 @@ pub fn victim_bootstrap(
         let expected = "100 to 1000000 resamples".into();
         return Err(Error::Length { quantity: operation, found: resamples, expected });
     }
-    let ranked = ranked(guesses);
-    let found: Vec<Vec<f64>> = (0..resamples as u64)
-        .into_par_iter()
-        .filter_map(|index| {
+    if guesses.scores().len() > MOST_GUESSES {
+        let reason = format!("{} guesses are too many; at most {MOST_GUESSES} are resampled", guesses.scores().len());
+        return Err(Error::Rejected { operation, reason });
+    }
+    let ranking = Ranking::new(guesses);
+    let side_by_side = |block: usize| {
+        let first = block * LANES;
+        let mut weights = vec![[0u32; LANES]; victims];
+        // What is beyond the last resample has no weight, and no metrics.
+        for (lane, index) in (first..resamples.min(first + LANES)).enumerate() {
             let mut stream = ChaCha8Rng::seed_from_u64(seed);
-            stream.set_stream(index);
-            let mut weights = vec![0u32; victims];
+            stream.set_stream(index as u64);
             for _ in 0..victims {
-                weights[stream.random_range(0..victims)] += 1;
+                weights[stream.random_range(0..victims)][lane] += 1;
             }
-            metrics(&ranked, &weights, fprs)
-        })
-        .collect();
+        }
+        metrics(&ranking, &weights, fprs)
+    };
+    let found: Vec<Vec<f64>> =
+        (0..resamples.div_ceil(LANES)).into_par_iter().flat_map_iter(side_by_side).flatten().collect();
     if found.is_empty() {
         let reason = "no resample has both members and non-members".into();
         return Err(Error::Rejected { operation, reason });
@@ -104,62 +120,129 @@ pub fn victim_bootstrap(
 #[derive(Debug, Clone, Copy)]
 struct Ranked {
     victim: u32,
-    member: bool,
+    /// All bits for a member, none for a non-member: a branch would be mispredicted half of the time.
+    member: u32,
     /// Whether the next guess has a lower score.
     ends_tie: bool,
 }
 
-fn ranked(guesses: &AttackScores) -> Vec<Ranked> {
-    let (scores, members) = (guesses.scores(), guesses.members());
-    let mut order: Vec<(f64, u32, bool)> = scores
-        .indexed_iter()
-        .zip(members.iter())
-        .map(|(((victim, _), &score), &member)| (score + 0.0, victim as u32, member))
-        .collect();
-    // Ties are walked together, so that their order does not matter.
-    order.par_sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
-    (0..order.len())
-        .map(|place| Ranked {
-            victim: order[place].1,
-            member: order[place].2,
-            ends_tie: order.get(place + 1).is_none_or(|next| next.0 < order[place].0),
-        })
-        .collect()
+/// The guesses in order, and how many members and non-members each victim has.
+struct Ranking {
+    guesses: Vec<Ranked>,
+    sizes: Vec<[u32; 2]>,
 }
 
-/// AUC, balanced accuracy and TPR at each FPR when each victim counts so many times; none without both classes.
-fn metrics(ranked: &[Ranked], weights: &[u32], fprs: &[Probability]) -> Option<Vec<f64>> {
-    let mut totals = [0u64; 2];
-    for guess in ranked {
-        totals[usize::from(!guess.member)] += u64::from(weights[guess.victim as usize]);
+impl Ranking {
+    fn new(guesses: &AttackScores) -> Self {
+        let (scores, members) = (guesses.scores(), guesses.members());
+        let mut order: Vec<(f64, u32, bool)> = scores
+            .indexed_iter()
+            .zip(members.iter())
+            .map(|(((victim, _), &score), &member)| (score + 0.0, victim as u32, member))
+            .collect();
+        // Ties are walked together, so that their order does not matter.
+        order.par_sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
+        let ranked = |place: usize| Ranked {
+            victim: order[place].1,
+            member: u32::from(order[place].2).wrapping_neg(),
+            ends_tie: order.get(place + 1).is_none_or(|next| next.0 < order[place].0),
+        };
+        let size = |members: ArrayView1<'_, bool>| {
+            let inside = members.iter().filter(|&&member| member).count();
+            [inside as u32, (members.len() - inside) as u32]
+        };
+        Self { guesses: (0..order.len()).map(ranked).collect(), sizes: members.outer_iter().map(size).collect() }
     }
-    if totals.contains(&0) {
-        return None;
-    }
-    let [members, non_members] = totals;
-    // Whole numbers decide in the loop: a quotient for each guess would take most of the time.
-    let allowed: Vec<u64> = fprs.iter().map(|target| allowed(non_members, target.get())).collect();
-    let (mut now, mut before) = ([0u64; 2], [0u64; 2]);
-    let (mut doubled, mut best) = (0u128, 0i128);
-    let mut found = vec![0; fprs.len()];
-    for guess in ranked {
-        now[usize::from(!guess.member)] += u64::from(weights[guess.victim as usize]);
-        if guess.ends_tie {
-            doubled += u128::from(now[1] - before[1]) * u128::from(now[0] + before[0]);
-            let advantage = i128::from(now[0]) * i128::from(non_members) - i128::from(now[1]) * i128::from(members);
-            best = best.max(advantage);
-            for (found, &allowed) in found.iter_mut().zip(&allowed) {
-                if now[1] <= allowed {
-                    *found = now[0];
+
+    /// Members and non-members when each victim counts so many times.
+    fn totals(&self, weights: &[Lane]) -> [Lane; 2] {
+        let mut totals = [[0; LANES]; 2];
+        for (size, weight) in self.sizes.iter().zip(weights) {
+            for (total, size) in totals.iter_mut().zip(size) {
+                for lane in 0..LANES {
+                    total[lane] += size * weight[lane];
                 }
             }
-            before = now;
         }
+        totals
     }
-    let pairs = members as f64 * non_members as f64;
-    let mut values = vec![doubled as f64 / (2.0 * pairs), 0.5 + best as f64 / (2.0 * pairs)];
-    values.extend(found.into_iter().map(|found| found as f64 / members as f64));
-    Some(values)
+}
+
+/// AUC, balanced accuracy and TPR at each FPR when each victim counts so many times, for resamples side by side; none
+/// without both classes.
+fn metrics(ranking: &Ranking, weights: &[Lane], fprs: &[Probability]) -> [Option<Vec<f64>>; LANES] {
+    let totals = ranking.totals(weights);
+    // Whole numbers decide in the loop: a quotient for each guess would take most of the time.
+    let of_lanes = |target: &Probability| totals[1].map(|others| allowed(u64::from(others), target.get()) as u32);
+    let allowed: Vec<Lane> = fprs.iter().map(of_lanes).collect();
+    let walked = vectorized(
+        Arch::new(),
+        #[inline(always)]
+        || walk(&ranking.guesses, weights, totals, &allowed),
+    );
+    std::array::from_fn(|lane| {
+        let [members, non_members] = totals.map(|total| f64::from(total[lane]));
+        let pairs = members * non_members;
+        (pairs > 0.0).then(|| {
+            let mut values =
+                vec![walked.doubled[lane] as f64 / (2.0 * pairs), 0.5 + walked.best[lane] as f64 / (2.0 * pairs)];
+            values.extend(walked.found.iter().map(|found| f64::from(found[lane]) / members));
+            values
+        })
+    })
+}
+
+/// Sums over all guesses, of resamples side by side.
+struct Walked {
+    /// Twice the pairs of a member above a non-member; ties count half.
+    doubled: [u64; LANES],
+    /// The largest of true positives times non-members less false positives times members.
+    best: [i64; LANES],
+    /// The most true positives with so many false ones as are allowed.
+    found: Vec<Lane>,
+}
+
+/// Products of two counts, and twice the sum of all pairs, stay below 2^62: see [`MOST_GUESSES`].
+#[inline(always)]
+fn walk(guesses: &[Ranked], weights: &[Lane], totals: [Lane; 2], allowed: &[Lane]) -> Walked {
+    let (mut now, mut before) = ([[0u32; LANES]; 2], [[0u32; LANES]; 2]);
+    let mut walked = Walked { doubled: [0; LANES], best: [0; LANES], found: vec![[0; LANES]; allowed.len()] };
+    // Whether some resample has false positives left at some target.
+    let mut open = !allowed.is_empty();
+    for guess in guesses {
+        let weight = &weights[guess.victim as usize];
+        for lane in 0..LANES {
+            now[0][lane] += weight[lane] & guess.member;
+            now[1][lane] += weight[lane] & !guess.member;
+        }
+        if !guess.ends_tie {
+            continue;
+        }
+        for lane in 0..LANES {
+            let (new, both) = (now[1][lane] - before[1][lane], now[0][lane] + before[0][lane]);
+            walked.doubled[lane] += u64::from(new) * u64::from(both);
+        }
+        for lane in 0..LANES {
+            let [right, wrong] =
+                [0, 1].map(|class| (u64::from(now[class][lane]) * u64::from(totals[1 - class][lane])) as i64);
+            let advantage = right - wrong;
+            walked.best[lane] = if advantage > walked.best[lane] { advantage } else { walked.best[lane] };
+        }
+        if open {
+            let mut within = 0;
+            for (found, allowed) in walked.found.iter_mut().zip(allowed) {
+                for lane in 0..LANES {
+                    // All bits where there are more than allowed; both are below 2^31.
+                    let beyond = (allowed[lane].wrapping_sub(now[1][lane]) as i32 >> 31) as u32;
+                    found[lane] = now[0][lane] & !beyond | found[lane] & beyond;
+                    within |= !beyond;
+                }
+            }
+            open = within != 0;
+        }
+        before = now;
+    }
+    walked
 }
 
 /// The most false positives of so many whose share, as a double, is at most the target.
@@ -205,7 +288,8 @@ mod tests {
     #[test]
     fn equal_weights_give_the_metrics_of_the_roc() {
         let guesses = guesses(6, 40, 0.5, 3);
-        let values = metrics(&ranked(&guesses), &[1; 6], &fprs()).unwrap();
+        let ranking = Ranking::new(&guesses);
+        let values = metrics(&ranking, &[[1; LANES]; 6], &fprs())[0].clone().unwrap();
         let of = |wanted: bool| -> Vec<f64> {
             let pairs = guesses.scores().into_iter().zip(guesses.members());
             pairs.filter(|(_, member)| **member == wanted).map(|(score, _)| *score).collect()
@@ -217,7 +301,45 @@ mod tests {
             assert_eq!(*value, roc.tpr(roc.at_fpr(target)));
         }
         // Twice each victim is the same.
-        assert_eq!(metrics(&ranked(&guesses), &[2; 6], &fprs()).unwrap(), values);
+        assert_eq!(metrics(&ranking, &[[2; LANES]; 6], &fprs())[3].clone().unwrap(), values);
+    }
+
+    /// Each resample by itself, guess by guess, with ties and without them; a lane without weight has no metrics.
+    #[test]
+    fn resamples_side_by_side_are_those_one_by_one() {
+        for scale in [1.0, 0.1234] {
+            let coarse = guesses(9, 25, 0.7, 11);
+            let wobble = |((victim, sample), &score): ((usize, usize), &f64)| {
+                score + (scale - 1.0) * 1e-3 * ((31 * victim + 17 * sample) % 225) as f64
+            };
+            let scores = Array2::from_shape_vec((9, 25), coarse.scores().indexed_iter().map(wobble).collect()).unwrap();
+            let guesses = AttackScores::new(scores, coarse.members().to_owned()).unwrap();
+            let ranking = Ranking::new(&guesses);
+            let mut stream = ChaCha8Rng::seed_from_u64(2);
+            let mut weights: Vec<Lane> = (0..9).map(|_| std::array::from_fn(|_| stream.random_range(0..4))).collect();
+            weights.iter_mut().for_each(|weight| weight[5] = 0);
+            let found = metrics(&ranking, &weights, &fprs());
+            for lane in 0..LANES {
+                let (scores, members) = (guesses.scores(), guesses.members());
+                let repeated = |wanted: bool| -> Vec<f64> {
+                    let of_class = scores.indexed_iter().zip(members).filter(|(_, member)| **member == wanted);
+                    let times = |victim: usize| weights[victim][lane] as usize;
+                    of_class.flat_map(|(((victim, _), score), _)| std::iter::repeat_n(*score, times(victim))).collect()
+                };
+                let (members, non_members) = (repeated(true), repeated(false));
+                if lane == 5 {
+                    assert!(members.is_empty() && found[lane].is_none());
+                    continue;
+                }
+                let roc = Roc::new(&members, &non_members).unwrap();
+                let values = found[lane].as_ref().unwrap();
+                assert!((values[0] - roc.auc()).abs() < 1e-14);
+                assert!((values[1] - roc.best_threshold().balanced_accuracy).abs() < 1e-14);
+                for (value, target) in values[2..].iter().zip(fprs()) {
+                    assert_eq!(*value, roc.tpr(roc.at_fpr(target)));
+                }
+            }
+        }
     }
 
     /// 200 data sets of 30 victims whose shifts differ: the pooled AUC is Φ(1/√(2 + 2·0.25)). Intervals at 10 % miss it
