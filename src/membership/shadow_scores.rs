@@ -57,6 +57,15 @@ impl ScoreBlock<'_> {
         }
     }
 
+    /// Models, samples and views.
+    pub(super) fn shape(&self) -> [usize; 3] {
+        let (models, samples, views) = match self {
+            Self::Single(block) => block.dim(),
+            Self::Double(block) => block.dim(),
+        };
+        [models, samples, views]
+    }
+
     pub(super) fn samples(&self) -> usize {
         match self {
             Self::Single(block) => block.len_of(Axis(1)),

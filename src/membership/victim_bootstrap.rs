@@ -46,8 +46,8 @@ pub struct VictimBootstrap {
 /// threshold hangs on a few non-members, and a TPR of 0 or 1 in every victim gives an interval without width.
 ///
 /// # Errors
-/// [`Error::Rejected`] with a single victim, with 2^31 guesses or more, or when no resample has both classes; [`Error::Length`] unless there are
-/// 100 to 1,000,000 resamples.
+/// [`Error::Rejected`] with a single victim, with 2^31 guesses or more, or when no resample has both classes;
+/// [`Error::Length`] unless there are 100 to 1,000,000 resamples.
 ///
 /// # Example
 /// ```

@@ -175,9 +175,9 @@ impl AliasReader<'_> {
     }
 }
 
-/// Reads one of the numbers of each cache line, in order.
+/// Reads one number of every 64 bytes, in order.
 pub(super) fn fetch<N: Copy + BitXor<Output = N>>(numbers: &[N]) {
-    /// Bytes of a cache line on most machines.
+    /// A cache line of most machines.
     const LINE: usize = 64;
     // What depends on all of them cannot be left out.
     black_box(numbers.iter().copied().step_by(LINE / size_of::<N>()).reduce(N::bitxor));
