@@ -118,13 +118,13 @@ def by_polynomials(k, p, change, points, sigma, fine):
 
 def entry(k, p, q, points, inclusion, label, sigma, small):
     ctx.prec = PRECISION
-    change = changes(rv.normalised(q), points, inclusion, label)
-    plain, displaced, worst = by_polynomials(k, rv.normalised(p), change, points, sigma, 4)
+    change = changes(rv.normalized(q), points, inclusion, label)
+    plain, displaced, worst = by_polynomials(k, rv.normalized(p), change, points, sigma, 4)
     lacking = max(abs(float((sum(v, arb(0)) - 1).mid().str(3, radius=False))) for v in (plain, displaced))
     assert lacking < 1e-40 and worst < 1e-20, (lacking, worst)
     verify = {"method": "polynomial", "second": "the coarser grid", "rel_diff_second_method": worst, "abs_sum_minus_1": lacking}
     if small:
-        again = by_enumeration(k, rv.normalised(p), change, sigma)
+        again = by_enumeration(k, rv.normalized(p), change, sigma)
         worst = max(table.relative_difference(a, b) for a, b in zip(plain + displaced, again[0] + again[1]))
         assert worst < 1e-36, worst
         verify.update(second="enumeration", rel_diff_second_method=worst)

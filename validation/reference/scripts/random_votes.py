@@ -60,7 +60,7 @@ LARGE = [
 ]
 
 
-def normalised(weights):
+def normalized(weights):
     weights = [arb(w) for w in weights]
     total = sum(weights, arb(0))
     return [w / total for w in weights]
@@ -203,7 +203,7 @@ def entry(noise, k, p, q, sigma, distribution, marked, verify):
 def small_entries():
     for noise, k, p, q, sigma in SMALL:
         ctx.prec = na.PRECISION
-        P, Q = normalised(p), normalised(q)
+        P, Q = normalized(p), normalized(q)
         distribution, marked = by_enumeration(k, P, Q, sigma, noise)
         verify = {"method": "enumeration", "second": None, "rel_diff_second_method": None,
                   "abs_sum_minus_1": max(abs(float((sum(v, arb(0)) - 1).mid().str(3, radius=False))) for v in (distribution, marked))}
@@ -223,7 +223,7 @@ def small_entries():
 def large_entries():
     for k, p, q, sigma in LARGE:
         ctx.prec = PRECISION
-        P, Q = normalised(p), normalised(q)
+        P, Q = normalized(p), normalized(q)
         distribution, marked, worst = by_polynomials(k, P, Q, sigma, 3)
         verify = {"method": "polynomial", "second": "polynomial on the coarser grid", "rel_diff_second_method": worst,
                   "abs_sum_minus_1": max(abs(float((sum(v, arb(0)) - 1).mid().str(3, radius=False))) for v in (distribution, marked))}
