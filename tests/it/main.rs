@@ -50,6 +50,7 @@ mod hostile_inputs;
 mod json;
 mod k_cut;
 mod ladder;
+mod large_budgets;
 mod layering;
 mod many_outcomes;
 mod mechanisms;

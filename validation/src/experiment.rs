@@ -107,6 +107,7 @@ pub struct Experiment {
 pub const ALL: &[Experiment] = &[
     Experiment { name: "tables", run: crate::tables::report },
     Experiment { name: "rounding", run: crate::rounding::report },
+    Experiment { name: "enclosures", run: crate::enclosures::report },
     Experiment { name: "ladder", run: crate::ladder::report },
     Experiment { name: "tightness", run: crate::tightness::report },
     Experiment { name: "labeling-budget", run: crate::labeling_budget::report },

@@ -9,6 +9,7 @@ pub mod audit_properties;
 pub mod capc;
 pub mod coverage;
 pub mod distributions_by_simulation;
+pub mod enclosures;
 pub mod experiment;
 pub mod false_claims;
 #[cfg(feature = "torch")]

@@ -17,8 +17,14 @@ pub struct LossCell {
 impl LossCell {
     /// A cell of which P and Q are known but for a relative error.
     #[must_use]
-    pub fn of_probabilities([p, q]: [f64; 2], error: f64, losses: [f64; 2]) -> Self {
-        let [p, q] = [p, q].map(|value| LogIntegral { ln_value: value.ln(), error });
+    pub fn of_probabilities(probabilities: [f64; 2], error: f64, losses: [f64; 2]) -> Self {
+        Self::of_logarithms(probabilities.map(f64::ln), error, losses)
+    }
+
+    /// A cell of which ln P and ln Q are known, and P and Q but for a relative error: also where no double holds them.
+    #[must_use]
+    pub fn of_logarithms(logarithms: [f64; 2], error: f64, losses: [f64; 2]) -> Self {
+        let [p, q] = logarithms.map(|ln_value| LogIntegral { ln_value, error });
         Self { p, q, losses }
     }
 

@@ -19,8 +19,10 @@ const FEWEST_POINTS: usize = 1 << 8;
 const REFINEMENTS: usize = 6;
 /// Tilted distributions leave their window with probability e^-RARITY at most on either side.
 const RARITY: f64 = 44.0;
-/// Relative error of a weight p e^{λl}, for each query and unit of 1 + λ|l|.
+/// Relative error of a weight p e^{λl}, for each query and unit of 10 + λ|l|: ln p of a double is within 745.
 const ROUNDING: f64 = 2e-14;
+/// Absolute error of a loss on the lattice, for each query and unit of its largest loss.
+const MISPLACED: f64 = 8.0 * f64::EPSILON;
 /// Share of δ that may be moved to an infinite loss, as a multiple of the tolerance.
 const MOVED_SHARE: f64 = 0.02;
 /// A tilt narrows the distribution of the sum to this share at most.
@@ -32,6 +34,12 @@ const MOST_POINTS_OF_TILT: usize = 1 << 18;
 const SLIGHTLY: f64 = 1e-12;
 /// Thresholds below ε that are tried for the lower side.
 const THRESHOLDS: usize = 48;
+/// Thresholds whose weights follow from each other by products before an exponential renews them.
+const RENEWED: usize = 256;
+/// The lower side is sought from this much above the upper one, so that a crossing of the two would be seen.
+const BEYOND: f64 = 1e-9;
+/// The smallest double: a probability that underflows is still one.
+const LEAST: f64 = f64::from_bits(1);
 
 /// A step of the lattice is at least this share of the one before. Of losses that are known themselves the lattice alone
 /// makes the enclosure wide; of enclosed ones the enclosures may as well, which a finer lattice does not narrow.
@@ -41,6 +49,9 @@ const FINER_OF_ENCLOSED: f64 = 0.25;
 const HELPED: f64 = 0.8;
 
 /// A number between two ends, both inclusive; a theorem with verified rounding, no confidence level.
+///
+/// Neither end is NaN. Ends that cross are not hidden: they are a fault of this library, which every study reports as
+/// [`Error::Contradiction`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bracket {
     /// At most the number.
@@ -63,29 +74,33 @@ pub struct ComposedLoss {
     total_variation: f64,
     /// The probability that some output has one of its largest, rare losses, and the sum of the largest of the others.
     rare: (f64, f64),
-    /// Whether every loss has one finite value only.
-    single_valued: bool,
+    /// The probability, at least, that every output has its likeliest finite loss, and the sum of those, at most.
+    likeliest: (f64, f64),
     /// None where losses have one value each, or are too small for a lattice.
     lattice: Option<Profile>,
+    /// Of the weights of all queries together, as the logarithm of a factor.
     rounding: f64,
 }
 
 /// Suffix sums of the convolved distributions, from the largest loss down.
+///
+/// A distribution is that of the tilted losses, m(x) = P(x) e^{λx - log}. Every sum is relative to its own first point
+/// x₀: P of the points from there on is e^{log - λx₀} Σ m(x) e^{-λ(x - x₀)}, and e^ε Q, with Q = e^-x P, is
+/// e^{log - λx₀} e^{ε - x₀} Σ m(x) e^{-(λ+1)(x - x₀)}. So no sum overflows or underflows, however large the losses are.
 #[derive(Debug, Clone)]
 struct Profile {
     step: f64,
     /// Index of the first point.
     first: i64,
-    /// Σ over points from here on of P, and of P e^{-loss}, upper side.
+    tilt: f64,
+    /// ln of the total tilted mass: of the upper side, and of P and Q of the lower one.
+    logs: [f64; 3],
+    /// Of P and of Q, upper side; one more than there are points, the last of what is beyond them.
     upper_p: Vec<f64>,
     upper_q: Vec<f64>,
-    /// P of the set of points from here on, at least, and Q times e^center, at most.
+    /// Of P, at least, and of Q, at most, of the set of points from here on.
     lower_p: Vec<f64>,
     lower_q: Vec<f64>,
-    /// Where most of the tilted losses are. Without it Q = e^-loss P would soon be 0 in doubles, and e^ε Q with it.
-    center: f64,
-    /// P of losses beyond the window, upper side.
-    beyond: f64,
 }
 
 /// Composes independent outputs: each loss with the number of times that its query was answered.
@@ -188,7 +203,7 @@ impl Parts<'_> {
         let Some((tilt, scale, center)) = tilt(above, spare, delta).or_else(|| tilt(below, spare, delta)) else {
             return Ok(composed);
         };
-        composed.rounding = ROUNDING * terms(above, spare, tilt).max(terms(below, spare, tilt));
+        composed.rounding = rounding(above, spare, tilt).max(rounding(below, spare, tilt));
         let spread = (tilt * scale).max(1.0);
         let mut step = scale * (4.0 * (center.abs() / scale).max(1.0) * relative / (queries * spread)).sqrt();
         let mut best: Option<(f64, ComposedLoss)> = None;
@@ -216,6 +231,7 @@ impl Parts<'_> {
         let infinite =
             |losses: &[(&PrivacyLoss, u64)]| at_least_once(losses.iter().map(|(loss, times)| (loss.infinite, *times)));
         let infinite = Bracket { lower: infinite(below), upper: infinite(above) };
+        let rounding = ROUNDING * above.iter().map(|loss| loss.1 as f64).sum::<f64>();
         let ([largest, slack], [largest_lower, slack_lower]) = (largest(above), largest(below));
         let set_aside: Vec<(usize, f64)> = above.iter().map(|(loss, _)| kept(loss, spare)).collect();
         let rare = above.iter().zip(&set_aside).map(|((loss, times), (_, moved))| (moved + loss.infinite, *times));
@@ -230,11 +246,24 @@ impl Parts<'_> {
             // Sums of rounded terms, rounded up.
             total_variation: up(above.iter().map(|(loss, times)| *times as f64 * loss.total_variation()).sum(), 1e4),
             rare: (at_least_once(rare), up(others.sum::<f64>().max(0.0) + slack, 1e3)),
-            single_valued: below.iter().all(|(loss, times)| *times == 0 || loss.atoms.len() <= 1),
+            likeliest: likeliest(below, rounding),
             lattice: None,
-            rounding: ROUNDING * above.iter().map(|loss| loss.1 as f64).sum::<f64>(),
+            rounding,
         }
     }
+}
+
+/// The probability that every output has its likeliest finite loss, and the sum of those, both rounded down.
+fn likeliest(losses: &[(&PrivacyLoss, u64)], rounding: f64) -> (f64, f64) {
+    let (mut ln_p, mut sum, mut size) = (0.0, 0.0, 0.0);
+    for (loss, times) in losses.iter().filter(|(_, times)| *times > 0) {
+        let Some(atom) = loss.atoms.iter().max_by(|a, b| a.p.total_cmp(&b.p)) else { return (0.0, 0.0) };
+        ln_p += *times as f64 * atom.p.min(1.0).ln();
+        sum += *times as f64 * atom.l;
+        size += *times as f64 * atom.l.abs();
+    }
+    let slack = f64::EPSILON * (2.0 + losses.len() as f64);
+    (libm::exp(ln_p * (1.0 + slack) - rounding), sum - slack * size)
 }
 
 /// The sum of the largest finite losses, and what it may lose in rounding.
@@ -246,11 +275,11 @@ fn largest(losses: &[(&PrivacyLoss, u64)]) -> [f64; 2] {
     [largest, if size.is_finite() { f64::EPSILON * (2.0 + losses.len() as f64) * size } else { 0.0 }]
 }
 
-/// In how many units of rounding the weights p e^{λl} of all queries are off together.
-fn terms(losses: &[(&PrivacyLoss, u64)], spare: f64, tilt: f64) -> f64 {
+/// By which factor e^±x the weights p e^{λl} of all queries, and Q = e^-l P of them, are off together.
+fn rounding(losses: &[(&PrivacyLoss, u64)], spare: f64, tilt: f64) -> f64 {
     let of_one = |(loss, times): &(&PrivacyLoss, u64)| {
         let far = kept_atoms(loss, spare).iter().fold(0.0, |far: f64, atom| far.max(atom.l.abs()));
-        *times as f64 * (2.0 + tilt * far)
+        *times as f64 * (ROUNDING * (10.0 + tilt * far) + MISPLACED * far)
     };
     losses.iter().map(of_one).sum()
 }
@@ -352,12 +381,12 @@ impl ComposedLoss {
                 parts.above.par_iter().map(|(loss, times)| (Above::new(loss, step, spare), *times)).collect();
             let below: Vec<(Below, u64)> =
                 parts.below.par_iter().map(|(loss, times)| (Below::new(loss, step, spare), *times)).collect();
-            let sides: [(Vec<(&Masses, u64)>, f64); 3] = [
-                (above.iter().map(|(one, times)| (&one.p, *times)).collect(), tilt),
-                (below.iter().map(|(one, times)| (&one.p, *times)).collect(), tilt),
-                (below.iter().map(|(one, times)| (&one.q, *times)).collect(), tilt + 1.0),
+            let sides: [Vec<(&Masses, u64)>; 3] = [
+                above.iter().map(|(one, times)| (&one.p, *times)).collect(),
+                below.iter().map(|(one, times)| (&one.p, *times)).collect(),
+                below.iter().map(|(one, times)| (&one.q, *times)).collect(),
             ];
-            let windows = sides.each_ref().map(|(side, tilt)| window(side, step, *tilt, scale, RARITY));
+            let windows = sides.each_ref().map(|side| window(side, step, tilt, scale, RARITY));
             let low = windows.iter().fold(f64::INFINITY, |low, window| low.min(window.0));
             let high = windows.iter().fold(f64::NEG_INFINITY, |high, window| high.max(window.1));
             let wished = (high - low) / step + 4.0;
@@ -367,16 +396,16 @@ impl ComposedLoss {
             }
             let points = (wished as usize).max(FEWEST_POINTS).next_power_of_two();
             let first = (low / step).floor() as i64 - 1;
-            let convolved = sides.map(|(side, tilt)| {
+            let convolved = sides.map(|side| {
                 let weighted: Vec<(Masses, u64)> =
                     side.par_iter().map(|(masses, times)| (tilted(masses, step, tilt), *times)).collect();
                 (convolve(weighted, points), log_moment(&side, step, tilt))
             });
             let moved = above.iter().zip(parts.above);
             let moved = at_least_once(moved.map(|((one, times), (loss, _))| (one.moved + loss.infinite, *times)));
-            let profile = Profile::new(&convolved, step, first, points, tilt);
-            // A suffix sum of N terms has N roundings.
-            let rounding = self.rounding + points as f64 * f64::EPSILON;
+            let profile = Profile::new(convolved, step, first, tilt);
+            // A suffix sum of N terms has N roundings, of sums and of weights.
+            let rounding = self.rounding + 4.0 * points as f64 * f64::EPSILON;
             let next = Self { infinite_upper: moved, lattice: Some(profile), rounding, ..self.clone() };
             return Some((next, points, step));
         }
@@ -386,27 +415,31 @@ impl ComposedLoss {
     /// δ at ε.
     #[must_use]
     pub fn delta(&self, epsilon: Epsilon) -> Bracket {
-        let upper = self.upper_delta(epsilon.get());
-        Bracket { lower: self.lower_delta(epsilon.get()).min(upper), upper }
+        Bracket { lower: self.lower_delta(epsilon.get()), upper: self.upper_delta(epsilon.get()) }
     }
 
-    /// ε at δ: the smallest ε ≥ 0 with δ(ε) ≤ δ, infinite where losses are infinite more often than δ.
+    /// ε at δ: the smallest ε ≥ 0 with δ(ε) ≤ δ, infinite where losses are infinite more often than δ. At δ = 0 it is the
+    /// largest loss, however small its probability is.
     #[must_use]
     pub fn epsilon(&self, delta: Delta) -> Bracket {
         let target = delta.get();
         let upper = if self.upper_delta(0.0) <= target {
             0.0
-        } else if self.infinite.upper <= target {
-            self.upper_epsilon(target)
-        } else {
+        } else if self.infinite.upper > target {
             f64::INFINITY
+        } else if target == 0.0 {
+            self.largest
+        } else {
+            self.upper_epsilon(target)
         };
         let lower = if self.infinite.lower * (1.0 - SLIGHTLY) > target {
             f64::INFINITY
+        } else if target == 0.0 {
+            self.largest_lower
         } else {
-            self.lower_epsilon(target, upper.min(self.largest))
+            self.lower_epsilon(target, upper)
         };
-        Bracket { lower: lower.min(upper), upper }
+        Bracket { lower, upper }
     }
 
     /// An ε with δ(ε) ≤ δ, where the largest loss is one.
@@ -425,7 +458,8 @@ impl ComposedLoss {
     /// An ε with δ(ε) > δ, as near to `upper` as the lower side has it, or 0. Far below the lower side knows little, so
     /// the search steps down from above.
     fn lower_epsilon(&self, target: f64, upper: f64) -> f64 {
-        let (mut low, mut high, mut back) = (upper, upper, 1e-6 * upper);
+        let upper = (upper * (1.0 + BEYOND)).min(self.largest);
+        let (mut low, mut high, mut back) = (upper, upper, BEYOND * upper);
         while !(self.lower_delta(low) > target) {
             if low <= 0.0 {
                 return 0.0;
@@ -443,7 +477,7 @@ impl ComposedLoss {
         low
     }
 
-    /// At least δ at ε.
+    /// At least δ at ε; never 0 where some loss is larger.
     pub(in crate::divergence) fn upper_delta(&self, epsilon: f64) -> f64 {
         let infinite = self.infinite.upper * (1.0 + SLIGHTLY);
         if epsilon >= self.largest {
@@ -459,38 +493,65 @@ impl ComposedLoss {
         let coarse = coarse.min(self.total_variation.min(rare + (1.0 - rare) * common) * (1.0 + SLIGHTLY));
         let fine = self.lattice.as_ref().map_or(1.0, |lattice| self.fine_delta(lattice, epsilon));
         // Overflow is 1, and a bound that is no number bounds nothing.
-        coarse.min(1.0).min(if fine.is_nan() { 1.0 } else { fine })
+        let fine = if fine.is_nan() { 1.0 } else { fine };
+        coarse.min(1.0).min(fine).max(LEAST)
     }
 
     /// At least δ at ε by the lattice. Losses below its window are not on it, so that below it δ is bounded by what it is
     /// at the first point: in e^ε it is convex, and 1 at 0.
     fn fine_delta(&self, lattice: &Profile, epsilon: f64) -> f64 {
-        let first = lattice.first as f64 * lattice.step;
+        let first = lattice.loss(0);
         // A step further down there is no point of the lattice between.
         if epsilon < first - lattice.step {
             let here = self.fine_delta(lattice, first).min(1.0);
             return 1.0 - (1.0 - here) * libm::exp(epsilon - first) * (1.0 - SLIGHTLY);
         }
         let from = lattice.index_above(epsilon);
-        let (p, q) = lattice.upper_p.get(from).zip(lattice.upper_q.get(from)).unwrap_or((&0.0, &0.0));
-        let finite = p * (1.0 + self.rounding) - libm::exp(epsilon) * q * (1.0 - self.rounding);
-        self.infinite_upper * (1.0 + SLIGHTLY) + finite.max(0.0) + lattice.beyond
+        let (p, q) = (lattice.upper_p[from], lattice.upper_q[from]);
+        // Beyond the last point nothing is subtracted.
+        let growth = libm::exp((epsilon - lattice.loss(from)).min(0.0) - self.rounding);
+        let finite = p * libm::exp(self.rounding) - growth * q;
+        let weight = libm::exp(lattice.logs[0] - lattice.tilt * lattice.loss(from));
+        self.infinite_upper * (1.0 + SLIGHTLY) + weight * finite.max(0.0)
     }
 
     /// At most δ at ε.
     pub(in crate::divergence) fn lower_delta(&self, epsilon: f64) -> f64 {
         let infinite = self.infinite.lower * (1.0 - SLIGHTLY);
-        let Some(lattice) = &self.lattice else {
-            let gap = if self.single_valued { -libm::expm1(epsilon - self.largest_lower) } else { 0.0 };
-            return infinite + (1.0 - self.infinite.lower) * gap.max(0.0) * (1.0 - SLIGHTLY);
-        };
-        let growth = libm::exp(epsilon - lattice.center) * (1.0 + self.rounding);
-        // Any threshold is valid; the best is near ε, where P/Q crosses e^ε, or above where less is known below.
-        let value = |from: usize| lattice.lower_p[from] * (1.0 - self.rounding) - growth * lattice.lower_q[from];
+        // The set of the likeliest losses, whose Q is e^-sum P.
+        let (p, sum) = self.likeliest;
+        let likeliest = if epsilon < sum { p * -libm::expm1(epsilon - sum) * (1.0 - SLIGHTLY) } else { 0.0 };
+        let fine = self.lattice.as_ref().map_or(0.0, |lattice| self.fine_lower_delta(lattice, epsilon));
+        (infinite + likeliest.max(fine)).min(1.0)
+    }
+
+    /// At most what finite losses add to δ at ε, by the lattice. Any threshold is valid; the best is near ε, where P/Q
+    /// crosses e^ε, or above where less is known below.
+    fn fine_lower_delta(&self, lattice: &Profile, epsilon: f64) -> f64 {
         let from = lattice.index_above(epsilon).saturating_sub(THRESHOLDS);
-        let best = (from..lattice.lower_p.len()).map(value).fold(0.0, f64::max);
-        let sum = infinite + if best.is_finite() { best } else { 0.0 };
-        if sum < 1.0 { sum.max(0.0) } else { 1.0 }
+        let [less, more] = [libm::exp(-self.rounding), libm::exp(self.rounding)];
+        let [fall_p, fall_q] = lattice.falls();
+        let mut best = 0.0;
+        for start in (from..lattice.lower_p.len()).step_by(RENEWED) {
+            let loss = lattice.loss(start);
+            let mut weight_p = libm::exp(lattice.logs[1] - lattice.tilt * loss) * less;
+            let mut weight_q = libm::exp(lattice.logs[2] - lattice.tilt * loss + (epsilon - loss)) * more;
+            let end = lattice.lower_p.len().min(start + RENEWED);
+            for (p, q) in lattice.lower_p[start..end].iter().zip(&lattice.lower_q[start..end]) {
+                // What overflows is no number, which is no bound: the comparison is false.
+                let value = weight_p * p - weight_q * q;
+                if value > best && value < f64::INFINITY {
+                    best = value;
+                }
+                weight_p *= fall_p;
+                weight_q *= fall_q;
+            }
+            // Sums of probabilities are at most 1, and fewer and fewer weights are left.
+            if weight_p < best {
+                break;
+            }
+        }
+        best
     }
 }
 
@@ -505,52 +566,57 @@ fn tilted(masses: &Masses, step: f64, tilt: f64) -> Masses {
 }
 
 impl Profile {
-    fn new(convolved: &[(CyclicDistribution, f64); 3], step: f64, first: i64, points: usize, tilt: f64) -> Self {
+    fn new(convolved: [(CyclicDistribution, f64); 3], step: f64, first: i64, tilt: f64) -> Self {
         let tail = libm::exp(-RARITY);
-        let loss = |index: usize| (first + index as i64) as f64 * step;
-        let end = loss(points);
-        // Suffix sums of masses, with or less their error, times e^{log - (tilt + extra) loss}.
-        let place = |index: usize| (first + index as i64).rem_euclid(points as i64) as usize;
-        let suffix = |(distribution, log): &(CyclicDistribution, f64), tilt: f64, error: f64, extra: f64| {
-            let mut sums = vec![0.0; points];
-            let mut sum = 0.0;
-            for index in (0..points).rev() {
-                let mass = (distribution.mass[place(index)] + error * distribution.error).max(0.0);
-                sum += mass * libm::exp(log - (tilt + extra) * loss(index));
-                sums[index] = sum;
-            }
-            sums
-        };
-        let [upper, lower_p, lower_q] = convolved;
-        let mut statistic_p = suffix(lower_p, tilt, -1.0, 0.0);
-        // What wrapped around, from below or from above, is not there: at most twice the tail, tilted.
-        for (index, sum) in statistic_p.iter_mut().enumerate() {
-            *sum -= 2.0 * tail * libm::exp(lower_p.1 - tilt * loss(index));
-        }
-        let mass = |index: usize| lower_p.0.mass[place(index)];
-        let center = loss((0..points).max_by(|&a, &b| mass(a).total_cmp(&mass(b))).unwrap_or(0));
-        let moved = (lower_q.0.clone(), lower_q.1 + center);
-        let mut statistic_q = suffix(&moved, tilt + 1.0, 1.0, 0.0);
-        // Each of the terms may have lost what is below the doubles.
-        let beyond_q = tail * libm::exp(moved.1 - (tilt + 1.0) * end) + f64::MIN_POSITIVE;
-        statistic_q.iter_mut().for_each(|sum| *sum += beyond_q);
-        Self {
+        let logs = convolved.each_ref().map(|side| side.1);
+        let [upper, lower_p, lower_q] = convolved.map(|side| side.0);
+        let mut profile = Self {
             step,
             first,
-            upper_p: suffix(upper, tilt, 1.0, 0.0),
-            // Of the same masses as Σ P, so that every term of their difference is positive.
-            upper_q: suffix(upper, tilt, 1.0, 1.0),
-            lower_p: statistic_p,
-            lower_q: statistic_q,
-            center,
-            beyond: tail * libm::exp(upper.1 - tilt * end),
-        }
+            tilt,
+            logs,
+            upper_p: Vec::new(),
+            upper_q: Vec::new(),
+            lower_p: Vec::new(),
+            lower_q: Vec::new(),
+        };
+        let [fall_p, fall_q] = profile.falls();
+        profile.upper_p = profile.suffix_sums(&upper, 1.0, fall_p, tail);
+        // Of the same masses as Σ P, so that every term of their difference is positive.
+        profile.upper_q = profile.suffix_sums(&upper, 1.0, fall_q, 0.0);
+        profile.lower_p = profile.suffix_sums(&lower_p, -1.0, fall_p, 0.0);
+        // What wrapped around, from below or from above, is not there: at most twice the tail, tilted.
+        profile.lower_p.iter_mut().for_each(|sum| *sum -= 2.0 * tail);
+        profile.lower_q = profile.suffix_sums(&lower_q, 1.0, fall_q, tail);
+        profile
     }
 
-    /// The first point above ε.
+    /// By how much e^{-λx} P and Q = e^-x of it fall from point to point.
+    fn falls(&self) -> [f64; 2] {
+        [libm::exp(-self.tilt * self.step), libm::exp(-(self.tilt + 1.0) * self.step)]
+    }
+
+    /// Suffix sums of masses, with or less their error, each relative to its first point; `beyond` the last of them.
+    fn suffix_sums(&self, distribution: &CyclicDistribution, error: f64, fall: f64, beyond: f64) -> Vec<f64> {
+        let points = distribution.mass.len();
+        let mut sums = vec![beyond; points + 1];
+        for index in (0..points).rev() {
+            let place = (self.first + index as i64).rem_euclid(points as i64) as usize;
+            let mass = (distribution.mass[place] + error * distribution.error).max(0.0);
+            sums[index] = mass + fall * sums[index + 1];
+        }
+        sums
+    }
+
+    /// The loss of a point.
+    fn loss(&self, index: usize) -> f64 {
+        (self.first + index as i64) as f64 * self.step
+    }
+
+    /// The first point above ε, at most the one after the last.
     fn index_above(&self, epsilon: f64) -> usize {
         let place = (epsilon / self.step).floor() + 1.0 - self.first as f64;
-        place.clamp(0.0, self.upper_p.len() as f64) as usize
+        place.clamp(0.0, (self.upper_p.len() - 1) as f64) as usize
     }
 }
 
@@ -569,7 +635,7 @@ mod tests {
             largest_lower: 10.0,
             total_variation: 1.0,
             rare: (0.5, 1.0),
-            single_valued: false,
+            likeliest: (0.0, 0.0),
             lattice: None,
             rounding: 0.0,
         };

@@ -6,11 +6,8 @@ use super::{Atom, PrivacyLoss};
 const MOST_POINTS: usize = 400;
 /// Losses closer than this are one.
 const APART: f64 = 1e-12;
-/// Losses farther from 0 are taken for this one, beyond which e^l and e^-l leave the doubles: a larger one counts as
-/// infinite.
-const FARTHEST: f64 = 600.0;
-/// Rounding of a profile, counted as infinite loss.
-const ROUNDING: f64 = 1e-14;
+/// Relative rounding of a profile, of which every term is positive, and of what its chords lose where they are added up.
+const ROUNDING: f64 = 2e-12;
 
 impl PrivacyLoss {
     /// A loss whose privacy profile is at least that of every one of these, so that it dominates them under composition
@@ -48,26 +45,37 @@ impl PrivacyLoss {
         if losses.len() < 2 {
             return losses.first().cloned();
         }
-        let infinite = losses.iter().map(|loss| loss.infinite).fold(0.0, f64::max);
-        let value = |l: f64| losses.iter().map(|loss| loss.finite_profile(l) + loss.infinite).fold(infinite, f64::max);
+        let largest = |value: &dyn Fn(&Self) -> f64| losses.iter().map(value).fold(0.0, f64::max);
+        let infinite = (largest(&|loss| loss.infinite) * (1.0 + ROUNDING)).min(1.0);
+        let value =
+            |l: f64| (largest(&|loss| loss.finite_profile(l) + loss.infinite) * (1.0 + ROUNDING)).clamp(infinite, 1.0);
         let knots = thinned_out(&knots(losses), value);
         // What is left at the largest ratio is infinite loss, or as good as that.
         let infinite = knots.first().map_or(infinite, |&largest| value(largest));
-        // From the largest ratio down: slopes of the chords, as what δ loses per unit of x.
+        // From the largest ratio down: slopes of the chords, as what δ loses per unit of x, times the ratio where the
+        // chord ends, so that ratios of any size are in range. Where a slope gains on the steepest so far, P has the gain.
         let mut atoms = Vec::with_capacity(knots.len());
         let (mut right, mut above, mut steepest) = (infinite, None::<f64>, 0.0f64);
+        let mut push = |l: f64, slope: f64, steepest: &mut f64| {
+            // Rounding may leave a gain below 0, which is none.
+            if slope > *steepest {
+                atoms.push(Atom { l, p: slope - *steepest });
+                *steepest = slope;
+            }
+        };
         for &l in &knots {
             let here = value(l);
             if let Some(next) = above {
-                // x_next - x = e^l (e^{next - l} - 1).
-                push(&mut atoms, next, (here - right) / (libm::exp(l) * libm::expm1(next - l)), &mut steepest);
+                // (x_next - x)/x_next = 1 - e^{l - next}.
+                push(next, (here - right) / -libm::expm1(l - next), &mut steepest);
+                steepest *= libm::exp(l - next);
             }
             (right, above) = (here, Some(l));
         }
         if let Some(least) = above {
-            push(&mut atoms, least, (1.0 - right) * libm::exp(-least), &mut steepest);
+            push(least, 1.0 - right, &mut steepest);
         }
-        Some(Self { atoms, infinite: (infinite + ROUNDING).min(1.0) })
+        Some(Self { atoms, infinite })
     }
 
     /// Σ (p - e^l q)⁺ over finite losses: every term is positive, so that the sum has all digits.
@@ -76,19 +84,10 @@ impl PrivacyLoss {
     }
 }
 
-/// Puts what the slope gains over the steepest so far at the ratio where it does. Rounding may leave a gain below 0,
-/// which is none.
-fn push(atoms: &mut Vec<Atom>, l: f64, slope: f64, steepest: &mut f64) {
-    if slope > *steepest {
-        atoms.push(Atom { l, p: libm::exp(l) * (slope - *steepest) });
-        *steepest = slope;
-    }
-}
-
 /// The losses of all, largest first.
 fn knots(losses: &[PrivacyLoss]) -> Vec<f64> {
-    let finite = losses.iter().flat_map(|loss| loss.atoms.iter().map(|atom| atom.l)).filter(|l| l.is_finite());
-    let mut all: Vec<f64> = finite.map(|l| l.clamp(-FARTHEST, FARTHEST)).collect();
+    let mut all: Vec<f64> =
+        losses.iter().flat_map(|loss| loss.atoms.iter().map(|atom| atom.l)).filter(|l| l.is_finite()).collect();
     all.sort_by(|a, b| b.total_cmp(a));
     all.dedup_by(|next, kept| *kept - *next < APART);
     all

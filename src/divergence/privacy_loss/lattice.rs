@@ -14,6 +14,8 @@ use super::PrivacyLoss;
 /// Mass on lattice points, as pairs of point and mass.
 pub(super) type Masses = Vec<(i64, f64)>;
 
+/// Steps from here on are never rounded up on the lower side.
+const WIDE: f64 = 64.0;
 /// 2^50 steps.
 const FARTHEST: f64 = (1u64 << 50) as f64;
 
@@ -40,19 +42,20 @@ impl Above {
             }
             let below = place.floor();
             let rest = (place - below) * step;
-            // p e^{g-l} (e^{l-f} - 1)/(e^Δ - 1) above and p (e^{g-l} - 1)/(e^Δ - 1) below, for f ≤ l < g = f + Δ.
-            let whole = libm::expm1(step);
-            let above = atom.p * libm::exp(step - rest) * libm::expm1(rest) / whole;
+            // p (1 - e^{f-l})/(1 - e^-Δ) above and p e^{f-l} (1 - e^{l-g})/(1 - e^-Δ) below, for f ≤ l < g = f + Δ.
+            let whole = libm::expm1(-step);
+            let above = atom.p * libm::expm1(-rest) / whole;
             if above > 0.0 {
                 add(&mut p, below as i64 + 1, above);
             }
-            add(&mut p, below as i64, atom.p * libm::expm1(step - rest) / whole);
+            add(&mut p, below as i64, atom.p * libm::exp(-rest) * libm::expm1(rest - step) / whole);
         }
         Self { p, moved }
     }
 }
 
-/// The lower side of one query: P and Q of the rounded statistic.
+/// The lower side of one query: P of the rounded statistic, and Q times e^x at the point x, which is about P and no
+/// double is too small for.
 #[derive(Debug, Clone)]
 pub(super) struct Below {
     pub(super) p: Masses,
@@ -60,17 +63,23 @@ pub(super) struct Below {
 }
 
 impl Below {
-    /// Rounds every loss; the largest of probability at most `spare` together count as the largest of the others.
+    /// Rounds every loss; the largest of probability at most `spare` together count as the largest of the others. Losses
+    /// below the whole numbers of a double are in no set, and neither are probabilities whose digits no double holds.
     pub(super) fn new(loss: &PrivacyLoss, step: f64, spare: f64) -> Self {
         let (kept, _) = kept(loss, spare);
         let (mut p, mut q) = (Masses::new(), Masses::new());
         let cap = loss.atoms.get(kept).map_or(0.0, |atom| place(atom.l, step));
         for (index, atom) in loss.atoms.iter().enumerate() {
-            // Any place is valid, also for what lies beyond the whole numbers of a double.
-            let nearest = if index < kept { cap } else { place(atom.l, step) }.round() as i64;
-            add(&mut p, nearest, atom.p);
+            let place = if index < kept { cap } else { place(atom.l, step) };
+            if place == -FARTHEST || atom.p < f64::MIN_POSITIVE {
+                continue;
+            }
+            // Any point is valid. The nearest of a wide lattice may be so far above that Q e^x overflows.
+            let nearest = if step < WIDE { place.round() } else { place.floor() };
+            add(&mut p, nearest as i64, atom.p);
             // At least one double: a Q of 0 would make the statistic certain.
-            add(&mut q, nearest, (atom.p * libm::exp(-atom.l)).max(f64::MIN_POSITIVE));
+            let relative = atom.p * libm::exp(nearest * step - atom.l);
+            add(&mut q, nearest as i64, relative.max(f64::MIN_POSITIVE));
         }
         Self { p, q }
     }

@@ -1,0 +1,80 @@
+//! ε far above ln of the largest double, 709.78, as people meet it when they try a budget that is much too large.
+//!
+//! The truths are closed forms: binomial sums for two losses, 1/b + 2 ln(1 - δ) for Laplace noise of scale b, and the
+//! profile of Gaussian noise in 40 digits.
+
+use crate::desk::Desk;
+use crate::json::number;
+use ndarray::Array3;
+use serde_json::Value;
+
+/// Both ends of ε of composed releases.
+fn composed(release: &str, options: &str) -> [f64; 2] {
+    let desk = Desk::new();
+    desk.file("releases.toml", format!("[[release]]\n{release}\n"));
+    let document = desk.json(&format!("account releases.toml --composition pld {options}"));
+    let epsilon = &document["losses"]["epsilon"];
+    [number(&epsilon["lower"]), number(&epsilon["upper"])]
+}
+
+#[test]
+fn composed_losses_hold_the_truth_beyond_the_largest_exponential() {
+    for (release, truth) in [
+        ("mechanism = \"randomized-response:sigma=0.1\"\nhistogram = [1, 0]\ntimes = 100", 1000.0 - 1e-5),
+        ("mechanism = \"laplace:sigma=0.001\"", 1000.0 - 2e-5),
+        ("mechanism = \"gaussian:sigma=0.02\"", 1462.285),
+        ("mechanism = \"gaussian:sigma=1\"\ntimes = 1200", 746.797),
+        ("mechanism = \"categorical:p=0.9/0.1,q=0.1/0.9\"\ntimes = 400", 803.740),
+        ("mechanism = \"gaussian:sigma=0.001\"", 504_264.4),
+    ] {
+        let [lower, upper] = composed(release, "--delta 1e-5");
+        let slightly = 1e-6 * truth;
+        assert!(lower <= truth + slightly && truth <= upper + slightly, "{release}: {lower} {truth} {upper}");
+        assert!(upper - lower <= 2e-3 * upper, "{release}: {lower} {upper}");
+    }
+}
+
+/// At δ = 0 ε is the largest log-ratio, also where probabilities underflow.
+#[test]
+fn nothing_may_fail_where_probabilities_underflow() {
+    for (release, truth) in [
+        ("mechanism = \"laplace:sigma=0.001\"\ntimes = 3", 3000.0),
+        ("mechanism = \"randomized-response:sigma=0.001\"\nhistogram = [1, 0]", 1000.0),
+        ("mechanism = \"exponential:sigma=1\"\nhistogram = [800, 0]", 2.0),
+    ] {
+        let [lower, upper] = composed(release, "--delta 0");
+        assert!(lower <= truth * (1.0 + 1e-12) && truth <= upper * (1.0 + 1e-12), "{release}: {lower} {upper}");
+        assert!(upper - lower <= 1e-9 * upper, "{release}: {lower} {upper}");
+    }
+}
+
+#[test]
+fn calibrated_noise_meets_goals_beyond_the_largest_exponential() {
+    for (question, scale, width) in [
+        ("subsampled-gaussian:sigma=?,rate=1 --times 100 --epsilon 1000", 0.245_818, 1e-3),
+        ("subsampled-gaussian:sigma=?,rate=0.1 --times 100 --epsilon 1000", 0.109, 1e-2),
+        ("laplace:sigma=? --epsilon 800", 1.0 / 800.0, 1e-3),
+    ] {
+        let document = Desk::root().json(&format!("calibrate --delta 1e-5 --mechanism {question}"));
+        let [found, too_little] = ["scale", "too_little"].map(|key| number(&document[key]));
+        assert!((found / scale - 1.0).abs() < width && too_little <= found, "{question}: {too_little} {found}");
+    }
+}
+
+/// Two members that are as sure as doubles say, of opposite tokens: a position has the losses ±ln((1 - 1e-6)/1e-6 ...).
+#[test]
+fn tokens_that_are_sure_cost_what_they_cost() {
+    let desk = Desk::new();
+    let sure = [(1.0f64 - 1e-6).ln(), 1e-6f64.ln()];
+    desk.arrays("tokens.npz", |writer| {
+        let logits = Array3::from_shape_fn((200, 2, 2), |(_, member, token)| sure[(member + token) % 2]);
+        writer.add_array("logits", &logits).unwrap();
+    });
+    let words = "audit tokens tokens.npz --contexts fixed --mechanism interpolated-tokens:share=1 --delta 1e-5";
+    let document: Value = desk.json(words);
+    let epsilon = &document["losses"];
+    let text = epsilon.to_string();
+    let [lower, upper] = ["epsilon_at_least", "epsilon_at_most"]
+        .map(|key| crate::json::rows(epsilon).iter().map(|row| number(&row[key])).fold(f64::NEG_INFINITY, f64::max));
+    assert!(lower <= 1656.72 + 1e-2 && 1656.72 - 1e-2 <= upper && upper - lower < 4.0, "{lower} {upper} {text}");
+}

@@ -1,0 +1,249 @@
+//! Composed privacy losses against closed forms, at every size of ε, δ and count: the truth is never outside.
+//!
+//! *Gaussian* noise, n times, is one with √n μ (Dong, Roth and Su 2022, Corollary 3.3). *Laplace* noise of scale 1/ε₀ has
+//! δ(ε) = 1 - e^{(ε - ε₀)/2}. *Randomized response* and every other loss of *two points* a > 0 > -b are binomial: k of n
+//! outputs have the loss a, and δ(ε) = Σ P_k (1 - e^{ε - l_k}) over the sums of losses l_k = k a - (n - k) b above ε.
+
+use crate::experiment::Report;
+use leakbound::bound::Direction;
+use leakbound::divergence::{Bracket, EnclosedLoss, LossCell, compose_enclosed, gdp_epsilon};
+use leakbound::histogram::VoteHistogram;
+use leakbound::mechanism::parse;
+use leakbound::quantity::Delta;
+use leakbound::special::log_binomial_pmf;
+use leakbound::{Error, Result};
+use rand::{Rng, RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+use std::f64::consts::LN_2;
+
+/// Cases of the gate, and of the experiment.
+pub const GATE: u64 = 2_000;
+const ALL: u64 = 1_000_000;
+const SEED: u64 = 709;
+/// Relative width aimed at.
+const WIDTH: f64 = 1e-3;
+/// Cells of real outputs.
+const CELLS: usize = 1_000;
+/// Relative error of a closed form.
+const ROUNDING: f64 = 1e-9;
+/// Terms of a binomial sum.
+const MOST_OUTPUTS: u64 = 20_000;
+
+/// What is composed.
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    /// Of this μ.
+    Gaussian(f64),
+    /// Of this ε.
+    Laplace(f64),
+    /// Losses a and -b.
+    TwoPoints(f64, f64),
+}
+
+/// A closed form to compare with.
+#[derive(Debug, Clone, Copy)]
+struct Case {
+    kind: Kind,
+    times: u64,
+    delta: f64,
+}
+
+/// What is known of a case.
+#[derive(Debug, Default)]
+struct Seen {
+    checked: u64,
+    /// Cases whose ends are within twice the width that was asked for.
+    narrow: u64,
+    outside: Vec<String>,
+}
+
+/// A number between these, uniformly in its logarithm.
+fn spread(stream: &mut impl Rng, low: f64, high: f64) -> f64 {
+    stream.random_range(low.ln()..high.ln()).exp()
+}
+
+impl Case {
+    /// ε of all outputs together between 1e-8 and 1e6, δ between 1e-300 and 0.9, or 0.
+    fn draw(stream: &mut impl Rng) -> Self {
+        let delta = match stream.random_range(0..10) {
+            0 => 0.0,
+            1..4 => spread(stream, 1e-300, 1e-12),
+            4..9 => spread(stream, 1e-12, 0.1),
+            _ => stream.random_range(0.1..0.9),
+        };
+        let epsilon = spread(stream, 1e-8, 1e6);
+        match stream.random_range(0..4) {
+            0 => {
+                let times = spread(stream, 1.0, 1e15) as u64;
+                // The largest ε is about μ²/2 n.
+                let mu = (2.0 * epsilon.min(1e5) / times as f64).sqrt().min(300.0);
+                Self { kind: Kind::Gaussian(mu), times, delta }
+            }
+            1 => Self { kind: Kind::Laplace(epsilon), times: 1, delta },
+            kind => {
+                let times = spread(stream, 1.0, MOST_OUTPUTS as f64) as u64;
+                let one = epsilon / times as f64;
+                let other = if kind == 2 { one } else { spread(stream, 1e-3, 1e3) * one };
+                Self { kind: Kind::TwoPoints(one, other), times, delta }
+            }
+        }
+    }
+
+    fn losses(&self) -> Result<[EnclosedLoss; 2]> {
+        let mechanism = match self.kind {
+            Kind::TwoPoints(up, down) => {
+                let [p, q] = two_points(up, down);
+                // Logarithms are off by a rounding of their own and one of their size.
+                let error = |i: usize| 4.0 * f64::EPSILON * (1.0 + p[i].abs() + q[i].abs());
+                let cell = |i: usize, loss: f64| LossCell::of_logarithms([p[i], q[i]], error(i), [loss; 2]);
+                let cells = [cell(0, up), cell(1, -down)];
+                return Ok([EnclosedLoss::of_cells(&cells), EnclosedLoss::of_cells(&cells.map(LossCell::exchanged))]);
+            }
+            Kind::Gaussian(mu) => format!("gaussian:sigma={}", mu.recip()),
+            Kind::Laplace(epsilon) => format!("laplace:sigma={}", epsilon.recip()),
+        };
+        let [without, with] = [VoteHistogram::new(vec![0])?, VoteHistogram::new(vec![1])?];
+        parse(&mechanism)?.enclosed_losses(&without, &with, CELLS)
+    }
+
+    /// Whether ε is at least, and at most, the smallest one with δ(ε) ≤ δ, as far as the closed form tells.
+    fn judges(&self, direction: Direction, found: Bracket) -> Result<[bool; 2]> {
+        if self.delta == 0.0 {
+            let largest = match (self.kind, direction) {
+                (Kind::Gaussian(_), _) => f64::INFINITY,
+                (Kind::Laplace(epsilon), _) => epsilon,
+                (Kind::TwoPoints(up, _), Direction::Forward) => up * self.times as f64,
+                (Kind::TwoPoints(_, down), Direction::Reverse) => down * self.times as f64,
+            };
+            return Ok([found.lower <= largest * (1.0 + ROUNDING), found.upper >= largest * (1.0 - ROUNDING)]);
+        }
+        match self.kind {
+            Kind::Gaussian(mu) => {
+                let truth = gdp_epsilon(mu * (self.times as f64).sqrt(), Delta::new(self.delta)?)?.get();
+                let off = ROUNDING * (truth + mu * (self.times as f64).sqrt());
+                Ok([found.lower <= truth + off, found.upper >= truth - off])
+            }
+            Kind::Laplace(epsilon) => {
+                let truth = (epsilon + 2.0 * (-self.delta).ln_1p()).max(0.0);
+                let off = ROUNDING * epsilon;
+                Ok([found.lower <= truth + off, found.upper >= truth - off])
+            }
+            Kind::TwoPoints(up, down) => {
+                let points = if direction == Direction::Forward { [up, down] } else { [down, up] };
+                // An end is judged a little outside of itself.
+                let off = ROUNDING * (found.upper.min(up.max(down) * self.times as f64) + found.lower) + 1e-300;
+                let [above, below] = [found.lower - off, found.upper + off].map(|at| binomial(points, self.times, at));
+                let lower = found.lower == 0.0 || above >= self.delta * (1.0 - ROUNDING);
+                Ok([lower, found.upper == f64::INFINITY || below <= self.delta * (1.0 + ROUNDING)])
+            }
+        }
+    }
+
+    fn check(&self, seen: &mut Seen) -> Result<()> {
+        let (delta, losses) = (Delta::new(self.delta)?, self.losses()?);
+        for (direction, loss) in Direction::BOTH.into_iter().zip(&losses) {
+            let found = compose_enclosed(&[(loss, self.times)], delta, WIDTH)?.epsilon(delta);
+            seen.checked += 1;
+            seen.narrow +=
+                u64::from(found.upper - found.lower <= 2.0 * WIDTH * found.upper || found.lower == found.upper);
+            let crossed = !(found.lower <= found.upper);
+            if crossed || self.judges(direction, found)? != [true; 2] {
+                seen.outside.push(format!("{self:?} {direction}: {found:?}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// ln P and ln Q of two outcomes with losses a and -b.
+fn two_points(up: f64, down: f64) -> [[f64; 2]; 2] {
+    let one_less = |x: f64| (-(-x).exp_m1()).ln();
+    let all = one_less(up + down);
+    let (p, q) = (one_less(down) - all, one_less(up) - all);
+    [[p, q - down], [p - up, q]]
+}
+
+/// δ(ε) of so many outputs with losses a and -b.
+fn binomial([up, down]: [f64; 2], times: u64, epsilon: f64) -> f64 {
+    let [[ln_p, ln_rest], _] = two_points(up, down);
+    let n = times as f64;
+    let terms = (0..=times).map(|k| {
+        let (count, rest) = (k as f64, (times - k) as f64);
+        let loss = count * up - rest * down;
+        if loss <= epsilon {
+            return 0.0;
+        }
+        let ways = log_binomial_pmf(k, times, 0.5) + n * LN_2;
+        (ways + count * ln_p + rest * ln_rest).exp() * -(epsilon - loss).exp_m1()
+    });
+    terms.sum()
+}
+
+/// Checks so many random cases.
+///
+/// # Errors
+/// The first case that ends in an error, with the error.
+pub fn check(cases: u64) -> std::result::Result<Report, (String, Error)> {
+    let mut report = Report::new(format!(
+        "{cases} random compositions with closed forms, both directions, ε from 1e-8 to 1e6, δ = 0 and from 1e-300 to \
+         0.9, counts to 1e15, seed {SEED}: whether the enclosure of ε has the truth in it; no sampling, so no false alarms"
+    ));
+    let all: Vec<(Kind, Seen)> = (0..cases)
+        .into_par_iter()
+        .map(|index| {
+            let mut stream = ChaCha8Rng::seed_from_u64(SEED);
+            stream.set_stream(index);
+            let (case, mut seen) = (Case::draw(&mut stream), Seen::default());
+            case.check(&mut seen).map_err(|error| (format!("{case:?}"), error))?;
+            Ok((case.kind, seen))
+        })
+        .collect::<std::result::Result<_, (String, Error)>>()?;
+    for (name, is) in [
+        ("Gaussian", (|kind| matches!(kind, Kind::Gaussian(_))) as fn(Kind) -> bool),
+        ("Laplace", |kind| matches!(kind, Kind::Laplace(_))),
+        ("two points", |kind| matches!(kind, Kind::TwoPoints(..))),
+    ] {
+        let of_kind = || all.iter().filter(|(kind, _)| is(*kind)).map(|(_, seen)| seen);
+        let (checked, narrow) = of_kind().fold((0, 0), |sum, seen| (sum.0 + seen.checked, sum.1 + seen.narrow));
+        let outside: Vec<&String> = of_kind().flat_map(|seen| &seen.outside).collect();
+        let share = 100.0 * narrow as f64 / checked as f64;
+        report.claim(
+            outside.is_empty(),
+            format!("{name:<12} {checked:>8} enclosures, {} without the truth, {share:.1}% narrow", outside.len()),
+        );
+        outside.iter().take(10).for_each(|case| report.line(format!("      {case}")));
+    }
+    Ok(report)
+}
+
+/// A million cases.
+#[must_use]
+pub fn report() -> Report {
+    check(ALL).unwrap_or_else(|(case, error)| {
+        let mut report = Report::new("random compositions with closed forms");
+        report.claim(false, format!("{case}: {error}"));
+        report
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::Verdict;
+
+    #[test]
+    fn no_closed_form_is_outside_of_its_enclosure() {
+        let report = check(GATE).unwrap();
+        report.lines.iter().for_each(|line| println!("{line}"));
+        assert_eq!(report.verdict, Verdict::Pass);
+    }
+
+    /// Randomized response with ε₀ = ln 3, twice: 9/16 - e^ε/16 above ε = 0.
+    #[test]
+    fn the_closed_form_of_two_points() {
+        let one = 3f64.ln();
+        let found = binomial([one, one], 2, 0.5);
+        assert!((found - (9.0 - 0.5f64.exp()) / 16.0).abs() < 1e-14, "{found}");
+    }
+}
