@@ -2,7 +2,7 @@
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use leakbound::distribution::{Noise, OutcomeDistribution, noisy_argmax_distribution};
-use leakbound::divergence::{Conversion, PrivacyLoss, compose_losses};
+use leakbound::divergence::{ComposedDirection, Conversion, PrivacyLoss};
 use leakbound::histogram::{Neighbor, VoteHistogram};
 use leakbound::quantity::{Delta, Order};
 use leakbound::record::releases_from_bytes;
@@ -74,11 +74,11 @@ fn benches(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("compose losses, C = 10, gap 1e-3");
     group.sample_size(10);
     group.bench_function("1000 different queries", |bencher| {
-        bencher.iter(|| compose_losses(black_box(&thousand), delta, 1e-3));
+        bencher.iter(|| ComposedDirection::of_known(black_box(&thousand), delta, 1e-3));
     });
     let repeated = vec![(thousand[0].0.clone(), 1000)];
     group.bench_function("one query 1000 times", |bencher| {
-        bencher.iter(|| compose_losses(black_box(&repeated), delta, 1e-3));
+        bencher.iter(|| ComposedDirection::of_known(black_box(&repeated), delta, 1e-3));
     });
     group.finish();
 }

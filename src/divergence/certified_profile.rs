@@ -30,8 +30,8 @@ pub struct CertifiedProfile(Source);
 enum Source {
     /// That of μ-GDP.
     Gaussian(f64),
-    /// By direction: each encloses the profile.
-    Losses([Vec<ComposedLoss>; 2]),
+    /// Each encloses the profile.
+    Losses(Vec<ComposedLoss>),
     /// The Rényi divergences of both directions are at most these.
     Rdp(RdpCurve),
 }
@@ -57,9 +57,9 @@ impl CertifiedProfile {
         Ok(Self(Source::Gaussian(mu)))
     }
 
-    /// Enclosed by composed losses, by direction; of several, each is valid and the best counts.
+    /// Enclosed by composed losses; of several, each is valid and the best counts.
     #[must_use]
-    pub const fn of_losses(composed: [Vec<ComposedLoss>; 2]) -> Self {
+    pub const fn of_losses(composed: Vec<ComposedLoss>) -> Self {
         Self(Source::Losses(composed))
     }
 
@@ -186,8 +186,8 @@ impl CertifiedProfile {
             Source::Gaussian(mu) if *mu > 0.0 => (gdp(*mu, epsilon) * (1.0 + SLIGHTLY)).clamp(f64::MIN_POSITIVE, 1.0),
             Source::Gaussian(_) => 0.0,
             Source::Losses(composed) => {
-                let all = composed[direction as usize].iter();
-                all.map(|composed| composed.upper_delta(epsilon)).fold(1.0, f64::min)
+                let all = composed.iter().map(|composed| composed.in_direction(direction).upper_delta(epsilon));
+                all.fold(1.0, f64::min)
             }
             Source::Rdp(curve) => {
                 if curve.values().iter().all(|value| *value == 0.0) {
@@ -203,8 +203,8 @@ impl CertifiedProfile {
         match &self.0 {
             Source::Gaussian(mu) => gdp(*mu, epsilon) * (1.0 - SLIGHTLY),
             Source::Losses(composed) => {
-                let all = composed[direction as usize].iter();
-                all.map(|composed| composed.lower_delta(epsilon)).fold(0.0, f64::max)
+                let all = composed.iter().map(|composed| composed.in_direction(direction).lower_delta(epsilon));
+                all.fold(0.0, f64::max)
             }
             Source::Rdp(_) => 0.0,
         }
@@ -254,7 +254,7 @@ fn everywhere([low, high]: [f64; 2], holds: impl Fn(f64, f64) -> bool) -> bool {
 mod tests {
     use super::*;
     use crate::distribution::OutcomeDistribution;
-    use crate::divergence::{PrivacyLoss, TestPower, compose_losses, gdp_epsilon};
+    use crate::divergence::{EnclosedLoss, PrivacyLoss, TestPower, compose_losses, gdp_epsilon};
     use crate::quantity::{Delta, Order};
     use crate::special::{log_ndtr, ndtri};
 
@@ -278,11 +278,10 @@ mod tests {
         };
         let (p, q) = ([0.5, 0.3, 0.2], [0.2, 0.3, 0.5]);
         let (p, q) = (p, [q[0], 0.1, 0.7]);
-        let losses = [(one(p), one(q)), (one(q), one(p))].map(|(p, q)| {
-            let loss = PrivacyLoss::of_distributions(&p, &q).unwrap();
-            vec![compose_losses(&[(loss, 2)], Delta::new(0.2).unwrap(), 1e-5).unwrap()]
-        });
-        ([two(p), two(q)], CertifiedProfile::of_losses(losses))
+        let losses = [(one(p), one(q)), (one(q), one(p))]
+            .map(|(p, q)| EnclosedLoss::known(PrivacyLoss::of_distributions(&p, &q).unwrap()));
+        let composed = compose_losses(&[(&losses, 2)], Delta::new(0.2).unwrap(), 1e-5).unwrap();
+        ([two(p), two(q)], CertifiedProfile::of_losses(vec![composed]))
     }
 
     #[test]

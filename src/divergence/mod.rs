@@ -22,7 +22,7 @@ pub use epsilon::{epsilon_at_delta, gdp_of_distributions};
 pub use gaussian_trade_off::{gaussian_sigma, gdp_delta, gdp_epsilon};
 pub use hockey_stick::hockey_stick;
 pub use privacy_loss::{
-    Bracket, ComposedLoss, EnclosedLoss, LossCell, LossQuantiles, PrivacyLoss, compose_enclosed, compose_losses,
+    Bracket, ComposedDirection, ComposedLoss, EnclosedLoss, LossCell, LossQuantiles, PrivacyLoss, compose_losses,
 };
 pub use renyi::{bernoulli_renyi, renyi_divergence};
 pub(crate) use renyi::{bernoulli_renyi_of_logs, two_ratios_renyi};

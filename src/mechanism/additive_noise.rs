@@ -168,7 +168,7 @@ mod tests {
     use super::super::parse;
     use super::*;
     use crate::bound::Direction;
-    use crate::divergence::{compose_enclosed, gdp_delta, gdp_epsilon};
+    use crate::divergence::{ComposedDirection, gdp_delta, gdp_epsilon};
     use crate::quantity::{Delta, Epsilon};
 
     fn pair(text: &str, order: Option<Order>) -> crate::distribution::OutputPair {
@@ -208,14 +208,14 @@ mod tests {
     /// m records are one with m-th of the noise: Gaussian ε in closed form, Laplace ε at δ = 0 and its theorem.
     #[test]
     fn groups_have_closed_forms() {
-        use crate::divergence::{compose_losses, gdp_epsilon};
+        use crate::divergence::{ComposedDirection, gdp_epsilon};
         use crate::quantity::Delta;
         let (data, delta) = (VoteHistogram::new(vec![0]).unwrap(), Delta::new(1e-6).unwrap());
         for members in [1u64, 3, 40] {
             let gaussian = parse("gaussian:sigma=20").unwrap();
             let truth = gdp_epsilon(members as f64 / 20.0, delta).unwrap().get();
             for loss in gaussian.group_losses(members, 1_000).unwrap() {
-                let of = |loss| compose_losses(&[(loss, 1)], delta, 1e-4).unwrap().epsilon(delta);
+                let of = |loss| ComposedDirection::of_known(&[(loss, 1)], delta, 1e-4).unwrap().epsilon(delta);
                 let (lower, upper) = (of(loss.at_least).lower, of(loss.at_most).upper);
                 assert!(lower <= truth && truth <= upper && upper < 1.01 * lower, "{members}: {lower} {truth} {upper}");
             }
@@ -270,7 +270,7 @@ mod tests {
             let loss = gaussian(mu);
             let together = mu * (times as f64).sqrt();
             for target in [1e-3, 1e-30, 1e-60, 1e-120, 1e-250] {
-                let composed = compose_enclosed(&[(&loss, times)], at_delta(target), 1e-3).unwrap();
+                let composed = ComposedDirection::of_enclosed(&[(&loss, times)], at_delta(target), 1e-3).unwrap();
                 for at in [0.9, 0.5, 0.1, 1e-2, 1e-5, 1e-12, 1e-40, 1e-100, 1e-200] {
                     let truth = gdp_epsilon(together, at_delta(at)).unwrap().get();
                     let found = composed.epsilon(at_delta(at));
@@ -296,7 +296,7 @@ mod tests {
             "poisson:rate=0.01,of=[gaussian:sigma=100]",
         ] {
             for loss in parse(text).unwrap().enclosed_losses(&without, &with, 500).unwrap() {
-                let composed = compose_enclosed(&[(&loss, 3)], at_delta(0.0), 1e-3).unwrap();
+                let composed = ComposedDirection::of_enclosed(&[(&loss, 3)], at_delta(0.0), 1e-3).unwrap();
                 // Without the record no loss of a subsample is above -ln(1 - rate).
                 let bounded = text.contains("rate") && loss.at_most.largest() < 1.0;
                 assert!(bounded || composed.epsilon(at_delta(0.0)).upper == f64::INFINITY, "{text}");

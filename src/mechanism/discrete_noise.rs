@@ -471,7 +471,7 @@ mod tests {
             for loss in mechanism.enclosed_losses(&without, &with, 1000).unwrap() {
                 let delta = |loss: crate::divergence::PrivacyLoss| {
                     let delta = crate::quantity::Delta::new(0.5 * truth).unwrap();
-                    let composed = crate::divergence::compose_losses(&[(loss, 1)], delta, 1e-4).unwrap();
+                    let composed = crate::divergence::ComposedDirection::of_known(&[(loss, 1)], delta, 1e-4).unwrap();
                     composed.delta(Epsilon::new(epsilon).unwrap())
                 };
                 let (lower, upper) = (delta(loss.at_least).lower, delta(loss.at_most).upper);
@@ -503,7 +503,8 @@ mod tests {
                     for loss in mechanism.group_losses(members, bins).unwrap() {
                         let delta = |loss: crate::divergence::PrivacyLoss| {
                             let delta = crate::quantity::Delta::new(0.5 * truth).unwrap();
-                            let composed = crate::divergence::compose_losses(&[(loss, 1)], delta, 1e-4).unwrap();
+                            let composed =
+                                crate::divergence::ComposedDirection::of_known(&[(loss, 1)], delta, 1e-4).unwrap();
                             composed.delta(Epsilon::new(epsilon).unwrap())
                         };
                         let (lower, upper) = (delta(loss.at_least).lower, delta(loss.at_most).upper);

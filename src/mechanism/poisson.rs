@@ -181,7 +181,7 @@ mod tests {
     use super::super::parse;
     use super::*;
     use crate::bound::Direction;
-    use crate::divergence::{PrivacyLoss, compose_losses};
+    use crate::divergence::{ComposedDirection, PrivacyLoss};
     use crate::quantity::Delta;
 
     fn counts() -> [VoteHistogram; 2] {
@@ -195,7 +195,8 @@ mod tests {
         let delta = Delta::new(1e-6).unwrap();
         let composed = |text: &str| {
             parse(text).unwrap().enclosed_losses(&without, &with, 1500).unwrap().map(|loss| {
-                let epsilon = |loss: PrivacyLoss| compose_losses(&[(loss, 50)], delta, 1e-3).unwrap().epsilon(delta);
+                let epsilon =
+                    |loss: PrivacyLoss| ComposedDirection::of_known(&[(loss, 50)], delta, 1e-3).unwrap().epsilon(delta);
                 [epsilon(loss.at_least).lower, epsilon(loss.at_most).upper]
             })
         };

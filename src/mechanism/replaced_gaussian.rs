@@ -151,7 +151,7 @@ mod tests {
     use super::super::parse;
     use super::*;
     use crate::bound::Direction;
-    use crate::divergence::{PrivacyLoss, compose_losses, gdp_epsilon};
+    use crate::divergence::{ComposedDirection, PrivacyLoss, gdp_epsilon};
     use crate::quantity::Delta;
 
     fn data() -> [VoteHistogram; 2] {
@@ -184,7 +184,8 @@ mod tests {
     fn composed(sigma: f64, rate: f64, times: u64, delta: f64) -> [[f64; 2]; 2] {
         let ([one, other], delta) = (data(), Delta::new(delta).unwrap());
         mechanism(sigma, rate).enclosed_losses(&one, &other, 1000).unwrap().map(|loss| {
-            let epsilon = |loss: PrivacyLoss| compose_losses(&[(loss, times)], delta, 1e-3).unwrap().epsilon(delta);
+            let epsilon =
+                |loss: PrivacyLoss| ComposedDirection::of_known(&[(loss, times)], delta, 1e-3).unwrap().epsilon(delta);
             [epsilon(loss.at_least).lower, epsilon(loss.at_most).upper]
         })
     }
@@ -232,7 +233,7 @@ mod tests {
         let of_added = added
             .enclosed_losses(&without, &with, 1000)
             .unwrap()
-            .map(|loss| compose_losses(&[(loss.at_most, 100)], delta, 1e-3).unwrap().epsilon(delta).upper);
+            .map(|loss| ComposedDirection::of_known(&[(loss.at_most, 100)], delta, 1e-3).unwrap().epsilon(delta).upper);
         let [forward, reverse] = composed(1.0, 0.02, 100, 1e-5);
         assert!((forward[0] - reverse[0]).abs() < 1e-3 * forward[0] && forward[1] < 1.003 * forward[0]);
         assert!(forward[0] > of_added[0].max(of_added[1]), "{forward:?} {of_added:?}");

@@ -234,7 +234,7 @@ impl SubsampledGaussian {
 mod tests {
     use super::*;
     use crate::bound::Direction;
-    use crate::divergence::{PrivacyLoss, compose_enclosed, compose_losses, gdp_epsilon};
+    use crate::divergence::{ComposedDirection, PrivacyLoss, gdp_epsilon};
     use crate::quantity::Delta;
 
     fn pair(sigma: f64, rate: f64, order: Order) -> crate::distribution::OutputPair {
@@ -255,7 +255,7 @@ mod tests {
             let mechanism =
                 SubsampledGaussian { sigma: NoiseScale::new(1.0).unwrap(), rate: Probability::new(rate).unwrap() };
             for losses in mechanism.enclosed_losses(&without, &with, 2_000).unwrap() {
-                let found = compose_enclosed(&[(&losses, 4)], delta, 1e-3).unwrap().epsilon(delta);
+                let found = ComposedDirection::of_enclosed(&[(&losses, 4)], delta, 1e-3).unwrap().epsilon(delta);
                 let truth = gdp_epsilon(2.0, delta).unwrap().get();
                 println!("{rate}: {found:?} {truth}");
                 assert!(found.lower <= truth && found.upper < 1.002 * truth);
@@ -301,7 +301,8 @@ mod tests {
         let [data, neighbor] = [0, 1].map(|count| VoteHistogram::new(vec![count]).unwrap());
         let delta = Delta::new(delta).unwrap();
         mechanism.enclosed_losses(&data, &neighbor, bins).unwrap().map(|loss| {
-            let epsilon = |loss: PrivacyLoss| compose_losses(&[(loss, times)], delta, 1e-3).unwrap().epsilon(delta);
+            let epsilon =
+                |loss: PrivacyLoss| ComposedDirection::of_known(&[(loss, times)], delta, 1e-3).unwrap().epsilon(delta);
             [epsilon(loss.at_least).lower, epsilon(loss.at_most).upper]
         })
     }
@@ -334,7 +335,8 @@ mod tests {
                 SubsampledGaussian { sigma: NoiseScale::new(sigma).unwrap(), rate: Probability::new(rate).unwrap() };
             let delta = Delta::new(delta).unwrap();
             mechanism.group_losses(members, 2_000).unwrap().map(|loss| {
-                let epsilon = |loss: PrivacyLoss| compose_losses(&[(loss, 10)], delta, 1e-3).unwrap().epsilon(delta);
+                let epsilon =
+                    |loss: PrivacyLoss| ComposedDirection::of_known(&[(loss, 10)], delta, 1e-3).unwrap().epsilon(delta);
                 [epsilon(loss.at_least).lower, epsilon(loss.at_most).upper]
             })
         };
@@ -360,7 +362,7 @@ mod tests {
             SubsampledGaussian { sigma: NoiseScale::new(0.9).unwrap(), rate: Probability::new(rate).unwrap() };
         for (loss, truth) in mechanism.group_losses(2, 2_000).unwrap().into_iter().zip(truths) {
             let delta = |loss: PrivacyLoss| {
-                let composed = compose_losses(&[(loss, 1)], Delta::new(0.01).unwrap(), 1e-4).unwrap();
+                let composed = ComposedDirection::of_known(&[(loss, 1)], Delta::new(0.01).unwrap(), 1e-4).unwrap();
                 composed.delta(crate::quantity::Epsilon::new(epsilon).unwrap())
             };
             let (lower, upper) = (delta(loss.at_least).lower, delta(loss.at_most).upper);

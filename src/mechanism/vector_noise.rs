@@ -302,7 +302,7 @@ mod tests {
     use super::super::parse;
     use super::*;
     use crate::bound::Direction;
-    use crate::divergence::{PrivacyLoss, compose_losses, gdp_delta};
+    use crate::divergence::{ComposedDirection, PrivacyLoss, gdp_delta};
     use crate::quantity::{Delta, Epsilon, Order};
 
     fn data() -> [VoteHistogram; 2] {
@@ -343,7 +343,7 @@ mod tests {
         let [without, with] = data();
         let [loss, _] = parse(text).unwrap().enclosed_losses(&without, &with, 1000).unwrap();
         let profile = |loss: PrivacyLoss| {
-            let composed = compose_losses(&[(loss, 1)], Delta::new(delta).unwrap(), 1e-4).unwrap();
+            let composed = ComposedDirection::of_known(&[(loss, 1)], Delta::new(delta).unwrap(), 1e-4).unwrap();
             composed.delta(Epsilon::new(epsilon).unwrap())
         };
         [profile(loss.at_least).lower, profile(loss.at_most).upper]
@@ -360,7 +360,7 @@ mod tests {
             let [loss, _] =
                 parse(&format!("laplace:sigma={sigma}")).unwrap().enclosed_losses(&without, &with, 2000).unwrap();
             let composed = |loss: PrivacyLoss| {
-                let composed = compose_losses(&[(loss, counts)], Delta::new(1e-3).unwrap(), 1e-4).unwrap();
+                let composed = ComposedDirection::of_known(&[(loss, counts)], Delta::new(1e-3).unwrap(), 1e-4).unwrap();
                 composed.delta(Epsilon::new(epsilon).unwrap())
             };
             let expected = [composed(loss.at_least).lower, composed(loss.at_most).upper];

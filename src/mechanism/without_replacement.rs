@@ -186,13 +186,14 @@ impl Mechanism for SampledVoters {
 mod tests {
     use super::super::parse;
     use super::*;
-    use crate::divergence::compose_losses;
+    use crate::divergence::ComposedDirection;
     use crate::quantity::{Delta, Epsilon};
 
     /// δ of an enclosure at ε, from below and from above.
     fn deltas(loss: &EnclosedLoss, epsilon: f64) -> [f64; 2] {
         let (delta, epsilon) = (Delta::new(1e-4).unwrap(), Epsilon::new(epsilon).unwrap());
-        let of = |loss: &PrivacyLoss| compose_losses(&[(loss.clone(), 1)], delta, 1e-4).unwrap().delta(epsilon);
+        let of =
+            |loss: &PrivacyLoss| ComposedDirection::of_known(&[(loss.clone(), 1)], delta, 1e-4).unwrap().delta(epsilon);
         [of(&loss.at_least).lower, of(&loss.at_most).upper]
     }
 

@@ -1,6 +1,6 @@
 //! The privacy loss of the worst answer, and of many of them.
 
-use crate::divergence::{CertifiedProfile, PrivacyLoss, compose_losses};
+use crate::divergence::{CertifiedProfile, EnclosedLoss, PrivacyLoss, compose_losses};
 use crate::error::Result;
 use crate::quantity::Delta;
 
@@ -68,9 +68,8 @@ impl DominatingAnswer {
         match self {
             Self::Gaussian { mu } => CertifiedProfile::gaussian(mu * (answers as f64).sqrt()),
             Self::Losses(losses) => {
-                let both = losses.each_ref().map(|loss| compose_losses(&[(loss.clone(), answers)], delta, RELATIVE));
-                let [forward, reverse] = both;
-                Ok(CertifiedProfile::of_losses([vec![forward?], vec![reverse?]]))
+                let both = losses.clone().map(EnclosedLoss::known);
+                Ok(CertifiedProfile::of_losses(vec![compose_losses(&[(&both, answers)], delta, RELATIVE)?]))
             }
         }
     }

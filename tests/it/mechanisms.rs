@@ -3,7 +3,7 @@
 use leakbound::accountant::{Statement, Theorem, WorstCases, randomized_response_rdp};
 use leakbound::bound::Direction;
 use leakbound::distribution::OutcomeDistribution;
-use leakbound::divergence::{PrivacyLoss, compose_losses};
+use leakbound::divergence::{ComposedDirection, PrivacyLoss};
 use leakbound::histogram::{Adjacency, VoteHistogram};
 use leakbound::mechanism::{
     self, Bins, Mechanism, MechanismKind, Parameter, Parameters, RELEASES, RandomVotes, Relation,
@@ -111,7 +111,7 @@ fn privacy_losses_of_every_mechanism_are_enclosed() {
                 continue;
             };
             for (loss, direction) in losses.into_iter().zip(Direction::BOTH) {
-                let profile = |loss: PrivacyLoss| compose_losses(&[(loss, 1)], delta, 1e-4).unwrap();
+                let profile = |loss: PrivacyLoss| ComposedDirection::of_known(&[(loss, 1)], delta, 1e-4).unwrap();
                 let (below, above) = (profile(loss.at_least), profile(loss.at_most));
                 for epsilon in epsilons {
                     let (exact, upper) = (pair.delta(direction, epsilon), above.delta(epsilon).upper);

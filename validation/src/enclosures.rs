@@ -6,7 +6,7 @@
 
 use crate::experiment::Report;
 use leakbound::bound::Direction;
-use leakbound::divergence::{Bracket, EnclosedLoss, LossCell, compose_enclosed, gdp_epsilon};
+use leakbound::divergence::{Bracket, ComposedDirection, EnclosedLoss, LossCell, gdp_epsilon};
 use leakbound::histogram::VoteHistogram;
 use leakbound::mechanism::parse;
 use leakbound::quantity::Delta;
@@ -143,7 +143,7 @@ impl Case {
     fn check(&self, seen: &mut Seen) -> Result<()> {
         let (delta, losses) = (Delta::new(self.delta)?, self.losses()?);
         for (direction, loss) in Direction::BOTH.into_iter().zip(&losses) {
-            let found = compose_enclosed(&[(loss, self.times)], delta, WIDTH)?.epsilon(delta);
+            let found = ComposedDirection::of_enclosed(&[(loss, self.times)], delta, WIDTH)?.epsilon(delta);
             seen.checked += 1;
             seen.narrow +=
                 u64::from(found.upper - found.lower <= 2.0 * WIDTH * found.upper || found.lower == found.upper);

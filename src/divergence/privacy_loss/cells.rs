@@ -143,7 +143,7 @@ fn upper_share(low: f64, high: f64, l: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::divergence::{compose_losses, gdp_epsilon};
+    use crate::divergence::{ComposedDirection, gdp_epsilon};
     use crate::quantity::{Delta, Epsilon};
     use crate::special::log_ndtr;
 
@@ -176,7 +176,7 @@ mod tests {
             for cells in [0.05, 0.005] {
                 let loss = gaussian(mu, cells);
                 let epsilon = |loss: &PrivacyLoss| {
-                    compose_losses(&[(loss.clone(), times as u64)], delta, 1e-4).unwrap().epsilon(delta)
+                    ComposedDirection::of_known(&[(loss.clone(), times as u64)], delta, 1e-4).unwrap().epsilon(delta)
                 };
                 let (lower, upper) = (epsilon(&loss.at_least).lower, epsilon(&loss.at_most).upper);
                 assert!(lower <= truth && truth <= upper, "{mu} {times}: {lower} {truth} {upper}");

@@ -145,7 +145,7 @@ fn thinned_out(knots: &[f64], value: impl Fn(f64) -> f64) -> Vec<f64> {
 mod tests {
     use super::*;
     use crate::distribution::OutcomeDistribution;
-    use crate::divergence::{compose_losses, hockey_stick};
+    use crate::divergence::{ComposedDirection, hockey_stick};
     use crate::quantity::{Delta, Epsilon};
     use proptest::prelude::*;
 
@@ -196,10 +196,10 @@ mod tests {
             [[5.5, 2.8, 1.7], [4.6, 3.1, 2.3]].map(|q| PrivacyLoss::of_distributions(&p, &distribution(&q)).unwrap());
         let one = PrivacyLoss::dominating(&pairs).unwrap();
         let delta = Delta::new(1e-4).unwrap();
-        let upper = compose_losses(&[(one, 40)], delta, 1e-3).unwrap().epsilon(delta).upper;
+        let upper = ComposedDirection::of_known(&[(one, 40)], delta, 1e-3).unwrap().epsilon(delta).upper;
         for times in [0, 10, 20, 40] {
             let losses = [(pairs[0].clone(), times), (pairs[1].clone(), 40 - times)];
-            let some = compose_losses(&losses, delta, 1e-3).unwrap().epsilon(delta);
+            let some = ComposedDirection::of_known(&losses, delta, 1e-3).unwrap().epsilon(delta);
             assert!(some.lower <= upper, "{times}: {some:?} {upper}");
         }
     }

@@ -3,6 +3,7 @@
 mod amplified;
 mod cells;
 mod composed;
+mod directions;
 mod dominating;
 mod gathered;
 mod lattice;
@@ -13,7 +14,8 @@ mod tail;
 mod tests;
 
 pub use cells::{EnclosedLoss, LossCell};
-pub use composed::{Bracket, ComposedLoss, compose_enclosed, compose_losses};
+pub use composed::{Bracket, ComposedDirection};
+pub use directions::{ComposedLoss, compose_losses};
 pub use quantiles::LossQuantiles;
 
 use super::{Pair, same_outcomes};

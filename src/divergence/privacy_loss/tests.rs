@@ -36,7 +36,7 @@ fn randomized_response_is_binomial() {
             PrivacyLoss::of_distributions(&distribution(&[truth, 1.0 - truth]), &distribution(&[1.0 - truth, truth]))
                 .unwrap();
         for target in [0.01, 1e-5, 1e-9, 1e-12] {
-            let composed = compose_losses(&[(loss.clone(), n)], delta(target), 1e-3).unwrap();
+            let composed = ComposedDirection::of_known(&[(loss.clone(), n)], delta(target), 1e-3).unwrap();
             let bracket = composed.epsilon(delta(target));
             assert!(bracket.lower <= bracket.upper, "{n} {e0} {target}: {bracket:?}");
             // The truth is between: δ at the ends.
@@ -94,7 +94,7 @@ fn few_distributions_agree_with_enumeration() {
                 .sum()
         };
         for target in [0.3, 0.1, 0.06, 0.01, 1e-4] {
-            let composed = compose_losses(&losses, delta(target), 1e-4).unwrap();
+            let composed = ComposedDirection::of_known(&losses, delta(target), 1e-4).unwrap();
             for e in [0.0, 0.05, 0.1, 0.3, 0.7, 1.0, 1.5, 2.0, 3.0] {
                 let bracket = composed.delta(epsilon(e));
                 assert!(
@@ -134,7 +134,7 @@ fn different_queries() {
         queries.iter().map(|[p, q]| (PrivacyLoss::of_distributions(p, q).unwrap(), 1)).collect();
     for target in [1e-5, 1e-30] {
         let start = std::time::Instant::now();
-        let composed = compose_losses(&losses, delta(target), 1e-3).unwrap();
+        let composed = ComposedDirection::of_known(&losses, delta(target), 1e-3).unwrap();
         let bracket = composed.epsilon(delta(target));
         let elapsed = start.elapsed();
         let orders: Vec<_> = order_grid().into_iter().step_by(5).filter(|order| order.get() < 200.0).collect();
@@ -176,7 +176,7 @@ fn unusual_distributions() {
         for times in [0, 1, 1_000_000_000_000] {
             for target in [0.0, 1e-9] {
                 let target = delta(target);
-                let composed = compose_losses(&[(loss.clone(), times)], target, 0.1).unwrap();
+                let composed = ComposedDirection::of_known(&[(loss.clone(), times)], target, 0.1).unwrap();
                 let bracket = composed.epsilon(target);
                 assert!(bracket.lower >= 0.0 && bracket.lower <= bracket.upper, "{p:?} {q:?} {times}: {bracket:?}");
                 for e in [0.0, 1e-12, 1.0, 700.0, 1e300, f64::INFINITY] {
@@ -197,10 +197,10 @@ fn unusual_distributions() {
             }
         }
     }
-    assert!(compose_losses(&[], delta(1e-5), 1e-3).is_err());
+    assert!(ComposedDirection::of_known(&[], delta(1e-5), 1e-3).is_err());
     let loss = PrivacyLoss::of_distributions(&same, &same).unwrap();
     for relative in [0.0, 1.0, -1.0, f64::NAN] {
-        assert!(compose_losses(&[(loss.clone(), 1)], delta(1e-5), relative).is_err());
+        assert!(ComposedDirection::of_known(&[(loss.clone(), 1)], delta(1e-5), relative).is_err());
     }
 }
 
@@ -216,7 +216,9 @@ fn a_consensus_costs_nothing() {
         for (p, q) in [(&p, &q), (&q, &p)] {
             let loss = PrivacyLoss::of_distributions(p, q).unwrap();
             for target in [1e-5, 1e-12] {
-                let bracket = compose_losses(&[(loss.clone(), 5)], delta(target), 1e-3).unwrap().epsilon(delta(target));
+                let bracket = ComposedDirection::of_known(&[(loss.clone(), 5)], delta(target), 1e-3)
+                    .unwrap()
+                    .epsilon(delta(target));
                 assert_eq!((bracket.lower, bracket.upper), (0.0, 0.0), "{change:?} {target}");
             }
         }
@@ -227,7 +229,7 @@ fn a_consensus_costs_nothing() {
 #[test]
 fn nothing_may_fail_at_delta_0() {
     let loss = PrivacyLoss::of_distributions(&distribution(&[0.75, 0.25]), &distribution(&[0.25, 0.75])).unwrap();
-    let bracket = compose_losses(&[(loss, 5)], delta(1e-6), 1e-3).unwrap().epsilon(delta(0.0));
+    let bracket = ComposedDirection::of_known(&[(loss, 5)], delta(1e-6), 1e-3).unwrap().epsilon(delta(0.0));
     let expected = 5.0 * 3f64.ln();
     assert!(bracket.lower <= expected && expected <= bracket.upper, "{bracket:?}");
     assert!(bracket.upper < expected * (1.0 + 1e-9), "{bracket:?}");
@@ -239,7 +241,7 @@ fn a_loss_of_one_value_is_known_exactly() {
     let certain = PrivacyLoss::of_distributions(&distribution(&[1.0, 0.0]), &distribution(&[0.5, 0.5])).unwrap();
     let unasked = PrivacyLoss::of_distributions(&distribution(&[0.3, 0.7]), &distribution(&[0.6, 0.4])).unwrap();
     for losses in [vec![(certain.clone(), 3)], vec![(certain, 3), (unasked, 0)]] {
-        let composed = compose_losses(&losses, delta(0.1), 1e-3).unwrap();
+        let composed = ComposedDirection::of_known(&losses, delta(0.1), 1e-3).unwrap();
         for e in [0.0, 0.5, 1.0, 2.0] {
             let (found, exact) = (composed.delta(epsilon(e)), 1.0 - f64::exp(e) / 8.0);
             assert!(found.lower <= exact && exact <= found.upper, "{e}: {found:?} {exact}");
@@ -258,7 +260,8 @@ fn many_rare_losses_leave_the_enclosure_as_narrow_as_asked() {
     let wrong: Vec<f64> = right.iter().rev().copied().collect();
     let loss = PrivacyLoss::of_distributions(&distribution(&right), &distribution(&wrong)).unwrap();
     for (target, relative) in [(1e-5, 1e-3), (1e-5, 2e-4), (1e-8, 2e-4)] {
-        let bracket = compose_losses(&[(loss.clone(), 4)], delta(target), relative).unwrap().epsilon(delta(target));
+        let bracket =
+            ComposedDirection::of_known(&[(loss.clone(), 4)], delta(target), relative).unwrap().epsilon(delta(target));
         let exact = [bracket.lower, bracket.upper].map(|at| randomized_response(4 * n, e0, at));
         println!("{target} {relative}: {bracket:?} {:e}", bracket.upper / bracket.lower - 1.0);
         assert!(exact[0] >= target * (1.0 - 1e-9) && exact[1] <= target * (1.0 + 1e-9), "{bracket:?} {exact:?}");
@@ -269,7 +272,7 @@ fn many_rare_losses_leave_the_enclosure_as_narrow_as_asked() {
 #[test]
 fn equal_distributions_lose_exactly_nothing() {
     let loss = PrivacyLoss::of_distributions(&distribution(&[0.3, 0.7]), &distribution(&[0.3, 0.7])).unwrap();
-    let composed = compose_losses(&[(loss, 1000)], delta(1e-5), 1e-3).unwrap();
+    let composed = ComposedDirection::of_known(&[(loss, 1000)], delta(1e-5), 1e-3).unwrap();
     for found in [composed.delta(epsilon(0.0)), composed.epsilon(delta(0.0))] {
         assert_eq!((found.lower, found.upper), (0.0, 0.0));
     }

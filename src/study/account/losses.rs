@@ -4,7 +4,7 @@ use super::meaning::{ComposedEpsilonAt, CostMeaning, EpsilonAtDelta, LossComposi
 use super::voter_moves::VoterMoves;
 use crate::bound::Direction;
 use crate::distribution::OutputPair;
-use crate::divergence::{ComposedLoss, EnclosedLoss, PrivacyLoss, compose_enclosed, compose_losses};
+use crate::divergence::{Bracket, ComposedDirection, EnclosedLoss, PrivacyLoss, compose_losses};
 use crate::error::{Error, Result};
 use crate::histogram::{Adjacency, VoteHistogram};
 use crate::mechanism::NoisyArgmax;
@@ -101,7 +101,7 @@ pub fn one_voter(
     for direction in Direction::BOTH {
         let losses = moves.losses(0, direction)?;
         if !losses.is_empty() {
-            composed.push(compose_losses(&losses, delta, WIDTH)?);
+            composed.push(ComposedDirection::of_known(&losses, delta, WIDTH)?);
         }
     }
     let at = |&delta: &Delta| EpsilonAtDelta {
@@ -126,18 +126,11 @@ pub fn scenario(queries: &[ScenarioQuery], deltas: &[Delta], delta: Delta) -> Re
 /// All together, enclosed from both sides.
 pub fn compose(losses: &[Losses], meaning: CostMeaning, deltas: &[Delta], delta: Delta) -> Result<LossComposition> {
     // The neighbor is one dataset, so all answers have the same direction.
-    let composed = |direction: Direction| -> Result<Option<ComposedLoss>> {
-        let losses: Vec<(&EnclosedLoss, u64)> =
-            losses.iter().map(|one| (&one.enclosed[direction as usize], one.times)).collect();
-        if losses.is_empty() { Ok(None) } else { compose_enclosed(&losses, delta, WIDTH).map(Some) }
-    };
-    let [forward, reverse] = Direction::BOTH.map(composed);
-    let directions = [forward?, reverse?];
+    let losses: Vec<(&[EnclosedLoss; 2], u64)> = losses.iter().map(|one| (&one.enclosed, one.times)).collect();
+    let composed = if losses.is_empty() { None } else { Some(compose_losses(&losses, delta, WIDTH)?) };
     let at = |delta: Delta| {
-        let brackets = directions.iter().flatten().map(|composed| composed.epsilon(delta));
-        let [lower, upper] =
-            brackets.fold([0.0; 2], |[lower, upper], next| [next.lower.max(lower), next.upper.max(upper)]);
-        ComposedEpsilonAt { delta: delta.get(), lower: Number(lower), upper: Number(upper) }
+        let epsilon = composed.as_ref().map_or(Bracket { lower: 0.0, upper: 0.0 }, |composed| composed.epsilon(delta));
+        ComposedEpsilonAt { delta: delta.get(), lower: Number(epsilon.lower), upper: Number(epsilon.upper) }
     };
     let profile = deltas.iter().map(|&delta| at(delta)).collect();
     Ok(LossComposition { meaning, epsilon: at(delta), profile, one_voter: None })

@@ -1,9 +1,8 @@
 //! The certain profile of a mechanism that is run many times.
 
 use crate::accountant::WorstCases;
-use crate::bound::Direction;
 use crate::bound::outward::up;
-use crate::divergence::{CertifiedProfile, ComposedLoss, RdpCurve, compose_enclosed};
+use crate::divergence::{CertifiedProfile, ComposedLoss, RdpCurve, compose_losses};
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
 use crate::mechanism::{Mechanism, Relation};
@@ -106,12 +105,8 @@ impl Profiles {
     }
 }
 
-/// By direction, once for each δ.
-fn composed(losses: &Losses, deltas: &[f64]) -> Result<[Vec<ComposedLoss>; 2]> {
-    let of = |direction: Direction| {
-        let losses = [(&losses.enclosed[direction as usize], losses.times)];
-        deltas.iter().map(|&delta| compose_enclosed(&losses, Delta::new(delta)?, WIDTH)).collect::<Result<Vec<_>>>()
-    };
-    let [forward, reverse] = Direction::BOTH.map(of);
-    Ok([forward?, reverse?])
+/// Once for each δ.
+fn composed(losses: &Losses, deltas: &[f64]) -> Result<Vec<ComposedLoss>> {
+    let losses = [(&losses.enclosed, losses.times)];
+    deltas.iter().map(|&delta| compose_losses(&losses, Delta::new(delta)?, WIDTH)).collect()
 }

@@ -1,7 +1,7 @@
 //! What is claimed of a training, as bounds and as scores.
 
 use crate::audit::{CanaryScoreModel, ClaimedBounds};
-use crate::divergence::{LossQuantiles, compose_enclosed, gdp_epsilon};
+use crate::divergence::{LossQuantiles, compose_losses, gdp_epsilon};
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
 use crate::mechanism::{Mechanism, Relation};
@@ -63,11 +63,9 @@ pub(super) fn claimed_bounds(claim: &TrainingClaim, delta: Delta) -> Result<Clai
                 return gaussian(mu);
             }
             let [without, with] = worlds()?;
-            let mut largest = 0f64;
-            for losses in mechanism.enclosed_losses(&without, &with, CELLS)? {
-                largest = largest.max(compose_enclosed(&[(&losses, *times)], delta, WIDTH)?.epsilon(delta).upper);
-            }
-            Ok(ClaimedBounds { epsilon: Epsilon::new(largest)?, mu: None })
+            let losses = mechanism.enclosed_losses(&without, &with, CELLS)?;
+            let epsilon = compose_losses(&[(&losses, *times)], delta, WIDTH)?.epsilon(delta);
+            Ok(ClaimedBounds { epsilon: Epsilon::new(epsilon.upper)?, mu: None })
         }
     }
 }

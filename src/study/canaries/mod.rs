@@ -66,7 +66,7 @@ mod tests {
         let claim = mechanism("subsampled-gaussian:sigma=0.8,rate=0.01", 1_000);
         let answer = study(claim, PlannedGuesses::BestForecast).run(&unwatched).unwrap();
         let claimed = answer.claimed_epsilon.unwrap().0;
-        // As in the documentation of `compose_enclosed`.
+        // As in the documentation of `ComposedDirection::of_enclosed`.
         assert!((3.139..3.147).contains(&claimed), "{claimed}");
         let forecast = answer.forecast.unwrap().epsilon;
         println!("{forecast:?}");

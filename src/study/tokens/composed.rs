@@ -1,6 +1,6 @@
 //! ε of all answers where contexts were fixed beforehand: privacy losses of positions, composed.
 
-use crate::divergence::{Bracket, EnclosedLoss, LossCell, compose_enclosed};
+use crate::divergence::{Bracket, EnclosedLoss, LossCell, compose_losses};
 use crate::error::Result;
 use crate::quantity::Delta;
 use crate::token::Released;
@@ -72,13 +72,8 @@ fn losses_of(p: &[f64], q: &[f64]) -> BothLosses {
 
 /// ε at δ of all answers together, of the larger direction.
 pub(super) fn epsilon(answers: &[BothLosses], delta: Delta) -> Result<Bracket> {
-    let mut largest = Bracket { lower: 0.0, upper: 0.0 };
-    for direction in 0..2 {
-        let all: Vec<(&EnclosedLoss, u64)> = answers.iter().map(|both| (&both[direction], 1)).collect();
-        let found = compose_enclosed(&all, delta, RELATIVE)?.epsilon(delta);
-        largest = Bracket { lower: largest.lower.max(found.lower), upper: largest.upper.max(found.upper) };
-    }
-    Ok(largest)
+    let all: Vec<(&BothLosses, u64)> = answers.iter().map(|both| (both, 1)).collect();
+    Ok(compose_losses(&all, delta, RELATIVE)?.epsilon(delta))
 }
 
 #[cfg(test)]
@@ -86,7 +81,7 @@ mod tests {
     use super::*;
     use crate::bound::Direction;
     use crate::distribution::OutcomeDistribution;
-    use crate::divergence::{PrivacyLoss, compose_losses};
+    use crate::divergence::{ComposedDirection, PrivacyLoss};
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
@@ -118,7 +113,7 @@ mod tests {
                     (PrivacyLoss::of_distributions(&of(p), &of(q)).unwrap(), 1)
                 };
                 let losses: Vec<(PrivacyLoss, u64)> = pairs.iter().map(loss).collect();
-                compose_losses(&losses, delta, 1e-4).unwrap().epsilon(delta)
+                ComposedDirection::of_known(&losses, delta, 1e-4).unwrap().epsilon(delta)
             });
             let (lower, upper) = (exact[0].lower.max(exact[1].lower), exact[0].upper.max(exact[1].upper));
             println!("{spread}: {found:?} around {lower} to {upper}");

@@ -6,7 +6,7 @@ use super::hockey_stick::condition;
 use super::{Decimal, load, order};
 use leakbound::accountant::WorstCases;
 use leakbound::bound::Direction;
-use leakbound::divergence::compose_losses;
+use leakbound::divergence::ComposedDirection;
 use leakbound::histogram::VoteHistogram;
 use leakbound::mechanism::{self, Bins, Mechanism};
 use leakbound::quantity::{Delta, Epsilon};
@@ -93,8 +93,8 @@ fn profiles(check: &mut TableCheck, mechanism: &dyn Mechanism, rows: &[Profile],
     for (direction, loss) in Direction::BOTH.into_iter().zip(losses) {
         let [p, q] = pair.in_direction(direction);
         let target = Delta::new(rows[rows.len() / 2].in_direction(direction).value.clamp(1e-12, 0.5))?;
-        let below = compose_losses(&[(loss.at_least, 1)], target, 1e-4)?;
-        let above = compose_losses(&[(loss.at_most, 1)], target, 1e-4)?;
+        let below = ComposedDirection::of_known(&[(loss.at_least, 1)], target, 1e-4)?;
+        let above = ComposedDirection::of_known(&[(loss.at_most, 1)], target, 1e-4)?;
         for row in rows {
             let (epsilon, expected) = (Epsilon::new(row.epsilon)?, row.in_direction(direction));
             let (found, rounding) = (pair.delta(direction, epsilon), condition(p, q, epsilon));

@@ -6,7 +6,7 @@ use super::hockey_stick::condition;
 use super::{Decimal, load, order};
 use leakbound::accountant::{Theorem, WorstCases};
 use leakbound::bound::Direction;
-use leakbound::divergence::{EnclosedLoss, PrivacyLoss, compose_losses};
+use leakbound::divergence::{ComposedDirection, EnclosedLoss, PrivacyLoss};
 use leakbound::histogram::VoteHistogram;
 use leakbound::mechanism::{self, Bins, Mechanism};
 use leakbound::quantity::{Delta, Epsilon};
@@ -94,7 +94,7 @@ fn compare_deltas(
         }
         let near = Delta::new(expected.value.clamp(1e-12, 0.5))?;
         let of = |loss: &PrivacyLoss| {
-            Ok::<_, leakbound::Error>(compose_losses(&[(loss.clone(), 1)], near, 1e-4)?.delta(epsilon))
+            Ok::<_, leakbound::Error>(ComposedDirection::of_known(&[(loss.clone(), 1)], near, 1e-4)?.delta(epsilon))
         };
         let (lower, upper) = (of(&loss.at_least)?.lower, of(&loss.at_most)?.upper);
         let rounding = 1e-12 * expected.value + 1e-15;

@@ -1,7 +1,7 @@
 //! Our rates of composing privacy losses.
 
 use super::{Result, median};
-use leakbound::divergence::{Conversion, compose_enclosed};
+use leakbound::divergence::{ComposedDirection, Conversion};
 use leakbound::histogram::VoteHistogram;
 use leakbound::mechanism::parse;
 use leakbound::quantity::{Delta, Order};
@@ -22,7 +22,8 @@ pub fn dp_sgd_rate(steps: u64, seconds: f64) -> Result<f64> {
         let [without, with] = [0, 1].map(|count| VoteHistogram::new(vec![count]));
         let mechanism = parse("subsampled-gaussian:sigma=0.8,rate=0.01").map_err(words)?;
         for loss in mechanism.enclosed_losses(&without.map_err(words)?, &with.map_err(words)?, CELLS).map_err(words)? {
-            let epsilon = compose_enclosed(&[(&loss, steps)], delta, WIDTH).map_err(words)?.epsilon(delta);
+            let epsilon =
+                ComposedDirection::of_enclosed(&[(&loss, steps)], delta, WIDTH).map_err(words)?.epsilon(delta);
             if !(epsilon.upper <= 1.01 * epsilon.lower) {
                 return Err(format!("{steps} steps: epsilon from {} to {}", epsilon.lower, epsilon.upper));
             }

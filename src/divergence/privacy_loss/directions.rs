@@ -1,0 +1,71 @@
+//! Composition in both directions, which is what differential privacy is about.
+
+use super::{Bracket, ComposedDirection, EnclosedLoss};
+use crate::bound::Direction;
+use crate::error::Result;
+use crate::quantity::{Delta, Epsilon};
+
+/// The privacy profile of a sequence of independent outputs, in both directions: δ(ε) and ε(δ), each enclosed.
+///
+/// A neighbor has a record more or a record less, so that the privacy parameter is the larger of the two directions.
+#[derive(Debug, Clone)]
+pub struct ComposedLoss([ComposedDirection; 2]);
+
+/// Composes independent outputs: the losses of each in both directions, forward and reverse, and how often its query was
+/// answered. [`ComposedDirection`] says how narrow the enclosure is and why it holds.
+///
+/// # Errors
+/// As [`ComposedDirection::of_enclosed`].
+///
+/// # Example
+/// ```
+/// # use leakbound::divergence::compose_losses;
+/// # use leakbound::histogram::VoteHistogram;
+/// # use leakbound::mechanism::parse;
+/// # use leakbound::prelude::*;
+/// // A thousand steps of DP-SGD, and a count with Laplace noise.
+/// let [without, with] = [vec![0], vec![1]].map(|count| VoteHistogram::new(count).unwrap());
+/// let losses = |text: &str| parse(text)?.enclosed_losses(&without, &with, 2_000);
+/// let (step, count) = (losses("subsampled-gaussian:sigma=1,rate=0.01")?, losses("laplace:sigma=2")?);
+/// let delta = Delta::new(1e-5)?;
+/// let composed = compose_losses(&[(&step, 1_000), (&count, 1)], delta, 1e-3)?;
+/// let epsilon = composed.epsilon(delta);
+/// assert!(epsilon.lower > 2.243 && epsilon.upper < 2.247, "{epsilon:?}");
+/// // One direction alone is no privacy parameter.
+/// assert!(composed.in_direction(Direction::Forward).epsilon(delta).upper < 1.87);
+/// # Ok::<(), Error>(())
+/// ```
+pub fn compose_losses(losses: &[(&[EnclosedLoss; 2], u64)], delta: Delta, relative: f64) -> Result<ComposedLoss> {
+    let composed = |direction: Direction| {
+        let losses: Vec<(&EnclosedLoss, u64)> =
+            losses.iter().map(|(both, times)| (&both[direction as usize], *times)).collect();
+        ComposedDirection::of_enclosed(&losses, delta, relative)
+    };
+    let [forward, reverse] = Direction::BOTH.map(composed);
+    Ok(ComposedLoss([forward?, reverse?]))
+}
+
+impl ComposedLoss {
+    /// ε at δ: the smallest ε ≥ 0 with δ(ε) ≤ δ in both directions.
+    #[must_use]
+    pub fn epsilon(&self, delta: Delta) -> Bracket {
+        self.larger(|composed| composed.epsilon(delta))
+    }
+
+    /// δ at ε, the larger of both directions.
+    #[must_use]
+    pub fn delta(&self, epsilon: Epsilon) -> Bracket {
+        self.larger(|composed| composed.delta(epsilon))
+    }
+
+    /// One direction alone, which is not enough for a privacy parameter.
+    #[must_use]
+    pub const fn in_direction(&self, direction: Direction) -> &ComposedDirection {
+        &self.0[direction as usize]
+    }
+
+    fn larger(&self, of: impl Fn(&ComposedDirection) -> Bracket) -> Bracket {
+        let [forward, reverse] = self.0.each_ref().map(of);
+        Bracket { lower: forward.lower.max(reverse.lower), upper: forward.upper.max(reverse.upper) }
+    }
+}
