@@ -106,7 +106,8 @@ pub fn significant_above(value: f64, digits: usize) -> String {
     significant(if value > 0.0 { digits_above(value, digits) } else { value }, digits)
 }
 
-/// The digits on which both ends of a value agree; few where an end is not known.
+/// The digits on which both ends of a value agree; few where they agree on less or an end is not known, as of a lower end
+/// that is rounded down.
 ///
 /// ```
 /// # use leakbound::study::certain_digits;
@@ -121,7 +122,7 @@ pub fn certain_digits(at_least: f64, at_most: f64) -> usize {
     }
     let share = -((at_most - at_least) / at_most).log10();
     // NaN where the upper end is infinite.
-    if share.is_finite() { share.floor().clamp(2.0, MOST) as usize } else { FEW as usize }
+    if share.is_finite() { share.floor().clamp(FEW, MOST) as usize } else { FEW as usize }
 }
 
 /// A number given by a user, as short as it reads back: powers of ten where it is small or large.
