@@ -137,7 +137,13 @@ fn pure_mechanisms_are_calibrated_without_a_delta() {
     ] {
         let answer = CalibrateStudy { histogram, ..study(family, times, epsilon(1.0, 0.0)) };
         let answer = answer.run(&unwatched).unwrap();
-        assert_eq!((answer.scale.0, answer.bound), (scale, ProfileKind::LargestLoss), "{family}");
+        // Thirds and fifths are rounded up, and the scale with them.
+        let found = answer.scale.0;
+        assert!(
+            found >= scale && found <= scale * (1.0 + 1.1e-5) && answer.bound == ProfileKind::LargestLoss,
+            "{family}: {found}"
+        );
+        assert!(times > 1 || found == scale, "{family}: {found}");
         assert!(answer.profile.iter().all(|at| at.epsilon.0 <= 1.0), "{family}: {:?}", answer.profile);
         assert!(answer.too_little.is_none_or(|less| less.0 < scale), "{family}");
     }
