@@ -2,7 +2,10 @@
 //!
 //! Lower and upper bounds are different types: no code can print one as the other.
 
+mod certain;
 pub(crate) mod outward;
+
+pub use certain::{AtLeast, AtMost, Claimed, Exact};
 
 use crate::error::{Error, Result};
 use crate::quantity::FailureProbability;
@@ -109,10 +112,14 @@ impl Directions {
     }
 }
 
+/// Bounds are made by their `new` only, so that none holds NaN.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Sealed;
+
 /// A number that the true leakage is at least, unless an event of probability `failure_probability` happened.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct LowerBound {
-    /// The bound, in natural-log units; 0 when nothing can be said.
+    /// The bound, in natural-log units; 0 when nothing can be said, never NaN.
     pub value: f64,
     /// The probability with which the bound may be wrong.
     pub failure_probability: FailureProbability,
@@ -120,17 +127,72 @@ pub struct LowerBound {
     pub method: &'static str,
     /// What the method guarantees.
     pub validity: Validity,
+    #[serde(skip)]
+    sealed: Sealed,
+}
+
+impl LowerBound {
+    /// A bound of this value; NaN and what is below 0 say nothing.
+    #[must_use]
+    pub const fn new(
+        value: f64,
+        failure_probability: FailureProbability,
+        method: &'static str,
+        validity: Validity,
+    ) -> Self {
+        Self { value: AtLeast::new(value).get(), failure_probability, method, validity, sealed: Sealed }
+    }
+
+    /// For comparison with a claim.
+    #[must_use]
+    pub const fn at_least(self) -> AtLeast {
+        AtLeast::new(self.value)
+    }
+
+    /// The same of another value.
+    #[must_use]
+    pub const fn with_value(self, value: f64) -> Self {
+        Self { value: AtLeast::new(value).get(), ..self }
+    }
+
+    /// The same as the bound of another method.
+    #[must_use]
+    pub const fn by(self, method: &'static str) -> Self {
+        Self { method, ..self }
+    }
+
+    /// The same with another failure probability.
+    #[must_use]
+    pub const fn failing(self, failure_probability: FailureProbability) -> Self {
+        Self { failure_probability, ..self }
+    }
+
+    /// The same number without a guarantee.
+    #[must_use]
+    pub const fn heuristic(self) -> Self {
+        Self { validity: Validity::Heuristic, ..self }
+    }
 }
 
 /// A number that the true leakage is at most.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct UpperBound {
-    /// The bound, in natural-log units; `inf` when nothing can be said.
+    /// The bound, in natural-log units; `inf` when nothing can be said, never NaN.
     pub value: f64,
     /// Name of the accountant, such as `gnmax-data-dependent`.
     pub name: &'static str,
     /// What the accountant guarantees.
     pub validity: Validity,
+    #[serde(skip)]
+    sealed: Sealed,
+}
+
+impl UpperBound {
+    /// A bound of this value; NaN says nothing.
+    #[must_use]
+    pub const fn new(value: f64, name: &'static str, validity: Validity) -> Self {
+        Self { value: AtMost::new(value).get(), name, validity, sealed: Sealed }
+    }
 }
 
 /// All certain figures of one quantity: exact values and upper bounds, none of which may exclude another.

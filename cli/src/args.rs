@@ -36,6 +36,7 @@ pub use votes::{ModelName, Queries, VotesOptions};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use leakbound::audit::{BinRule, FailurePer};
+use leakbound::bound::Claimed;
 use leakbound::model::Composition;
 use leakbound::quantity::{Delta, Epsilon, FailureProbability, Order};
 use leakbound::record::MemoryBudget;
@@ -43,7 +44,7 @@ use leakbound::study::{Bounds, Claims, Methods};
 use serde::Serialize;
 use std::path::PathBuf;
 use values::{
-    Parsed, bins, bounded, claim_rdp, count, delta, epsilon, failure_probability, fraction, methods, mu, number,
+    Parsed, bins, bounded, claim_mu, claim_rdp, count, delta, epsilon, failure_probability, fraction, methods, number,
     orders, resamples, samples, seed, threads, whole,
 };
 
@@ -454,10 +455,10 @@ pub struct ClaimOptions {
     pub claim_epsilon: Option<Epsilon>,
     /// Claim: the Rényi divergence of one answer at ORDER is at most VALUE
     #[arg(long, value_name = "ORDER:VALUE", value_parser = claim_rdp, allow_hyphen_values = true)]
-    pub claim_rdp: Vec<(Order, f64)>,
+    pub claim_rdp: Vec<(Order, Claimed)>,
     /// Claim: one answer is M-GDP
-    #[arg(long, value_name = "M", value_parser = mu, allow_hyphen_values = true)]
-    pub claim_mu: Option<f64>,
+    #[arg(long, value_name = "M", value_parser = claim_mu, allow_hyphen_values = true)]
+    pub claim_mu: Option<Claimed>,
 }
 
 impl ClaimOptions {

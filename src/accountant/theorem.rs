@@ -155,7 +155,7 @@ impl Theorem {
     #[must_use]
     pub fn at(&self, order: Order, direction: Direction) -> Option<UpperBound> {
         let value = self.values(&[order], direction)?[0];
-        Some(UpperBound { value, name: self.statement.name, validity: self.statement.validity })
+        Some(UpperBound::new(value, self.statement.name, self.statement.validity))
     }
 
     /// The bound at each order, in nats; None in a direction in which the theorem does not hold.

@@ -120,12 +120,7 @@ pub(super) fn likelier_and_rarer(
 
 fn asymptotic(method: &'static str, value: f64, failure: FailureProbability) -> LowerBound {
     let value = value - MARGIN * (1.0 + value.abs());
-    LowerBound {
-        value: if value > 0.0 { value } else { 0.0 },
-        failure_probability: failure,
-        method,
-        validity: Validity::Asymptotic,
-    }
+    LowerBound::new(value, failure, method, Validity::Asymptotic)
 }
 
 #[cfg(test)]

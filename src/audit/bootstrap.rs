@@ -155,7 +155,7 @@ impl Bootstrap {
 fn bound(method: &'static str, failure: FailureProbability, value: f64) -> LowerBound {
     // An infinite quantile bounds nothing.
     let value = if value > 0.0 && value.is_finite() { value * (1.0 - 1e-9) } else { 0.0 };
-    LowerBound { value, failure_probability: failure, method, validity: Validity::Heuristic }
+    LowerBound::new(value, failure, method, Validity::Heuristic)
 }
 
 /// The resampled divergence with the rank that the interval asks for; 0 where there are too few resamples for it.

@@ -87,7 +87,7 @@ fn raise(rows: &mut [RdpBound]) {
     let values: Vec<(Order, f64)> = rows.iter().map(|row| (row.order, row.bound.value)).collect();
     for row in rows {
         let below = values.iter().filter(|(order, _)| order.get() <= row.order.get());
-        row.bound.value = below.map(|(_, value)| *value).fold(0.0, f64::max);
+        row.bound = row.bound.with_value(below.map(|(_, value)| *value).fold(0.0, f64::max));
     }
 }
 
@@ -150,13 +150,12 @@ impl<'a> Task<'a> {
 
     /// The bound with the name of its method and the failure probability of all its bounds together.
     fn of_method(&self, method: Method, bound: LowerBound) -> LowerBound {
-        LowerBound { method: method.name(), failure_probability: self.plan.failure, ..bound }
+        bound.by(method.name()).failing(self.plan.failure)
     }
 
     /// The bound that always holds.
     fn nothing(&self, method: Method) -> LowerBound {
-        let failure_probability = self.plan.failure;
-        LowerBound { value: 0.0, failure_probability, method: method.name(), validity: method.validity() }
+        LowerBound::new(0.0, self.plan.failure, method.name(), method.validity())
     }
 
     /// Orders and directions.

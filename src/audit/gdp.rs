@@ -1,7 +1,7 @@
 //! μ of Gaussian differential privacy from one output set, and the ε that it would imply.
 
 use super::rectangle::Rectangle;
-use crate::bound::{LowerBound, Validity};
+use crate::bound::LowerBound;
 use crate::divergence::gdp_epsilon;
 use crate::error::Result;
 use crate::quantity::Delta;
@@ -42,7 +42,7 @@ pub fn gdp_bounds(rectangle: &Rectangle, delta: Delta) -> Result<[LowerBound; 2]
     let mu = rectangle.gdp();
     let epsilon = gdp_epsilon(mu.value, delta)?.get();
     let lowered = if epsilon < f64::INFINITY { epsilon - MARGIN * (epsilon + mu.value) } else { epsilon };
-    Ok([mu, LowerBound { value: lowered.max(0.0), validity: Validity::Heuristic, ..mu }])
+    Ok([mu, mu.with_value(lowered).heuristic()])
 }
 
 #[cfg(test)]

@@ -105,7 +105,7 @@ pub fn joint_bound(
     let size = constants.abs() + least.value().abs();
     let total = sum.lower_limit(split.main) - constants + least.value() - 8.0 * f64::EPSILON * size;
     let value = if total > 0.0 { total / (a - 1.0) * (1.0 - MARGIN) } else { 0.0 };
-    Ok(LowerBound { value, failure_probability: failure, method: "joint-linear", validity: Validity::FiniteSample })
+    Ok(LowerBound::new(value, failure, "joint-linear", Validity::FiniteSample))
 }
 
 /// A query as the divergence sees it: first the distribution in front.

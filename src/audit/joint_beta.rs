@@ -99,12 +99,7 @@ pub fn joint_beta_region_epsilon(
 
 fn bayesian(value: f64, failure: FailureProbability) -> LowerBound {
     let value = value - MARGIN * (1.0 + value);
-    LowerBound {
-        value: if value > 0.0 { value } else { 0.0 },
-        failure_probability: failure,
-        method: "joint-beta",
-        validity: Validity::Bayesian,
-    }
+    LowerBound::new(value, failure, "joint-beta", Validity::Bayesian)
 }
 
 #[cfg(test)]

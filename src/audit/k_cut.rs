@@ -119,7 +119,7 @@ impl SimultaneousIntervals {
     }
 
     const fn lower_bound(&self, method: &'static str, value: f64) -> LowerBound {
-        LowerBound { value, failure_probability: self.failure, method, validity: Validity::Asymptotic }
+        LowerBound::new(value, self.failure, method, Validity::Asymptotic)
     }
 }
 

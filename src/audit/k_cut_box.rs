@@ -60,11 +60,7 @@ impl KCutBox {
     /// sum.
     #[must_use]
     pub fn bound(&self, order: Order, direction: Direction) -> LowerBound {
-        LowerBound {
-            value: self.least.as_ref().map_or(0.0, |least| least.divergence(order, direction)),
-            failure_probability: self.failure,
-            method: "k-cut-box",
-            validity: Validity::FiniteSample,
-        }
+        let value = self.least.as_ref().map_or(0.0, |least| least.divergence(order, direction));
+        LowerBound::new(value, self.failure, "k-cut-box", Validity::FiniteSample)
     }
 }

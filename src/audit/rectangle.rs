@@ -284,13 +284,7 @@ impl Rectangle {
     }
 
     fn bound(&self, method: &'static str, value: f64) -> LowerBound {
-        LowerBound {
-            // NaN cannot arise from limits in [0, 1], and would become "nothing can be said" here.
-            value: if value > 0.0 { value } else { 0.0 },
-            failure_probability: self.failure,
-            method,
-            validity: Validity::FiniteSample,
-        }
+        LowerBound::new(value, self.failure, method, Validity::FiniteSample)
     }
 }
 

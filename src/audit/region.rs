@@ -117,7 +117,7 @@ impl Region {
         };
         let excess = if self.difference > 0.0 { dual.best_tilt().max(dual.best_with_free_numerator()) } else { 0.0 };
         let value = if excess > 0.0 { libm::log1p(excess) / (order.get() - 1.0) * (1.0 - MARGIN) } else { 0.0 };
-        LowerBound { value, failure_probability: self.failure, method: METHOD, validity: Validity::FiniteSample }
+        LowerBound::new(value, self.failure, METHOD, Validity::FiniteSample)
     }
 }
 

@@ -120,12 +120,7 @@ impl TradeOffBand {
 
     fn best(&self, bound: impl Fn(&Rectangle) -> LowerBound) -> LowerBound {
         let value = self.rectangles.iter().map(|rectangle| bound(rectangle).value).fold(0.0, f64::max);
-        LowerBound {
-            value,
-            failure_probability: self.failure,
-            method: "trade-off-band",
-            validity: crate::bound::Validity::FiniteSample,
-        }
+        LowerBound::new(value, self.failure, "trade-off-band", crate::bound::Validity::FiniteSample)
     }
 }
 

@@ -100,7 +100,7 @@ impl Variational {
 
     fn lower_bound(&self, excess: f64, order: Order) -> LowerBound {
         let value = if excess > 0.0 { libm::log1p(excess) / (order.get() - 1.0) * (1.0 - MARGIN) } else { 0.0 };
-        LowerBound { value, failure_probability: self.failure, method: METHOD, validity: Validity::FiniteSample }
+        LowerBound::new(value, self.failure, METHOD, Validity::FiniteSample)
     }
 
     /// The tangent with the largest predicted bound, a function of reference, sample sizes, order and level only.

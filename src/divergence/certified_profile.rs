@@ -1,7 +1,7 @@
 //! A privacy profile that is certain from above, and from below where more is known, with what it says of attackers.
 
 use super::{Bracket, ComposedLoss, RdpCurve, gdp_delta};
-use crate::bound::Direction;
+use crate::bound::{Direction, Figures};
 use crate::error::{Error, Result};
 use crate::quantity::{Epsilon, Probability};
 
@@ -16,7 +16,7 @@ use crate::quantity::{Epsilon, Probability};
 /// # use leakbound::divergence::CertifiedProfile;
 /// # use leakbound::quantity::{Epsilon, Probability};
 /// let profile = CertifiedProfile::gaussian(1.0)?;
-/// let delta = profile.delta(Direction::Forward, Epsilon::new(1.0)?);
+/// let delta = profile.delta(Direction::Forward, Epsilon::new(1.0)?)?;
 /// assert!((delta.upper - 0.126_936_737_506_643_9).abs() < 1e-11 && delta.lower <= delta.upper);
 /// // Φ(Φ⁻¹(0.01) + 1): the best test of one unit of shift.
 /// let tpr = profile.true_positive_rate(Direction::Forward, Probability::new(0.01)?)?;
@@ -70,10 +70,16 @@ impl CertifiedProfile {
     }
 
     /// δ at ε.
-    #[must_use]
-    pub fn delta(&self, direction: Direction, epsilon: Epsilon) -> Bracket {
-        let upper = self.above(direction, epsilon.get());
-        Bracket { lower: self.below(direction, epsilon.get()).min(upper), upper }
+    ///
+    /// # Errors
+    /// [`Error::Contradiction`] where several enclosures exclude each other: one of them is wrong.
+    pub fn delta(&self, direction: Direction, epsilon: Epsilon) -> Result<Bracket> {
+        let [lower, upper] = [Self::below, Self::above].map(|end| end(self, direction, epsilon.get()));
+        let mut figures = Figures::new(format!("δ at ε = {epsilon}"));
+        figures.at_least("the lower end", lower);
+        figures.at_most("the upper end", upper);
+        figures.check()?;
+        Ok(Bracket { lower, upper })
     }
 
     /// At least the smallest ε ≥ 0 with δ(ε) ≤ δ in both directions.
@@ -351,7 +357,7 @@ mod tests {
         let profile = CertifiedProfile::of_rdp(RdpCurve::from_fn(&orders, |order| 0.5 * order.get()));
         let exact = CertifiedProfile::gaussian(1.0).unwrap();
         for epsilon in [0.5, 3.0, 6.0].map(|epsilon| Epsilon::new(epsilon).unwrap()) {
-            let [bound, truth] = [&profile, &exact].map(|profile| profile.delta(BOTH[0], epsilon));
+            let [bound, truth] = [&profile, &exact].map(|profile| profile.delta(BOTH[0], epsilon).unwrap());
             assert!(bound.lower == 0.0 && bound.upper >= truth.upper, "{epsilon}");
         }
         let [bound, truth] = [&profile, &exact].map(|profile| profile.true_positive_rate(BOTH[1], rate(0.01)).unwrap());

@@ -4,7 +4,7 @@ use super::{hockey_stick, same_outcomes};
 use crate::distribution::OutcomeDistribution;
 use crate::error::Result;
 use crate::quantity::{Delta, Epsilon};
-use crate::special::{log_sum_exp, ndtri};
+use crate::special::{log_sum_exp, ndtri, ndtri_exp};
 
 /// The smallest ε ≥ 0 with δ(ε) ≤ δ in this direction, solved exactly: δ(ε) = Σ max(0, p - e^ε q) is linear in e^ε
 /// between consecutive ratios p/q.
@@ -29,31 +29,82 @@ pub fn epsilon_at_delta(p: &OutcomeDistribution, q: &OutcomeDistribution, delta:
 
 /// The same of two distributions that are on the same outcomes.
 pub(super) fn of_same_outcomes(p: &OutcomeDistribution, q: &OutcomeDistribution, delta: Delta) -> Epsilon {
+    if delta.get() == 0.0 {
+        // The largest ratio, which logarithms keep where probabilities underflow.
+        let possible = (0..p.outcomes()).filter(|&i| p.ln_p()[i] > f64::NEG_INFINITY);
+        return epsilon(possible.map(|i| log_ratio(p, q, i)).fold(0.0, f64::max));
+    }
     if hockey_stick::of_same_outcomes(p, q, Epsilon::ZERO) <= delta.get() {
         return Epsilon::ZERO;
     }
     let order = by_falling_ratio(p, q);
-    let (mut mass_p, mut mass_q, mut ln_mass_q) = (0.0, 0.0, f64::NEG_INFINITY);
+    let (mut inside, mut inside_neighbor) = (Mass::default(), Mass::default());
     for (rank, &outcome) in order.iter().enumerate() {
-        mass_p += p.p()[outcome];
-        mass_q += q.p()[outcome];
-        // Below the normal doubles a sum of probabilities has lost its digits, or all of itself.
-        let ln_q = if mass_q < f64::MIN_POSITIVE {
-            ln_mass_q = log_sum_exp([ln_mass_q, q.ln_p()[outcome]].into_iter());
-            ln_mass_q
-        } else {
-            mass_q.ln()
-        };
+        inside.add(p, outcome);
+        inside_neighbor.add(q, outcome);
         // On this stretch δ(ε) = mass_p - e^ε mass_q; it reaches down to the next ratio.
         let next = order.get(rank + 1).map_or(f64::NEG_INFINITY, |&outcome| log_ratio(p, q, outcome));
-        let epsilon = (mass_p - delta.get()).ln() - ln_q;
-        if mass_p > delta.get() && epsilon >= next {
-            // With δ = 0 the first stretch is the largest ratio itself, which logarithms keep where p underflows.
-            let epsilon = if rank == 0 && delta.get() == 0.0 { log_ratio(p, q, outcome) } else { epsilon };
-            return Epsilon::new(epsilon.max(0.0)).unwrap_or(Epsilon::INFINITE);
+        let beyond = inside.ln_beyond(delta.get());
+        let found = beyond - inside_neighbor.ln();
+        if beyond > f64::NEG_INFINITY && found >= next {
+            return epsilon(found);
         }
     }
     Epsilon::ZERO
+}
+
+/// A found ε; none is below 0.
+fn epsilon(found: f64) -> Epsilon {
+    Epsilon::new(found.max(0.0)).unwrap_or(Epsilon::INFINITE)
+}
+
+/// The probability of some outcomes. Below the normal doubles a sum of probabilities has lost its digits, or all of
+/// itself, and its logarithm has not.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Mass {
+    sum: f64,
+    /// Of a sum below the normal doubles.
+    ln: f64,
+}
+
+impl Default for Mass {
+    fn default() -> Self {
+        Self { sum: 0.0, ln: f64::NEG_INFINITY }
+    }
+}
+
+impl Mass {
+    /// Takes in an outcome.
+    pub(super) fn add(&mut self, distribution: &OutcomeDistribution, outcome: usize) {
+        self.sum += distribution.p()[outcome];
+        if self.sum < f64::MIN_POSITIVE {
+            self.ln = log_sum_exp([self.ln, distribution.ln_p()[outcome]].into_iter());
+        }
+    }
+
+    /// Its logarithm.
+    pub(super) fn ln(self) -> f64 {
+        if self.sum < f64::MIN_POSITIVE { self.ln } else { self.sum.ln() }
+    }
+
+    /// Less a share of itself.
+    pub(super) fn reduced(self, share: f64) -> Self {
+        Self { sum: self.sum * (1.0 - share), ln: self.ln - 2.0 * share }
+    }
+
+    /// ln of what is left of it without δ > 0; -inf for nothing.
+    pub(super) fn ln_beyond(self, delta: f64) -> f64 {
+        if self.sum >= f64::MIN_POSITIVE {
+            return (self.sum - delta).max(0.0).ln();
+        }
+        let less = delta.ln() - self.ln;
+        if less < 0.0 { self.ln + (-libm::expm1(less)).ln() } else { f64::NEG_INFINITY }
+    }
+
+    /// Φ⁻¹ of it.
+    fn quantile(self) -> f64 {
+        if self.sum < f64::MIN_POSITIVE { ndtri_exp(self.ln) } else { ndtri(self.sum) }
+    }
 }
 
 /// The smallest μ with which the pair is μ-GDP: the largest Φ⁻¹(P(O)) - Φ⁻¹(Q(O)) over the likelihood-ratio sets O,
@@ -81,31 +132,44 @@ pub fn gdp_of_distributions(p: &OutcomeDistribution, q: &OutcomeDistribution) ->
 
 /// The same of two distributions that are on the same outcomes.
 pub(super) fn mu_of_same_outcomes(p: &OutcomeDistribution, q: &OutcomeDistribution) -> f64 {
-    let order = by_falling_ratio(p, q);
-    let tail = |distribution: &OutcomeDistribution, outcomes: &[usize]| {
-        outcomes.iter().map(|&outcome| distribution.p()[outcome]).sum::<f64>()
-    };
-    // Φ⁻¹ from the smaller side, which holds the digits.
-    let quantile = |inside: f64, outside: f64| if inside <= outside { ndtri(inside) } else { -ndtri(outside.min(1.0)) };
-    let mut mu: f64 = 0.0;
-    for split in 1..order.len() {
-        let (inside, outside) = order.split_at(split);
-        if log_ratio(p, q, inside[split - 1]) > log_ratio(p, q, outside[0]) {
-            let (a, b) = (quantile(tail(p, inside), tail(p, outside)), quantile(tail(q, inside), tail(q, outside)));
-            if a > b {
-                mu = mu.max(a - b);
-            }
-        }
-    }
-    mu
+    quantiles_of_sets(p, q).filter(|[of_p, of_q]| of_p > of_q).map(|[of_p, of_q]| of_p - of_q).fold(0.0, f64::max)
 }
 
-fn log_ratio(p: &OutcomeDistribution, q: &OutcomeDistribution, outcome: usize) -> f64 {
+/// Φ⁻¹(P(O)) and Φ⁻¹(Q(O)) of the likelihood-ratio sets O, which have all outcomes of one ratio or none.
+pub(super) fn quantiles_of_sets(p: &OutcomeDistribution, q: &OutcomeDistribution) -> impl Iterator<Item = [f64; 2]> {
+    let order = by_falling_ratio(p, q);
+    let cumulated = |distribution: &OutcomeDistribution, outcomes: &mut dyn Iterator<Item = usize>| -> Vec<Mass> {
+        let add = |mass: &mut Mass, outcome| {
+            mass.add(distribution, outcome);
+            Some(*mass)
+        };
+        outcomes.scan(Mass::default(), add).collect()
+    };
+    let masses = [p, q].map(|distribution| {
+        let [inside, mut outside] = [
+            cumulated(distribution, &mut order.iter().copied()),
+            cumulated(distribution, &mut order.iter().rev().copied()),
+        ];
+        outside.reverse();
+        [inside, outside]
+    });
+    let ratios: Vec<f64> = order.iter().map(|&outcome| log_ratio(p, q, outcome)).collect();
+    let ends = (1..order.len()).filter(move |&split| ratios[split - 1] > ratios[split]);
+    ends.map(move |split| {
+        masses.each_ref().map(|[inside, outside]| {
+            let (inside, outside) = (inside[split - 1], outside[split]);
+            // From the smaller side, which holds the digits.
+            if inside.sum <= outside.sum { inside.quantile() } else { -outside.quantile() }
+        })
+    })
+}
+
+pub(super) fn log_ratio(p: &OutcomeDistribution, q: &OutcomeDistribution, outcome: usize) -> f64 {
     let (ln_p, ln_q) = (p.ln_p()[outcome], q.ln_p()[outcome]);
     if ln_p == ln_q { 0.0 } else { ln_p - ln_q }
 }
 
-fn by_falling_ratio(p: &OutcomeDistribution, q: &OutcomeDistribution) -> Vec<usize> {
+pub(super) fn by_falling_ratio(p: &OutcomeDistribution, q: &OutcomeDistribution) -> Vec<usize> {
     let mut order: Vec<usize> = (0..p.outcomes()).collect();
     order.sort_by(|&a, &b| log_ratio(p, q, b).total_cmp(&log_ratio(p, q, a)));
     order

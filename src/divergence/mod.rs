@@ -4,6 +4,7 @@ mod best_order;
 mod certified_profile;
 mod convert;
 mod epsilon;
+mod exact_value;
 mod gaussian_trade_off;
 mod hockey_stick;
 mod mean_ratio;
@@ -19,6 +20,7 @@ pub use best_order::{Conversion, smallest_epsilon};
 pub use certified_profile::CertifiedProfile;
 pub use convert::{RdpCurve, classic_epsilon_of_rdp, delta_of_rdp, epsilon_of_rdp, order_grid};
 pub use epsilon::{epsilon_at_delta, gdp_of_distributions};
+pub(crate) use exact_value::LEAST_ERROR;
 pub use gaussian_trade_off::{gaussian_sigma, gdp_delta, gdp_epsilon};
 pub use hockey_stick::hockey_stick;
 pub use privacy_loss::{

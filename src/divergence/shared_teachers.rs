@@ -138,7 +138,7 @@ impl SharedTeachers {
     /// Data processing and additivity: van Erven and Harremoës (2014), "Rényi divergence and Kullback-Leibler
     /// divergence", Theorems 9 and 28; convexity of (α-1) D_α: Corollary 2 there. The moments are ours.
     pub fn cap(&self, order: Order, direction: Direction) -> Result<UpperBound> {
-        let bound = |value| UpperBound { value, name: "shared-teachers-cap", validity: Validity::NumericallyCertified };
+        let bound = |value| UpperBound::new(value, "shared-teachers-cap", Validity::NumericallyCertified);
         if self.p == self.p_marked {
             return Ok(bound(0.0));
         }

@@ -141,7 +141,7 @@ fn bounded(games: &[Game], threshold: f64, delta: Delta, failure: FailureProbabi
     let counts = if guesses > 0 { Some(BinomialCounts::new(right, guesses)?) } else { None };
     // Without a guess nothing is known, as with one wrong guess.
     let epsilon = one_run_epsilon(counts.unwrap_or(BinomialCounts::new(0, 1)?), canaries, delta, failure)?;
-    Ok(LabelAudit { threshold, canaries, guesses: counts, epsilon: LowerBound { method: "label-guesses", ..epsilon } })
+    Ok(LabelAudit { threshold, canaries, guesses: counts, epsilon: epsilon.by("label-guesses") })
 }
 
 #[cfg(test)]

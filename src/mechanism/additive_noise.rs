@@ -1,7 +1,7 @@
 //! One number with noise.
 
 use super::binned::{BetweenLaplace, Binned, Normal, edges_around, edges_of_losses, resolvable};
-use super::{Bins, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw};
+use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw};
 use crate::accountant::{Statement, Theorem, WorstCases, gaussian_rdp, laplace_mechanism_rdp, laplace_rdp};
 use crate::distribution::{Noise, OutcomeDistribution};
 use crate::divergence::EnclosedLoss;
@@ -113,6 +113,13 @@ impl Mechanism for AdditiveNoise {
 
     fn theorems_for(&self, _: &VoteHistogram, _: &WorstCases) -> Vec<Theorem> {
         self.theorems().to_vec()
+    }
+
+    fn largest_loss(&self, _: &VoteHistogram) -> LargestLoss {
+        match self.noise {
+            Noise::Gaussian(_) => LargestLoss::Unbounded,
+            Noise::Laplace(b) => LargestLoss::over(1.0, b),
+        }
     }
 
     fn output_distribution(&self, data: &VoteHistogram, bins: Bins) -> Result<OutcomeDistribution> {

@@ -2,13 +2,14 @@
 
 use super::binned::record;
 use super::draw::pick;
-use super::{Bins, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected};
+use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected};
 use crate::accountant::{Statement, Theorem, WorstCases};
 use crate::bound::Direction;
 use crate::distribution::{OutcomeDistribution, OutputPair};
 use crate::divergence::EnclosedLoss;
 use crate::error::Result;
 use crate::histogram::VoteHistogram;
+use crate::quantity::Delta;
 use crate::simulate::{Sampler, Stream, World};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -145,6 +146,15 @@ impl Mechanism for Categorical {
 
     fn theorems_for(&self, data: &VoteHistogram, _: &WorstCases) -> Vec<Theorem> {
         record(data).map(|records| self.theorem_from(records)).into_iter().collect()
+    }
+
+    fn largest_loss(&self, _: &VoteHistogram) -> LargestLoss {
+        let none = Delta::new(0.0).map(|none| {
+            let [forward, reverse] =
+                Direction::BOTH.map(|direction| self.outputs.exact_epsilon(direction, none).at_most());
+            LargestLoss::of(forward.max(reverse).get())
+        });
+        none.unwrap_or(LargestLoss::Unknown)
     }
 
     fn output_distribution(&self, data: &VoteHistogram, _: Bins) -> Result<OutcomeDistribution> {

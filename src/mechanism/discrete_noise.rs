@@ -1,7 +1,7 @@
 //! One number with noise on the integers.
 
 use super::binned::{edges_around, edges_of_losses, record};
-use super::{Bins, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw};
+use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw};
 use crate::accountant::{Statement, Theorem, WorstCases, gaussian_rdp, k_ary_randomized_response_rdp};
 use crate::bound::outward::quotient_up;
 use crate::distribution::OutcomeDistribution;
@@ -267,6 +267,13 @@ impl Mechanism for DiscreteNoise {
 
     fn theorems_for(&self, _: &VoteHistogram, _: &WorstCases) -> Vec<Theorem> {
         self.theorem().into_iter().collect()
+    }
+
+    fn largest_loss(&self, _: &VoteHistogram) -> LargestLoss {
+        match self.rule {
+            DiscreteRule::Laplace => LargestLoss::over(1.0, self.sigma),
+            DiscreteRule::Gaussian => LargestLoss::Unbounded,
+        }
     }
 
     fn output_distribution(&self, data: &VoteHistogram, bins: Bins) -> Result<OutcomeDistribution> {

@@ -3,7 +3,7 @@
 use super::local_rule::{LocalRule, MOST_CLASSES};
 use super::local_sampler::ProtocolSampler;
 use super::randomized_response::only_vote;
-use super::{Bins, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected};
+use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected};
 use crate::accountant::{
     Statement, Theorem, WorstCases, local_hashing_rdp, optimized_unary_rdp, subset_selection_rdp, symmetric_unary_rdp,
 };
@@ -283,6 +283,10 @@ impl Mechanism for LocalProtocol {
 
     fn theorems_for(&self, data: &VoteHistogram, _: &WorstCases) -> Vec<Theorem> {
         self.theorem(data.classes()).into_iter().collect()
+    }
+
+    fn largest_loss(&self, _: &VoteHistogram) -> LargestLoss {
+        LargestLoss::over(1.0, self.scale)
     }
 
     fn output_distribution(&self, data: &VoteHistogram, _: Bins) -> Result<OutcomeDistribution> {

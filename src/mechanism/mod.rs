@@ -24,6 +24,7 @@ mod discrete_noise;
 pub(crate) mod draw;
 mod family;
 mod kind;
+mod largest_loss;
 mod local;
 mod local_rule;
 mod local_sampler;
@@ -50,6 +51,7 @@ pub use discrete_laplace_sum::{DISCRETE_LAPLACE_SUM, LaplaceSum};
 pub use discrete_noise::{DISCRETE_GAUSSIAN, DISCRETE_LAPLACE, DiscreteNoise, DiscreteRule};
 pub use family::NoiseFamily;
 pub use kind::{MechanismKind, Parameter, Parameters, Relation, Role, Value};
+pub use largest_loss::LargestLoss;
 pub use local::{LOCAL_HASHING, LocalProtocol, OPTIMIZED_UNARY, SUBSET_SELECTION, SYMMETRIC_UNARY};
 pub use local_rule::LocalRule;
 pub use noisy_argmax::{CONFIDENT_GNMAX, CONFIDENT_LNMAX, GNMAX, LNMAX, NoisyArgmax};
@@ -202,6 +204,11 @@ pub trait Mechanism: Any + fmt::Debug + Send + Sync {
             Direction::BOTH.into_iter().filter_map(|direction| Some(theorem.at(order, direction)?.value))
         });
         values.reduce(f64::max).unwrap_or(f64::INFINITY)
+    }
+
+    /// The largest privacy loss of one output, over all data of as many classes and all neighbors.
+    fn largest_loss(&self, _: &VoteHistogram) -> LargestLoss {
+        LargestLoss::Unknown
     }
 
     /// Whether each person sends an output of its own: then a group of people are so many independent releases. False of

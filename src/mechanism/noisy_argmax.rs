@@ -1,7 +1,7 @@
 //! The noisy argmax of known votes, with or without a threshold test before it.
 
 use super::additive_noise::{OF_GAUSSIAN_NOISE, OF_LAPLACE_NOISE};
-use super::{Bins, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw};
+use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw};
 use crate::accountant::{
     FlipProbability, Statement, Theorem, VoteCost, WorstCases, argmax_data_dependent, argmax_data_independent,
     gaussian_rdp, gnmax_data_independent, laplace_mechanism_rdp, threshold_data_independent,
@@ -377,6 +377,15 @@ impl Mechanism for NoisyArgmax {
 
     fn treats_classes_alike(&self) -> bool {
         true
+    }
+
+    fn largest_loss(&self, _: &VoteHistogram) -> LargestLoss {
+        match (self.noise, &self.test) {
+            // One count grows by 1 and another falls by 1.
+            (Noise::Laplace(b), None) => LargestLoss::over(2.0, b),
+            // The noise of the test is Gaussian.
+            (Noise::Laplace(_), Some(_)) | (Noise::Gaussian(_), _) => LargestLoss::Unbounded,
+        }
     }
 
     fn output_distribution(&self, data: &VoteHistogram, _: Bins) -> Result<OutcomeDistribution> {

@@ -3,8 +3,8 @@
 use super::binned::record;
 use super::wrapped::{CELLS, OF, SeldomSampler, base_of, drawn_of, mixed, of_subsample};
 use super::{
-    Bins, DISCRETE_GAUSSIAN, DISCRETE_LAPLACE, GAUSSIAN, LAPLACE, Mechanism, MechanismKind, Parameter, Parameters,
-    Relation, draw,
+    Bins, DISCRETE_GAUSSIAN, DISCRETE_LAPLACE, GAUSSIAN, LAPLACE, LargestLoss, Mechanism, MechanismKind, Parameter,
+    Parameters, Relation, draw,
 };
 use crate::accountant::{Statement, Theorem, WorstCases, rdp_of_loss, subsampled_gaussian_rdp};
 use crate::bound::outward::up;
@@ -144,6 +144,10 @@ impl Mechanism for PoissonSubsample {
 
     fn theorems_for(&self, _: &VoteHistogram, known: &WorstCases) -> Vec<Theorem> {
         self.theorem(known).into_iter().collect()
+    }
+
+    fn largest_loss(&self, data: &VoteHistogram) -> LargestLoss {
+        self.base.largest_loss(data).of_subsample(self.rate)
     }
 
     fn output_distribution(&self, data: &VoteHistogram, bins: Bins) -> Result<OutcomeDistribution> {

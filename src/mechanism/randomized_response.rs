@@ -1,6 +1,6 @@
 //! One voter who answers at random.
 
-use super::{Bins, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected};
+use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected};
 use crate::accountant::{Statement, Theorem, WorstCases, k_ary_randomized_response_rdp, randomized_response_rdp};
 use crate::distribution::OutcomeDistribution;
 use crate::divergence::EnclosedLoss;
@@ -125,6 +125,10 @@ impl Mechanism for RandomizedResponse {
 
     fn treats_classes_alike(&self) -> bool {
         true
+    }
+
+    fn largest_loss(&self, _: &VoteHistogram) -> LargestLoss {
+        LargestLoss::over(1.0, self.scale)
     }
 
     fn output_distribution(&self, data: &VoteHistogram, _: Bins) -> Result<OutcomeDistribution> {

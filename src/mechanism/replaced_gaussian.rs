@@ -2,7 +2,7 @@
 
 use super::binned::{Binned, Mixture, RealOutput, edges_around_far, edges_of_losses, resolvable};
 use super::randomized_response::only_vote;
-use super::{Bins, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected};
+use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected};
 use crate::accountant::{Statement, Theorem, WorstCases, replaced_gaussian_rdp};
 use crate::distribution::OutcomeDistribution;
 use crate::divergence::EnclosedLoss;
@@ -119,6 +119,10 @@ impl Mechanism for ReplacedGaussian {
 
     fn theorems_for(&self, _: &VoteHistogram, _: &WorstCases) -> Vec<Theorem> {
         vec![self.theorem()]
+    }
+
+    fn largest_loss(&self, _: &VoteHistogram) -> LargestLoss {
+        LargestLoss::Unbounded.of_subsample(self.rate)
     }
 
     fn output_distribution(&self, data: &VoteHistogram, bins: Bins) -> Result<OutcomeDistribution> {

@@ -1,6 +1,6 @@
 //! The class of the most votes by the exponential mechanism or by permute-and-flip.
 
-use super::{Bins, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected};
+use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected};
 use crate::accountant::{Statement, Theorem, WorstCases, exponential_mechanism_rdp, k_ary_randomized_response_rdp};
 use crate::distribution::{OutcomeDistribution, exponential_distribution, permute_and_flip_distribution};
 use crate::divergence::EnclosedLoss;
@@ -129,6 +129,11 @@ impl Mechanism for Selection {
 
     fn treats_classes_alike(&self) -> bool {
         true
+    }
+
+    fn largest_loss(&self, _: &VoteHistogram) -> LargestLoss {
+        // One count grows by 1 and another falls by 1.
+        LargestLoss::over(2.0, self.sigma)
     }
 
     fn output_distribution(&self, data: &VoteHistogram, _: Bins) -> Result<OutcomeDistribution> {

@@ -1,7 +1,7 @@
 //! Answers of many voters, shuffled.
 
 use super::randomized_response::only_vote;
-use super::{Bins, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected};
+use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected};
 use crate::accountant::{Statement, Theorem, WorstCases, rdp_of_own_loss};
 use crate::distribution::OutcomeDistribution;
 use crate::divergence::{EnclosedLoss, PrivacyLoss};
@@ -210,6 +210,11 @@ impl Mechanism for ShuffledResponse {
 
     fn theorems_for(&self, _: &VoteHistogram, _: &WorstCases) -> Vec<Theorem> {
         vec![self.theorem()]
+    }
+
+    fn largest_loss(&self, _: &VoteHistogram) -> LargestLoss {
+        // All others may have said the same.
+        LargestLoss::over(1.0, self.scale)
     }
 
     fn output_distribution(&self, data: &VoteHistogram, _: Bins) -> Result<OutcomeDistribution> {

@@ -12,7 +12,7 @@
 //! post-processing: what is computed is at most the truth.
 
 use super::binned::{Binned, Normal, REACH, apart};
-use super::{Bins, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected, rounder};
+use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected, rounder};
 use crate::accountant::{Statement, Theorem, WorstCases, gnss_rdp};
 use crate::distribution::OutcomeDistribution;
 use crate::error::{Error, Result};
@@ -212,6 +212,10 @@ impl Mechanism for SmoothPair {
 
     fn theorems_for(&self, _: &VoteHistogram, _: &WorstCases) -> Vec<Theorem> {
         self.release.theorems().to_vec()
+    }
+
+    fn largest_loss(&self, _: &VoteHistogram) -> LargestLoss {
+        LargestLoss::Unbounded
     }
 
     fn output_distribution(&self, data: &VoteHistogram, bins: Bins) -> Result<OutcomeDistribution> {

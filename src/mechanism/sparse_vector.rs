@@ -1,6 +1,6 @@
 //! Which answers are above a threshold: above-threshold and the sparse vector technique.
 
-use super::{Bins, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected};
+use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected};
 use crate::accountant::{Statement, Theorem, WorstCases, gaussian_rdp, k_ary_randomized_response_rdp};
 use crate::bound::outward::{product_up, quotient_up, sum_up, up};
 use crate::distribution::{
@@ -262,12 +262,16 @@ impl SparseVector {
 
     /// None where ε overflows, which promises nothing.
     fn pure(&self, cutoff: f64) -> Option<Theorem> {
-        let of_answers = quotient_up(product_up(2.0, cutoff), self.sigma.get());
-        let epsilon = sum_up(quotient_up(1.0, self.threshold_sigma.get()), of_answers);
-        let epsilon = Epsilon::new(epsilon).ok().filter(|epsilon| *epsilon != Epsilon::INFINITE)?;
+        let epsilon = Epsilon::new(self.pure_epsilon(cutoff)).ok().filter(|epsilon| *epsilon != Epsilon::INFINITE)?;
         Some(Theorem::new(&PURE, move |order, _| {
             k_ary_randomized_response_rdp(order, epsilon, 2).unwrap_or(f64::INFINITY)
         }))
+    }
+
+    /// 1/τ + 2c/σ, rounded up.
+    fn pure_epsilon(&self, cutoff: f64) -> f64 {
+        let of_answers = quotient_up(product_up(2.0, cutoff), self.sigma.get());
+        sum_up(quotient_up(1.0, self.threshold_sigma.get()), of_answers)
     }
 
     /// 1/(2τ²) + 2c/σ², rounded up.
@@ -332,6 +336,13 @@ impl Mechanism for SparseVector {
             None => outcome.to_string(),
             Some(outcome) if outcome.above.is_empty() => "none".into(),
             Some(outcome) => outcome.above.iter().map(usize::to_string).collect::<Vec<_>>().join(" "),
+        }
+    }
+
+    fn largest_loss(&self, data: &VoteHistogram) -> LargestLoss {
+        match self.noise {
+            ThresholdNoise::Laplace => LargestLoss::of(self.pure_epsilon(self.most_above().min(data.classes()) as f64)),
+            ThresholdNoise::Gaussian => LargestLoss::Unbounded,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::binned::record;
 use super::draw::pick;
-use super::{Bins, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected};
+use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected};
 use crate::accountant::{Statement, Theorem, WorstCases, k_ary_randomized_response_rdp};
 use crate::bound::Direction;
 use crate::distribution::{OutcomeDistribution, OutputPair};
@@ -164,6 +164,10 @@ impl Mechanism for Staircase {
 
     fn theorems_for(&self, _: &VoteHistogram, _: &WorstCases) -> Vec<Theorem> {
         self.theorems()
+    }
+
+    fn largest_loss(&self, _: &VoteHistogram) -> LargestLoss {
+        LargestLoss::over(1.0, self.sigma)
     }
 
     fn output_distribution(&self, data: &VoteHistogram, _: Bins) -> Result<OutcomeDistribution> {

@@ -1,7 +1,7 @@
 //! Gaussian noise on a Poisson subsample.
 
 use super::binned::{Binned, Mixture, Normal, RealOutput, edges_around_far, edges_of_losses, resolvable};
-use super::{Bins, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw};
+use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw};
 use crate::accountant::{
     Statement, Theorem, WorstCases, private_knn_rdp, subsampled_gaussian_group_rdp, subsampled_gaussian_rdp,
 };
@@ -137,6 +137,10 @@ impl Mechanism for SubsampledGaussian {
 
     fn theorems_for(&self, _: &VoteHistogram, _: &WorstCases) -> Vec<Theorem> {
         self.theorems()
+    }
+
+    fn largest_loss(&self, _: &VoteHistogram) -> LargestLoss {
+        LargestLoss::Unbounded.of_subsample(self.rate)
     }
 
     fn output_distribution(&self, data: &VoteHistogram, bins: Bins) -> Result<OutcomeDistribution> {

@@ -3,7 +3,7 @@
 use super::binned::record;
 use super::discrete_noise::discrete_laplace;
 use super::draw::pick;
-use super::{Bins, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected};
+use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected};
 use crate::accountant::{Statement, Theorem, WorstCases, k_ary_randomized_response_rdp};
 use crate::distribution::{OutcomeDistribution, OutputPair};
 use crate::divergence::EnclosedLoss;
@@ -197,6 +197,10 @@ impl Mechanism for TruncatedGeometric {
 
     fn theorems_for(&self, _: &VoteHistogram, _: &WorstCases) -> Vec<Theorem> {
         self.theorems()
+    }
+
+    fn largest_loss(&self, _: &VoteHistogram) -> LargestLoss {
+        LargestLoss::over(1.0, self.sigma)
     }
 
     fn output_distribution(&self, data: &VoteHistogram, _: Bins) -> Result<OutcomeDistribution> {

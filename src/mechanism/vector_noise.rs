@@ -4,7 +4,7 @@ use super::additive_noise::AdditiveNoise;
 use super::binned::record;
 use super::draw::pick;
 use super::loss_lattice::{LossLattice, Sums};
-use super::{Bins, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected};
+use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected};
 use crate::accountant::{Statement, Theorem, WorstCases, gaussian_rdp, laplace_rdp};
 use crate::bound::outward::product_up;
 use crate::distribution::{Noise, OutcomeDistribution};
@@ -166,6 +166,13 @@ impl Mechanism for VectorNoise {
 
     fn theorems_for(&self, _: &VoteHistogram, _: &WorstCases) -> Vec<Theorem> {
         vec![self.theorem()]
+    }
+
+    fn largest_loss(&self, _: &VoteHistogram) -> LargestLoss {
+        match self.noise {
+            Noise::Gaussian(_) => LargestLoss::Unbounded,
+            Noise::Laplace(b) => LargestLoss::over(f64::from(self.counts), b),
+        }
     }
 
     fn output_distribution(&self, data: &VoteHistogram, bins: Bins) -> Result<OutcomeDistribution> {

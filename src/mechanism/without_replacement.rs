@@ -3,7 +3,7 @@
 use super::randomized_response::only_vote;
 use super::wrapped::{CELLS, OF, SeldomSampler, base_of, drawn_of, least, mixed, of_subsample};
 use super::{
-    Bins, Mechanism, MechanismKind, OPTIMIZED_UNARY, Parameter, Parameters, RANDOMIZED_RESPONSE, Relation,
+    Bins, LargestLoss, Mechanism, MechanismKind, OPTIMIZED_UNARY, Parameter, Parameters, RANDOMIZED_RESPONSE, Relation,
     SUBSAMPLED_GAUSSIAN_REPLACE, SYMMETRIC_UNARY, draw, rejected,
 };
 use crate::accountant::{Statement, Theorem, WorstCases, rdp_of_profiles, without_replacement_rdp};
@@ -142,6 +142,10 @@ impl Mechanism for SampledVoters {
 
     fn theorems_for(&self, data: &VoteHistogram, known: &WorstCases) -> Vec<Theorem> {
         vec![self.theorem(data, known)]
+    }
+
+    fn largest_loss(&self, data: &VoteHistogram) -> LargestLoss {
+        self.base.largest_loss(data).of_subsample(self.rate)
     }
 
     fn output_distribution(&self, data: &VoteHistogram, bins: Bins) -> Result<OutcomeDistribution> {

@@ -7,10 +7,13 @@ use super::figure::Drawing;
 use super::meaning;
 use super::records::{Cell, Records, cells};
 use super::section::{Columns, Form, Section, Table};
-use crate::study::{AccountAnswer, BudgetRow, CostMeaning, FilterRow, Number, Summed, short};
+use crate::study::{
+    AccountAnswer, BudgetRow, CostMeaning, FilterRow, Number, Summed, short, significant, significant_above,
+    significant_below,
+};
 
 /// What something costs: the accountant, whom it holds for, ε, and the order that gives it.
-type CostRow = (&'static str, String, f64, Option<f64>);
+type CostRow = (&'static str, String, String, Option<f64>);
 
 const OF_RELEASES: &str = "What holds for any data also adaptively may be published, and covers releases that are chosen \
                            after the outputs before them; those of one record are between data with and without it, and \
@@ -22,7 +25,10 @@ fn percent(share: Option<f64>) -> String {
 
 impl AccountAnswer {
     fn epsilon_table(&self) -> Columns<CostRow> {
-        let curves = self.curves.iter().map(|row| (row.name, row.holds_for(), row.epsilon.0, Some(row.order)));
+        // Without a δ no order gives ε.
+        let order = |order: f64| (self.delta > 0.0).then_some(order);
+        let curves = self.curves.iter();
+        let curves = curves.map(|row| (row.name, row.holds_for(), significant(row.epsilon.0, 6), order(row.order)));
         let losses = self.losses.iter().flat_map(|losses| {
             let meaning = match losses.meaning {
                 CostMeaning::ExactOfScenario => "these two worlds, all answers composed",
@@ -35,12 +41,17 @@ impl AccountAnswer {
             let one_voter =
                 one_voter.map(|at| (lower.0, "these votes, one voter at all answers, composed", at.epsilon));
             let rows = [upper, lower].into_iter().chain(one_voter);
-            rows.map(|(name, meaning, epsilon)| (name, meaning.to_owned(), epsilon.0, None))
+            // The digits of an enclosure are rounded to its own side.
+            let shown = move |name: &str, end: f64| match name == upper.0 {
+                true => significant_above(end, 6),
+                false => significant_below(end, 6),
+            };
+            rows.map(move |(name, meaning, epsilon)| (name, meaning.to_owned(), shown(name, epsilon.0), None))
         });
         Table::of(curves.chain(losses))
             .words("accountant", |row| row.0)
             .words("holds for", |row| row.1.clone())
-            .number("ε", 6, |row| row.2)
+            .exact("ε", |row| row.2.clone())
             .number("at order", 4, |row| row.3)
     }
 

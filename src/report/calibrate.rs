@@ -6,7 +6,7 @@ use super::meaning;
 use super::records::{Records, cells};
 use super::section::{Form, Section, Table};
 use super::{Axis, Curves, Series, SeriesKind};
-use crate::study::{CalibrateAnswer, Goal, ProfileKind, short, significant};
+use crate::study::{CalibrateAnswer, Goal, ProfileKind, short, significant, significant_above};
 
 /// Digits of bounds in text.
 const DIGITS: usize = 6;
@@ -70,7 +70,8 @@ impl Render for CalibrateAnswer {
             Table::of(&self.profile).short("δ", |row| row.delta).number("ε at most", DIGITS, |row| row.epsilon.0);
         let attacks =
             Table::of(&self.attacks).short("FPR", |row| row.fpr).number("TPR at most", DIGITS, |row| row.tpr.0);
-        let advantage = format!("Largest advantage, TPR - FPR: at most {}", significant(self.advantage.0, DIGITS));
+        let advantage =
+            format!("Largest advantage, TPR - FPR: at most {}", significant_above(self.advantage.0, DIGITS));
         vec![
             Section::new("Result").heading("").facts(self.facts()),
             Section::new("What it guarantees: ε at each δ").table(profile),

@@ -12,7 +12,7 @@ use crate::bound::Direction;
 use crate::histogram::Neighbor;
 use crate::study::{
     AccountantRow, DivergenceRow, ExactAnswer, HockeyStickRow, Number, OutcomeRow, ProfileEpsilonRow, TestPowerRow,
-    short,
+    certain_digits, short, significant, significant_below,
 };
 
 /// Digits of exact values in text.
@@ -104,6 +104,14 @@ impl ExactAnswer {
         }
     }
 
+    /// A value; of bins, which are below what is released, the digits that are certain, rounded down.
+    fn certain(&self, value: Number, at_most: Number) -> String {
+        match self.binned {
+            true => significant_below(value.0, certain_digits(value.0, at_most.0)),
+            false => significant(value.0, DIGITS),
+        }
+    }
+
     fn outcomes_table(&self) -> Columns<&OutcomeRow> {
         Table::of(self.outcomes.iter().take(self.outcomes_shown()))
             .exact(self.outputs()[0], |row| &row.label)
@@ -117,8 +125,8 @@ impl ExactAnswer {
         let accountants = self.accountant_names().into_iter().flat_map(|name| self.accountant_columns(name));
         Table::of(&self.divergences)
             .short("order α", |row| row.order)
-            .number("D(P‖Q)", DIGITS, |row| row.forward.0)
-            .number("D(Q‖P)", DIGITS, |row| row.reverse.0)
+            .exact("D(P‖Q)", |row| self.certain(row.forward, row.at_most[0]))
+            .exact("D(Q‖P)", |row| self.certain(row.reverse, row.at_most[1]))
             .when(self.neighbors_searched.is_some(), |table| {
                 table
                     .exact("worst P‖Q", |row| change_text(row.forward_change))
@@ -133,15 +141,15 @@ impl ExactAnswer {
     fn profile_table(&self) -> Columns<&HockeyStickRow> {
         Table::of(&self.hockey_stick)
             .short("ε", |row| row.epsilon)
-            .number("δ, P over Q", DIGITS, |row| row.delta_forward.0)
-            .number("δ, Q over P", DIGITS, |row| row.delta_reverse.0)
+            .exact("δ, P over Q", |row| self.certain(row.delta_forward, row.at_most[0]))
+            .exact("δ, Q over P", |row| self.certain(row.delta_reverse, row.at_most[1]))
     }
 
     fn epsilon_table(&self) -> Columns<&ProfileEpsilonRow> {
         Table::of(&self.epsilon)
             .short("δ", |row| row.delta)
-            .number("ε, P over Q", DIGITS, |row| row.epsilon_forward.0)
-            .number("ε, Q over P", DIGITS, |row| row.epsilon_reverse.0)
+            .exact("ε, P over Q", |row| self.certain(row.epsilon_forward, row.at_most[0]))
+            .exact("ε, Q over P", |row| self.certain(row.epsilon_reverse, row.at_most[1]))
     }
 
     fn power_table(&self) -> Columns<&TestPowerRow> {
@@ -159,8 +167,8 @@ impl ExactAnswer {
 
     /// What the values are not, and which theorems are missing.
     fn notes(&self) -> Vec<&'static str> {
-        let binned = "The output is a number, which was cut into bins: all values here are lower ends, at most those of \
-                      the number itself.";
+        let binned = "The output is a number, which was cut into bins: all values here are lower ends, rounded down and at \
+                      most those of the number itself.";
         let alone = "No accountant is beside these values: no theorem of the mechanism bounds this change of the data.";
         let is_alone = self.accountants.is_empty() && !self.divergences.is_empty();
         [(self.binned, binned), (is_alone, alone)].into_iter().filter(|note| note.0).map(|note| note.1).collect()

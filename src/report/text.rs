@@ -3,7 +3,7 @@
 use super::content::Content;
 use super::fit::RULE;
 use super::section::{Body, Section, Table};
-use crate::study::{Claim, Warning, rounded_up, significant};
+use crate::study::{Claim, Warning, rounded_up, significant_below};
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, LineStyle};
 use unicode_width::UnicodeWidthStr;
@@ -57,7 +57,7 @@ fn claim(claim: &Claim) -> String {
     // A test that bounds nothing has no number to show; a bound of 0 says as much.
     let shown = match claim.lower.0 {
         0.0 => "no lower bound above 0".into(),
-        lower => format!("at least {}", significant(lower, 6)),
+        lower => format!("at least {}", significant_below(lower, 6)),
     };
     let mut text = format!("claim {}: {verdict} ({shown}", claim.claim);
     if !claim.query.is_empty() {

@@ -8,7 +8,8 @@ use crate::bound::Direction;
 use crate::quantity::Order;
 use crate::study::{
     Contexts, Number, TokenComposition, TokenEpsilonRow, TokenPositionRow, TokenRenyiRow, TokensAnswer,
-    TranscriptMemberRow, TranscriptRenyiRow, TranscriptSource, rounded_up, short, significant,
+    TranscriptMemberRow, TranscriptRenyiRow, TranscriptSource, rounded_up, short, significant, significant_above,
+    significant_below,
 };
 use crate::token::{TokenNeighbor, TokenNeighbors};
 
@@ -363,6 +364,6 @@ fn of(replaced_by: Option<u64>) -> String {
 /// "16.36 to 16.37".
 fn enclosed(epsilon: Option<[Number; 2]>) -> String {
     epsilon.map_or_else(String::new, |[lower, upper]| {
-        format!("{} to {}", significant(lower.0, 4), significant(upper.0, 4))
+        format!("{} to {}", significant_below(lower.0, 4), significant_above(upper.0, 4))
     })
 }

@@ -187,7 +187,7 @@ mod tests {
     }
 
     fn bound(value: f64, validity: Validity) -> LowerBound {
-        LowerBound { value, failure_probability: FailureProbability::new(0.05).unwrap(), method: "test", validity }
+        LowerBound::new(value, FailureProbability::new(0.05).unwrap(), "test", validity)
     }
 
     /// An auditor with fixed answers: right, except in the audits that the first count selects.

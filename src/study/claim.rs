@@ -2,6 +2,7 @@
 
 use super::number::{Number, short};
 use crate::black_box::Aim;
+use crate::bound::{AtLeast, Claimed};
 use crate::error::Result;
 use crate::quantity::{Delta, Epsilon, Order};
 use serde::Serialize;
@@ -12,7 +13,7 @@ use serde::Serialize;
 pub struct Claim {
     /// The claim in words, such as `ε ≤ 0.1 at δ = 1e-5`.
     pub claim: String,
-    /// The largest lower bound, or the exact value, of the claimed quantity.
+    /// The largest lower bound of the claimed quantity; of an exact value the lower end, rounded down by its error.
     pub lower: Number,
     /// Which query gave it.
     pub query: String,
@@ -39,37 +40,46 @@ pub struct Claims {
     /// It is (ε, δ)-differentially private.
     pub epsilon: Option<(Epsilon, Delta)>,
     /// Its Rényi divergence of an order is at most a value.
-    pub rdp: Vec<(Order, f64)>,
+    pub rdp: Vec<(Order, Claimed)>,
     /// It is μ-GDP.
-    pub mu: Option<f64>,
+    pub mu: Option<Claimed>,
+}
+
+impl Claim {
+    /// A claim against what the claimed quantity is at least. No other comparison refutes by a number.
+    pub(crate) fn tested(
+        (claim, claimed): (String, Claimed),
+        (query, lower): (String, AtLeast),
+        failure_probability: f64,
+    ) -> Self {
+        let refuted = lower.refutes(claimed);
+        Self { claim, lower: Number(lower.get()), query, refuted, failure_probability }
+    }
 }
 
 impl Claims {
     /// The claim that an audit looks for.
     ///
     /// # Errors
-    /// [`Error::Rejected`](crate::Error::Rejected) for a negative ε.
+    /// [`Error::Domain`](crate::Error::Domain) for a negative ε and for NaN.
     pub fn of(aim: Aim) -> Result<Self> {
         let mut claims = Self::default();
         match aim {
             Aim::Epsilon(delta, epsilon) => claims.epsilon = Some((Epsilon::new(epsilon)?, delta)),
-            Aim::Rdp(order, divergence) => claims.rdp = vec![(order, divergence)],
-            Aim::Mu(mu) => claims.mu = Some(mu),
+            Aim::Rdp(order, divergence) => claims.rdp = vec![(order, Claimed::new(divergence)?)],
+            Aim::Mu(mu) => claims.mu = Some(Claimed::new(mu)?),
         }
         Ok(claims)
     }
 
     /// Claims in words, with quantity and value.
-    pub(crate) fn all(&self) -> Vec<(String, Quantity, f64)> {
+    pub(crate) fn all(&self) -> Vec<(String, Quantity, Claimed)> {
         let epsilon = self.epsilon.map(|(epsilon, delta)| {
             let claim = format!("ε ≤ {} at δ = {}", short(epsilon.get()), short(delta.get()));
-            (claim, Quantity::Epsilon(delta), epsilon.get())
+            (claim, Quantity::Epsilon(delta), epsilon.into())
         });
-        let rdp = self
-            .rdp
-            .iter()
-            .map(|&(order, value)| (format!("D ≤ {} at α = {order}", short(value)), Quantity::Rdp(order), value));
-        let mu = self.mu.map(|mu| (format!("μ ≤ {}", short(mu)), Quantity::Mu, mu));
+        let rdp = self.rdp.iter().map(|&(order, value)| (rdp_words(order, value), Quantity::Rdp(order), value));
+        let mu = self.mu.map(|mu| (format!("μ ≤ {}", short(mu.get())), Quantity::Mu, mu));
         epsilon.into_iter().chain(rdp).chain(mu).collect()
     }
 
@@ -84,17 +94,22 @@ impl Claims {
         &self,
         queries: &[(String, Q)],
         failure_probability: f64,
-        lower: impl Fn(&Q, Quantity) -> f64,
+        lower: impl Fn(&Q, Quantity) -> AtLeast,
     ) -> Vec<Claim> {
         self.all()
             .into_iter()
-            .map(|(claim, quantity, value)| {
-                let (query, strongest) = queries
+            .map(|(claim, quantity, claimed)| {
+                let strongest = queries
                     .iter()
                     .map(|(name, query)| (name.clone(), lower(query, quantity)))
-                    .fold((String::new(), 0.0), |best, next| if next.1 > best.1 { next } else { best });
-                Claim { claim, lower: Number(strongest), query, refuted: strongest > value, failure_probability }
+                    .fold((String::new(), AtLeast::NOTHING), |best, next| if next.1 > best.1 { next } else { best });
+                Claim::tested((claim, claimed), strongest, failure_probability)
             })
             .collect()
     }
+}
+
+/// A claim about a Rényi divergence in words.
+pub(crate) fn rdp_words(order: Order, claimed: Claimed) -> String {
+    format!("D ≤ {} at α = {order}", short(claimed.get()))
 }

@@ -161,7 +161,7 @@ impl<'a> LowerCurves<'a> {
             .evidence
             .par_iter()
             .map(|evidence| {
-                let at = |direction| few.iter().map(|&order| evidence.renyi(order, direction)).collect();
+                let at = |direction| few.iter().map(|&order| evidence.renyi(order, direction).get()).collect();
                 Direction::BOTH.map(at)
             })
             .collect();

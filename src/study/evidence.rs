@@ -2,7 +2,7 @@
 
 use super::claim::{Claim, Claims, Quantity};
 use crate::audit::{BoundEvent, FailureBudget, Guide, Rectangle, Region, rectangles};
-use crate::bound::Direction;
+use crate::bound::{AtLeast, Direction, LowerBound};
 use crate::counts::PairedCounts;
 use crate::error::Result;
 use crate::quantity::{Delta, FailureProbability, Order};
@@ -76,12 +76,12 @@ impl Evidence {
         queries.map(one).collect()
     }
 
-    fn largest(&self, bound: impl Fn(&Rectangle) -> f64) -> f64 {
-        self.rectangles.iter().map(bound).fold(0.0, f64::max)
+    fn largest(&self, bound: impl Fn(&Rectangle) -> LowerBound) -> AtLeast {
+        self.rectangles.iter().map(|rectangle| bound(rectangle).at_least()).max().unwrap_or(AtLeast::NOTHING)
     }
 
     /// The larger bound of both directions.
-    pub(crate) fn strongest(&self, quantity: Quantity) -> f64 {
+    pub(crate) fn strongest(&self, quantity: Quantity) -> AtLeast {
         let bounds = Direction::BOTH.map(|direction| match quantity {
             Quantity::Epsilon(delta) => self.epsilon(delta, direction),
             Quantity::Rdp(order) => self.renyi(order, direction),
@@ -90,16 +90,16 @@ impl Evidence {
         bounds[0].max(bounds[1])
     }
 
-    pub(crate) fn renyi(&self, order: Order, direction: Direction) -> f64 {
-        let cut = self.largest(|rectangle| rectangle.corner(order, direction).value);
-        self.region.as_ref().map_or(cut, |region| region.bound(order, direction).value.max(cut))
+    pub(crate) fn renyi(&self, order: Order, direction: Direction) -> AtLeast {
+        let cut = self.largest(|rectangle| rectangle.corner(order, direction));
+        self.region.as_ref().map_or(cut, |region| region.bound(order, direction).at_least().max(cut))
     }
 
-    fn epsilon(&self, delta: Delta, direction: Direction) -> f64 {
-        self.largest(|rectangle| rectangle.epsilon(delta, direction).value)
+    fn epsilon(&self, delta: Delta, direction: Direction) -> AtLeast {
+        self.largest(|rectangle| rectangle.epsilon(delta, direction))
     }
 
-    fn mu(&self) -> f64 {
-        self.largest(|rectangle| rectangle.gdp().value)
+    fn mu(&self) -> AtLeast {
+        self.largest(Rectangle::gdp)
     }
 }

@@ -4,6 +4,7 @@ use super::membership::{AccuracySpread, Decision};
 use super::number::{Number, short, significant};
 use super::progress::{Meter, Progress};
 use super::{Answer, Claim, Study, Warning};
+use crate::bound::AtLeast;
 use crate::error::{Error, Result};
 use crate::label_dp::{AntipodesInterval, LabelFamily, LabelThreshold, audit_labels};
 use crate::quantity::{Delta, Epsilon, FailureProbability};
@@ -245,13 +246,11 @@ impl LabelComparisonStudy {
     /// What is claimed for one model holds of all models together about each canary.
     fn claim(&self, studied: &StudiedLabels, row: &LabelMechanismRow) -> Option<Claim> {
         let (epsilon, delta): (Epsilon, Delta) = (studied.recording.epsilon, studied.recording.delta);
-        (epsilon != Epsilon::INFINITE).then(|| Claim {
+        (epsilon != Epsilon::INFINITE).then(|| {
             // Computed from the noise, and shown as in the table.
-            claim: format!("ε ≤ {} at δ = {} ({})", significant(epsilon.get(), 4), short(delta.get()), row.family),
-            lower: row.epsilon_lower,
-            query: String::new(),
-            refuted: row.epsilon_lower.0 > epsilon.get(),
-            failure_probability: self.share().get(),
+            let claim = format!("ε ≤ {} at δ = {} ({})", significant(epsilon.get(), 4), short(delta.get()), row.family);
+            let lower = (String::new(), AtLeast::new(row.epsilon_lower.0));
+            Claim::tested((claim, epsilon.into()), lower, self.share().get())
         })
     }
 }

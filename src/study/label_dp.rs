@@ -143,12 +143,10 @@ impl Study for LabelStudy {
             failure_probability: NOMINAL,
             validity: Validity::Heuristic,
         };
-        let claim = self.claim_epsilon.map(|epsilon| Claim {
-            claim: format!("ε ≤ {} at δ = {}", short(epsilon.get()), short(delta.get())),
-            lower: Number(audit.epsilon.value),
-            query: String::new(),
-            refuted: audit.epsilon.value > epsilon.get(),
-            failure_probability: self.failure_probability.get(),
+        let claim = self.claim_epsilon.map(|epsilon| {
+            let claim = format!("ε ≤ {} at δ = {}", short(epsilon.get()), short(delta.get()));
+            let lower = (String::new(), audit.epsilon.at_least());
+            Claim::tested((claim, epsilon.into()), lower, self.failure_probability.get())
         });
         Ok(LabelAnswer {
             canaries: canaries.len() as u64,

@@ -80,7 +80,9 @@ pub use merge::MergeStudy;
 pub use meta_classifier::{
     InferredValues, MetaClassifierAnswer, MetaClassifierStudy, PairedAttackRow, PropertyAttackRow, TargetAnswers,
 };
-pub use number::{Number, percent, rounded_up, short, significant};
+pub use number::{
+    Number, certain_digits, percent, rounded_up, short, significant, significant_above, significant_below,
+};
 pub use progress::{Progress, Step, unwatched};
 pub use property::{PropertyAnswer, PropertyDistanceRow, PropertyStudy};
 pub use rerun::{Difference, RerunAnswer};

@@ -67,6 +67,64 @@ pub fn significant(value: f64, digits: usize) -> String {
     }
 }
 
+/// The nearest number of so many digits.
+pub(crate) fn nearest_digits(value: f64, digits: usize) -> f64 {
+    format!("{value:.*e}", digits.saturating_sub(1)).parse().unwrap_or(value)
+}
+
+/// The largest number of so many digits that is not above a positive number.
+pub(crate) fn digits_below(value: f64, digits: usize) -> f64 {
+    let near = nearest_digits(value, digits);
+    if near <= value || !value.is_finite() { near } else { nearest_digits(near - last_digit(value, digits), digits) }
+}
+
+/// The smallest number of so many digits that is not below a positive number.
+pub(crate) fn digits_above(value: f64, digits: usize) -> f64 {
+    let near = nearest_digits(value, digits);
+    if near >= value || !value.is_finite() { near } else { nearest_digits(near + last_digit(value, digits), digits) }
+}
+
+/// One of the last of so many digits.
+fn last_digit(value: f64, digits: usize) -> f64 {
+    10f64.powi(value.log10().floor() as i32 + 1 - digits as i32)
+}
+
+/// A number that something is at least, with so many significant digits, rounded down.
+///
+/// ```
+/// # use leakbound::study::{significant_above, significant_below};
+/// assert_eq!((significant_below(0.499_999_999, 6), significant_above(1.000_000_01, 3)), ("0.499999".into(), "1.01".into()));
+/// ```
+#[must_use]
+pub fn significant_below(value: f64, digits: usize) -> String {
+    significant(if value > 0.0 { digits_below(value, digits) } else { value }, digits)
+}
+
+/// A number that something is at most, with so many significant digits, rounded up.
+#[must_use]
+pub fn significant_above(value: f64, digits: usize) -> String {
+    significant(if value > 0.0 { digits_above(value, digits) } else { value }, digits)
+}
+
+/// The digits on which both ends of a value agree; few where they agree on less or an end is not known, as of a lower end
+/// that is rounded down.
+///
+/// ```
+/// # use leakbound::study::certain_digits;
+/// assert_eq!([certain_digits(0.999_98, 1.0), certain_digits(0.5, 0.5), certain_digits(1.0, f64::INFINITY)], [4, 15, 3]);
+/// ```
+#[must_use]
+pub fn certain_digits(at_least: f64, at_most: f64) -> usize {
+    const MOST: f64 = 15.0;
+    const FEW: f64 = 3.0;
+    if at_least == at_most {
+        return MOST as usize;
+    }
+    let share = -((at_most - at_least) / at_most).log10();
+    // NaN where the upper end is infinite.
+    if share.is_finite() { share.floor().clamp(FEW, MOST) as usize } else { FEW as usize }
+}
+
 /// A number given by a user, as short as it reads back: powers of ten where it is small or large.
 ///
 /// ```
@@ -118,4 +176,20 @@ pub fn percent(share: f64) -> String {
         &text
     };
     format!("{text} %")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_rounded_up_and_down() {
+        for value in [1.0, 1.234_567_8, 9.999_999_9, 1.000_000_1e-9, 123_456.7, 2.0 / 3.0, 1.0 - 1e-12, 1e-320] {
+            let round = digits_above(value, 6);
+            assert!(round >= value && round <= value * (1.0 + 1.1e-5) + 1e-322, "{value}: {round}");
+            let down = digits_below(value, 6);
+            assert!(down <= value && down >= value * (1.0 - 1.1e-5) - 1e-322, "{value}: {down}");
+        }
+        assert_eq!([digits_below(1.0 - 1e-12, 6), digits_below(f64::INFINITY, 6)], [0.999_999, f64::INFINITY]);
+    }
 }

@@ -10,7 +10,7 @@ use crate::audit::{
     CanaryScores, GuessSelection, Rectangle, ScoreEvidence, ThresholdSelection, audit_one_run, audit_scores,
     best_threshold_false_claims,
 };
-use crate::bound::{Direction, LowerBound, Validity};
+use crate::bound::{AtLeast, Claimed, Direction, Validity};
 use crate::divergence::gdp_epsilon;
 use crate::error::{Error, Result};
 use crate::quantity::{Delta, Epsilon, FailureProbability, Order};
@@ -34,6 +34,7 @@ pub enum ScoreAnswers {
 ///
 /// ```
 /// # use leakbound::audit::{CanaryScores, ThresholdSelection};
+/// # use leakbound::bound::Claimed;
 /// # use leakbound::quantity::{Delta, FailureProbability};
 /// # use leakbound::study::{ScoreAnswers, ScoresStudy, Study, unwatched};
 /// let members = (0..500).map(|i| 1.0 + f64::from(i % 100) / 100.0).collect();
@@ -46,7 +47,7 @@ pub enum ScoreAnswers {
 ///     epsilons: Vec::new(),
 ///     orders: Vec::new(),
 ///     claim_epsilon: None,
-///     claim_mu: Some(1.0),
+///     claim_mu: Some(Claimed::new(1.0)?),
 ///     seed: 0,
 /// };
 /// assert!(study.run(&unwatched)?.claims[0].refuted);
@@ -69,7 +70,7 @@ pub struct ScoresStudy {
     /// Claim: training is (ε, δ)-differentially private.
     pub claim_epsilon: Option<Epsilon>,
     /// Claim: training is μ-GDP.
-    pub claim_mu: Option<f64>,
+    pub claim_mu: Option<Claimed>,
     /// The seed of random splits.
     pub seed: u64,
 }
@@ -284,11 +285,7 @@ impl ScoresStudy {
         answer.epsilon.push(ScoreBoundRow { delta, ..ScoreBoundRow::of(&audit.epsilon, name) });
         if let Some(mu) = audit.mu {
             answer.mu.push(ScoreBoundRow::of(&mu, name));
-            let implied = LowerBound {
-                value: gdp_epsilon(mu.value, self.delta)?.get() * (1.0 - 1e-9),
-                validity: Validity::Heuristic,
-                ..mu
-            };
+            let implied = mu.with_value(gdp_epsilon(mu.value, self.delta)?.get() * (1.0 - 1e-9)).heuristic();
             answer.epsilon_of_mu.push(ScoreBoundRow { delta, ..ScoreBoundRow::of(&implied, name) });
         } else if self.claim_mu.is_some() {
             let reason = "nested guesses say nothing of μ; choose another selection".into();
@@ -316,13 +313,14 @@ impl ScoresStudy {
 
     /// Claims against the bounds printed, which hold at once.
     fn tested(&self, answer: &ScoresAnswer) -> Result<Vec<Claim>> {
-        let largest = |rows: &[ScoreBoundRow]| rows.iter().map(|row| row.lower.0).fold(0.0, f64::max);
+        let largest =
+            |rows: &[ScoreBoundRow]| rows.iter().map(|row| AtLeast::new(row.lower.0)).max().unwrap_or(AtLeast::NOTHING);
         let claimed = [
             self.claim_epsilon.map(|epsilon| {
                 let words = format!("ε ≤ {} at δ = {}", claimed_words(epsilon.get()), short(self.delta.get()));
-                (words, epsilon.get(), largest(&answer.epsilon))
+                ((words, epsilon.into()), largest(&answer.epsilon))
             }),
-            self.claim_mu.map(|mu| (format!("μ ≤ {}", claimed_words(mu)), mu, largest(&answer.mu))),
+            self.claim_mu.map(|mu| ((format!("μ ≤ {}", claimed_words(mu.get())), mu), largest(&answer.mu))),
         ];
         let guaranteed = answer.epsilon.iter().all(|row| row.validity == Validity::FiniteSample);
         let claims: Vec<_> = claimed.into_iter().flatten().collect();
@@ -333,13 +331,7 @@ impl ScoresStudy {
             });
         }
         let failure_probability = self.failure_probability.get();
-        let claim = |(claim, value, lower): (String, f64, f64)| Claim {
-            claim,
-            lower: Number(lower),
-            query: String::new(),
-            refuted: lower > value,
-            failure_probability,
-        };
+        let claim = |(claim, lower)| Claim::tested(claim, (String::new(), lower), failure_probability);
         Ok(claims.into_iter().map(claim).collect())
     }
 }

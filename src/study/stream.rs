@@ -1,11 +1,11 @@
 //! Lower bounds from a stream of outputs, valid at any time.
 
-use super::claim::Claim;
+use super::claim::{Claim, rdp_words};
 use super::number::{Number, short};
 use super::rows::BoundRow;
 use super::{Answer, Warning};
 use crate::audit::{BinRule, EProcess, OutputBins, PairStream, StreamBins, StreamCounts};
-use crate::bound::Direction;
+use crate::bound::{AtLeast, Claimed, Direction};
 use crate::error::Result;
 use crate::quantity::{Delta, Epsilon, FailureProbability, Order};
 use crate::record::OutcomeNames;
@@ -29,6 +29,7 @@ const PILOT_PER_BIN: u64 = 20;
 ///
 /// ```
 /// # use leakbound::audit::{OutputWorld, StreamOutput};
+/// # use leakbound::bound::Claimed;
 /// # use leakbound::prelude::*;
 /// # use leakbound::study::StreamStudy;
 /// let study = StreamStudy {
@@ -36,7 +37,7 @@ const PILOT_PER_BIN: u64 = 20;
 ///     directions: Direction::BOTH.to_vec(),
 ///     failure_probability: FailureProbability::new(0.05)?,
 ///     claim_epsilon: None,
-///     claim_rdp: vec![(Order::new(2.0)?, 0.01)],
+///     claim_rdp: vec![(Order::new(2.0)?, Claimed::new(0.01)?)],
 ///     horizon: None,
 ///     bins: None,
 ///     pilot_outputs: None,
@@ -65,7 +66,7 @@ pub struct StreamStudy {
     /// Claim: one output is (ε, δ)-differentially private.
     pub claim_epsilon: Option<(Epsilon, Delta)>,
     /// Claims: the Rényi divergence of one output is at most so much at an order.
-    pub claim_rdp: Vec<(Order, f64)>,
+    pub claim_rdp: Vec<(Order, Claimed)>,
     /// Pairs of outputs for which the bets are optimized; bounds are valid everywhere.
     pub horizon: Option<u64>,
     /// Bins, where outputs are numbers.
@@ -214,7 +215,9 @@ impl StreamStudy {
         let enough = -share.get().ln();
         let epsilon =
             |(epsilon, delta)| any(&|direction| process.log_e_value_of_epsilon(epsilon, delta, direction) >= enough);
-        let rdp = |&(order, value): &(Order, f64)| any(&|direction| process.rejects(order, direction, value, share));
+        let rdp = |&(order, claimed): &(Order, Claimed)| {
+            any(&|direction| process.rejects(order, direction, claimed.get(), share))
+        };
         self.claim_epsilon.map(epsilon).into_iter().chain(self.claim_rdp.iter().map(rdp)).collect()
     }
 
@@ -239,16 +242,16 @@ impl StreamStudy {
         let share = self.share();
         let epsilon = self.claim_epsilon.map(|(epsilon, delta)| {
             let claim = format!("ε ≤ {} at δ = {}", short(epsilon.get()), short(delta.get()));
-            (claim, None, epsilon.get())
+            (claim, None, Claimed::from(epsilon))
         });
-        let rdp = self.claim_rdp.iter().map(|&(order, value)| {
-            let bounds = self.directions.iter().map(|&direction| process.lower_bound(order, direction, share).value);
-            (format!("D ≤ {} at α = {order}", short(value)), Some(bounds.fold(0.0, f64::max)), value)
+        let rdp = self.claim_rdp.iter().map(|&(order, claimed)| {
+            let bound = |&direction: &Direction| process.lower_bound(order, direction, share).at_least();
+            (rdp_words(order, claimed), self.directions.iter().map(bound).max(), claimed)
         });
-        let claim = |((claim, lower, value), refuted): ((String, Option<f64>, f64), bool)| Claim {
+        let claim = |((claim, lower, claimed), refuted): ((String, Option<AtLeast>, Claimed), bool)| Claim {
             claim,
             // A refuted ε is known to be exceeded, by an unknown amount.
-            lower: Number(lower.unwrap_or(if refuted { value } else { 0.0 })),
+            lower: Number(lower.map_or(if refuted { claimed.get() } else { 0.0 }, AtLeast::get)),
             query: String::new(),
             refuted,
             failure_probability: self.failure_probability.get(),

@@ -293,7 +293,7 @@ mod tests {
                                 Direction::Forward => sum(released.whole(), other),
                                 Direction::Reverse => sum(other, released.whole()),
                             };
-                            let bound = profile.delta(direction, Epsilon::new(at).unwrap()).upper;
+                            let bound = profile.delta(direction, Epsilon::new(at).unwrap()).unwrap().upper;
                             assert!(found <= bound + 1e-12, "{text} {neighbors:?} {position:?} {at} {found} {bound}");
                             if bound > 1e-6 {
                                 *closest = closest.max(found / bound);

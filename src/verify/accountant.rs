@@ -1,7 +1,7 @@
 //! An accountant under test.
 
 use super::request::Request;
-use crate::bound::Directions;
+use crate::bound::{Claimed, Directions};
 use crate::mechanism::{MechanismKind, RELEASES};
 use crate::program::{Fault, FaultKind, Stop};
 use serde::Serialize;
@@ -122,12 +122,10 @@ impl Answer {
     ///
     /// # Errors
     /// NaN as a [`Fault`], and the other answers as themselves.
-    pub(super) fn claim(self) -> Result<f64, Self> {
+    pub(super) fn claim(self) -> Result<Claimed, Self> {
         match self {
-            Self::Value(value) if value.is_nan() => {
-                Err(Self::Fault(Fault { kind: FaultKind::NotANumber, message: "the claim is NaN".into() }))
-            }
-            Self::Value(value) => Ok(value),
+            Self::Value(value) => Claimed::new(value)
+                .map_err(|_| Self::Fault(Fault { kind: FaultKind::NotANumber, message: "the claim is NaN".into() })),
             other => Err(other),
         }
     }

@@ -1,11 +1,11 @@
 //! Exact distributions of the mechanisms under test, as pairs of neighbors.
 
 use super::distribution_pair::DistributionPair;
-use super::exact::LEAST_ERROR;
 use super::extreme_pairs::extreme_pairs;
 use super::known_rdp::KnownRdp;
 use super::request::Request;
 use crate::distribution::{OutcomeDistribution, OutputPair};
+use crate::divergence::LEAST_ERROR;
 use crate::error::Result;
 use crate::histogram::{Neighbor, VoteHistogram};
 use crate::mechanism::{Bins, Relation, rejected};

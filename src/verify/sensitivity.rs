@@ -5,6 +5,7 @@ use super::check::{Check, Violation, claim};
 use super::request::{Case, Question, Request};
 use super::smooth_cost::{SMOOTH_SENSITIVITY, SmoothCost};
 use crate::accountant::GnmaxSensitivity;
+use crate::bound::AtLeast;
 use crate::error::Result;
 use crate::histogram::{Adjacency, VoteHistogram};
 use crate::mechanism::MechanismKind;
@@ -104,7 +105,9 @@ pub(super) fn covers_neighbors(accountant: &dyn Accountant, case: &Case) -> Chec
         }
     }
     let error = ROUNDING * most;
-    if claim < limit - error {
+    let refuted = AtLeast::new(limit).refutes(claim.loosened(0.0, error));
+    let claim = claim.get();
+    if refuted {
         let words = "claimed smooth sensitivity, and what the neighbors of the votes need".into();
         return Check::Violated(Violation { claim, limit, error, words, neighbor, reverse: false });
     }

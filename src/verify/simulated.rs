@@ -10,7 +10,7 @@ use super::request::{Case, Question};
 use super::run::{Counterexample, Finding, Plan, Problem, Verdict};
 use super::shrink::shrink;
 use crate::audit::{AuditPlan, Guide, Method, audit_counts, split_pilot};
-use crate::bound::Direction;
+use crate::bound::{AtLeast, Direction};
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
 use crate::mechanism::{Bins, MechanismKind, Relation};
@@ -172,7 +172,9 @@ impl Trials<'_> {
         let Some((lower, direction)) = self.lower_bound(&*sampler, order, failure)? else {
             return Ok(Check::NotApplicable);
         };
-        if lower > claim {
+        let refuted = lower.refutes(claim);
+        let (lower, claim) = (lower.get(), claim.get());
+        if refuted {
             let words = format!(
                 "claimed Rényi divergence of order {order}, and a lower bound from {} outputs that is wrong with \
                  probability {:.1e}, test {}",
@@ -192,7 +194,7 @@ impl Trials<'_> {
         sampler: &dyn Sampler,
         order: Order,
         failure: FailureProbability,
-    ) -> Result<Option<(f64, Direction)>> {
+    ) -> Result<Option<(AtLeast, Direction)>> {
         let seed = self.plan.seed;
         let draws = Simulation::new(self.simulation.samples)?.seed(seed).query(self.done.get());
         let mut part = PartialCounts::new(draws, sampler.outcomes())?;
@@ -214,8 +216,9 @@ impl Trials<'_> {
         let guide = Guide::from_pilot(&pilot, &audit.orders, &audit.directions)?;
         let bounds = audit_counts(&rest, &guide, &audit)?;
         // One event covers both directions.
-        let found = bounds.rdp.iter().map(|row| (row.bound.value, row.direction));
-        Ok(Some(found.fold((0.0, Direction::Forward), |best, next| if next.0 > best.0 { next } else { best })))
+        let found = bounds.rdp.iter().map(|row| (row.bound.at_least(), row.direction));
+        let none = (AtLeast::NOTHING, Direction::Forward);
+        Ok(Some(found.fold(none, |best, next| if next.0 > best.0 { next } else { best })))
     }
 
     /// The smallest case found from this one on in which the claim is refuted too.

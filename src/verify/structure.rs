@@ -3,6 +3,7 @@
 use super::accountant::{Accountant, Answer};
 use super::check::{Check, Violation, claim};
 use super::request::{Case, Question, Request};
+use crate::bound::Claimed;
 use crate::histogram::VoteHistogram;
 use crate::mechanism::{Relation, Role};
 use crate::quantity::Order;
@@ -12,20 +13,23 @@ fn rounding(accountant: &dyn Accountant, a: f64, b: f64) -> f64 {
     accountant.precision().max(1e-9) * a.abs().max(b.abs()).min(1e300) + 1e-14
 }
 
-/// A claim that must not be above a limit.
-fn at_most(accountant: &dyn Accountant, claim: f64, limit: f64, words: impl Fn() -> String) -> Check {
-    if claim > limit + rounding(accountant, limit, 0.0) {
-        let error = rounding(accountant, limit, 0.0);
+/// A claim that must not be above a limit; what is no number limits nothing.
+fn at_most(accountant: &dyn Accountant, claim: Claimed, limit: f64, words: impl Fn() -> String) -> Check {
+    let Ok(most) = Claimed::new(limit) else { return Check::NotApplicable };
+    let error = rounding(accountant, limit, 0.0);
+    if claim > most.loosened(0.0, error) {
+        let claim = claim.get();
         return Check::Violated(Violation { claim, limit, error, words: words(), neighbor: None, reverse: false });
     }
     Check::Holds { share: None }
 }
 
 /// Two claims that must be equal.
-fn equal(accountant: &dyn Accountant, claim: f64, other: f64, words: impl Fn() -> String) -> Check {
+fn equal(accountant: &dyn Accountant, claim: Claimed, other: Claimed, words: impl Fn() -> String) -> Check {
     if claim == other {
         return Check::Holds { share: None };
     }
+    let (claim, other) = (claim.get(), other.get());
     let error = rounding(accountant, claim, other);
     if !((claim - other).abs() <= error) {
         return Check::Violated(Violation {
@@ -58,14 +62,14 @@ pub(super) fn monotone_in_order(accountant: &dyn Accountant, case: &Case) -> Che
     let Some(higher) = raised(order, case.factor) else { return Check::NotApplicable };
     let claim = claim!(accountant, &case.request);
     let limit = claim!(accountant, &case.asking(Question::Order(higher)));
-    at_most(accountant, claim, limit, || format!("claim at order {order}, and at the larger order {higher}"))
+    at_most(accountant, claim, limit.get(), || format!("claim at order {order}, and at the larger order {higher}"))
 }
 
 pub(super) fn monotone_in_noise(accountant: &dyn Accountant, case: &Case) -> Check {
     let Some(mechanism) = case.request.mechanism.with_noise_times(case.factor) else { return Check::NotApplicable };
     let limit = claim!(accountant, &case.request);
     let claim = claim!(accountant, &Request { mechanism, ..case.request.clone() });
-    at_most(accountant, claim, limit, || format!("claim with {} times the noise, and without", case.factor))
+    at_most(accountant, claim, limit.get(), || format!("claim with {} times the noise, and without", case.factor))
 }
 
 pub(super) fn convex_in_order(accountant: &dyn Accountant, case: &Case) -> Check {
@@ -74,9 +78,10 @@ pub(super) fn convex_in_order(accountant: &dyn Accountant, case: &Case) -> Check
     let Ok(middle) = Order::new(0.5 * (low.get() + high.get())) else { return Check::NotApplicable };
     let mut at = [0.0; 3];
     for (value, order) in at.iter_mut().zip([low, middle, high]) {
-        *value = (order.get() - 1.0) * claim!(accountant, &case.asking(Question::Order(order)));
+        *value = (order.get() - 1.0) * claim!(accountant, &case.asking(Question::Order(order))).get();
     }
-    at_most(accountant, at[1], 0.5 * (at[0] + at[2]), || {
+    let Ok(between) = Claimed::new(at[1]) else { return Check::NotApplicable };
+    at_most(accountant, between, 0.5 * (at[0] + at[2]), || {
         format!("(order - 1) times the claim at order {middle}, and the mean of those at {low} and {high}")
     })
 }
@@ -85,7 +90,7 @@ pub(super) fn composition_adds(accountant: &dyn Accountant, case: &Case) -> Chec
     let claim = claim!(accountant, &case.request);
     let one = claim!(accountant, &Request { repetitions: 1, ..case.request.clone() });
     let repetitions = case.request.repetitions;
-    at_most(accountant, claim, f64::from(repetitions) * one, || {
+    at_most(accountant, claim, f64::from(repetitions) * one.get(), || {
         format!("claim for {repetitions} outputs, and {repetitions} times that for one")
     })
 }
@@ -164,5 +169,5 @@ pub(super) fn limit_of_consensus(accountant: &dyn Accountant, case: &Case) -> Ch
     let Ok(histogram) = VoteHistogram::new(counts) else { return Check::NotApplicable };
     let limit = claim!(accountant, request);
     let claim = claim!(accountant, &Request { histogram, ..request.clone() });
-    at_most(accountant, claim, limit, || "claim with a consensus far beyond the noise, and for the votes".into())
+    at_most(accountant, claim, limit.get(), || "claim with a consensus far beyond the noise, and for the votes".into())
 }

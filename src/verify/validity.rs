@@ -4,9 +4,8 @@ use super::accountant::{Accountant, Answer};
 use super::check::{Check, Violation, claim};
 use super::distribution_pair::DistributionPair;
 use super::distributions::{composed_pair, pairs};
-use super::exact::{self, Exact};
 use super::request::{Case, Question, Request};
-use crate::bound::Direction;
+use crate::bound::{Claimed, Direction, Exact};
 use crate::error::Result;
 use crate::histogram::VoteHistogram;
 use crate::mechanism::Relation;
@@ -44,7 +43,7 @@ fn worst(
     for (place, pair) in pairs.iter().enumerate() {
         for direction in Direction::BOTH.into_iter().filter(|direction| both || *direction == Direction::Forward) {
             let Some(exact) = value(pair, direction)? else { continue };
-            if worst.as_ref().is_none_or(|worst| exact.value > worst.exact.value) {
+            if worst.as_ref().is_none_or(|worst| exact.at_least() > worst.exact.at_least()) {
                 worst = Some(Worst { exact, place, neighbor: pair.neighbor.clone(), direction });
             }
         }
@@ -52,10 +51,17 @@ fn worst(
     Ok(worst)
 }
 
-/// The verdict on a claim below which the exact value must stay.
-fn covered(worst: Option<Worst>, claim: f64, least: f64, words: impl Fn() -> String) -> Check {
+/// What a claim in double precision may have lost, relative, and beside 1.
+const LOST: f64 = 1e-10;
+const ROUNDING: f64 = 1e-14;
+
+/// The verdict on a claim below which the exact value must stay, beyond its numerical error and beyond what the claim
+/// may have lost: that share and `least`.
+fn covered(worst: Option<Worst>, claim: Claimed, least: f64, words: impl Fn() -> String) -> Check {
     let Some(worst) = worst else { return Check::NotApplicable };
-    if worst.exact.refutes(claim, least) {
+    let refuted = worst.exact.at_least().refutes(claim.loosened(LOST, least));
+    let claim = claim.get();
+    if refuted {
         return Check::Violated(Violation {
             claim,
             limit: worst.exact.value,
@@ -75,11 +81,11 @@ pub(super) fn rdp_covers_exact(accountant: &dyn Accountant, case: &Case) -> Chec
     let pairs = computed!(pairs(request, Some(order)));
     let repetitions = f64::from(request.repetitions);
     let found = computed!(worst(accountant, request, &pairs, |pair, direction| {
-        let exact = exact::renyi(&pair.distributions, direction, order);
+        let exact = pair.distributions.exact_renyi(direction, order);
         Ok(Some(Exact { value: repetitions * exact.value, error: repetitions * exact.error }))
     }));
     // A logarithm near ln 1 in double precision, divided by α - 1: a claim may have lost that.
-    let least = repetitions * 1e-14 * (1.0 + 1.0 / (order.get() - 1.0));
+    let least = repetitions * ROUNDING * (1.0 + 1.0 / (order.get() - 1.0));
     covered(found, claim, least, || format!("claimed Rényi divergence of order {order}, and the exact one"))
 }
 
@@ -91,15 +97,15 @@ pub(super) fn kl_below_order_near_1(accountant: &dyn Accountant, case: &Case) ->
     let pairs = computed!(pairs(request, Some(near)));
     let repetitions = f64::from(request.repetitions);
     let found = computed!(worst(accountant, request, &pairs, |pair, direction| {
-        let exact = exact::kullback_leibler(&pair.distributions, direction);
+        let exact = pair.distributions.exact_kullback_leibler(direction);
         Ok(Some(Exact { value: repetitions * exact.value, error: repetitions * exact.error }))
     }));
     // As for Rényi divergences.
-    let least = repetitions * 1e-14 * (1.0 + 1.0 / (near.get() - 1.0));
+    let least = repetitions * ROUNDING * (1.0 + 1.0 / (near.get() - 1.0));
     let words = || format!("claimed Rényi divergence of order {near}, and the exact one of order 1");
     match covered(found, claim, least, words) {
         // This near to order 1 the rounding of the claim shows in the share.
-        Check::Holds { share: Some(share) } => Check::Holds { share: Some((share - least / claim).max(0.0)) },
+        Check::Holds { share: Some(share) } => Check::Holds { share: Some((share - least / claim.get()).max(0.0)) },
         other => other,
     }
 }
@@ -109,17 +115,28 @@ pub(super) fn epsilon_covers_exact(accountant: &dyn Accountant, case: &Case) -> 
     let Question::Delta(delta) = request.question else { return Check::NotApplicable };
     let claim = claim!(accountant, request);
     // No ε is below 0; a negative claim is read as 0.
-    let Ok(claimed) = Epsilon::new(claim.max(0.0)) else { return Check::NotApplicable };
-    if claim == f64::INFINITY {
+    let Ok(claimed) = Epsilon::new(claim.get().max(0.0)) else { return Check::NotApplicable };
+    if claimed == Epsilon::INFINITE {
         return Check::Holds { share: None };
     }
     let pairs = computed!(pairs(request, None));
+    // Without a δ the largest ratio counts, whose outcome may be so rare that no double holds its probability. And no δ
+    // below 1 makes up for an ε of -inf.
+    let is_endless = claim.get() == f64::NEG_INFINITY;
+    if delta.get() == 0.0 || is_endless {
+        let found = computed!(worst(accountant, request, &pairs, |pair, direction| {
+            Ok(composed_pair(pair, request)?.map(|all| all.exact_epsilon(direction, delta)))
+        }));
+        let claim = if is_endless { claim } else { claimed.into() };
+        return covered(found, claim, ROUNDING, || format!("claimed epsilon at delta {delta}, and the exact one"));
+    }
     let found = computed!(worst(accountant, request, &pairs, |pair, direction| {
-        let all = composed_pair(pair, request)?;
-        Ok(all.map(|all| exact::delta(&all, direction, claimed)))
+        Ok(composed_pair(pair, request)?.map(|all| all.exact_delta(direction, claimed)))
     }));
     let Some(found) = found else { return Check::NotApplicable };
-    if found.exact.refutes(delta.get(), 0.0) {
+    let Ok(allowed) = Claimed::new(delta.get()) else { return Check::NotApplicable };
+    let claim = claim.get();
+    if found.exact.at_least().refutes(allowed.loosened(LOST, 0.0)) {
         let limit = smallest_epsilon(request, &pairs[found.place], found.direction, delta).unwrap_or(f64::NAN);
         return Check::Violated(Violation {
             claim,
@@ -133,8 +150,7 @@ pub(super) fn epsilon_covers_exact(accountant: &dyn Accountant, case: &Case) -> 
             reverse: found.direction == Direction::Reverse,
         });
     }
-    let share = delta.get() > 0.0;
-    Check::Holds { share: share.then(|| found.exact.value / delta.get()) }
+    Check::Holds { share: Some(found.exact.value / delta.get()) }
 }
 
 /// The exact ε of the pair that refuted.
@@ -148,8 +164,7 @@ pub(super) fn delta_covers_exact(accountant: &dyn Accountant, case: &Case) -> Ch
     let claim = claim!(accountant, request);
     let pairs = computed!(pairs(request, None));
     let found = computed!(worst(accountant, request, &pairs, |pair, direction| {
-        let all = composed_pair(pair, request)?;
-        Ok(all.map(|all| exact::delta(&all, direction, epsilon)))
+        Ok(composed_pair(pair, request)?.map(|all| all.exact_delta(direction, epsilon)))
     }));
     covered(found, claim, 0.0, || format!("claimed delta at epsilon {epsilon}, and the exact one"))
 }
@@ -157,6 +172,7 @@ pub(super) fn delta_covers_exact(accountant: &dyn Accountant, case: &Case) -> Ch
 #[cfg(test)]
 mod tests {
     use super::super::catalog::accountant_of_name;
+    use super::super::function::FunctionAccountant;
     use super::super::property::Property;
     use super::super::run::{Outcome, Plan, Problem, Verdict, verify};
     use super::*;
@@ -203,5 +219,60 @@ mod tests {
         println!("{violation:?}");
         // 1 + ln(1/0.01)/2 = 3.30 is claimed; by the right conversion it is 1 - ln 2 + ln(1/0.01) - ln 2 = 4.22.
         assert!(violation.limit > violation.claim && violation.limit < 4.22);
+    }
+
+    /// An accountant that always claims the same.
+    fn claiming(answer: &'static str, property: &str, case: &str) -> Verdict {
+        let accountant = FunctionAccountant::new("constant", move |_| Ok(format!("{{\"value\": {answer}}}")));
+        let properties = vec![Property::of_name(property).unwrap()];
+        let plan = Plan { properties, case: Some(Case::from_json(case).unwrap()), ..Plan::default() };
+        verify(&accountant, &plan, &unwatched).findings.remove(0).verdict
+    }
+
+    const ASKED: [(&str, &str); 3] = [
+        ("rdp-covers-exact", "\"order\": 2"),
+        ("delta-covers-exact", "\"epsilon\": 0.5"),
+        ("epsilon-covers-exact", "\"delta\": 1e-5"),
+    ];
+
+    #[test]
+    fn claims_of_minus_infinity_are_refuted_and_nan_is_no_claim() {
+        for (property, question) in ASKED {
+            for mechanism in [
+                "\"exponential\", \"sigma\": 1, \"histogram\": [3, 1]",
+                "\"gaussian\", \"sigma\": 2, \"histogram\": [0]",
+            ] {
+                let case = format!("{{\"mechanism\": {mechanism}, {question}}}");
+                for answer in ["-Infinity", "\"-inf\"", "-1e308"] {
+                    let Verdict::Refuted(found) = claiming(answer, property, &case) else {
+                        panic!("{property} {answer} {case}")
+                    };
+                    // A negative ε of a finite size is read as 0.
+                    let Problem::Violation(violation) = &found.problem else { panic!("{property}: {found:?}") };
+                    assert!(violation.limit >= 0.0 && !violation.margin().is_nan(), "{violation:?}");
+                }
+                let Verdict::Refuted(found) = claiming("NaN", property, &case) else { panic!("{property} {case}") };
+                assert!(matches!(found.problem, Problem::Fault(_)), "{found:?}");
+                assert!(matches!(claiming("Infinity", property, &case), Verdict::NotRefuted), "{property} {case}");
+            }
+        }
+    }
+
+    /// e^-800 against e^-798: ε at δ = 0 is 2, and δ at ε = 1 is above 0, though no double holds the probabilities.
+    #[test]
+    fn claims_without_a_delta_are_held_against_logarithms() {
+        let case = |question: &str| {
+            format!(
+                r#"{{"mechanism": "exponential", "sigma": 1, "histogram": [800, 0], "neighbor": [799, 1], {question}}}"#
+            )
+        };
+        let epsilon = |answer| claiming(answer, "epsilon-covers-exact", &case("\"delta\": 0"));
+        let delta = |answer, at: &str| claiming(answer, "delta-covers-exact", &case(&format!("\"epsilon\": {at}")));
+        for wrong in [epsilon("0"), epsilon("1"), epsilon("1.999999"), delta("0", "0"), delta("0", "1.999")] {
+            assert!(matches!(wrong, Verdict::Refuted(_)), "{wrong:?}");
+        }
+        for right in [epsilon("2"), epsilon("2.5"), delta("0", "2"), delta("1e-300", "0"), delta("0", "3")] {
+            assert!(matches!(right, Verdict::NotRefuted), "{right:?}");
+        }
     }
 }

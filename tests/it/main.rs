@@ -78,6 +78,7 @@ mod source;
 mod studies;
 mod studies_of_outputs;
 mod surfaces;
+mod verdicts;
 mod whole_answer;
 
 /// The folder of the repository.

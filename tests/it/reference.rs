@@ -24,8 +24,8 @@ macro_rules! tables {
 
         #[test]
         fn no_table_is_forgotten() {
-            // The last five are held against the library by src/membership/embeddings/tests.rs and lira/tests.rs,
-            // train/src/rand_augment/operation/tests.rs, roc.rs and rounding.rs.
+            // The last six are held against the library by src/membership/embeddings/tests.rs and lira/tests.rs,
+            // train/src/rand_augment/operation/tests.rs, roc.rs, rounding.rs and verdicts.rs.
             let tested = [
                 $($file,)*
                 "encoder_scores.json",
@@ -33,6 +33,7 @@ macro_rules! tables {
                 "rand_augment.json",
                 "roc.json",
                 "rounding.json",
+                "verdicts.json",
             ];
             let files = names(&Desk::root().path("validation/reference"));
             for file in files.iter().filter(|name| name.ends_with(".json")) {

@@ -3,6 +3,7 @@
 use crate::desk::Desk;
 use crate::record_data::data;
 use leakbound::audit::{CanaryScores, GuessSelection, Guide, Method, ThresholdSelection};
+use leakbound::bound::Claimed;
 use leakbound::divergence::Conversion;
 use leakbound::histogram::{Adjacency, VoteHistogram};
 use leakbound::mechanism::NoisyArgmax;
@@ -24,6 +25,10 @@ use std::sync::{Arc, Mutex};
 
 pub fn order(alpha: f64) -> Order {
     Order::new(alpha).unwrap()
+}
+
+fn claimed(value: f64) -> Claimed {
+    Claimed::new(value).unwrap()
 }
 
 fn votes(counts: &[u64]) -> VoteHistogram {
@@ -74,7 +79,7 @@ fn an_exact_study_is_the_command() {
         orders: [2.0, 10.0].map(order).to_vec(),
         epsilons: vec![Epsilon::new(0.5).unwrap()],
         deltas: Vec::new(),
-        claims: Claims { rdp: vec![(order(2.0), 0.1)], ..Claims::default() },
+        claims: Claims { rdp: vec![(order(2.0), claimed(0.1))], ..Claims::default() },
     };
     let answer = study.run(&unwatched).unwrap();
     let words = "exact --histogram 14,12,10,8,6 --worst-neighbor moved --noise gaussian:2 --orders 2,10 --epsilons 0.5 \
@@ -108,7 +113,7 @@ fn a_counts_study_is_the_command() {
         guide: Guide::fixed_list(query.counts.outcomes()),
         counts: query.counts,
     });
-    let claims = Claims { mu: Some(0.01), ..Claims::default() };
+    let claims = Claims { mu: Some(claimed(0.01)), ..Claims::default() };
     let methods = Methods::Named(vec![Method::TwoCutCorner, Method::ClopperPearson]);
     let study = CountsStudy {
         queries: queries.collect(),
@@ -144,7 +149,10 @@ fn voted(samples: u64, sampling: Sampling) -> VotesStudy {
         composition: Composition::Independent,
         repeated: None,
         whole: None,
-        bounds: Bounds { claims: Claims { rdp: vec![(order(2.0), 1e-9)], ..Claims::default() }, ..bounds(&[2.0, 8.0]) },
+        bounds: Bounds {
+            claims: Claims { rdp: vec![(order(2.0), claimed(1e-9))], ..Claims::default() },
+            ..bounds(&[2.0, 8.0])
+        },
         added_point: None,
         seed: 7,
     }
@@ -212,7 +220,7 @@ fn a_scores_study_is_the_command() {
         &format!("audit scores {} --selection naive --epsilons 0.1 --orders 2 --seed 2", file.display()),
     );
     // A naive selection refutes nothing.
-    let claimed = ScoresStudy { claim_mu: Some(0.1), ..study.clone() };
+    let claimed = ScoresStudy { claim_mu: Some(claimed(0.1)), ..study.clone() };
     assert!(matches!(claimed.run(&unwatched), Err(Error::Rejected { .. })));
     // One run has the same scores, and other answers.
     let one_run = ScoresStudy { answers: ScoreAnswers::OneRun(GuessSelection::PaidFor), ..study };

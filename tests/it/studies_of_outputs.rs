@@ -4,7 +4,7 @@
 use crate::desk::Desk;
 use crate::studies::{assert_printed, assert_same, order};
 use leakbound::audit::{FailurePer, OutputWorld, StreamCounts, StreamOutput};
-use leakbound::bound::Direction;
+use leakbound::bound::{Claimed, Direction};
 use leakbound::membership::{LiraPlan, LiraVariance, MembershipPlan, MembershipScore, MemoryScores, Victims};
 use leakbound::quantity::{Delta, Epsilon, FailureProbability};
 use leakbound::record::{
@@ -233,7 +233,7 @@ fn stream() -> StreamStudy {
         directions: Direction::BOTH.to_vec(),
         failure_probability: FailureProbability::new(0.05).unwrap(),
         claim_epsilon: Some((Epsilon::new(3.0).unwrap(), Delta::new(1e-5).unwrap())),
-        claim_rdp: vec![(order(2.0), 0.5)],
+        claim_rdp: vec![(order(2.0), Claimed::new(0.5).unwrap())],
         horizon: None,
         bins: None,
         pilot_outputs: None,

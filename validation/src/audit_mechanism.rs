@@ -69,10 +69,11 @@ impl Claimed {
         let mut bounds = Bounds::new(vec![Order::new(2.0)?], delta, FailureProbability::new(FAILURE)?);
         bounds.claims.epsilon =
             self.epsilon.map(|epsilon| Ok::<_, leakbound::Error>((Epsilon::new(epsilon)?, delta))).transpose()?;
-        bounds.claims.mu = self.mu;
+        bounds.claims.mu = self.mu.map(leakbound::bound::Claimed::new).transpose()?;
         for claim in &self.rdp {
             let (order, value) = claim.split_once(':').unwrap_or_default();
-            bounds.claims.rdp.push((Order::new(order.parse().unwrap_or(2.0))?, value.parse().unwrap_or(0.0)));
+            let claimed = leakbound::bound::Claimed::new(value.parse().unwrap_or(0.0))?;
+            bounds.claims.rdp.push((Order::new(order.parse().unwrap_or(2.0))?, claimed));
         }
         Ok(bounds)
     }
@@ -251,7 +252,7 @@ fn false_claims(report: &mut Report) {
                     let source = of_function(name, one);
                     let mut bounds = claim(0.0);
                     if index == 3 {
-                        (bounds.claims.epsilon, bounds.claims.mu) = (None, Some(1.0));
+                        (bounds.claims.epsilon, bounds.claims.mu) = (None, leakbound::bound::Claimed::new(1.0).ok());
                     }
                     let pairs =
                         neighbor_pairs(Relation::Linf(1.0), &Dataset::of_numbers(&[0.0]), None).unwrap_or_default();

@@ -87,7 +87,7 @@ pub fn gdp_over_hull(scores: &CanaryScores, delta: Delta, failure: FailureProbab
 }
 
 fn heuristic(method: &'static str, value: f64, failure: FailureProbability) -> LowerBound {
-    LowerBound { value, failure_probability: failure, method, validity: Validity::Heuristic }
+    LowerBound::new(value, failure, method, Validity::Heuristic)
 }
 
 /// The error that DP-Auditorium subtracts from a variational estimate of D_α from n samples of each world, with a

@@ -1,8 +1,9 @@
 //! Options of `leakbound audit scores`.
 
-use super::{Orders, Parsed, count, delta, epsilon, failure_probability, mu, number, orders, whole};
+use super::{Orders, Parsed, claim_mu, count, delta, epsilon, failure_probability, number, orders, whole};
 use clap::{Args, ValueEnum};
 use leakbound::audit::{GuessSelection, GuessedSides, OneRunGuesses, ThresholdSelection};
+use leakbound::bound::Claimed;
 use leakbound::quantity::{Delta, Epsilon, FailureProbability};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -84,8 +85,8 @@ pub struct ScoresOptions {
     #[arg(long, value_name = "E", value_parser = epsilon, allow_hyphen_values = true)]
     pub claim_epsilon: Option<Epsilon>,
     /// Claim: training is M-GDP
-    #[arg(long, value_name = "M", value_parser = mu, allow_hyphen_values = true)]
-    pub claim_mu: Option<f64>,
+    #[arg(long, value_name = "M", value_parser = claim_mu, allow_hyphen_values = true)]
+    pub claim_mu: Option<Claimed>,
 }
 
 /// How a threshold is chosen.

@@ -5,6 +5,7 @@ use super::values::Parsed;
 use super::{Directions, Orders, bins, claim_rdp, delta, epsilon, failure_probability, orders, samples, whole};
 use clap::{Args, ValueEnum};
 use leakbound::audit::BinRule;
+use leakbound::bound::Claimed;
 use leakbound::quantity::{Delta, Epsilon, FailureProbability, Order};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -31,7 +32,7 @@ pub struct StreamOptions {
     pub claim_epsilon: Option<Epsilon>,
     /// Claim: the Rényi divergence of one answer at ORDER is at most VALUE; reading stops when it is refuted
     #[arg(long, value_name = "ORDER:VALUE", value_parser = claim_rdp, allow_hyphen_values = true)]
-    pub claim_rdp: Vec<(Order, f64)>,
+    pub claim_rdp: Vec<(Order, Claimed)>,
     /// Planned number of output pairs, where bounds are sharpest; they are valid at any number
     #[arg(long, value_name = "N", value_parser = samples, allow_hyphen_values = true)]
     pub horizon: Option<u64>,

@@ -3,6 +3,7 @@
 use super::values::{Parsed, claim_rdp, number, orders, whole_from};
 use super::{ClaimOptions, Orders, failure_probability};
 use clap::Args;
+use leakbound::bound::Claimed;
 use leakbound::quantity::{FailureProbability, Order};
 use leakbound::study::Contexts;
 use leakbound::token::{self, Decoding, TokenMechanism, TokenNeighbors};
@@ -43,7 +44,7 @@ pub struct TokensOptions {
     pub claims: ClaimOptions,
     /// Claim: the Rényi divergence of each single answer at ORDER is at most VALUE
     #[arg(long, value_name = "ORDER:VALUE", value_parser = claim_rdp, allow_hyphen_values = true)]
-    pub claim_answer_rdp: Vec<(Order, f64)>,
+    pub claim_answer_rdp: Vec<(Order, Claimed)>,
     /// Simulate N transcripts, answers at all positions, with the ensemble and with each neighbor, and bound the leakage of
     /// all answers by a k-cut of their privacy losses; recorded `transcripts` are taken without this option
     #[arg(long, value_name = "N", value_parser = transcripts, allow_hyphen_values = true)]

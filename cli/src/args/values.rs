@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use leakbound::audit::{BinRule, Method};
-use leakbound::bound::Direction;
+use leakbound::bound::{Claimed, Direction};
 use leakbound::histogram::{Changes, VoteHistogram};
 use leakbound::quantity::{Delta, Epsilon, FailureProbability, Order};
 use leakbound::study::Methods;
@@ -172,9 +172,17 @@ pub(super) fn changes(text: &str) -> Parsed<Changes> {
     })
 }
 
-pub(super) fn claim_rdp(text: &str) -> Parsed<(Order, f64)> {
+pub(super) fn claim_rdp(text: &str) -> Parsed<(Order, Claimed)> {
     let (order, value) = text.split_once(':').ok_or_else(|| format!("`{text}` is not ORDER:VALUE"))?;
-    Ok((quantity(order, Order::new)?, bounded("Rényi divergence", value)?))
+    Ok((quantity(order, Order::new)?, claimed(bounded("Rényi divergence", value)?)?))
+}
+
+pub(super) fn claim_mu(text: &str) -> Parsed<Claimed> {
+    claimed(mu(text)?)
+}
+
+fn claimed(value: f64) -> Parsed<Claimed> {
+    Claimed::new(value).map_err(|error| error.to_string())
 }
 
 pub(super) fn bins(text: &str) -> Parsed<BinRule> {

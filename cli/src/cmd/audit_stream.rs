@@ -228,7 +228,7 @@ fn asked(common: &Common, options: &StreamOptions) -> String {
         let orders: Vec<String> = orders.0.iter().map(ToString::to_string).collect();
         words.push(format!("--orders {}", orders.join(",")));
     }
-    words.extend(options.claim_rdp.iter().map(|(order, value)| format!("--claim-rdp {order}:{value}")));
+    words.extend(options.claim_rdp.iter().map(|(order, value)| format!("--claim-rdp {order}:{}", value.get())));
     if let Some(epsilon) = options.claim_epsilon {
         words.push(format!("--claim-epsilon {epsilon} --delta {}", options.delta));
     }

@@ -74,7 +74,7 @@ impl WorstCase {
     /// The upper end as the bound of an accountant, `gnmax-worst-case`.
     #[must_use]
     pub const fn bound(&self) -> UpperBound {
-        UpperBound { value: self.upper, name: "gnmax-worst-case", validity: Validity::NumericallyCertified }
+        UpperBound::new(self.upper, "gnmax-worst-case", Validity::NumericallyCertified)
     }
 }
 

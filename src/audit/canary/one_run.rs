@@ -140,12 +140,7 @@ pub fn one_run_epsilon(
     let pure = clopper_pearson_lower(guesses, failure)?;
     let mut high = (pure.value / pure.complement).ln();
     let mut low = 0.0;
-    let bound = |value: f64| LowerBound {
-        value: if value > 0.0 { value } else { 0.0 },
-        failure_probability: failure,
-        method: "one-run",
-        validity: Validity::FiniteSample,
-    };
+    let bound = |value: f64| LowerBound::new(value, failure, "one-run", Validity::FiniteSample);
     if !(high > 0.0) {
         return Ok(bound(0.0));
     }

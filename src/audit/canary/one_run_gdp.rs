@@ -56,12 +56,7 @@ pub fn one_run_mu(guesses: BinomialCounts, canaries: u64, failure: FailureProbab
         });
     }
     let (mut low, mut high) = (0.0, 1.0);
-    let bound = |value| LowerBound {
-        value,
-        failure_probability: failure,
-        method: "one-run-gdp",
-        validity: Validity::FiniteSample,
-    };
+    let bound = |value| LowerBound::new(value, failure, "one-run-gdp", Validity::FiniteSample);
     if !refuted(0.0, guesses, canaries, failure) {
         return Ok(bound(0.0));
     }

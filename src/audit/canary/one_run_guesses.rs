@@ -151,8 +151,7 @@ pub fn audit_one_run(
             let sums = cumulated(&ranked(scores, &mut stream));
             let guesses = best(&sums, delta, failure)?;
             let audit = bounded(&sums, guesses, delta, failure, failure)?;
-            let heuristic = |bound: LowerBound| LowerBound { validity: Validity::Heuristic, ..bound };
-            Ok(OneRunAudit { epsilon: heuristic(audit.epsilon), mu: audit.mu.map(heuristic), ..audit })
+            Ok(OneRunAudit { epsilon: audit.epsilon.heuristic(), mu: audit.mu.map(LowerBound::heuristic), ..audit })
         }
     }
 }
@@ -198,9 +197,9 @@ fn bounded(
     failure: FailureProbability,
 ) -> Result<OneRunAudit> {
     let (canaries, right) = (sums.len() as u64 - 1, right(sums, guesses)?);
-    let whole = |bound: LowerBound| LowerBound { failure_probability: failure, ..bound };
+    let whole = |bound: LowerBound| bound.failing(failure);
     let mu = if right.trials() > MOST_GUESSES {
-        LowerBound { value: 0.0, failure_probability: each, method: "one-run-gdp", validity: Validity::FiniteSample }
+        LowerBound::new(0.0, each, "one-run-gdp", Validity::FiniteSample)
     } else {
         one_run_mu(right, canaries, each)?
     };

@@ -142,12 +142,8 @@ impl NestedTests {
         let refuted = |test: &&NestedTest| test.wrong(self.sides, sums).is_ok_and(|wrong| wrong <= test.most_wrong);
         let last = self.tests().take_while(refuted).last();
         let guesses = self.sides.guesses(last.or_else(|| self.tests().next()).map_or(1, |test| test.numbers[0]));
-        let epsilon = LowerBound {
-            value: last.map_or(0.0, |test| test.epsilon),
-            failure_probability: self.failure,
-            method: "one-run-nested",
-            validity: Validity::FiniteSample,
-        };
+        let epsilon = last.map_or(0.0, |test| test.epsilon);
+        let epsilon = LowerBound::new(epsilon, self.failure, "one-run-nested", Validity::FiniteSample);
         Ok(OneRunAudit { guesses, right: right(sums, guesses)?, canaries: self.canaries, epsilon, mu: None })
     }
 

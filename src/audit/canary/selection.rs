@@ -212,7 +212,7 @@ impl ScoreEvidence {
         let Some((_, rectangle)) = self.points.get(index) else { return Ok([mu, mu]) };
         let [_, epsilon] = gdp_bounds(rectangle, delta)?;
         let value = if mu.value > 0.0 { epsilon.value } else { 0.0 };
-        Ok([mu, LowerBound { value, validity: Validity::Heuristic, ..mu }])
+        Ok([mu, mu.with_value(value).heuristic()])
     }
 
     /// The threshold at which the bound of ε at δ is read.
@@ -242,7 +242,7 @@ impl ScoreEvidence {
             ThresholdSelection::Uniform if method == "clopper-pearson" => ("uniform-band", Validity::FiniteSample),
             _ => (method, Validity::FiniteSample),
         };
-        (LowerBound { value, failure_probability: self.failure, method, validity }, index)
+        (LowerBound::new(value, self.failure, method, validity), index)
     }
 }
 

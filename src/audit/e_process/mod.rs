@@ -327,7 +327,8 @@ impl EProcess {
     pub fn rejects(&self, order: Order, direction: Direction, divergence: f64, failure: FailureProbability) -> bool {
         let now = self.now();
         let target = -failure.get().ln();
-        divergence >= 0.0 && self.book(&now, order, direction, target).log_e(excess(order, divergence)) >= target
+        // No divergence is below 0.
+        divergence < 0.0 || self.book(&now, order, direction, target).log_e(excess(order, divergence)) >= target
     }
 
     /// Lower bound of D_α: the claims below it are all rejected; 0 when none is. Rounded down by at most a relative
@@ -342,7 +343,7 @@ impl EProcess {
         let book = self.book(&now, order, direction, target);
         let rejected = |divergence: f64| book.log_e(excess(order, divergence)) - target;
         let value = (1.0 - 1e-9) * last_rejected(rejected, book.estimate() / (order.get() - 1.0));
-        LowerBound { value, failure_probability: failure, method: "e-process", validity: Validity::FiniteSample }
+        LowerBound::new(value, failure, "e-process", Validity::FiniteSample)
     }
 
     /// ln of the largest e-value so far against the claim P(A) ≤ e^ε Q(A) + δ for all sets A of outcomes (forward; the

@@ -257,12 +257,7 @@ impl HalfSpace {
     }
 
     fn lower_bound(&self, value: f64) -> LowerBound {
-        LowerBound {
-            value: if value > 0.0 { value } else { 0.0 },
-            failure_probability: self.failure,
-            method: METHOD,
-            validity: Validity::FiniteSample,
-        }
+        LowerBound::new(value, self.failure, METHOD, Validity::FiniteSample)
     }
 }
 

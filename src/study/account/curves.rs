@@ -4,12 +4,12 @@ use super::meaning::{CostMeaning, LossComposition};
 use super::voter_moves::VoterMoves;
 use crate::accountant::{ComposedTheorem, ConfidentCost, Scope, Theorem, VoteCost, WorstCases};
 use crate::bound::outward::sum_up;
-use crate::bound::{Direction, Directions, Figures, Validity};
+use crate::bound::{AtMost, Direction, Directions, Figures, Validity};
 use crate::distribution::{Noise, OutputPair};
 use crate::divergence::{Conversion, RdpCurve, order_grid};
 use crate::error::Result;
 use crate::histogram::{Adjacency, VoteHistogram};
-use crate::mechanism::{NoisyArgmax, RandomVotes};
+use crate::mechanism::{Mechanism, NoisyArgmax, RandomVotes};
 use crate::quantity::{Delta, Order};
 use crate::record::{RecordedQuery, ScenarioQuery};
 use crate::study::progress::Meter;
@@ -24,6 +24,8 @@ pub struct NamedCurve {
     pub directions: Directions,
     pub validity: Validity,
     pub curve: RdpCurve,
+    /// The largest privacy loss, which is ε at δ = 0.
+    pub largest_loss: AtMost,
 }
 
 impl NamedCurve {
@@ -40,7 +42,8 @@ impl NamedCurve {
             Scope::TheseData => CostMeaning::DataDependent,
         };
         let (name, directions, validity) = (statement.name, statement.directions, statement.validity);
-        Some(Self { name, meaning, directions, validity, curve: curve.repeated(times) })
+        let largest_loss = AtMost::NOTHING;
+        Some(Self { name, meaning, directions, validity, curve: curve.repeated(times), largest_loss })
     }
 
     /// ε at δ and its order; 0 for a curve of zeros, to which a conversion would only add its own slack.
@@ -50,7 +53,9 @@ impl NamedCurve {
             Conversion::Classic => self.curve.classic_epsilon(delta),
         };
         let nothing = self.curve.values().iter().all(|value| *value == 0.0);
-        (if nothing { 0.0 } else { epsilon.get() }, order.get())
+        // No order says anything without a δ.
+        let without_delta = if delta.get() == 0.0 { self.largest_loss } else { AtMost::NOTHING };
+        (if nothing { 0.0 } else { AtMost::new(epsilon.get()).min(without_delta).get() }, order.get())
     }
 }
 
@@ -101,6 +106,10 @@ pub fn recorded(
     // What holds for any votes is the same at every answer.
     let one = ComposedTheorem::all(&[mechanism.theorems_for_any_votes(known)], &orders);
     let mut curves: Vec<NamedCurve> = one.iter().filter_map(|theorem| NamedCurve::of_theorem(theorem, times)).collect();
+    if let Some(query) = queries.first() {
+        let largest_loss = mechanism.largest_loss(&query.histogram).times(times);
+        curves.iter_mut().for_each(|curve| curve.largest_loss = largest_loss);
+    }
     let these = ComposedTheorem::all(&answers, &orders);
     curves.extend(these.iter().filter_map(|theorem| NamedCurve::of_theorem(theorem, 1.0)));
     if mechanism.test.is_some() {
@@ -116,6 +125,7 @@ pub fn recorded(
             directions: Directions::Both,
             validity: Validity::Exact,
             curve: RdpCurve::new(orders.clone(), orders.par_iter().map(expected).collect())?,
+            largest_loss: AtMost::NOTHING,
         });
     }
     Ok(curves)
@@ -137,6 +147,7 @@ pub fn exact(
         directions: Directions::Both,
         validity: Validity::Exact,
         curve: exact_curve(mechanism, queries, &some_orders(requested), meter)?,
+        largest_loss: AtMost::NOTHING,
     })
 }
 
@@ -193,6 +204,7 @@ pub fn one_voter(mechanism: NoisyArgmax, queries: &[RecordedQuery], requested: &
         directions: Directions::Both,
         validity: Validity::Exact,
         curve,
+        largest_loss: AtMost::NOTHING,
     }))
 }
 
@@ -223,7 +235,8 @@ pub fn scenario(queries: &[ScenarioQuery], adds: bool, requested: &[Order]) -> R
         false => ("exact-largest-answer", CostMeaning::ExactOfOneAnswer),
     };
     let curve = RdpCurve::new(orders.clone(), values.collect())?;
-    curves.push(NamedCurve { name, meaning, directions: Directions::Both, validity: Validity::Exact, curve });
+    let (directions, validity, largest_loss) = (Directions::Both, Validity::Exact, AtMost::NOTHING);
+    curves.push(NamedCurve { name, meaning, directions, validity, curve, largest_loss });
     Ok(curves)
 }
 

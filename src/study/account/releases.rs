@@ -5,12 +5,12 @@ use super::losses::{Losses, MOST_NEIGHBORS, compose};
 use super::meaning::{ComposedEpsilonAt, CostMeaning, LossComposition};
 use crate::accountant::{Runs, Scope, WorstCases};
 use crate::bound::outward::{product_up, sum_up, up};
-use crate::bound::{Direction, Directions, Validity};
+use crate::bound::{AtMost, Direction, Directions, Validity};
 use crate::distribution::Noise;
 use crate::divergence::{EnclosedLoss, RdpCurve};
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
-use crate::mechanism::{AdditiveNoise, Bins, Mechanism, Relation};
+use crate::mechanism::{AdditiveNoise, Bins, LargestLoss, Mechanism, Relation};
 use crate::quantity::{Delta, NoiseScale, Order};
 use crate::record::{Composition, Release, ReleasePart};
 use crate::study::progress::Meter;
@@ -161,7 +161,16 @@ impl Merged {
     pub fn curve(&self, costs: &Costs) -> Result<NamedCurve> {
         let (curve, validity) = self.sum(costs)?;
         let (name, meaning, directions) = ("least-theorems", CostMeaning::AnyData, Directions::Both);
-        Ok(NamedCurve { name, meaning, directions, validity, curve })
+        Ok(NamedCurve { name, meaning, directions, validity, curve, largest_loss: self.largest_loss() })
+    }
+
+    /// The sum of the largest losses; infinite where one is not known, as of the best of several runs.
+    fn largest_loss(&self) -> AtMost {
+        if !self.selections.is_empty() {
+            return AtMost::NOTHING;
+        }
+        let one = |release: &Release| largest_loss(release, self.group).times(release.times as f64).get();
+        AtMost::new(self.releases.iter().map(one).fold(0.0, sum_up))
     }
 
     fn sum(&self, costs: &Costs) -> Result<(RdpCurve, Validity)> {
@@ -260,6 +269,15 @@ const fn distance(release: &Release, group: u64) -> u64 {
 /// Each person of a group sends an output of its own, so that a group is so many releases.
 fn is_local(release: &Release) -> bool {
     release.mechanism.is_local()
+}
+
+/// The largest loss of one run, of all that a group may change.
+pub fn largest_loss(release: &Release, group: u64) -> LargestLoss {
+    let changes = if is_local(release) { group } else { distance(release, group) };
+    match release.mechanism.largest_loss(&release.data) {
+        LargestLoss::AtMost(loss) => LargestLoss::AtMost(LargestLoss::AtMost(loss).times(changes as f64)),
+        other => other,
+    }
 }
 
 /// At each order the least of the theorems that hold for any data in both directions; infinite without one.

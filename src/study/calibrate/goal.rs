@@ -110,7 +110,8 @@ impl Goal {
     pub(super) fn is_met(&self, profile: &CertifiedProfile) -> Result<bool> {
         match self.demand() {
             Demand::Delta(epsilon, delta) => {
-                Ok(Direction::BOTH.iter().all(|&direction| profile.delta(direction, epsilon).upper <= delta))
+                let [forward, reverse] = Direction::BOTH.map(|direction| profile.delta(direction, epsilon));
+                Ok(forward?.upper <= delta && reverse?.upper <= delta)
             }
             Demand::Mu(mu) => profile.is_gaussian(mu, Self::SLACK),
             Demand::Rate(most, rate) => {
@@ -124,13 +125,22 @@ impl Goal {
     pub(super) fn is_missed(&self, profile: &CertifiedProfile) -> Result<bool> {
         match self.demand() {
             Demand::Delta(epsilon, delta) => {
-                Ok(Direction::BOTH.iter().any(|&direction| profile.delta(direction, epsilon).lower > delta))
+                let [forward, reverse] = Direction::BOTH.map(|direction| profile.delta(direction, epsilon));
+                Ok(forward?.lower > delta || reverse?.lower > delta)
             }
             Demand::Mu(mu) => profile.is_not_gaussian(mu, Self::SLACK),
             Demand::Rate(most, rate) => {
                 let [forward, reverse] = Direction::BOTH.map(|side| profile.some_rate_is_above(side, rate, most));
                 Ok(forward? || reverse?)
             }
+        }
+    }
+
+    /// ε of a goal without a δ.
+    pub(super) fn without_delta(&self) -> Option<Epsilon> {
+        match *self {
+            Self::Epsilon { epsilon, delta } => (delta.get() == 0.0).then_some(epsilon),
+            Self::Mu(_) | Self::TruePositiveRate { .. } | Self::Advantage(_) | Self::Posterior { .. } => None,
         }
     }
 

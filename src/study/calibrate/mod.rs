@@ -11,10 +11,10 @@ use super::account::EpsilonAtDelta;
 use super::number::{Number, short};
 use super::progress::{Meter, Progress};
 use super::{Answer, Study, Warning};
-use crate::bound::Direction;
+use crate::bound::{AtMost, Direction};
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
-use crate::mechanism::{Mechanism, NoiseFamily, Relation};
+use crate::mechanism::{LargestLoss, Mechanism, NoiseFamily, Relation};
 use crate::quantity::{Epsilon, Probability};
 use profile::Profiles;
 use search::{CLOSE, CLOSEST, Least, least, rounded_down};
@@ -121,15 +121,34 @@ impl Study for CalibrateStudy {
             let reason = "0 runs leak nothing; times is at least 1".into();
             return Err(Error::Rejected { operation: "calibrate", reason });
         }
-        let profiles = Profiles::new(self.data()?, self.times);
+        let data = self.data()?;
+        let profiles = Profiles::new(data.clone(), self.times);
         let meter = Meter::new(progress, LOOKS, "scales");
         let deltas = self.goal.deltas();
-        // A closed form costs nothing.
-        let close = if self.family.at(1.0)?.gaussian_mu().is_some() { CLOSEST } else { CLOSE };
-        let found = least(close, |scale| {
-            meter.add(1)?;
-            self.goal.is_met(&profiles.above(&*self.family.at(scale)?, &deltas)?.0)
-        })?;
+        let example = self.family.at(1.0)?;
+        let found = match (self.goal.without_delta(), example.largest_loss(&data)) {
+            (Some(_), LargestLoss::Unbounded) => {
+                let kind = example.kind();
+                let why = format!(
+                    "is not met by any noise, however much: some output of {kind} has a privacy loss above every number; \
+                     set a --delta above 0"
+                );
+                return Err(self.rejected(&why));
+            }
+            (Some(epsilon), LargestLoss::AtMost(_)) => least(CLOSEST, |scale| {
+                meter.add(1)?;
+                let loss = self.family.at(scale)?.largest_loss(&data).times(self.times as f64);
+                Ok(loss <= AtMost::new(epsilon.get()))
+            })?,
+            (Some(_), LargestLoss::Unknown) | (None, _) => {
+                // A closed form costs nothing.
+                let close = if example.gaussian_mu().is_some() { CLOSEST } else { CLOSE };
+                least(close, |scale| {
+                    meter.add(1)?;
+                    self.goal.is_met(&profiles.above(&*self.family.at(scale)?, &deltas)?.0)
+                })?
+            }
+        };
         let (scale, below) = match found {
             Least::At { enough, too_little } => (enough, too_little),
             Least::Everywhere(scale) => {
@@ -190,7 +209,10 @@ impl CalibrateStudy {
     fn answer(&self, profiles: &Profiles, scale: f64, too_little: Option<f64>) -> Result<CalibrateAnswer> {
         let mechanism = self.family.at(scale)?;
         let wide = DELTAS.into_iter().chain([0.01, 0.1]).chain(self.goal.deltas()).collect::<Vec<_>>();
-        let (profile, bound) = profiles.above(&*mechanism, &wide)?;
+        let (profile, by_profile) = profiles.above(&*mechanism, &wide)?;
+        let largest_loss = mechanism.largest_loss(&self.data()?).times(self.times as f64);
+        let by_losses = self.goal.without_delta().is_some() && largest_loss < AtMost::NOTHING;
+        let bound = if by_losses { ProfileKind::LargestLoss } else { by_profile };
         let goal = match self.goal {
             Goal::Epsilon { delta, .. } => Some(delta.get()),
             _ => None,
@@ -198,13 +220,16 @@ impl CalibrateStudy {
         let mut deltas: Vec<f64> = DELTAS.into_iter().chain(goal).collect();
         deltas.sort_by(|a, b| b.total_cmp(a));
         deltas.dedup();
-        let epsilon = |delta: f64| EpsilonAtDelta { delta, epsilon: Number(profile.epsilon(delta)) };
+        let epsilon = |delta: f64| {
+            let epsilon = AtMost::new(profile.epsilon(delta)).min(largest_loss);
+            EpsilonAtDelta { delta, epsilon: Number(epsilon.get()) }
+        };
         let attack = |fpr: f64| {
             let rate = Probability::new(fpr)?;
             let [forward, reverse] = Direction::BOTH.map(|side| profile.true_positive_rate(side, rate));
             Ok(AttackRow { fpr, tpr: Number(forward?.max(reverse?)) })
         };
-        let advantage = Direction::BOTH.map(|side| profile.delta(side, Epsilon::ZERO).upper);
+        let [forward, reverse] = Direction::BOTH.map(|side| profile.delta(side, Epsilon::ZERO));
         Ok(CalibrateAnswer {
             mechanism: mechanism.to_string(),
             parameter: self.family.parameter().to_owned(),
@@ -215,8 +240,8 @@ impl CalibrateStudy {
             bound,
             profile: deltas.into_iter().map(epsilon).collect(),
             attacks: RATES.into_iter().map(attack).collect::<Result<_>>()?,
-            advantage: Number(advantage[0].max(advantage[1])),
-            warnings: warnings(&*mechanism, bound),
+            advantage: Number(forward?.upper.max(reverse?.upper)),
+            warnings: warnings(&*mechanism, by_profile),
         })
     }
 }

@@ -22,6 +22,8 @@ pub enum ProfileKind {
     Gaussian,
     /// The upper side of composed privacy-loss distributions.
     PrivacyLosses,
+    /// The largest privacy loss of one output, which adds up: ε without a δ.
+    LargestLoss,
     /// Theorems for any data, as Rényi divergences that add up and are converted (Balle et al. 2020, Theorem 21).
     RenyiDivergences,
 }
@@ -31,6 +33,7 @@ impl fmt::Display for ProfileKind {
         formatter.pad(match self {
             Self::Gaussian => "closed form of Gaussian noise",
             Self::PrivacyLosses => "composed privacy-loss distributions",
+            Self::LargestLoss => "the largest privacy loss, which adds up",
             Self::RenyiDivergences => "theorems for any data, as Rényi divergences",
         })
     }

@@ -1,6 +1,7 @@
 //! The least scale of noise that is enough.
 
 use crate::error::Result;
+use crate::study::number::{digits_above, digits_below, nearest_digits};
 
 /// Scales that are looked at.
 const SCALES: [f64; 2] = [1e-6, 1e9];
@@ -59,37 +60,37 @@ pub(super) fn least(close: f64, mut holds: impl FnMut(f64) -> Result<bool>) -> R
         let middle = (low * high).sqrt();
         if holds(middle)? { high = middle } else { low = middle }
     }
-    // Few digits, if they hold, too: rounding up may meet a step of an enclosure.
-    let round = rounded_up(high);
-    let enough = if round > high && holds(round)? { round } else { high };
-    Ok(Least::At { enough, too_little: low })
-}
-
-/// The nearest number of few digits.
-fn short(value: f64) -> f64 {
-    format!("{value:.*e}", DIGITS - 1).parse().unwrap_or(value)
-}
-
-/// The number of few digits that is not below.
-fn rounded_up(value: f64) -> f64 {
-    let near = short(value);
-    if near >= value { near } else { short(near + unit(near)) }
-}
-
-/// One of the last of few digits.
-fn unit(value: f64) -> f64 {
-    10f64.powi(value.log10().floor() as i32 + 1 - DIGITS as i32)
+    // Few digits, if they hold, too: the nearest, where the search leaves no others, and those above, where rounding may
+    // meet a step of an enclosure.
+    let near = nearest_digits(high, DIGITS);
+    let only = (near > low && high - low < digits_above(high, DIGITS) - digits_below(high, DIGITS)).then_some(near);
+    for enough in only.into_iter().chain([digits_above(high, DIGITS)]) {
+        if enough == high || holds(enough)? {
+            return Ok(Least::At { enough, too_little: low });
+        }
+    }
+    Ok(Least::At { enough: high, too_little: low })
 }
 
 /// The number of few digits that is not above.
 pub(super) fn rounded_down(value: f64) -> f64 {
-    let near = short(value);
-    if near <= value { near } else { short(near - unit(near)) }
+    digits_below(value, DIGITS)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn short_numbers_are_found_where_they_are_the_least() {
+        for truth in [2.0, 0.5, 1e-3, 40.0] {
+            let found = least(CLOSEST, |scale| Ok(scale >= truth)).unwrap();
+            assert!(
+                matches!(found, Least::At { enough, too_little } if enough == truth && too_little < truth),
+                "{found:?}"
+            );
+        }
+    }
 
     #[test]
     fn the_least_scale_is_found_wherever_it_is() {
@@ -103,15 +104,5 @@ mod tests {
         }
         assert!(matches!(least(CLOSE, |_| Ok(true)).unwrap(), Least::Everywhere(scale) if scale < 2e-6));
         assert!(matches!(least(CLOSE, |_| Ok(false)).unwrap(), Least::Nowhere(scale) if scale >= 1e9));
-    }
-
-    #[test]
-    fn numbers_are_rounded_up_and_down() {
-        for value in [1.0, 1.234_567_8, 9.999_999_9, 1.000_000_1e-9, 123_456.7, 2.0 / 3.0] {
-            let round = rounded_up(value);
-            assert!(round >= value && round <= value * (1.0 + 1.1e-5), "{value}: {round}");
-            let down = rounded_down(value);
-            assert!(down <= value && down >= value * (1.0 - 1.1e-5), "{value}: {down}");
-        }
     }
 }

@@ -120,11 +120,51 @@ fn votes_are_bounded_by_theorems() {
     assert!(known.run(&unwatched).unwrap_err().to_string().contains("has no histogram"));
 }
 
+/// Without a δ the largest loss decides, which adds up; Gaussian noise has none.
+#[test]
+fn pure_mechanisms_are_calibrated_without_a_delta() {
+    let votes = || Some(VoteHistogram::new(vec![10, 0]).unwrap());
+    for (family, histogram, times, scale) in [
+        ("exponential:sigma=?", votes(), 1, 2.0),
+        ("permute-and-flip:sigma=?", votes(), 1, 2.0),
+        ("lnmax:sigma=?", votes(), 5, 10.0),
+        ("above-threshold:noise=laplace,threshold=3,threshold_sigma=2,sigma=?", votes(), 1, 4.0),
+        ("laplace:sigma=?", None, 3, 3.0),
+        ("discrete-laplace:sigma=?", None, 1, 1.0),
+        ("laplace-vector:sigma=?,counts=4", None, 1, 4.0),
+        ("staircase:sigma=?", None, 1, 1.0),
+        ("randomized-response:sigma=?", Some(VoteHistogram::new(vec![1, 0]).unwrap()), 2, 2.0),
+    ] {
+        let answer = CalibrateStudy { histogram, ..study(family, times, epsilon(1.0, 0.0)) };
+        let answer = answer.run(&unwatched).unwrap();
+        // Thirds and fifths are rounded up, and the scale with them.
+        let found = answer.scale.0;
+        assert!(
+            found >= scale && found <= scale * (1.0 + 1.1e-5) && answer.bound == ProfileKind::LargestLoss,
+            "{family}: {found}"
+        );
+        assert!(times > 1 || found == scale, "{family}: {found}");
+        assert!(answer.profile.iter().all(|at| at.epsilon.0 <= 1.0), "{family}: {:?}", answer.profile);
+        assert!(answer.too_little.is_none_or(|less| less.0 < scale), "{family}");
+    }
+    let none = [
+        ("gnmax:sigma=?", votes()),
+        ("confident-lnmax:sigma=?,threshold=5,threshold_sigma=2,threshold_form=max", votes()),
+        ("subsampled-gaussian:sigma=?,rate=0.01", None),
+        ("discrete-gaussian:sigma=?", None),
+    ];
+    for (family, histogram) in none {
+        let answer = CalibrateStudy { histogram, ..study(family, 1, epsilon(1.0, 0.0)) };
+        let error = answer.run(&unwatched).unwrap_err().to_string();
+        assert!(error.contains("however much") && error.contains("--delta"), "{family}: {error}");
+    }
+}
+
 #[test]
 fn goals_without_an_answer_are_one_line() {
     let rejected = |study: CalibrateStudy| study.run(&unwatched).unwrap_err().to_string();
     let none = rejected(study("gaussian:sigma=?", 1, epsilon(1.0, 0.0)));
-    assert!(none.contains("ε ≤ 1 at δ = 0 is not met by any noise up to sigma"), "{none}");
+    assert!(none.contains("ε ≤ 1 at δ = 0 is not met by any noise, however much"), "{none}");
     let all = rejected(study("subsampled-gaussian:sigma=?,rate=0.01", 1, Goal::Advantage(share(0.02))));
     assert!(all.contains("advantage ≤ 0.02 holds even with sigma"), "{all}");
     assert!(rejected(study("gaussian:sigma=?", 0, epsilon(1.0, 1e-5))).contains("times is at least 1"));

@@ -3,6 +3,7 @@
 use super::claim::{claimed_bounds, score_model};
 use super::reach::{ForecastRanges, forecast, warnings};
 use crate::audit::{GuessSelection, most_shown};
+use crate::bound::Claimed;
 use crate::error::{Error, Result};
 use crate::quantity::FailureProbability;
 use crate::record::{CanaryPlan, RecordedCanaryPlan, TrainingClaim};
@@ -128,8 +129,8 @@ impl Study for CanaryAuditStudy {
                 claim_mu: match claim {
                     // The ε that μ comes to is tested.
                     _ if matches!(plan.selection(), GuessSelection::Nested(_)) => None,
-                    Some(TrainingClaim::Mu(mu)) => Some(*mu),
-                    _ => claimed.and_then(|claimed| claimed.mu),
+                    Some(TrainingClaim::Mu(mu)) => Some(Claimed::new(*mu)?),
+                    _ => claimed.and_then(|claimed| claimed.mu).map(Claimed::new).transpose()?,
                 },
                 seed: plan.seed(),
             })

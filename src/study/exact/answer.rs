@@ -33,6 +33,10 @@ pub struct DivergenceRow {
     pub forward: Number,
     /// D(Q‖P).
     pub reverse: Number,
+    /// What each of the two is at least, as far as it is known.
+    pub at_least: [Number; 2],
+    /// What each of the two is at most; infinite where nothing is known beyond the bins.
+    pub at_most: [Number; 2],
     /// In a search: the change that attains the forward value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub forward_change: Option<Neighbor>,
@@ -51,6 +55,10 @@ pub struct HockeyStickRow {
     pub delta_forward: Number,
     /// Smallest δ with Q ≤ e^ε P + δ.
     pub delta_reverse: Number,
+    /// What each of the two is at least, as far as it is known.
+    pub at_least: [Number; 2],
+    /// What each of the two is at most; infinite where nothing is known beyond the bins.
+    pub at_most: [Number; 2],
     /// In a search: the change that attains the forward value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub forward_change: Option<Neighbor>,
@@ -69,6 +77,10 @@ pub struct ProfileEpsilonRow {
     pub epsilon_forward: Number,
     /// Smallest ε with Q ≤ e^ε P + δ.
     pub epsilon_reverse: Number,
+    /// What each of the two is at least, as far as it is known.
+    pub at_least: [Number; 2],
+    /// What each of the two is at most; infinite where nothing is known beyond the bins.
+    pub at_most: [Number; 2],
     /// In a search: the change that attains the forward value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub forward_change: Option<Neighbor>,
@@ -87,6 +99,10 @@ pub struct TestPowerRow {
     pub tpr_forward: Number,
     /// The largest share of the outputs of Q that a test finds, where it takes this share of those of P.
     pub tpr_reverse: Number,
+    /// What each of the two is at least, as far as it is known.
+    pub at_least: [Number; 2],
+    /// What each of the two is at most; infinite where nothing is known beyond the bins.
+    pub at_most: [Number; 2],
     /// In a search: the change that attains the forward value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub forward_change: Option<Neighbor>,
@@ -127,8 +143,8 @@ pub struct ExactAnswer {
     /// The threshold test before the argmax, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threshold: Option<String>,
-    /// Whether outputs are numbers that were cut into bins: then the values of this answer are lower ends, at most those
-    /// of the numbers themselves.
+    /// Whether outputs are numbers that were cut into bins: then the values of this answer are lower ends, rounded down
+    /// and at most those of the numbers themselves.
     pub binned: bool,
     /// The output distributions; in a search those of the worst change of the first order, forward.
     pub outcomes: Vec<OutcomeRow>,
@@ -152,7 +168,7 @@ impl ExactAnswer {
     /// No exact value is above an accountant of its direction.
     pub(super) fn consistent(&self) -> Result<()> {
         for row in &self.divergences {
-            for (direction, exact) in [(Direction::Forward, row.forward), (Direction::Reverse, row.reverse)] {
+            for (direction, exact) in Direction::BOTH.into_iter().zip(row.at_least) {
                 let mut figures =
                     Figures::of_order(format!("{direction} Rényi divergence of order {}", row.order), row.order);
                 figures.at_least("exact", exact.0);

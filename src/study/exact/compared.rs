@@ -1,8 +1,8 @@
 //! Quantities of the outputs of a mechanism under a dataset and a neighbor, and their suprema over neighbors.
 
-use crate::bound::Direction;
+use crate::bound::{AtLeast, Direction, Exact};
 use crate::distribution::{OutcomeDistribution, OutputPair};
-use crate::divergence::Supremum;
+use crate::divergence::LEAST_ERROR;
 use crate::error::{Error, Result};
 use crate::histogram::{Neighbor, VoteHistogram};
 use crate::mechanism::{Bins, Mechanism, NoisyArgmax};
@@ -95,38 +95,45 @@ impl Compared<'_> {
     }
 
     /// Quantities, forward and reverse.
-    pub(super) fn values(&self, wanted: &[Wanted]) -> Vec<[f64; 2]> {
+    pub(super) fn values(&self, wanted: &[Wanted]) -> Vec<[Exact; 2]> {
         let power = Direction::BOTH.map(|direction| self.pair().test_power(direction));
+        // Both rates of a test are off by the errors of their outcomes, and the curve is concave.
+        let share = 4.0 * self.pair().error().max(LEAST_ERROR);
         let value = |wanted, direction: Direction| match wanted {
-            Wanted::Renyi(order) => self.of_order(order).renyi(direction, order),
-            Wanted::Delta(epsilon) => self.pair().delta(direction, epsilon),
-            Wanted::Epsilon(delta) => self.pair().epsilon(direction, delta).get(),
-            Wanted::TruePositiveRate(rate) => power[direction as usize].at(rate),
+            Wanted::Renyi(order) => self.of_order(order).exact_renyi(direction, order),
+            Wanted::Delta(epsilon) => {
+                let value = self.pair().delta(direction, epsilon);
+                Exact { value, error: value - self.pair().delta_at_least(direction, epsilon).get() }
+            }
+            Wanted::Epsilon(delta) => self.pair().exact_epsilon(direction, delta),
+            Wanted::TruePositiveRate(rate) => {
+                let value = power[direction as usize].at(rate);
+                Exact { value, error: share * value }
+            }
         };
         wanted.iter().map(|&wanted| Direction::BOTH.map(|direction| value(wanted, direction))).collect()
     }
 
-    /// The value of a claimed quantity, the larger of both directions.
-    pub(super) fn claimed(&self, quantity: Quantity) -> f64 {
-        match quantity {
-            Quantity::Rdp(order) => self.of_order(order).largest_renyi(order),
-            Quantity::Epsilon(delta) => Direction::BOTH
-                .into_iter()
-                .map(|direction| self.pair().epsilon(direction, delta).get())
-                .fold(0.0, f64::max),
-            Quantity::Mu => self.pair().mu(),
-        }
+    /// What a claimed quantity is at least, the larger of both directions.
+    pub(super) fn claimed(&self, quantity: Quantity) -> AtLeast {
+        let [forward, reverse] = Direction::BOTH.map(|direction| match quantity {
+            Quantity::Rdp(order) => self.of_order(order).renyi_at_least(direction, order),
+            Quantity::Epsilon(delta) => self.pair().epsilon_at_least(direction, delta),
+            Quantity::Mu => self.pair().mu_at_least(),
+        });
+        forward.max(reverse)
     }
 }
 
 /// The largest value of each quantity in each direction, with the first change that attains it; there is a change, and
 /// `values` are by change and quantity.
-pub(super) fn suprema(changes: &[Neighbor], values: &[Vec<[f64; 2]>]) -> Vec<[Supremum; 2]> {
+pub(super) fn suprema(changes: &[Neighbor], values: &[Vec<[Exact; 2]>]) -> Vec<[(Exact, Neighbor); 2]> {
     let supremum = |quantity: usize| {
         Direction::BOTH.map(|direction| {
             let at = |change: usize| values[change][quantity][direction as usize];
-            let best = (1..changes.len()).fold(0, |best, change| if at(change) > at(best) { change } else { best });
-            Supremum { value: at(best), change: changes[best] }
+            let larger = |best, change| if at(change).value > at(best).value { change } else { best };
+            let best = (1..changes.len()).fold(0, larger);
+            (at(best), changes[best])
         })
     };
     (0..values[0].len()).map(supremum).collect()

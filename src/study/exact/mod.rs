@@ -12,10 +12,11 @@ use super::number::{Number, short};
 use super::progress::{Meter, Progress};
 use super::{Answer, Study};
 use crate::accountant::{Theorem, WorstCases};
-use crate::bound::{Direction, Directions};
+use crate::bound::outward::up;
+use crate::bound::{AtLeast, AtMost, Direction, Directions, Exact};
 use crate::distribution::{OutputPair, ThresholdTest};
-use crate::divergence::searched;
-use crate::error::Result;
+use crate::divergence::{CertifiedProfile, searched};
+use crate::error::{Error, Result};
 use crate::histogram::{Adjacency, Changes, Neighbor, VoteHistogram};
 use crate::mechanism::{Mechanism, NoisyArgmax, Value as ParameterValue};
 use crate::quantity::{Delta, Epsilon, Order, Probability};
@@ -83,7 +84,15 @@ const RATES: [f64; 3] = [0.001, 0.01, 0.1];
 
 /// A quantity in both directions; in a search with the changes that attain it.
 struct Value {
+    values: [Exact; 2],
+    changes: [Option<Neighbor>; 2],
+}
+
+/// What is shown of a quantity.
+struct Ends {
     values: [Number; 2],
+    at_least: [Number; 2],
+    at_most: [Number; 2],
     changes: [Option<Neighbor>; 2],
 }
 
@@ -126,8 +135,8 @@ impl Study for ExactStudy {
             Some(found) => (found.values, found.claims),
             None => (of_pair(&compared, &wanted), self.tested(&compared)),
         };
-        let answer = self.answer(&neighbor, &compared, values);
-        let answer = ExactAnswer { neighbors_searched, binned: outputs.are_cut(), claims, ..answer };
+        let answer = self.answer(&neighbor, &compared, &wanted, values, outputs.are_cut())?;
+        let answer = ExactAnswer { neighbors_searched, claims, ..answer };
         answer.consistent()?;
         Ok(answer)
     }
@@ -170,17 +179,16 @@ impl ExactStudy {
             Ok((compared.values(wanted), self.tested(&compared)))
         });
         let (values, claims): (Vec<_>, Vec<_>) = each.collect::<Result<Vec<_>>>()?.into_iter().unzip();
-        let larger = |a: Claim, b: Claim| if b.lower.0 > a.lower.0 { b } else { a };
+        let larger = |a: Claim, b: Claim| if AtLeast::new(b.lower.0) > AtLeast::new(a.lower.0) { b } else { a };
         let claims = claims
             .into_iter()
             .reduce(|a, b| a.into_iter().zip(b).map(|(a, b)| larger(a, b)).collect())
             .unwrap_or_default();
         let suprema = suprema(&changes, &values);
-        let worst = self.histogram.neighbor(suprema.first().map_or(changes[0], |both| both[0].change))?;
-        let values = suprema.iter().map(|both| Value {
-            values: both.map(|supremum| Number(supremum.value)),
-            changes: both.map(|supremum| Some(supremum.change)),
-        });
+        let worst = self.histogram.neighbor(suprema.first().map_or(changes[0], |both| both[0].1))?;
+        let values = suprema
+            .iter()
+            .map(|both| Value { values: both.map(|(value, _)| value), changes: both.map(|(_, change)| Some(change)) });
         Ok(Found { neighbors: changes.len(), values: values.collect(), claims, worst })
     }
 
@@ -224,58 +232,126 @@ impl ExactStudy {
         rows
     }
 
+    /// What is above the values of numbers that were cut into bins, which are below them: the theorems, and the closed
+    /// form of Gaussian noise.
+    fn beyond_bins(&self, wanted: Wanted, direction: Direction, accountants: &[AccountantRow]) -> Result<AtMost> {
+        let gaussian = self.mechanism.gaussian_mu().map(|mu| CertifiedProfile::gaussian(up(mu, 4.0))).transpose()?;
+        let closed = match (wanted, gaussian) {
+            (Wanted::Renyi(order), _) => {
+                let rows = accountants.iter().filter(|row| row.order == order.get() && row.direction == direction);
+                return Ok(rows.map(|row| AtMost::new(row.rdp.0)).min().unwrap_or(AtMost::NOTHING));
+            }
+            (_, None) => return Ok(AtMost::NOTHING),
+            (Wanted::Delta(epsilon), Some(profile)) => profile.delta(direction, epsilon)?.upper,
+            (Wanted::Epsilon(delta), Some(profile)) => profile.epsilon(delta.get()),
+            (Wanted::TruePositiveRate(rate), Some(profile)) => profile.true_positive_rate(direction, rate)?,
+        };
+        Ok(AtMost::new(closed))
+    }
+
+    /// Both ends of a value. Of bins the value itself is the lower end of what is released.
+    fn ends(&self, wanted: Wanted, value: Value, binned: bool, accountants: &[AccountantRow]) -> Result<Ends> {
+        let [forward, reverse] = Direction::BOTH.map(|direction| {
+            let exact = value.values[direction as usize];
+            let upper = if binned { self.beyond_bins(wanted, direction, accountants)? } else { exact.at_most() };
+            Ok::<_, Error>((exact, upper))
+        });
+        let both = [forward?, reverse?];
+        let at_least = both.map(|(exact, _)| Number(exact.at_least().get()));
+        Ok(Ends {
+            values: if binned { at_least } else { both.map(|(exact, _)| Number(exact.value)) },
+            at_least,
+            at_most: both.map(|(_, upper)| Number(upper.get())),
+            changes: value.changes,
+        })
+    }
+
     /// The answer with these values, which are in the order in which they were wanted.
-    fn answer(&self, neighbor: &VoteHistogram, compared: &Compared<'_>, values: Vec<Value>) -> ExactAnswer {
-        let mut values = values.into_iter();
-        let divergences = self.orders.iter().zip(values.by_ref());
-        let divergences = divergences.map(|(order, Value { values: [forward, reverse], changes })| {
+    fn answer(
+        &self,
+        neighbor: &VoteHistogram,
+        compared: &Compared<'_>,
+        wanted: &[Wanted],
+        values: Vec<Value>,
+        binned: bool,
+    ) -> Result<ExactAnswer> {
+        let accountants = self.accountants(neighbor);
+        let (mut divergences, mut hockey_stick, mut epsilons, mut test_power) = (vec![], vec![], vec![], vec![]);
+        for (&wanted, value) in wanted.iter().zip(values) {
+            let Ends { values: [forward, reverse], at_least, at_most, changes } =
+                self.ends(wanted, value, binned, &accountants)?;
             let [forward_change, reverse_change] = changes;
-            DivergenceRow { order: order.get(), forward, reverse, forward_change, reverse_change }
-        });
-        let divergences = divergences.collect();
-        let sticks = self.epsilons.iter().zip(values.by_ref());
-        let sticks = sticks.map(|(epsilon, Value { values: [delta_forward, delta_reverse], changes })| {
-            let [forward_change, reverse_change] = changes;
-            HockeyStickRow { epsilon: epsilon.get(), delta_forward, delta_reverse, forward_change, reverse_change }
-        });
-        let hockey_stick = sticks.collect();
-        let epsilon = self.deltas.iter().zip(values.by_ref());
-        let epsilon = epsilon.map(|(delta, Value { values: [epsilon_forward, epsilon_reverse], changes })| {
-            let [forward_change, reverse_change] = changes;
-            ProfileEpsilonRow { delta: delta.get(), epsilon_forward, epsilon_reverse, forward_change, reverse_change }
-        });
-        let epsilon = epsilon.collect();
-        let power =
-            RATES.into_iter().zip(values).map(|(fpr, Value { values: [tpr_forward, tpr_reverse], changes })| {
-                let [forward_change, reverse_change] = changes;
-                TestPowerRow { fpr, tpr_forward, tpr_reverse, forward_change, reverse_change }
-            });
+            match wanted {
+                Wanted::Renyi(order) => {
+                    let order = order.get();
+                    let row =
+                        DivergenceRow { order, forward, reverse, at_least, at_most, forward_change, reverse_change };
+                    divergences.push(row);
+                }
+                Wanted::Delta(epsilon) => {
+                    let (epsilon, delta_forward, delta_reverse) = (epsilon.get(), forward, reverse);
+                    hockey_stick.push(HockeyStickRow {
+                        epsilon,
+                        delta_forward,
+                        delta_reverse,
+                        at_least,
+                        at_most,
+                        forward_change,
+                        reverse_change,
+                    });
+                }
+                Wanted::Epsilon(delta) => {
+                    let (delta, epsilon_forward, epsilon_reverse) = (delta.get(), forward, reverse);
+                    epsilons.push(ProfileEpsilonRow {
+                        delta,
+                        epsilon_forward,
+                        epsilon_reverse,
+                        at_least,
+                        at_most,
+                        forward_change,
+                        reverse_change,
+                    });
+                }
+                Wanted::TruePositiveRate(rate) => {
+                    let (fpr, tpr_forward, tpr_reverse) = (rate.get(), forward, reverse);
+                    test_power.push(TestPowerRow {
+                        fpr,
+                        tpr_forward,
+                        tpr_reverse,
+                        at_least,
+                        at_most,
+                        forward_change,
+                        reverse_change,
+                    });
+                }
+            }
+        }
         let test = self.argmax().and_then(|argmax| argmax.test);
         let label = |outcome| self.mechanism.label(&self.histogram, outcome);
-        ExactAnswer {
+        Ok(ExactAnswer {
             mechanism: text(&*self.mechanism),
             histogram: self.histogram.to_string(),
             neighbor: Some(neighbor.to_string()),
             neighbors_searched: None,
             noise: self.argmax().map(|argmax| argmax.noise.to_string()),
             threshold: test.as_ref().map(words),
-            binned: false,
+            binned,
             outcomes: outcomes(compared.pair(), label),
             distribution_error: Number(compared.error()),
             divergences,
             hockey_stick,
-            epsilon,
-            test_power: power.collect(),
-            accountants: self.accountants(neighbor),
+            epsilon: epsilons,
+            test_power,
+            accountants,
             claims: Vec::new(),
-        }
+        })
     }
 }
 
 /// The quantities of one neighbor.
 fn of_pair(compared: &Compared<'_>, wanted: &[Wanted]) -> Vec<Value> {
     let values = compared.values(wanted).into_iter();
-    values.map(|both| Value { values: both.map(Number), changes: [None; 2] }).collect()
+    values.map(|values| Value { values, changes: [None; 2] }).collect()
 }
 
 /// The text form of a mechanism, with numbers as short as they read back.

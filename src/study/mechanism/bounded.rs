@@ -4,7 +4,7 @@ use super::answer::{OutcomeCount, WitnessFound};
 use super::request::MechanismStudy;
 use crate::audit::{Guide, OutputSet};
 use crate::black_box::{Aim, Candidate, Chosen, Counterexample, Event, Output, Pair, Sampler, Tally};
-use crate::bound::Direction;
+use crate::bound::{Claimed, Direction};
 use crate::counts::PairedCounts;
 use crate::error::{Error, Result};
 use crate::model::Composition;
@@ -108,10 +108,10 @@ impl MechanismStudy<'_> {
     /// What the search itself has shown, where it may end early.
     pub(super) fn early(&self, best: &Candidate, chosen: &Chosen, refuted: &[usize]) -> Shown {
         let failure = self.bounds.failure_probability.get();
-        let claim = |(index, (claim, _, value)): (usize, (String, _, f64))| {
+        let claim = |(index, (claim, _, claimed)): (usize, (String, _, Claimed))| {
             let refuted = refuted.contains(&index);
             // A refuted claim is below the truth: the claim itself is the bound that was shown.
-            let lower = Number(if refuted { value } else { 0.0 });
+            let lower = Number(if refuted { claimed.get() } else { 0.0 });
             Claim { claim, lower, query: best.pair.pattern.clone(), refuted, failure_probability: failure }
         };
         let claims = self.bounds.claims.all().into_iter().enumerate().map(claim).collect();

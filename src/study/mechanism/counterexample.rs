@@ -2,7 +2,7 @@
 
 use crate::audit::Rectangle;
 use crate::black_box::{Aim, Bar, Counterexample, Dataset, Event, Output, Pair, RecordedClaim, picture};
-use crate::bound::Direction;
+use crate::bound::{Claimed, Direction};
 use crate::interval::BinomialCounts;
 use crate::quantity::FailureProbability;
 use crate::study::number::{Number, significant};
@@ -140,13 +140,15 @@ fn p_value(event: &Event, aim: Aim, inside: [u64; 2], outputs: [u64; 2]) -> Opti
         let Some(rectangle) = failure.and_then(|failure| Rectangle::two_tails(p, q, failure).ok()) else {
             return false;
         };
-        match aim {
-            Aim::Epsilon(delta, claimed) => rectangle.epsilon(delta, Direction::Forward).value > claimed,
+        let (lower, claimed) = match aim {
+            Aim::Epsilon(delta, claimed) => (rectangle.epsilon(delta, Direction::Forward).at_least(), claimed),
             Aim::Rdp(order, claimed) => {
-                Direction::BOTH.into_iter().any(|direction| rectangle.corner(order, direction).value > claimed)
+                let [forward, reverse] = Direction::BOTH.map(|direction| rectangle.corner(order, direction).at_least());
+                (forward.max(reverse), claimed)
             }
-            Aim::Mu(claimed) => rectangle.gdp().value > claimed,
-        }
+            Aim::Mu(claimed) => (rectangle.gdp().at_least(), claimed),
+        };
+        Claimed::new(claimed).is_ok_and(|claimed| lower.refutes(claimed))
     };
     let (mut low, mut high) = (SMALLEST.ln(), 0.5f64.ln());
     if !refutes(high) {

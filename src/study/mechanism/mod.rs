@@ -118,8 +118,8 @@ impl MechanismStudy<'_> {
     fn aims(&self) -> Vec<Aim> {
         let claims = &self.bounds.claims;
         let epsilon = claims.epsilon.map(|(epsilon, delta)| Aim::Epsilon(delta, epsilon.get()));
-        let rdp = claims.rdp.iter().map(|&(order, divergence)| Aim::Rdp(order, divergence));
-        let aims: Vec<Aim> = epsilon.into_iter().chain(rdp).chain(claims.mu.map(Aim::Mu)).collect();
+        let rdp = claims.rdp.iter().map(|&(order, divergence)| Aim::Rdp(order, divergence.get()));
+        let aims: Vec<Aim> = epsilon.into_iter().chain(rdp).chain(claims.mu.map(|mu| Aim::Mu(mu.get()))).collect();
         if aims.is_empty() { vec![Aim::Epsilon(self.bounds.delta, 1.0)] } else { aims }
     }
 

@@ -25,7 +25,7 @@ use super::number::Number;
 use super::progress::{Meter, Progress};
 use crate::accountant::Theorem;
 use crate::audit::Rectangle;
-use crate::bound::{Direction, Validity};
+use crate::bound::{Claimed, Direction, Validity};
 use crate::divergence::{Bracket, RdpCurve, order_grid};
 use crate::error::{Error, Result};
 use crate::quantity::{Delta, FailureProbability, Order};
@@ -124,7 +124,7 @@ pub struct TokensStudy {
     /// What is claimed of all answers together.
     pub claims: Claims,
     /// What is claimed of each answer: D_α ≤ a value.
-    pub answer_claims: Vec<(Order, f64)>,
+    pub answer_claims: Vec<(Order, Claimed)>,
     /// Simulate so many transcripts of the ensemble and of each neighbor, and bound the leakage of all answers by them;
     /// if `None`, those that were recorded are taken. Contexts must be fixed.
     pub transcripts: Option<u64>,

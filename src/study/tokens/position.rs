@@ -3,7 +3,7 @@
 use super::composed::{BothLosses, losses};
 use super::loss::{OPERATION, privacy_loss, rejected};
 use super::transcript_losses::{Losses, Simulated, places_of, transcript_losses};
-use crate::bound::Direction;
+use crate::bound::{AtLeast, Claimed, Direction, Exact};
 use crate::error::{Error, Result};
 use crate::quantity::Order;
 use crate::record::{RecordedPosition, TokenRecording, TokenUse};
@@ -131,7 +131,12 @@ fn answer(token: usize, decoded: &Decoded, released: &Released) -> Result<Answer
     Ok(AnsweredToken { token, losses: losses.collect() })
 }
 
+/// The lower end of an exact value of tokens: their probabilities come from logits, by sums over all tokens.
+pub(super) fn certain(value: f64) -> AtLeast {
+    Exact { value, error: 1e-9 * value + 1e-12 }.at_least()
+}
+
 /// Whether an exact value is above a limit by more than rounding.
 pub(super) fn is_above(exact: f64, limit: f64) -> bool {
-    exact * (1.0 - 1e-9) - 1e-12 > limit
+    Claimed::new(limit).is_ok_and(|limit| certain(exact).refutes(limit))
 }

@@ -1,18 +1,17 @@
 //! Claims about answers, against what is known of them.
 
 use super::answer::Contexts;
-use super::position::is_above;
+use super::position::certain;
 use super::sums::Sums;
 use super::transcripts::TranscriptEvidence;
 use crate::audit::Rectangle;
-use crate::bound::Direction;
+use crate::bound::{AtLeast, Claimed, Direction};
 use crate::divergence::Bracket;
 use crate::quantity::{Delta, FailureProbability, Order};
-use crate::study::claim::{Claim, Claims, Quantity};
-use crate::study::number::{Number, short};
+use crate::study::claim::{Claim, Claims, Quantity, rdp_words};
 
 /// A value, and the neighbor against which it was found.
-type Found = (usize, f64);
+type Found = (usize, AtLeast);
 
 /// What is known of all answers.
 pub(super) struct Known<'a> {
@@ -32,9 +31,9 @@ pub(super) struct Known<'a> {
 impl Known<'_> {
     /// Tests claims about all answers.
     pub(super) fn test(&self, claims: &Claims) -> Vec<Claim> {
-        let test = |(claim, quantity, value): (String, Quantity, f64)| {
+        let test = |(claim, quantity, claimed): (String, Quantity, Claimed)| {
             let exact = self.exact(quantity);
-            let refutes = exact.is_some_and(|(_, found)| is_above(found, value));
+            let refutes = exact.is_some_and(|(_, found)| found.refutes(claimed));
             let observed = match exact {
                 None => larger(self.by_answers(quantity), self.by_transcripts(quantity)),
                 // What is certain already needs no observation, which may be wrong.
@@ -44,29 +43,22 @@ impl Known<'_> {
             };
             let strongest = larger(exact, observed);
             let is_exact = exact.is_some() && strongest == exact;
-            let (neighbor, lower) = strongest.unwrap_or_default();
-            Claim {
-                claim: format!("all answers: {claim}"),
-                lower: Number(lower),
-                query: if lower > 0.0 { self.sums.neighbors()[neighbor].to_string() } else { String::new() },
-                refuted: if is_exact { refutes } else { lower > value },
-                failure_probability: if is_exact { 0.0 } else { self.failure.get() },
-            }
+            let shown = strongest.filter(|(_, lower)| *lower > AtLeast::NOTHING);
+            let query = shown.map_or_else(String::new, |(neighbor, _)| self.sums.neighbors()[neighbor].to_string());
+            let lower = shown.map_or(AtLeast::NOTHING, |(_, lower)| lower);
+            let failure = if is_exact { 0.0 } else { self.failure.get() };
+            Claim::tested((format!("all answers: {claim}"), claimed), (query, lower), failure)
         };
         claims.all().into_iter().map(test).collect()
     }
 
     /// Tests claims about each single answer: D_α ≤ a value.
-    pub(super) fn test_answers(&self, claims: &[(Order, f64)]) -> Vec<Claim> {
-        let test = |&(order, value): &(Order, f64)| {
+    pub(super) fn test_answers(&self, claims: &[(Order, Claimed)]) -> Vec<Claim> {
+        let test = |&(order, claimed): &(Order, Claimed)| {
             let largest = self.sums.largest(self.place(order));
-            Claim {
-                claim: format!("each answer: D ≤ {} at α = {order}", short(value)),
-                lower: Number(largest.value),
-                query: format!("position {}, {}", largest.position, self.sums.neighbors()[largest.neighbor]),
-                refuted: is_above(largest.value, value),
-                failure_probability: 0.0,
-            }
+            let query = format!("position {}, {}", largest.position, self.sums.neighbors()[largest.neighbor]);
+            let claim = format!("each answer: {}", rdp_words(order, claimed));
+            Claim::tested((claim, claimed), (query, certain(largest.value)), 0.0)
         };
         claims.iter().map(test).collect()
     }
@@ -78,19 +70,25 @@ impl Known<'_> {
     /// What is known for certain, if the recorded distributions are right.
     fn exact(&self, quantity: Quantity) -> Option<Found> {
         match quantity {
-            Quantity::Rdp(order) if self.contexts == Contexts::Fixed => Some(self.sums.worst(self.place(order))),
-            Quantity::Epsilon(delta) if delta == self.delta => largest(self.epsilons.iter().map(|one| one.lower)),
+            Quantity::Rdp(order) if self.contexts == Contexts::Fixed => {
+                let (neighbor, value) = self.sums.worst(self.place(order));
+                Some((neighbor, certain(value)))
+            }
+            Quantity::Epsilon(delta) if delta == self.delta => {
+                largest(self.epsilons.iter().map(|one| certain(one.lower)))
+            }
             _ => None,
         }
     }
 
     fn by_answers(&self, quantity: Quantity) -> Option<Found> {
         let bound = |one: &Rectangle| match quantity {
-            Quantity::Epsilon(delta) => one.epsilon(delta, Direction::Forward).value,
+            Quantity::Epsilon(delta) => one.epsilon(delta, Direction::Forward).at_least(),
             Quantity::Rdp(order) => {
-                Direction::BOTH.map(|direction| one.corner(order, direction).value).into_iter().fold(0.0, f64::max)
+                let [forward, reverse] = Direction::BOTH.map(|direction| one.corner(order, direction).at_least());
+                forward.max(reverse)
             }
-            Quantity::Mu => one.gdp().value,
+            Quantity::Mu => one.gdp().at_least(),
         };
         largest(self.lower?.iter().map(bound))
     }
@@ -113,6 +111,6 @@ fn larger(first: Option<Found>, second: Option<Found>) -> Option<Found> {
 }
 
 /// The first of the largest numbers, with its place; None for no number.
-fn largest(values: impl Iterator<Item = f64>) -> Option<Found> {
+fn largest(values: impl Iterator<Item = AtLeast>) -> Option<Found> {
     values.enumerate().reduce(|best, next| if next.1 > best.1 { next } else { best })
 }

@@ -16,6 +16,10 @@ fn order(value: f64) -> Order {
     Order::new(value).unwrap()
 }
 
+fn claimed(value: f64) -> Claimed {
+    Claimed::new(value).unwrap()
+}
+
 /// Logits \[position, member, token\] with those of a public model near them.
 fn ensemble(seed: u64, [positions, members, tokens]: [usize; 3], spread: f32) -> (Array3<f32>, Array2<f32>) {
     let mut stream = ChaCha8Rng::seed_from_u64(seed);
@@ -204,8 +208,8 @@ fn claims_are_tested_by_what_is_known() {
     let path = written(folder.path(), &members, &public, Some(tokens));
     let mut asked = study(&path, "clipped-logits:clip=4,batch=4", Contexts::Answered);
     asked.claims.epsilon = Some((crate::quantity::Epsilon::new(0.5).unwrap(), asked.delta));
-    asked.claims.rdp = vec![(order(2.0), 0.1), (order(3.0), 1e3)];
-    asked.answer_claims = vec![(order(2.0), 1e-6), (order(2.0), 4.0)];
+    asked.claims.rdp = vec![(order(2.0), claimed(0.1)), (order(3.0), claimed(1e3))];
+    asked.answer_claims = vec![(order(2.0), claimed(1e-6)), (order(2.0), claimed(4.0))];
     let answer = asked.run(&unwatched).unwrap();
     let refuted: Vec<bool> = answer.claims.iter().map(|claim| claim.refuted).collect();
     assert_eq!(refuted, [true, true, false, true, false], "{:#?}", answer.claims);
@@ -223,7 +227,7 @@ fn claims_are_tested_by_what_is_known() {
 
     let silent = written(folder.path(), &members, &public, None);
     let mut asked = study(&silent, "clipped-logits:clip=4,batch=4", Contexts::Answered);
-    asked.claims.mu = Some(1.0);
+    asked.claims.mu = Some(claimed(1.0));
     let error = asked.run(&unwatched).unwrap_err().to_string();
     assert!(error.contains("none were recorded"), "{error}");
 }
@@ -408,8 +412,8 @@ fn recorded_transcripts_show_the_mechanism_that_gave_them() {
         npz.add_array("transcripts", transcripts).unwrap();
         npz.finish().unwrap();
         let mut asked = study(&path, told, Contexts::Fixed);
-        asked.claims.rdp = vec![(order(2.0), 1.0)];
-        asked.claims.mu = Some(0.8);
+        asked.claims.rdp = vec![(order(2.0), claimed(1.0))];
+        asked.claims.mu = Some(claimed(0.8));
         asked
     };
     let honest = with(&drawn(&all, told, 1_000, &mut stream)).run(&unwatched).unwrap();
@@ -426,7 +430,7 @@ fn recorded_transcripts_show_the_mechanism_that_gave_them() {
     assert!(lied.claims.iter().all(|claim| claim.refuted && claim.failure_probability == 0.1), "{:?}", lied.claims);
     // What the recorded distributions refute is refuted for certain.
     let mut asked = with(&leaked);
-    asked.claims.rdp = vec![(order(2.0), 1e-6)];
+    asked.claims.rdp = vec![(order(2.0), claimed(1e-6))];
     let certain = &asked.run(&unwatched).unwrap().claims[0];
     assert!(certain.refuted && certain.failure_probability == 0.0, "{certain:?}");
     assert!(certain.lower.0 < lied.claims[0].lower.0, "{certain:?}");

@@ -75,12 +75,13 @@ impl TranscriptPlan<'_> {
                 replaced_by,
                 pilot: *pilot,
                 groups: *groups as u64,
-                epsilon_at_least: Number(evidence.strongest(Quantity::Epsilon(self.delta))),
-                mu_at_least: Number(evidence.strongest(Quantity::Mu)),
+                epsilon_at_least: Number(evidence.strongest(Quantity::Epsilon(self.delta)).get()),
+                mu_at_least: Number(evidence.strongest(Quantity::Mu).get()),
             });
             let exact = Direction::BOTH.map(|direction| sums.of(index, direction));
             for (place, &order) in self.orders.iter().enumerate().take(self.shown) {
-                let [forward, reverse] = Direction::BOTH.map(|direction| Number(evidence.renyi(order, direction)));
+                let [forward, reverse] =
+                    Direction::BOTH.map(|direction| Number(evidence.renyi(order, direction).get()));
                 section.renyi.push(TranscriptRenyiRow {
                     member,
                     replaced_by,
