@@ -253,8 +253,8 @@ impl SparseVector {
                 let together = up((answers as f64).sqrt(), 1.0);
                 let (rate, ln_outcomes) = (self.gaussian_rate(cutoff), ln_outcomes(answers, self.most_above()));
                 vec![
-                    Theorem::new(&ANSWERS, move |order, _| gaussian_rdp(order, sigma, together)),
-                    Theorem::new(&SHIFTED, move |order, _| shifted_threshold_rdp(order, rate, ln_outcomes)),
+                    Theorem::alike(&ANSWERS, move |order| gaussian_rdp(order, sigma, together)),
+                    Theorem::alike(&SHIFTED, move |order| shifted_threshold_rdp(order, rate, ln_outcomes)),
                 ]
             }
         }
@@ -265,7 +265,7 @@ impl SparseVector {
         let of_answers = quotient_up(product_up(2.0, cutoff), self.sigma.get());
         let epsilon = sum_up(quotient_up(1.0, self.threshold_sigma.get()), of_answers);
         let epsilon = Epsilon::new(epsilon).ok().filter(|epsilon| *epsilon != Epsilon::INFINITE)?;
-        Some(Theorem::new(&PURE, move |order, _| {
+        Some(Theorem::alike(&PURE, move |order| {
             k_ary_randomized_response_rdp(order, epsilon, 2).unwrap_or(f64::INFINITY)
         }))
     }
