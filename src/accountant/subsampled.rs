@@ -238,8 +238,8 @@ impl<F: Fn(f64) -> f64> Integrand<F> {
 /// ln[(1+u)^a - 1 - a u] with u = q (e^w - 1): -inf at u = 0.
 fn log_excess(a: f64, q: f64, w: f64) -> f64 {
     let u = q * libm::expm1(w);
-    // Where the power series does it, no logarithm is needed.
-    log_power_excess(a, u, || log_mean_exp(q, w))
+    // Where the power series does it, no logarithm is needed. Far out 1 + u overflows, its logarithm does not.
+    log_power_excess(a, u, || if w <= 40.0 { libm::log1p(u) } else { log_mean_exp(q, w) })
 }
 
 /// ln[(1+u)^a - 1 - a u] of u and ln(1+u): -inf at u = 0.
@@ -255,7 +255,7 @@ pub(super) fn log_power_excess(a: f64, u: f64, log_ratio: impl Fn() -> f64) -> f
         }
         return sum.ln();
     }
-    // With l = ln(1+u): e^l (e^{(a-1)l} - 1) - (a-1)(e^l - 1).
+    // With l = ln(1+u): (1+u) (e^{(a-1)l} - 1) - (a-1)u.
     let l = log_ratio();
     let x = (a - 1.0) * l;
     if x > 30.0 {
@@ -265,7 +265,7 @@ pub(super) fn log_power_excess(a: f64, u: f64, log_ratio: impl Fn() -> f64) -> f
         // The same without e^l, which overflows far out.
         return l + (libm::expm1(x) + (a - 1.0) * libm::expm1(-l)).ln();
     }
-    (libm::exp(l) * libm::expm1(x) - (a - 1.0) * libm::expm1(l)).ln()
+    ((1.0 + u) * libm::expm1(x) - (a - 1.0) * u).ln()
 }
 
 #[cfg(test)]

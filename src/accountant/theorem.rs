@@ -359,7 +359,7 @@ mod tests {
     fn groups_and_worst_cases_are_theorems() {
         let sigma = NoiseScale::new(40.0).unwrap();
         let order = Order::new(2.0).unwrap();
-        let gaussian = Theorem::new(&BOTH, move |order, _| gaussian_rdp(order, sigma, 1.0));
+        let gaussian = Theorem::alike(&BOTH, move |order| gaussian_rdp(order, sigma, 1.0));
         let group = gaussian.of_group(2).unwrap();
         assert_eq!(group.name(), "mironov-group");
         let expected = group_rdp(order, 2, |order| gaussian_rdp(order, sigma, 1.0));

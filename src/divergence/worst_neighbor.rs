@@ -1,7 +1,6 @@
 //! The supremum over all one-vote changes of a given histogram, and which change attains it.
 
 use super::{hockey_stick, renyi_divergence};
-use crate::bound::Direction;
 use crate::distribution::{Noise, OutcomeDistribution, noisy_argmax_distribution};
 use crate::error::{Error, Result};
 use crate::histogram::{Adjacency, Neighbor, VoteHistogram};
@@ -97,31 +96,30 @@ pub fn worst_neighbors_of(
     let changes = histogram.neighbors(adjacency);
     searched(changes.len() as u64)?;
     let distribution = distribution_of(histogram)?;
-    // values[change][quantity][direction]
-    let values: Vec<Vec<[f64; 2]>> = changes
+    let suprema = changes
         .par_iter()
         .map(|&change| {
             let other = distribution_of(&histogram.neighbor(change)?)?;
-            let both = |value: &dyn Fn(&OutcomeDistribution, &OutcomeDistribution) -> Result<f64>| -> Result<[f64; 2]> {
-                Ok([value(&distribution, &other)?, value(&other, &distribution)?])
+            let both = |value: &dyn Fn(&OutcomeDistribution, &OutcomeDistribution) -> Result<f64>| {
+                let of = |value| Supremum { value, change };
+                Ok([of(value(&distribution, &other)?), of(value(&other, &distribution)?)])
             };
             let renyi = orders.iter().map(|&order| both(&|p, q| renyi_divergence(p, q, order)));
             let sticks = epsilons.iter().map(|&epsilon| both(&|p, q| hockey_stick(p, q, epsilon)));
-            renyi.chain(sticks).collect()
+            renyi.chain(sticks).collect::<Result<Vec<[Supremum; 2]>>>()
         })
-        .collect::<Result<_>>()?;
-    let supremum = |quantity: usize| -> [Supremum; 2] {
-        Direction::BOTH.map(|direction| {
-            let at = |index: usize| values[index][quantity][direction as usize];
-            let best = (1..changes.len()).fold(0, |best, index| if at(index) > at(best) { index } else { best });
-            Supremum { value: at(best), change: changes[best] }
-        })
-    };
-    Ok(WorstNeighbors {
-        renyi: (0..orders.len()).map(supremum).collect(),
-        hockey_stick: (orders.len()..orders.len() + epsilons.len()).map(supremum).collect(),
-        neighbors: changes.len(),
-    })
+        // Many neighbors at many orders are many values: only the largest are kept, the first of equal ones.
+        .try_reduce_with(|mut first, next| {
+            for (best, next) in first.iter_mut().flatten().zip(next.into_iter().flatten()) {
+                if next.value > best.value {
+                    *best = next;
+                }
+            }
+            Ok(first)
+        });
+    let mut renyi = suprema.transpose()?.unwrap_or_default();
+    let hockey_stick = renyi.split_off(orders.len());
+    Ok(WorstNeighbors { renyi, hockey_stick, neighbors: changes.len() })
 }
 
 #[cfg(test)]

@@ -61,8 +61,8 @@ impl AdditiveNoise {
     #[must_use]
     pub fn theorems(&self) -> [Theorem; 1] {
         [match self.noise {
-            Noise::Gaussian(sigma) => Theorem::new(&OF_GAUSSIAN, move |order, _| gaussian_rdp(order, sigma, 1.0)),
-            Noise::Laplace(b) => Theorem::new(&OF_LAPLACE, move |order, _| laplace_rdp(order, b)),
+            Noise::Gaussian(sigma) => Theorem::alike(&OF_GAUSSIAN, move |order| gaussian_rdp(order, sigma, 1.0)),
+            Noise::Laplace(b) => Theorem::alike(&OF_LAPLACE, move |order| laplace_rdp(order, b)),
         }]
     }
 
@@ -144,8 +144,8 @@ impl Mechanism for AdditiveNoise {
     fn group_theorems(&self, _: &VoteHistogram, members: u64, _: &WorstCases) -> Vec<Theorem> {
         let distance = members as f64;
         vec![match self.noise {
-            Noise::Gaussian(sigma) => Theorem::new(&OF_GAUSSIAN, move |order, _| gaussian_rdp(order, sigma, distance)),
-            Noise::Laplace(b) => Theorem::new(&OF_LAPLACE, move |order, _| laplace_mechanism_rdp(order, b, distance)),
+            Noise::Gaussian(sigma) => Theorem::alike(&OF_GAUSSIAN, move |order| gaussian_rdp(order, sigma, distance)),
+            Noise::Laplace(b) => Theorem::alike(&OF_LAPLACE, move |order| laplace_mechanism_rdp(order, b, distance)),
         }]
     }
 

@@ -109,11 +109,11 @@ impl DiscreteNoise {
         match self.rule {
             DiscreteRule::Laplace => {
                 let epsilon = Epsilon::new(sigma.get().recip()).ok().filter(|epsilon| *epsilon != Epsilon::INFINITE)?;
-                Some(Theorem::new(&LAPLACE, move |order, _| {
+                Some(Theorem::alike(&LAPLACE, move |order| {
                     k_ary_randomized_response_rdp(order, epsilon, 2).unwrap_or(f64::INFINITY)
                 }))
             }
-            DiscreteRule::Gaussian => Some(Theorem::new(&GAUSSIAN, move |order, _| gaussian_rdp(order, sigma, 1.0))),
+            DiscreteRule::Gaussian => Some(Theorem::alike(&GAUSSIAN, move |order| gaussian_rdp(order, sigma, 1.0))),
         }
     }
 
@@ -327,12 +327,12 @@ impl Mechanism for DiscreteNoise {
         let (sigma, distance) = (self.sigma, members as f64);
         let theorem = match self.rule {
             DiscreteRule::Gaussian => {
-                Some(Theorem::new(&GAUSSIAN, move |order, _| gaussian_rdp(order, sigma, distance)))
+                Some(Theorem::alike(&GAUSSIAN, move |order| gaussian_rdp(order, sigma, distance)))
             }
             DiscreteRule::Laplace => {
                 let epsilon = Epsilon::new(quotient_up(distance, sigma.get())).ok();
                 epsilon.filter(|epsilon| *epsilon != Epsilon::INFINITE).map(|epsilon| {
-                    Theorem::new(&LAPLACE, move |order, _| {
+                    Theorem::alike(&LAPLACE, move |order| {
                         k_ary_randomized_response_rdp(order, epsilon, 2).unwrap_or(f64::INFINITY)
                     })
                 })

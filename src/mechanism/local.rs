@@ -184,16 +184,16 @@ impl LocalProtocol {
         }
         match self.rule {
             LocalRule::SymmetricUnary => {
-                Some(Theorem::new(&SYMMETRIC, move |order, _| symmetric_unary_rdp(order, epsilon)))
+                Some(Theorem::alike(&SYMMETRIC, move |order| symmetric_unary_rdp(order, epsilon)))
             }
             LocalRule::OptimizedUnary => {
-                Some(Theorem::new(&OPTIMIZED, move |order, _| optimized_unary_rdp(order, epsilon)))
+                Some(Theorem::alike(&OPTIMIZED, move |order| optimized_unary_rdp(order, epsilon)))
             }
-            LocalRule::LocalHashing { hashes } => Some(Theorem::new(&HASHING, move |order, _| {
+            LocalRule::LocalHashing { hashes } => Some(Theorem::alike(&HASHING, move |order| {
                 local_hashing_rdp(order, epsilon, hashes).unwrap_or(f64::INFINITY)
             })),
             LocalRule::SubsetSelection { size } => (size <= classes).then(|| {
-                Theorem::new(&SUBSETS, move |order, _| {
+                Theorem::alike(&SUBSETS, move |order| {
                     subset_selection_rdp(order, epsilon, classes, size).unwrap_or(f64::INFINITY)
                 })
             }),

@@ -229,7 +229,7 @@ impl NoisyArgmax {
 
     pub(super) fn any_votes(&self) -> Theorem {
         let Self { noise, test } = *self;
-        Theorem::new(&self.statements().any_votes, move |order, _| argmax_data_independent(noise, test.as_ref(), order))
+        Theorem::alike(&self.statements().any_votes, move |order| argmax_data_independent(noise, test.as_ref(), order))
     }
 
     /// The theorems that bound the answer for known votes against all votes that differ by one moved vote.
@@ -327,7 +327,7 @@ impl NoisyArgmax {
         let shifts: Vec<f64> = shifts.filter(|shift| *shift > 0.0).collect();
         let length = shifts.iter().map(|shift| shift * shift).sum::<f64>().sqrt();
         let Self { noise, test } = *self;
-        Theorem::new(&self.statements().other_change, move |order, _| {
+        Theorem::alike(&self.statements().other_change, move |order| {
             let threshold = test.map_or(0.0, |test| {
                 let sensitivity = match test.form() {
                     ThresholdForm::Max => shifts.iter().copied().fold(0.0, f64::max),

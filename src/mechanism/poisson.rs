@@ -89,13 +89,13 @@ impl PoissonSubsample {
         let (without, with, mechanism) = (without?, with?, self.clone());
         let theorems = self.base.theorems_for(&without, known);
         if let Some(sigma) = self.base.gaussian_mu().and_then(|mu| NoiseScale::new(mu.recip()).ok()) {
-            return Some(Theorem::new(&SUBSAMPLED, move |order, _| {
+            return Some(Theorem::alike(&SUBSAMPLED, move |order| {
                 subsampled_gaussian_rdp(order, mechanism.rate, sigma, 1.0)
             }));
         }
         let sigma = self.base.gaussian_moments().and_then(|mu| NoiseScale::new(mu.recip()).ok());
         let losses: OnceLock<Option<[EnclosedLoss; 2]>> = OnceLock::new();
-        Some(Theorem::new(&SUBSAMPLED, move |order, _| {
+        Some(Theorem::alike(&SUBSAMPLED, move |order| {
             let losses = losses.get_or_init(|| mechanism.enclosed_losses(&without, &with, CELLS).ok());
             let bound = |order: Order| {
                 let whole = sigma.map_or(f64::INFINITY, |sigma| between_whole_orders(order, mechanism.rate, sigma));

@@ -80,14 +80,14 @@ impl RandomizedResponse {
         };
         let mut theorems = Vec::new();
         if answers >= 2 {
-            theorems.push(Theorem::new(&K_ARY, move |order, _| {
+            theorems.push(Theorem::alike(&K_ARY, move |order| {
                 k_ary_randomized_response_rdp(order, epsilon, answers as u64).unwrap_or(f64::INFINITY)
             }));
         }
         // The rare answer: its digits are those of ε. It is 0 in doubles from ε = 745 on.
         let rare = libm::exp(-epsilon.get());
         if let (2, Ok(rare)) = (answers, Probability::new(rare / (1.0 + rare))) {
-            theorems.push(Theorem::new(&BINARY, move |order, _| randomized_response_rdp(order, rare)));
+            theorems.push(Theorem::alike(&BINARY, move |order| randomized_response_rdp(order, rare)));
         }
         theorems
     }

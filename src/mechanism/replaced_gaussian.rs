@@ -65,7 +65,7 @@ impl ReplacedGaussian {
     #[must_use]
     pub fn theorem(&self) -> Theorem {
         let Self { sigma, rate } = *self;
-        Theorem::new(&REPLACED, move |order, _| replaced_gaussian_rdp(order, rate, sigma, 1.0))
+        Theorem::alike(&REPLACED, move |order| replaced_gaussian_rdp(order, rate, sigma, 1.0))
     }
 
     fn binned(self, bins: Bins) -> Result<Binned> {

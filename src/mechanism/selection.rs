@@ -101,10 +101,10 @@ impl Selection {
         let Some(epsilon) = self.epsilon() else { return Vec::new() };
         vec![match self.rule {
             SelectionRule::Exponential => {
-                Theorem::new(&BOUNDED_RANGE, move |order, _| exponential_mechanism_rdp(order, epsilon))
+                Theorem::alike(&BOUNDED_RANGE, move |order| exponential_mechanism_rdp(order, epsilon))
             }
             // Nothing of pure differential privacy leaks more than randomized response (Kairouz, Oh and Viswanath 2015).
-            SelectionRule::PermuteAndFlip => Theorem::new(&PURE, move |order, _| {
+            SelectionRule::PermuteAndFlip => Theorem::alike(&PURE, move |order| {
                 k_ary_randomized_response_rdp(order, epsilon, 2).unwrap_or(f64::INFINITY)
             }),
         }]

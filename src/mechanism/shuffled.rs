@@ -166,7 +166,7 @@ impl ShuffledResponse {
 
     fn theorem(self) -> Theorem {
         let clones = OnceLock::new();
-        Theorem::new(&CLONES, move |order, _| {
+        Theorem::alike(&CLONES, move |order| {
             rdp_of_own_loss(order, clones.get_or_init(|| self.clones()), &|_| self.epsilon())
         })
     }

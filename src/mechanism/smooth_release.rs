@@ -53,7 +53,7 @@ impl SmoothRelease {
     #[must_use]
     pub fn theorems(&self) -> [Theorem; 1] {
         let Self { sigma, beta } = *self;
-        [Theorem::new(&OF_GNSS, move |order, _| gnss_rdp(order, beta, sigma))]
+        [Theorem::alike(&OF_GNSS, move |order| gnss_rdp(order, beta, sigma))]
     }
 }
 

@@ -253,8 +253,8 @@ impl SparseVector {
                 let together = up((answers as f64).sqrt(), 1.0);
                 let (rate, ln_outcomes) = (self.gaussian_rate(cutoff), ln_outcomes(answers, self.most_above()));
                 vec![
-                    Theorem::new(&ANSWERS, move |order, _| gaussian_rdp(order, sigma, together)),
-                    Theorem::new(&SHIFTED, move |order, _| shifted_threshold_rdp(order, rate, ln_outcomes)),
+                    Theorem::alike(&ANSWERS, move |order| gaussian_rdp(order, sigma, together)),
+                    Theorem::alike(&SHIFTED, move |order| shifted_threshold_rdp(order, rate, ln_outcomes)),
                 ]
             }
         }
@@ -263,7 +263,7 @@ impl SparseVector {
     /// None where ε overflows, which promises nothing.
     fn pure(&self, cutoff: f64) -> Option<Theorem> {
         let epsilon = Epsilon::new(self.pure_epsilon(cutoff)).ok().filter(|epsilon| *epsilon != Epsilon::INFINITE)?;
-        Some(Theorem::new(&PURE, move |order, _| {
+        Some(Theorem::alike(&PURE, move |order| {
             k_ary_randomized_response_rdp(order, epsilon, 2).unwrap_or(f64::INFINITY)
         }))
     }

@@ -74,7 +74,7 @@ impl SubsampledGaussian {
     /// The theorem for the votes of neighbors, to which each of `points` records adds a vote and displaces another.
     pub(super) fn of_votes(self, points: u64) -> Theorem {
         let Self { sigma, rate } = self;
-        Theorem::new(&OF_SUBSAMPLE, move |order, _| subsampled_gaussian_group_rdp(order, rate, sigma, SQRT_2, points))
+        Theorem::alike(&OF_SUBSAMPLE, move |order| subsampled_gaussian_group_rdp(order, rate, sigma, SQRT_2, points))
     }
 
     /// The log likelihood ratio of an output with the record and without it, ln(1 - q + q e^{(x - 1/2)/σ²}): the

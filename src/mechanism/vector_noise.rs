@@ -117,9 +117,9 @@ impl VectorNoise {
         let counts = f64::from(self.counts);
         match self.noise {
             Noise::Gaussian(sigma) => {
-                Theorem::new(&OF_GAUSSIAN, move |order, _| product_up(counts, gaussian_rdp(order, sigma, 1.0)))
+                Theorem::alike(&OF_GAUSSIAN, move |order| product_up(counts, gaussian_rdp(order, sigma, 1.0)))
             }
-            Noise::Laplace(b) => Theorem::new(&OF_LAPLACE, move |order, _| product_up(counts, laplace_rdp(order, b))),
+            Noise::Laplace(b) => Theorem::alike(&OF_LAPLACE, move |order| product_up(counts, laplace_rdp(order, b))),
         }
     }
 

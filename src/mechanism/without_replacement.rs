@@ -109,7 +109,7 @@ impl SampledVoters {
     fn theorem(&self, data: &VoteHistogram, known: &WorstCases) -> Theorem {
         let (theorems, mechanism, classes) = (self.base.theorems_for(data, known), self.clone(), data.classes());
         let profiles: OnceLock<Option<[PrivacyLoss; 2]>> = OnceLock::new();
-        Theorem::new(&SAMPLED, move |order, _| {
+        Theorem::alike(&SAMPLED, move |order| {
             let profiles = profiles.get_or_init(|| mechanism.profiles(classes, CELLS).ok());
             let bound = |order: Order| of_subsample(&theorems, mechanism.rate, order);
             let moments = profiles

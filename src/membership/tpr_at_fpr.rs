@@ -68,6 +68,13 @@ impl TprAtFpr {
     pub fn fpr_estimate(&self) -> f64 {
         frequency(self.false_positives)
     }
+
+    /// The same rates without limits but 0 and 1, of samples that were selected by these guesses: a binomial limit
+    /// ignores the selection, and the largest of many rates is large by luck alone.
+    pub(super) fn selected(self) -> Self {
+        let nothing = |interval: Interval| Interval { lower: 0.0, upper: 1.0, ..interval };
+        Self { tpr: nothing(self.tpr), fpr_upper: 1.0, curve: nothing(self.curve), ..self }
+    }
 }
 
 fn frequency(counts: BinomialCounts) -> f64 {

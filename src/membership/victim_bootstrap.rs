@@ -28,8 +28,6 @@ pub struct VictimBootstrap {
     pub tpr: Vec<Interval>,
     /// Area under the ROC.
     pub auc: Interval,
-    /// Largest balanced accuracy.
-    pub balanced_accuracy: Interval,
     /// Resamples that were used: those with both members and non-members.
     pub resamples: usize,
 }
@@ -108,12 +106,7 @@ pub fn victim_bootstrap(
         return Err(Error::Rejected { operation, reason });
     }
     let interval = |place: usize| percentiles(found.iter().map(|values| values[place]).collect(), failure);
-    Ok(VictimBootstrap {
-        tpr: (2..2 + fprs.len()).map(interval).collect(),
-        auc: interval(0),
-        balanced_accuracy: interval(1),
-        resamples: found.len(),
-    })
+    Ok(VictimBootstrap { tpr: (1..=fprs.len()).map(interval).collect(), auc: interval(0), resamples: found.len() })
 }
 
 /// A guess in the order of falling scores.
@@ -168,8 +161,7 @@ impl Ranking {
     }
 }
 
-/// AUC, balanced accuracy and TPR at each FPR when each victim counts so many times, for resamples side by side; none
-/// without both classes.
+/// AUC and TPR at each FPR when each victim counts so many times, for resamples side by side; none without both classes.
 fn metrics(ranking: &Ranking, weights: &[Lane], fprs: &[Probability]) -> [Option<Vec<f64>>; LANES] {
     let totals = ranking.totals(weights);
     // Whole numbers decide in the loop: a quotient for each guess would take most of the time.
@@ -178,14 +170,13 @@ fn metrics(ranking: &Ranking, weights: &[Lane], fprs: &[Probability]) -> [Option
     let walked = vectorized(
         Arch::new(),
         #[inline(always)]
-        || walk(&ranking.guesses, weights, totals, &allowed),
+        || walk(&ranking.guesses, weights, &allowed),
     );
     std::array::from_fn(|lane| {
         let [members, non_members] = totals.map(|total| f64::from(total[lane]));
         let pairs = members * non_members;
         (pairs > 0.0).then(|| {
-            let mut values =
-                vec![walked.doubled[lane] as f64 / (2.0 * pairs), 0.5 + walked.best[lane] as f64 / (2.0 * pairs)];
+            let mut values = vec![walked.doubled[lane] as f64 / (2.0 * pairs)];
             values.extend(walked.found.iter().map(|found| f64::from(found[lane]) / members));
             values
         })
@@ -196,17 +187,15 @@ fn metrics(ranking: &Ranking, weights: &[Lane], fprs: &[Probability]) -> [Option
 struct Walked {
     /// Twice the pairs of a member above a non-member; ties count half.
     doubled: [u64; LANES],
-    /// The largest of true positives times non-members less false positives times members.
-    best: [i64; LANES],
     /// The most true positives with so many false ones as are allowed.
     found: Vec<Lane>,
 }
 
-/// Products of two counts, and twice the sum of all pairs, stay below 2^62: see [`MOST_GUESSES`].
+/// Twice the sum of all pairs stays below 2^62: see [`MOST_GUESSES`].
 #[inline(always)]
-fn walk(guesses: &[Ranked], weights: &[Lane], totals: [Lane; 2], allowed: &[Lane]) -> Walked {
+fn walk(guesses: &[Ranked], weights: &[Lane], allowed: &[Lane]) -> Walked {
     let (mut now, mut before) = ([[0u32; LANES]; 2], [[0u32; LANES]; 2]);
-    let mut walked = Walked { doubled: [0; LANES], best: [0; LANES], found: vec![[0; LANES]; allowed.len()] };
+    let mut walked = Walked { doubled: [0; LANES], found: vec![[0; LANES]; allowed.len()] };
     // Whether some resample has false positives left at some target.
     let mut open = !allowed.is_empty();
     for guess in guesses {
@@ -221,12 +210,6 @@ fn walk(guesses: &[Ranked], weights: &[Lane], totals: [Lane; 2], allowed: &[Lane
         for lane in 0..LANES {
             let (new, both) = (now[1][lane] - before[1][lane], now[0][lane] + before[0][lane]);
             walked.doubled[lane] += u64::from(new) * u64::from(both);
-        }
-        for lane in 0..LANES {
-            let [right, wrong] =
-                [0, 1].map(|class| (u64::from(now[class][lane]) * u64::from(totals[1 - class][lane])) as i64);
-            let advantage = right - wrong;
-            walked.best[lane] = if advantage > walked.best[lane] { advantage } else { walked.best[lane] };
         }
         if open {
             let mut within = 0;
@@ -296,8 +279,7 @@ mod tests {
         };
         let roc = Roc::new(&of(true), &of(false)).unwrap();
         assert!((values[0] - roc.auc()).abs() < 1e-14);
-        assert!((values[1] - roc.best_threshold().balanced_accuracy).abs() < 1e-14);
-        for (value, target) in values[2..].iter().zip(fprs()) {
+        for (value, target) in values[1..].iter().zip(fprs()) {
             assert_eq!(*value, roc.tpr(roc.at_fpr(target)));
         }
         // Twice each victim is the same.
@@ -334,8 +316,7 @@ mod tests {
                 let roc = Roc::new(&members, &non_members).unwrap();
                 let values = found[lane].as_ref().unwrap();
                 assert!((values[0] - roc.auc()).abs() < 1e-14);
-                assert!((values[1] - roc.best_threshold().balanced_accuracy).abs() < 1e-14);
-                for (value, target) in values[2..].iter().zip(fprs()) {
+                for (value, target) in values[1..].iter().zip(fprs()) {
                     assert_eq!(*value, roc.tpr(roc.at_fpr(target)));
                 }
             }

@@ -72,6 +72,5 @@ pub(super) fn rows_figure(
     let guaranteed = (0..series.len()).filter(|&index| series[index].kind == SeriesKind::Lower);
     let bar = guaranteed.max_by(|a, b| sum(a).total_cmp(&sum(b)));
     let x = axis(quantity, rows.iter().flat_map(|row| row.values.iter().flatten().copied()));
-    // In the order of the file: of many rows none is chosen by its bound.
     Rows { title, description, x, series, bar, rows, sorted_by: None }.draw()
 }

@@ -32,28 +32,40 @@ fn rule(above: Option<Number>) -> String {
     above.map_or_else(|| "always".into(), |above| format!("score > {}", significant(above.0, 4)))
 }
 
-/// A TPR with the limits of the rule that was found, all in percent.
+/// A TPR with the limits of the rule that was found, if it has any, all in percent.
 fn with_limits(at: &TprRow) -> String {
-    let [lower, upper] = [at.tpr_lower.0, at.tpr_upper.0].map(percent);
-    format!("{} [{}, {}]", percent(at.tpr), lower.trim_end_matches(" %"), upper.trim_end_matches(" %"))
+    let limits = at.tpr_lower.zip(at.tpr_upper).map(|(lower, upper)| [lower.0, upper.0].map(percent));
+    let limits =
+        limits.map(|[lower, upper]| format!(" [{}, {}]", lower.trim_end_matches(" %"), upper.trim_end_matches(" %")));
+    percent(at.tpr) + &limits.unwrap_or_default()
 }
 
+/// Why some rates have no limits.
+const SELECTED: &str = "Top and most vulnerable samples are selected by the same guesses: their rates are too high by the \
+                        selection and have no limits. Those of single samples hold after any selection.";
+
 impl MembershipAnswer {
-    fn failure(&self) -> f64 {
-        self.levels.first().and_then(|row| row.at.first()).map_or(0.05, |at| at.failure_probability)
+    /// Whose limits hold at once.
+    fn limits(&self) -> String {
+        let classes = self.levels.iter().any(|row| row.level == "class");
+        let together = match (self.shared, classes) {
+            (false, false) => "",
+            (true, false) => " for all attacks",
+            (false, true) => " for the population and for all classes",
+            (true, true) => " for the population and for all classes, of all attacks,",
+        };
+        let failure = short(self.failure_probability);
+        format!("with limits{together} at failure probability {failure} as if guesses were independent (heuristic)")
     }
 
     /// Several attacks in few lines; a page has the rest below.
     fn comparison(&self, form: Form) -> Vec<Section> {
-        let failure = self.failure();
-        let share = self.sample_level.first().map_or(failure, |curve| curve.failure_probability);
-        let each = if share < failure { "all attacks and samples" } else { "all samples of an attack" };
-        let failure = short(failure);
+        let each = if self.shared { "all attacks and samples" } else { "all samples of an attack" };
+        let failure = short(self.failure_probability);
         let compared = Section::new("Attacks compared")
-            .heading(format!(
-                "Attacks compared, with limits at failure probability {failure} as if guesses were independent (heuristic)"
-            ))
-            .table(self.comparison_table());
+            .heading(format!("Attacks compared, {}", self.limits()))
+            .table(self.comparison_table())
+            .notes(self.levels.iter().any(|row| row.chosen_on_data).then_some(SELECTED));
         if form == Form::Page {
             return vec![compared.notes(["In brackets Clopper-Pearson limits of the rule that was found. Exposed: samples whose TPR is above their \
                  FPR with limits for all samples of an attack at once, and of all attacks unless each has the failure \
@@ -84,20 +96,20 @@ impl MembershipAnswer {
 
     /// Bands of the population: of the rule, of the ROC, and over victims.
     fn bands_table(&self) -> Columns<(&LevelRow, &TprRow)> {
-        let pair = |lower: f64, upper: f64| format!("[{}, {}]", percent(lower), percent(upper));
+        let pair = |lower: Option<Number>, upper: Option<Number>| match lower.zip(upper) {
+            Some((lower, upper)) => format!("[{}, {}]", percent(lower.0), percent(upper.0)),
+            None => "none".into(),
+        };
         let population = self.levels.iter().filter(|row| row.level == "population");
         Table::of(population.flat_map(|row| row.at.iter().map(move |at| (row, at))))
             .words("attack", |row| &row.0.attack)
             .percent("FPR", |row| row.1.target_fpr)
             .exact("member where", |row| rule(row.1.above))
             .percent("TPR", |row| row.1.tpr)
-            .exact("of the rule", |row| pair(row.1.tpr_lower.0, row.1.tpr_upper.0))
-            .percent("its FPR at most", |row| row.1.fpr_upper.0)
-            .exact("of the ROC at this FPR", |row| pair(row.1.curve_lower.0, row.1.curve_upper.0))
-            .exact("over victims (heuristic)", |row| {
-                let limits = row.1.bootstrap_lower.zip(row.1.bootstrap_upper);
-                limits.map_or_else(|| "none".into(), |(lower, upper)| pair(lower.0, upper.0))
-            })
+            .exact("of the rule", |row| pair(row.1.tpr_lower, row.1.tpr_upper))
+            .percent("its FPR at most", |row| row.1.fpr_upper.map(|limit| limit.0))
+            .exact("of the ROC at this FPR", |row| pair(row.1.curve_lower, row.1.curve_upper))
+            .exact("over victims (heuristic)", |row| pair(row.1.bootstrap_lower, row.1.bootstrap_upper))
     }
 
     /// The most vulnerable samples of each attack.
@@ -150,16 +162,13 @@ impl Render for MembershipAnswer {
             return sections;
         }
         let mut levels = Section::new("Attack by level")
-            .heading(format!(
-                "Attack by level, with limits at failure probability {} as if guesses were independent (heuristic)",
-                short(self.failure())
-            ))
-            .table(self.levels_table());
+            .heading(format!("Attack by level, {}", self.limits()))
+            .table(self.levels_table())
+            .notes(self.levels.iter().any(|row| row.chosen_on_data).then_some(SELECTED));
         let mut most = SHOWN_SAMPLES;
         if form == Form::Page {
             most = SHOWN_SAMPLES_ON_PAGE;
-            levels = levels.notes(["In brackets Clopper-Pearson limits of the rule that was found. Limits of samples that were chosen by these \
-                 guesses (top, most vulnerable) are not corrected for the choice; those of the table of samples are."]);
+            levels = levels.notes(["In brackets Clopper-Pearson limits of the rule that was found."]);
         }
         let target = self.sample_level.first().map_or(0.0, |curve| curve.target_fpr);
         let samples = Section::new("Most vulnerable samples").heading(format!(

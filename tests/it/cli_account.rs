@@ -359,6 +359,35 @@ fn events_of_dp_accounting_are_read() {
     assert!(line.starts_with("--group: only releases"), "{line}");
 }
 
+/// Orders that lie too far apart make an exact ε larger than a bound of it: few votes and many, little noise and so much
+/// that only the largest orders matter.
+#[test]
+fn an_exact_epsilon_is_never_above_a_bound_of_it() {
+    let desk = Desk::new();
+    for (counts, noise) in [
+        ([40u64, 1], "gaussian:2"),
+        ([40, 1], "laplace:2"),
+        ([30, 20], "gaussian:5"),
+        ([3, 2], "gaussian:1000"),
+        ([200, 10], "gaussian:20"),
+    ] {
+        let votes = Array2::from_shape_fn((5, 2), |(_, class)| counts[class]);
+        desk.arrays("h.npz", |writer| writer.add_array("histogram", &votes).unwrap());
+        for conversion in ["improved", "classic"] {
+            let document = desk.json(&format!("account h.npz --noise {noise} --conversion {conversion}"));
+            let profile = |name: &str| -> Vec<f64> {
+                rows(&curve(&document, name)["profile"]).iter().map(|at| number(&at["epsilon"])).collect()
+            };
+            let exact = profile("exact-per-query");
+            for bound in rows(&document["curves"]).iter().filter(|curve| curve["directions"] == "both") {
+                let name = bound["name"].as_str().unwrap();
+                let above = exact.iter().zip(profile(name)).filter(|(exact, bound)| **exact > bound * (1.0 + 1e-9));
+                assert_eq!(above.count(), 0, "{counts:?} {noise} {conversion} {name}");
+            }
+        }
+    }
+}
+
 /// 300 classes with different counts have 89,700 neighbors, more than are searched; and a single vote costs something.
 #[test]
 fn other_figures_stand_without_the_exact_one() {

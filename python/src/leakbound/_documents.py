@@ -953,25 +953,27 @@ class RateAt(Row):
     """Share of the non-members at hand that this rule accuses."""
     tpr: float
     """Share of the members at hand that this rule finds."""
-    tpr_lower: float
-    """Lower limit of the TPR of the rule "score > above" on any members."""
-    tpr_upper: float
-    """Upper limit of the TPR of the rule "score > above" on any members."""
-    fpr_upper: float
-    """Upper limit of the FPR of the rule "score > above" on any non-members; it may exceed the target."""
-    curve_lower: float
-    """Lower limit of the ROC at the target."""
-    curve_upper: float
-    """Upper limit of the ROC at the target."""
+    tpr_lower: float | None
+    """Lower limit of the TPR of the rule "score > above" on any members; absent for selected samples."""
+    tpr_upper: float | None
+    """Upper limit of the TPR of the rule "score > above" on any members; absent for selected samples."""
+    fpr_upper: float | None
+    """Upper limit of the FPR of the rule "score > above" on any non-members; it may exceed the target. Absent for
+    selected samples.
+    """
+    curve_lower: float | None
+    """Lower limit of the ROC at the target; absent for selected samples."""
+    curve_upper: float | None
+    """Upper limit of the ROC at the target; absent for selected samples."""
     bootstrap_lower: float | None
     """Lower end when victims are resampled (heuristic); population only."""
     bootstrap_upper: float | None
     """Upper end when victims are resampled (heuristic); population only."""
     failure_probability: float
-    """The probability with which each pair of limits may be wrong."""
+    """The probability with which each pair of limits may be wrong: that of the attack, and of a class its share of it."""
     validity: str
-    """What the limits guarantee: `heuristic`, because guesses about one victim share its training, and because samples
-    of some levels are chosen by these guesses. Were guesses independent and levels fixed, they would be finite-sample.
+    """What the limits guarantee: `heuristic`, because guesses about one victim share its training. Were guesses
+    independent, they would be finite-sample.
     """
 
 
@@ -989,7 +991,7 @@ class Level(Row):
     samples: int
     """Samples pooled."""
     chosen_on_data: bool
-    """Whether the samples were chosen by these guesses, so that the figures are optimistic."""
+    """Whether the samples were selected by these guesses: their figures are optimistic and have no limits."""
     members: int
     """Guesses about members."""
     non_members: int

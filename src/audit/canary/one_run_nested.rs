@@ -8,6 +8,7 @@ use crate::quantity::{Delta, FailureProbability};
 use crate::special::{ndtr, ndtri};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
 use rustfft::FftPlanner;
 use rustfft::num_complex::Complex;
 use std::f64::consts::PI;
@@ -27,6 +28,10 @@ const LARGEST_MU: f64 = 60.0;
 const FAR: f64 = 9.0;
 /// Points of the integral of κ, at least.
 const FEWEST_POINTS: usize = 256;
+/// Characteristic functions below exp(-200) are 0: all points together hold less than the rounding of one of them.
+const NOTHING: f64 = 200.0;
+/// Tests that are made at once.
+const AT_ONCE: usize = 32;
 /// Half a unit in the last place.
 const UNIT: f64 = 0.5 * f64::EPSILON;
 
@@ -150,19 +155,25 @@ impl NestedTests {
     /// The largest bound: with every guess right.
     #[must_use]
     pub fn most(&self) -> f64 {
+        for first in (0..TESTS).step_by(AT_ONCE) {
+            let made = |index| self.made(index).is_some();
+            if !(first..TESTS.min(first + AT_ONCE)).into_par_iter().map(made).reduce(|| true, |one, other| one && other)
+            {
+                break;
+            }
+        }
         self.tests().last().map_or(0.0, |test| test.epsilon)
+    }
+
+    /// The test of this number; None if no guesses could refute its ε.
+    fn made(&self, index: usize) -> Option<&NestedTest> {
+        let new = || NestedTest::new((self.canaries, self.sides), tested_epsilon(index), self.delta, self.failure);
+        self.tests[index].get_or_init(new).as_ref()
     }
 
     /// Up to the first ε that is beyond all guesses.
     fn tests(&self) -> impl Iterator<Item = &NestedTest> {
-        let made = |(index, test): (usize, &'_ OnceLock<Option<NestedTest>>)| {
-            test.get_or_init(|| {
-                NestedTest::new((self.canaries, self.sides), tested_epsilon(index), self.delta, self.failure)
-            })
-            .is_some()
-        };
-        let possible = self.tests.iter().enumerate().take_while(move |&(index, test)| made((index, test)));
-        possible.filter_map(|(_, test)| test.get()?.as_ref())
+        (0..TESTS).map_while(|index| self.made(index))
     }
 }
 
@@ -253,6 +264,23 @@ fn bisected([mut low, mut high]: [f64; 2], holds: impl Fn(f64) -> bool) -> f64 {
     high
 }
 
+/// sin²(πk/N) of whole k, for N a power of two.
+struct Squares(Vec<f64>);
+
+impl Squares {
+    fn new(points: usize) -> Self {
+        let square = |index: usize| libm::sin(PI * index as f64 / points as f64).powi(2);
+        let half: Vec<f64> = (0..=points / 2).map(square).collect();
+        let rest: Vec<f64> = half[1..points - points / 2].iter().rev().copied().collect();
+        Self([half, rest].concat())
+    }
+
+    /// At a point times a whole weight.
+    fn at(&self, index: usize, weight: f64) -> f64 {
+        self.0[(index * weight as usize) & (self.0.len() - 1)]
+    }
+}
+
 /// Guesses that count 1 to L times, each wrong with the same probability independently.
 struct Weighted {
     /// n_1 to n_L.
@@ -278,20 +306,19 @@ impl Weighted {
         let (p, q) = (self.wrong, 1.0 - self.wrong);
         let most = self.weighted().next_back().map_or(0.0, |(weight, _)| weight);
         let points = self.points().max(FEWEST_POINTS);
+        let squares = Squares::new(points);
         let integrand = |index: usize| {
-            let angle = 2.0 * PI * index as f64 / points as f64;
             let (mut sum, mut largest) = (0.0, 0.0f64);
             for (weight, n) in self.weighted() {
-                let sine = libm::sin(0.5 * weight * angle);
                 // 1 - √(1 - x) with its digits.
-                let square = (4.0 * p * q * sine * sine).min(1.0);
+                let square = (4.0 * p * q * squares.at(index, weight)).min(1.0);
                 let lost = square / (1.0 + (1.0 - square).sqrt());
                 sum += n * lost;
                 largest = largest.max(lost);
             }
             let rest = (sum - largest).max(0.0);
             let mean = if rest > 0.0 { -libm::expm1(-rest) / rest } else { 1.0 };
-            mean * most.min(1.0 / libm::sin(0.5 * angle).max(f64::MIN_POSITIVE))
+            mean * most.min(1.0 / squares.at(index, 1.0).sqrt().max(f64::MIN_POSITIVE))
         };
         let ends = 0.5 * (integrand(0) + integrand(points / 2));
         let sum: f64 = ends + (1..points / 2).map(integrand).sum::<f64>();
@@ -334,13 +361,18 @@ impl Weighted {
     /// The distribution of E modulo the number of points, and a bound of the error of any sum of its masses.
     fn masses(&self, points: usize) -> (Vec<f64>, f64) {
         let (p, q) = (self.wrong, 1.0 - self.wrong);
+        let squares = Squares::new(points);
         let characteristic = |index: usize| {
+            // Half of what 1 - |ψ|² loses by each guess: ln |ψ| is below -2 pq times this.
+            let lost: f64 = self.weighted().map(|(weight, n)| n * squares.at(index, weight)).sum();
+            if 2.0 * p * q * lost > NOTHING {
+                return Complex::ZERO;
+            }
             let (mut log_size, mut angle) = (0.0, 0.0);
             for (weight, n) in self.weighted() {
                 let turn = 2.0 * PI * (index as f64 * weight % points as f64) / points as f64;
-                let (sine, cosine) = (libm::sin(turn), libm::cos(turn));
-                log_size += 0.5 * n * libm::log1p((-2.0 * p * q * (1.0 - cosine)).max(-1.0));
-                angle += n * libm::atan2(p * sine, q + p * cosine);
+                log_size += 0.5 * n * libm::log1p((-4.0 * p * q * squares.at(index, weight)).max(-1.0));
+                angle += n * libm::atan2(p * libm::sin(turn), q + p * libm::cos(turn));
             }
             Complex::from_polar(libm::exp(log_size), angle)
         };

@@ -70,11 +70,30 @@ pub struct OneRunAudit {
 /// All canaries in falling order of score, each with the side of its coin. Equal scores stand in random order: any rule
 /// that knew the coins would turn ties into right guesses.
 pub(super) fn ranked(scores: &CanaryScores, stream: &mut ChaCha8Rng) -> Vec<bool> {
+    if let Some(merged) = merged(scores) {
+        return merged;
+    }
     let members = scores.members().iter().map(|&score| (score, true));
     let mut all: Vec<(f64, bool)> = members.chain(scores.others().iter().map(|&score| (score, false))).collect();
     all.shuffle(stream);
     all.sort_by(|a, b| b.0.total_cmp(&a.0));
     all.into_iter().map(|(_, member)| member).collect()
+}
+
+/// The same, where no member has the score of a non-member: nothing is left to chance.
+fn merged(scores: &CanaryScores) -> Option<Vec<bool>> {
+    let (mut members, mut others) = (scores.members(), scores.others());
+    let mut merged = Vec::with_capacity(members.len() + others.len());
+    while let ([member, lower_members @ ..], [other, lower_others @ ..]) = (members, others) {
+        if member == other {
+            return None;
+        }
+        merged.push(member > other);
+        if member > other { members = lower_members } else { others = lower_others }
+    }
+    merged.resize(merged.len() + members.len(), true);
+    merged.resize(merged.len() + others.len(), false);
+    Some(merged)
 }
 
 /// Right guesses, from the members among the first k canaries for each k.

@@ -33,7 +33,7 @@ impl AccountAnswer {
             };
             [
                 Series::new("privacy-loss, at most", SeriesKind::Upper, end(|at| at.upper)),
-                Series::new("privacy-loss, at least", SeriesKind::Exact, end(|at| at.lower)),
+                Series::new("privacy-loss, at least", SeriesKind::Lower, end(|at| at.lower)),
             ]
         };
         let figure = Curves {

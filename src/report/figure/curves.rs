@@ -80,6 +80,9 @@ const PLOT: f64 = 380.0;
 const SMALL: f64 = 12.0;
 const TEXT: f64 = 13.0;
 const LINE: f64 = 19.0;
+/// The next line of a name, and the most room for one.
+const NEXT: f64 = 15.0;
+const NAMES: f64 = 250.0;
 /// Room between the plot and the names beside it, with a sample of the line.
 const GAP: f64 = 26.0;
 const SAMPLE: f64 = 34.0;
@@ -107,20 +110,19 @@ impl Curves {
     #[must_use]
     pub fn draw(&self) -> Drawing {
         let title = wrapped(&self.title, WIDTH - 20.0, 16.0, 2);
-        let names = self
-            .series
-            .iter()
-            .map(|series| width(&shortened(&series.name, LONG_NAME), TEXT))
-            .fold(60.0, f64::max)
-            .min(250.0);
+        // Names that are too long for a line have several.
+        let names: Vec<Vec<String>> =
+            self.series.iter().map(|series| wrapped(&shortened(&series.name, LONG_NAME), NAMES, TEXT, 4)).collect();
+        let room = names.iter().flatten().map(|line| width(line, TEXT)).fold(60.0, f64::max);
+        let line = names.iter().map(|lines| LINE + NEXT * (lines.len() - 1) as f64).fold(LINE, f64::max);
         let top = 22.0 + 20.0 * title.len() as f64;
-        let plot = PLOT.max(LINE * self.series.len() as f64 + 10.0);
-        let (right, bottom) = (WIDTH - GAP - SAMPLE - names - 8.0, top + plot);
+        let plot = PLOT.max(line * self.series.len() as f64 + 10.0);
+        let (right, bottom) = (WIDTH - GAP - SAMPLE - room - 8.0, top + plot);
         let values = |index: usize| self.series.iter().flat_map(move |series| series.values(index));
         let x = Ruler::new(self.x.scale, values(0), [LEFT, right]);
         let y = Ruler::new(self.y.scale, values(1), [bottom, top]);
         let placed: Vec<Vec<Placed>> = self.series.iter().map(|series| place(series, &x, &y)).collect();
-        let inks = inks(self.series.iter().map(|series| series.kind));
+        let inks = inks(self.series.iter().map(|series| (series.kind, series.name.as_str())));
         let notes: Vec<String> =
             self.notes(&placed).iter().flat_map(|note| wrapped(note, WIDTH - LEFT, SMALL, 4)).collect();
         let height = bottom + 62.0 + 17.0 * notes.len() as f64;
@@ -133,7 +135,7 @@ impl Curves {
             @for index in (0..self.series.len()).rev() {
                 (self.line(index, &placed[index], &inks[index]))
             }
-            (self.names(&placed, &inks, [right, top, bottom], names))
+            (named(&placed, &inks, &names, [right, top, bottom, line]))
             @for (line, note) in notes.iter().enumerate() {
                 text class="quiet" x=(LEFT) y=(bottom + 64.0 + 17.0 * line as f64) font-size=(SMALL) fill="#5a6169" { (note) }
             }
@@ -205,33 +207,6 @@ impl Curves {
         }
     }
 
-    /// The names beside the ends of the lines, moved apart.
-    fn names(&self, placed: &[Vec<Placed>], inks: &[Ink], [right, top, bottom]: [f64; 3], room: f64) -> Markup {
-        let mut ends: Vec<(usize, f64, f64)> = placed
-            .iter()
-            .enumerate()
-            .map(|(index, points)| points.last().map_or((index, right, bottom), |point| (index, point.x, point.y)))
-            .collect();
-        ends.sort_by(|a, b| a.2.total_cmp(&b.2).then(a.0.cmp(&b.0)));
-        let wanted: Vec<f64> = ends.iter().map(|end| end.2).collect();
-        let heights = apart(&wanted, LINE, [top + 6.0, bottom - 2.0]);
-        let start = right + GAP;
-        html! {
-            @for ((index, x, y), height) in ends.iter().zip(heights) {
-                g class=(inks[*index].class) color=(inks[*index].color) font-size=(TEXT) {
-                    @if !placed[*index].is_empty() {
-                        path d=(format!("M{} {}L{} {}L{} {}", px(x + 7.0), px(*y), px(right + 6.0), px(*y), px(start - 3.0), px(height)))
-                            fill="none" stroke="currentColor" stroke-width="0.9" opacity="0.55" {}
-                    }
-                    (inks[*index].sample(start, height))
-                    text class="ink" x=(px(start + SAMPLE)) y=(px(height + 4.5)) fill="#1c1f23" {
-                        (fitted(&self.series[*index].name, room, TEXT))
-                    }
-                }
-            }
-        }
-    }
-
     /// What the lines mean, and what the axes cannot show.
     fn notes(&self, placed: &[Vec<Placed>]) -> Vec<String> {
         let mut notes = vec![key(self.series.iter().map(|series| series.kind))];
@@ -290,6 +265,34 @@ impl Curves {
         };
         let curves: Vec<String> = self.series.iter().map(curve).collect();
         format!("{} {} against {}. {}.", self.description, self.y.label, self.x.label, curves.join("; "))
+    }
+}
+
+/// The names beside the ends of the lines, moved apart.
+fn named(placed: &[Vec<Placed>], inks: &[Ink], names: &[Vec<String>], [right, top, bottom, line]: [f64; 4]) -> Markup {
+    let mut ends: Vec<(usize, f64, f64)> = placed
+        .iter()
+        .enumerate()
+        .map(|(index, points)| points.last().map_or((index, right, bottom), |point| (index, point.x, point.y)))
+        .collect();
+    ends.sort_by(|a, b| a.2.total_cmp(&b.2).then(a.0.cmp(&b.0)));
+    let wanted: Vec<f64> = ends.iter().map(|end| end.2).collect();
+    let heights = apart(&wanted, line, [top + 0.5 * line - 3.5, bottom - 0.5 * line + 7.5]);
+    let start = right + GAP;
+    html! {
+        @for ((index, x, y), height) in ends.iter().zip(heights) {
+            g class=(inks[*index].class) color=(inks[*index].color) font-size=(TEXT) {
+                @if !placed[*index].is_empty() {
+                    path d=(format!("M{} {}L{} {}L{} {}", px(x + 7.0), px(*y), px(right + 6.0), px(*y), px(start - 3.0), px(height)))
+                        fill="none" stroke="currentColor" stroke-width="0.9" opacity="0.55" {}
+                }
+                (inks[*index].sample(start, height))
+                @let first = height + 4.5 - 0.5 * NEXT * (names[*index].len() - 1) as f64;
+                @for (place, words) in names[*index].iter().enumerate() {
+                    text class="ink" x=(px(start + SAMPLE)) y=(px(first + NEXT * place as f64)) fill="#1c1f23" { (words) }
+                }
+            }
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::axis::{Ruler, Scale};
 use super::drawing::{Drawing, px};
-use super::ink::{SeriesKind, inks};
+use super::ink::SeriesKind;
 use super::text::{fitted, wrapped};
 use maud::{Markup, html};
 use serde::Serialize;
@@ -96,7 +96,7 @@ impl Histograms {
 
     /// What the colors are.
     fn key(&self, y: f64) -> Markup {
-        let inks = inks([SeriesKind::Measured; 2].into_iter());
+        let inks = [0, 1].map(|place| SeriesKind::Measured.ink([place; 2]));
         let mut x = LEFT;
         let mut places = Vec::new();
         for name in self.names.iter().chain([&self.marked]) {
@@ -167,7 +167,7 @@ impl Histograms {
     }
 
     fn bars(&self, y: &Ruler, bottom: f64) -> Markup {
-        let inks = inks([SeriesKind::Measured; 2].into_iter());
+        let inks = [0, 1].map(|place| SeriesKind::Measured.ink([place; 2]));
         html! {
             @for (world, ink) in inks.iter().enumerate() {
                 g class=(ink.class) color=(ink.color) {

@@ -33,8 +33,8 @@ pub struct Row {
 
 /// Rows over one axis.
 ///
-/// At most 40 rows are drawn: of more, those with the largest values of the series that sorts them, or else the first;
-/// and the figure says so.
+/// At most 40 rows are drawn: of more, those with the largest values, of the series that sorts them or else of any but
+/// those without a guarantee; and the figure says so.
 ///
 /// ```
 /// # use leakbound::report::{Axis, Row, RowSeries, Rows, SeriesKind};
@@ -67,8 +67,7 @@ pub struct Rows {
     pub bar: Option<usize>,
     /// The rows.
     pub rows: Vec<Row>,
-    /// The series whose values sort the rows, the largest first; without one they stay in their order. Never a bound
-    /// from counts: rows that were chosen by what is said of them would look larger than they are.
+    /// The series whose values sort the rows, the largest first; without one they stay in their order.
     pub sorted_by: Option<usize>,
 }
 
@@ -93,7 +92,7 @@ impl Rows {
     #[must_use]
     pub fn draw(&self) -> Drawing {
         let (rows, cut) = self.shown();
-        let inks = inks(self.series.iter().map(|series| series.kind));
+        let inks = inks(self.series.iter().map(|series| (series.kind, series.name.as_str())));
         let title = wrapped(&self.title, WIDTH - 20.0, 16.0, 2);
         let (legend, legend_height) = self.legend(&inks, 34.0 + 20.0 * title.len() as f64);
         let widest = |texts: &mut dyn Iterator<Item = &String>, most: f64| {
@@ -144,17 +143,31 @@ impl Rows {
 
     /// The rows that are drawn, and what is said about the others.
     fn shown(&self) -> (Vec<&Row>, Option<String>) {
-        let mut rows: Vec<&Row> = self.rows.iter().collect();
-        if let Some(index) = self.sorted_by {
-            let size = |row: &Row| row.values.get(index).copied().flatten().unwrap_or(f64::NEG_INFINITY);
-            rows.sort_by(|a, b| size(b).total_cmp(&size(a)));
+        let all = self.rows.len();
+        let certain = self.series.iter().any(|series| series.kind != SeriesKind::Heuristic);
+        let counts = |index: usize| match self.sorted_by {
+            Some(sorting) => index == sorting,
+            None => !certain || self.series.get(index).is_some_and(|series| series.kind != SeriesKind::Heuristic),
+        };
+        let size = |row: &Row| {
+            let values = row.values.iter().enumerate().filter(|(index, _)| counts(*index));
+            values.filter_map(|(_, value)| *value).fold(f64::NEG_INFINITY, f64::max)
+        };
+        let mut rows: Vec<(usize, &Row)> = self.rows.iter().enumerate().collect();
+        if self.sorted_by.is_some() || all > Self::MOST {
+            rows.sort_by(|a, b| size(b.1).total_cmp(&size(a.1)));
         }
-        let all = rows.len();
         rows.truncate(Self::MOST);
-        let which = if self.sorted_by.is_some() { "largest" } else { "first" };
-        let cut =
-            (all > Self::MOST).then(|| format!("The {which} {} of {all} rows; the table has all of them.", Self::MOST));
-        (rows, cut)
+        if self.sorted_by.is_none() {
+            rows.sort_by_key(|(place, _)| *place);
+        }
+        let cut = all.checked_sub(Self::MOST).filter(|rest| *rest > 0).map(|rest| {
+            format!(
+                "The largest {} of {all} rows; {rest} smaller ones are not shown here, and the table has them.",
+                Self::MOST
+            )
+        });
+        (rows.into_iter().map(|(_, row)| row).collect(), cut)
     }
 
     /// Names with their marks, in lines; and how high they are.
@@ -369,12 +382,16 @@ mod tests {
         assert_eq!(cut, None);
     }
 
-    /// Bounds choose no rows: the largest of many bounds is the one that chance favors.
+    /// Rows keep their order, and what has no guarantee chooses none.
     #[test]
-    fn without_a_series_to_sort_by_the_first_rows_are_drawn() {
+    fn without_a_series_to_sort_by_the_largest_rows_are_drawn() {
         let row = |index: u32| Row {
             label: index.to_string(),
-            values: vec![Some(f64::from(index))],
+            values: vec![
+                Some(f64::from(index * 7 % 300)),
+                Some(f64::from(300 - index)),
+                Some(1e9 / f64::from(index + 1)),
+            ],
             bands: Vec::new(),
             note: String::new(),
         };
@@ -382,13 +399,19 @@ mod tests {
             title: String::new(),
             description: String::new(),
             x: Axis::linear("ε"),
-            series: series(&[SeriesKind::Lower]),
+            series: series(&[SeriesKind::Lower, SeriesKind::Lower, SeriesKind::Heuristic]),
             bar: Some(0),
             rows: (0..300).map(row).collect(),
             sorted_by: None,
         };
         let (rows, cut) = figure.shown();
-        assert!(rows.iter().map(|row| row.label.as_str()).eq((0..40).map(|index| index.to_string())));
-        assert_eq!(cut.unwrap(), "The first 40 of 300 rows; the table has all of them.");
+        let size = |index: u32| (index * 7 % 300).max(300 - index);
+        let mut sizes: Vec<u32> = (0..300).map(size).collect();
+        sizes.sort_unstable();
+        let least = sizes[300 - 40];
+        let shown: Vec<u32> = rows.iter().map(|row| row.label.parse().unwrap()).collect();
+        assert!(shown.len() == 40 && shown.is_sorted() && shown.iter().all(|&index| size(index) >= least), "{shown:?}");
+        let words = "The largest 40 of 300 rows; 260 smaller ones are not shown here, and the table has them.";
+        assert_eq!(cut.unwrap(), words);
     }
 }

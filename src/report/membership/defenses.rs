@@ -182,7 +182,7 @@ impl Render for DefensesAnswer {
 
     fn sections(&self, form: Form) -> Vec<Section> {
         let heading = format!(
-            "TPR with bands over victims at failure probability {} (heuristic)",
+            "TPR with bands over victims at failure probability {} for all attacks together (heuristic)",
             short(self.failure_probability)
         );
         let mut sections = vec![
@@ -208,15 +208,17 @@ impl Render for DefensesAnswer {
              are exposed to. It is a lower bound of that: a better attack or better canaries may find more."
                 .into(),
             format!(
-                "A band is where the TPR lies when whole victims are resampled, all but a share of {} ({}) of the time, \
-                 widened to the Clopper-Pearson limits of the same rule. It has no finite-sample guarantee, since guesses \
+                "A band is where the TPR lies when whole victims are resampled, widened to the Clopper-Pearson limits of the \
+                 same rule. At each FPR all bands are meant to hold together, except with probability {} ({}): so they \
+                 hold for the defense and the attack that look best. They have no finite-sample guarantee, since guesses \
                  about one victim share its training.",
                 short(failure),
                 meaning::one_in(failure)
             ),
             "A finding AGREES where the two bands are apart in the published order, DIFFERS where they are apart in the \
-             other order, and is UNDECIDED where they overlap. Bands are those of one rate each: of many findings some may \
-             be wrong by chance. Findings that the recordings cannot speak of are left out."
+             other order, and is UNDECIDED where they overlap. The canaries of DP-SGD that leak most are selected by the \
+             same guesses: their band is that of the largest rate, from the largest lower end to the largest upper one. \
+             Findings that the recordings cannot speak of are left out."
                 .into(),
             "Test accuracy is the mean over the models with its standard deviation. Defenses of different accuracy are no \
              equals: one that answers worse leaks less for that alone. That DP-SGD leaks less is decided only where it is \

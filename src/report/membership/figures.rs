@@ -56,8 +56,13 @@ impl MembershipAnswer {
     }
 
     pub(super) fn explanation(&self) -> Vec<String> {
-        let Some(at) = self.levels.first().and_then(|row| row.at.first()) else { return Vec::new() };
-        let failure = at.failure_probability;
+        let failure = self.failure_probability;
+        let picked = match self.shared {
+            true => {
+                "All attacks share the failure probability of the limits, so that they hold for the attack that looks best."
+            }
+            false => "Limits of several attacks hold for each alone, and not for the one that looks best.",
+        };
         let odds = format!("{} ({})", short(failure), meaning::one_in(failure));
         vec![
             format!(
@@ -77,9 +82,11 @@ impl MembershipAnswer {
              are safe, while one sample stays fully exposed. The sample level attacks every sample on its own, over the \
              victims. The largest of many is large by luck alone; the limits for all samples at once account for that."
                 .into(),
-            "The best threshold, the top samples and the most vulnerable one are chosen on the same guesses: their figures \
-             are optimistic. So is the best of several attacks."
-                .into(),
+            format!(
+                "The best threshold, the top samples and the most vulnerable one are selected by the same guesses: their \
+                 rates are too high by the selection, and have no limits. So is the rate of the best of several attacks. \
+                 {picked}"
+            ),
             "What this does not show: an attack that fails is no proof of privacy. A stronger attack, an attack made for the \
              defense, or better canaries may succeed."
                 .into(),

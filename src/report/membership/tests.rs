@@ -41,6 +41,9 @@ fn name_and_shame_is_reported() {
     assert!(codes.contains(&"diluted"), "{codes:?}");
     let last = json["levels"].as_array().unwrap().iter().find(|row| row["level"] == "most-vulnerable").unwrap();
     assert_eq!((last["at"][0]["tpr"].as_f64(), last["at"][0]["fpr"].as_f64()), (Some(1.0), Some(0.0)));
+    assert!(
+        last["at"][0]["tpr_lower"].is_null() && last["at"][0]["curve_upper"].is_null() && text.contains("selected by")
+    );
     assert_eq!((last["chosen_on_data"].as_bool(), last["at"][0]["validity"].as_str()), (Some(true), Some("heuristic")));
     assert_eq!(json["sample_level"][0]["samples"][0]["sample"], 17);
     // Header, and a line for each level and target FPR.

@@ -59,17 +59,17 @@ impl NamedCurve {
     }
 }
 
-/// Every n-th order of the grid is used for exact costs, which are slower: that raises ε by less than 1 %.
-const EXACT_STEP: usize = 5;
+/// Every n-th order of the grid is used for many different releases: that raises ε by less than 1 %.
+const FEW_STEP: usize = 5;
 
-/// The orders of all curves but the exact ones.
+/// The orders of all curves that are compared: with fewer of them an exact ε could be above a bound of it.
 pub fn all_orders(requested: &[Order]) -> Vec<Order> {
     with(order_grid(), requested)
 }
 
-/// The orders of the exact curves, and of many different releases.
+/// The orders of many different releases.
 pub fn some_orders(requested: &[Order]) -> Vec<Order> {
-    with(order_grid().into_iter().filter(|order| order.get() < 2000.0).step_by(EXACT_STEP).collect(), requested)
+    with(order_grid().into_iter().filter(|order| order.get() < 2000.0).step_by(FEW_STEP).collect(), requested)
 }
 
 fn with(mut orders: Vec<Order>, requested: &[Order]) -> Vec<Order> {
@@ -146,7 +146,7 @@ pub fn exact(
         meaning: CostMeaning::ExactGivenVotes,
         directions: Directions::Both,
         validity: Validity::Exact,
-        curve: exact_curve(mechanism, queries, &some_orders(requested), meter)?,
+        curve: exact_curve(mechanism, queries, &all_orders(requested), meter)?,
         largest_loss: AtMost::NOTHING,
     })
 }
@@ -191,7 +191,7 @@ fn exact_curve(
 /// # Errors
 /// Those of the distributions.
 pub fn one_voter(mechanism: NoisyArgmax, queries: &[RecordedQuery], requested: &[Order]) -> Result<Option<NamedCurve>> {
-    let orders = some_orders(requested);
+    let orders = all_orders(requested);
     let Some(moves) = VoterMoves::new(mechanism, queries, &orders)? else { return Ok(None) };
     let values = (0..orders.len()).map(|place| {
         let largest = |direction| moves.sums(place, direction).into_iter().fold(0.0, f64::max);
@@ -240,11 +240,11 @@ pub fn scenario(queries: &[ScenarioQuery], adds: bool, requested: &[Order]) -> R
     Ok(curves)
 }
 
-/// No exact cost is above a bound of both directions, at any order that both are on.
+/// No exact cost is above a bound of both directions, at any order that both are on, and neither is its ε at any δ.
 ///
 /// # Errors
 /// [`Error::Contradiction`](crate::Error::Contradiction).
-pub fn consistent(curves: &[NamedCurve]) -> Result<()> {
+pub fn consistent(curves: &[NamedCurve], deltas: &[Delta], conversion: Conversion) -> Result<()> {
     // One voter is fewer changes than another voter at each answer.
     let exact = |curve: &&NamedCurve| curve.meaning.is_exact();
     let bound = |curve: &&NamedCurve| {
@@ -260,6 +260,14 @@ pub fn consistent(curves: &[NamedCurve]) -> Result<()> {
                 if let Some(place) = curve.curve.orders().iter().position(|other| other == order) {
                     figures.at_most(curve.name, curve.curve.values()[place]);
                 }
+            }
+            figures.check()?;
+        }
+        for &delta in deltas {
+            let mut figures = Figures::new(format!("ε at δ = {delta} of all answers by Rényi orders"));
+            figures.at_least(exact.name, exact.epsilon(delta, conversion).0);
+            for curve in curves.iter().filter(bound) {
+                figures.at_most(curve.name, curve.epsilon(delta, conversion).0);
             }
             figures.check()?;
         }

@@ -106,7 +106,7 @@ impl AccountStudy {
                 Err(error) => return Err(error),
             }
         }
-        curves::consistent(&curves)?;
+        curves::consistent(&curves, &deltas(self.delta), self.conversion)?;
         let losses = self.privacy_losses.then(|| {
             let meter = Meter::new(progress, queries.len() as u64, "queries");
             let (order, deltas) = (self.best_order(&curves)?, deltas(self.delta));
@@ -141,7 +141,7 @@ impl AccountStudy {
             return Err(Error::Rejected { operation: "--composition pld", reason });
         }
         let curves = curves::scenario(queries, adds, &self.orders)?;
-        curves::consistent(&curves)?;
+        curves::consistent(&curves, &deltas(self.delta), self.conversion)?;
         let losses = self.privacy_losses.then(|| losses::scenario(queries, &deltas(self.delta), self.delta));
         let losses = losses.transpose()?;
         if let Some(losses) = &losses {
@@ -152,7 +152,7 @@ impl AccountStudy {
 
     fn releases(&self, composition: &Composition, progress: &Progress<'_>) -> Result<AccountAnswer> {
         releases::have_common_neighbors(composition)?;
-        let costs = releases::Costs::new(composition, &self.orders);
+        let costs = releases::Costs::new(composition, &self.orders, progress)?;
         let releases = releases::Merged::new(&composition.parts, composition.group);
         let curve = releases.curve(&costs)?;
         let losses = self.privacy_losses.then(|| {

@@ -13,7 +13,7 @@ use crate::histogram::VoteHistogram;
 use crate::mechanism::{AdditiveNoise, Bins, LargestLoss, Mechanism, Relation};
 use crate::quantity::{Delta, NoiseScale, Order};
 use crate::record::{Composition, Release, ReleasePart};
-use crate::study::progress::Meter;
+use crate::study::progress::{Meter, Progress};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap};
 
@@ -43,8 +43,8 @@ fn key(release: &Release) -> Key {
 }
 
 impl Costs {
-    /// Of all releases of a composition.
-    pub fn new(composition: &Composition, requested: &[Order]) -> Self {
+    /// Of all releases of a composition: an integral for each of them at each order, if they are all different.
+    pub fn new(composition: &Composition, requested: &[Order], progress: &Progress<'_>) -> Result<Self> {
         let group = composition.group;
         let mut different: HashMap<Key, &Release> = HashMap::new();
         collect(&composition.parts, &mut different);
@@ -52,9 +52,13 @@ impl Costs {
             if different.len() > MOST_WITH_ALL_ORDERS { some_orders(requested) } else { all_orders(requested) };
         let different: Vec<(Key, &Release)> = different.into_iter().collect();
         let known = WorstCases::default();
-        let cost = |(key, release): (Key, &Release)| (key, least_theorem(release, group, &orders, &known));
-        let known = different.into_par_iter().map(cost).collect();
-        Self { orders, known }
+        let meter = Meter::new(progress, different.len() as u64, "releases");
+        let cost = |(key, release): (Key, &Release)| {
+            let cost = least_theorem(release, group, &orders, &known);
+            meter.add(1).map(|()| (key, cost))
+        };
+        let known = different.into_par_iter().map(cost).collect::<Result<_>>()?;
+        Ok(Self { orders, known })
     }
 
     /// The orders of all costs.

@@ -12,13 +12,33 @@ use crate::record::RecordedQuery;
 use rayon::prelude::*;
 use std::collections::HashMap;
 
-/// One move of a vote, between classes of known counts.
-struct Move {
+/// The moves of one vote away from a class of a known count.
+struct Moves {
     /// Votes of the class that loses one.
     from: u64,
-    change: Neighbor,
-    /// D_α by order, forward then reverse.
-    renyi: Vec<[f64; 2]>,
+    changes: Vec<Neighbor>,
+    /// By order, forward then reverse: the largest D_α of a move, and the place of the costliest among the changes.
+    largest: Vec<[f64; 2]>,
+    worst: Vec<[u32; 2]>,
+}
+
+impl Moves {
+    fn new(from: u64, orders: usize) -> Self {
+        Self { from, changes: Vec::new(), largest: vec![[f64::NEG_INFINITY; 2]; orders], worst: vec![[0; 2]; orders] }
+    }
+
+    fn add(&mut self, change: Neighbor, pair: &OutputPair, orders: &[Order]) {
+        let place = self.changes.len() as u32;
+        self.changes.push(change);
+        for ((&order, largest), worst) in orders.iter().zip(&mut self.largest).zip(&mut self.worst) {
+            for direction in Direction::BOTH {
+                let value = pair.renyi(direction, order);
+                if value >= largest[direction as usize] {
+                    (largest[direction as usize], worst[direction as usize]) = (value, place);
+                }
+            }
+        }
+    }
 }
 
 /// Every move of one vote of each recorded query.
@@ -26,7 +46,7 @@ pub struct VoterMoves<'a> {
     mechanism: NoisyArgmax,
     queries: &'a [RecordedQuery],
     /// The different histograms up to the order of their classes, and the moves of each.
-    different: Vec<(VoteHistogram, Vec<Move>)>,
+    different: Vec<(VoteHistogram, Vec<Moves>)>,
     /// The histogram of each query among them.
     places: Vec<usize>,
     voters: usize,
@@ -54,35 +74,33 @@ impl<'a> VoterMoves<'a> {
         let moves = |counts: &Vec<u64>| {
             let votes = VoteHistogram::new(counts.clone())?;
             let p = mechanism.distribution(&votes)?;
-            let of = |change| {
-                let Neighbor::Moved { from, .. } = change else { return Ok(None) };
+            let mut all: Vec<Moves> = Vec::new();
+            for change in votes.neighbors(Adjacency::Moved) {
+                let Neighbor::Moved { from, .. } = change else { continue };
                 let pair = OutputPair::new(p.clone(), mechanism.distribution(&votes.neighbor(change)?)?)?;
-                let both = |&order| Direction::BOTH.map(|direction| pair.renyi(direction, order));
-                let renyi = orders.iter().map(both).collect();
-                Ok(Some(Move { from: counts[from], change, renyi }))
-            };
-            let changes = votes.neighbors(Adjacency::Moved).into_iter();
-            let found: Vec<Option<Move>> = changes.map(of).collect::<Result<_>>()?;
-            Ok((votes, found.into_iter().flatten().collect()))
+                let place = all.iter().position(|moves| moves.from == counts[from]).unwrap_or_else(|| {
+                    all.push(Moves::new(counts[from], orders.len()));
+                    all.len() - 1
+                });
+                all[place].add(change, &pair, orders);
+            }
+            Ok((votes, all))
         };
         let different = sorted.par_iter().map(moves).collect::<Result<_>>()?;
         Ok(Some(Self { mechanism, queries, different, places, voters }))
     }
 
-    /// The costliest move of a voter on a query, at the order of this place; None with a single class.
-    fn worst(&self, query: usize, voter: usize, place: usize, direction: Direction) -> Option<&Move> {
+    /// The moves of a voter on a query; None with a single class.
+    fn moves(&self, query: usize, voter: usize) -> Option<&Moves> {
         let recorded = &self.queries[query];
         let count = recorded.histogram.counts()[usize::from(recorded.votes[voter])];
-        let moves = self.different[self.places[query]].1.iter().filter(|one| one.from == count);
-        let value = |one: &&Move| one.renyi[place][direction as usize];
-        moves.max_by(|a, b| value(a).total_cmp(&value(b)))
+        self.different[self.places[query]].1.iter().find(|moves| moves.from == count)
     }
 
     /// For each voter the sum of its costliest moves.
     pub fn sums(&self, place: usize, direction: Direction) -> Vec<f64> {
-        let cost = |query, voter| {
-            self.worst(query, voter, place, direction).map_or(0.0, |one| one.renyi[place][direction as usize])
-        };
+        let cost =
+            |query, voter| self.moves(query, voter).map_or(0.0, |moves| moves.largest[place][direction as usize]);
         let sum = |voter| (0..self.queries.len()).map(|query| cost(query, voter)).sum();
         (0..self.voters).into_par_iter().map(sum).collect()
     }
@@ -95,8 +113,9 @@ impl<'a> VoterMoves<'a> {
         let mut times: Vec<((usize, Neighbor), u64)> = Vec::new();
         let mut known: HashMap<(usize, Neighbor), usize> = HashMap::new();
         for query in 0..self.queries.len() {
-            let Some(one) = self.worst(query, voter, place, direction) else { continue };
-            let index = *known.entry((self.places[query], one.change)).or_insert_with_key(|key| {
+            let Some(moves) = self.moves(query, voter) else { continue };
+            let change = moves.changes[moves.worst[place][direction as usize] as usize];
+            let index = *known.entry((self.places[query], change)).or_insert_with_key(|key| {
                 times.push((*key, 0));
                 times.len() - 1
             });

@@ -1,7 +1,7 @@
 //! What noise has to achieve.
 
 use crate::bound::Direction;
-use crate::divergence::CertifiedProfile;
+use crate::divergence::{CertifiedProfile, gdp_delta};
 use crate::error::{Error, Result};
 use crate::quantity::{Delta, Epsilon, Probability};
 use crate::study::number::short;
@@ -101,7 +101,13 @@ impl Goal {
             Demand::Delta(_, delta) if delta > 0.0 => vec![delta],
             // As small as the smallest that a user may mean.
             Demand::Delta(..) => vec![1e-12],
-            Demand::Mu(_) => vec![1e-9, 1e-6, 1e-3, 0.05],
+            // At a δ above that of ε = 0 there is nothing to know, and an enclosure of ε = 0 is never narrow.
+            Demand::Mu(mu) => {
+                let largest = gdp_delta(mu, Epsilon::ZERO).unwrap_or(1.0).max(Self::SLACK);
+                [(1e-9, 1e-6), (1e-6, 1e-3), (1e-3, 0.03), (0.05, 0.5)]
+                    .map(|(delta, share)| (largest * share).min(delta))
+                    .to_vec()
+            }
             Demand::Rate(most, rate) => vec![0.3 * most, 0.03 * most, rate.get().min(0.5)],
         }
     }

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
 use crate::mechanism::{LargestLoss, Mechanism, NoiseFamily, Relation};
 use crate::quantity::{Epsilon, Probability};
-use profile::Profiles;
+use profile::{Enclosure, Profiles};
 use search::{CLOSE, CLOSEST, Least, least, rounded_down};
 use serde::Serialize;
 
@@ -145,7 +145,16 @@ impl Study for CalibrateStudy {
                 let close = if example.gaussian_mu().is_some() { CLOSEST } else { CLOSE };
                 least(close, |scale| {
                     meter.add(1)?;
-                    self.goal.is_met(&profiles.above(&*self.family.at(scale)?, &deltas)?.0)
+                    let mechanism = self.family.at(scale)?;
+                    if let Some(rough) = profiles.both(&*mechanism, &deltas, Enclosure::Rough)? {
+                        if self.goal.is_met(&rough)? {
+                            return Ok(true);
+                        }
+                        if self.goal.is_missed(&rough)? {
+                            return Ok(false);
+                        }
+                    }
+                    self.goal.is_met(&profiles.above(&*mechanism, &deltas)?.0)
                 })?
             }
         };
@@ -197,7 +206,9 @@ impl CalibrateStudy {
         let deltas = self.goal.deltas();
         for scale in std::iter::once(below).chain(LESS.map(|share| share * scale)).map(rounded_down) {
             meter.add(1)?;
-            let Some(profile) = profiles.both(&*self.family.at(scale)?, &deltas)? else { return Ok(None) };
+            let Some(profile) = profiles.both(&*self.family.at(scale)?, &deltas, Enclosure::Fine)? else {
+                return Ok(None);
+            };
             if self.goal.is_missed(&profile)? {
                 return Ok(Some(scale));
             }

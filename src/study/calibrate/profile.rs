@@ -9,6 +9,7 @@ use crate::mechanism::{Mechanism, Relation};
 use crate::quantity::{Delta, Order};
 use crate::record::Release;
 use crate::study::account::{Losses, all_orders, least_theorem, of_release};
+use rayon::prelude::*;
 use serde::Serialize;
 use std::fmt;
 use std::sync::Arc;
@@ -39,10 +40,32 @@ impl fmt::Display for ProfileKind {
     }
 }
 
-/// Relative width of an enclosure in ε.
-const WIDTH: f64 = 1e-4;
-/// Cells of real outputs.
-const CELLS: usize = 4_000;
+/// An enclosure in ε.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Enclosure {
+    /// Decides far from a goal, in a fraction of the time.
+    Rough,
+    /// Decides close to a goal.
+    Fine,
+}
+
+impl Enclosure {
+    /// Its relative width.
+    const fn width(self) -> f64 {
+        match self {
+            Self::Rough => 0.02,
+            Self::Fine => 1e-4,
+        }
+    }
+
+    /// Cells of real outputs.
+    const fn cells(self) -> usize {
+        match self {
+            Self::Rough => 1_000,
+            Self::Fine => 4_000,
+        }
+    }
+}
 
 /// Profiles of mechanisms on the same data.
 pub(super) struct Profiles {
@@ -61,19 +84,33 @@ impl Profiles {
         if let Some(mu) = mechanism.gaussian_mu() {
             return Ok((self.gaussian(mu)?, ProfileKind::Gaussian));
         }
-        match self.losses(mechanism)? {
-            Some(losses) => Ok((CertifiedProfile::of_losses(composed(&losses, deltas)?), ProfileKind::PrivacyLosses)),
+        match self.enclosed(mechanism, deltas, Enclosure::Fine)? {
+            Some(profile) => Ok((profile, ProfileKind::PrivacyLosses)),
             None => Ok((self.of_theorems(mechanism)?, ProfileKind::RenyiDivergences)),
         }
     }
 
     /// From both sides; None where nothing is known from below.
-    pub(super) fn both(&self, mechanism: &dyn Mechanism, deltas: &[f64]) -> Result<Option<CertifiedProfile>> {
-        if let Some(mu) = mechanism.gaussian_mu() {
-            return self.gaussian(mu).map(Some);
+    pub(super) fn both(
+        &self,
+        mechanism: &dyn Mechanism,
+        deltas: &[f64],
+        enclosure: Enclosure,
+    ) -> Result<Option<CertifiedProfile>> {
+        match mechanism.gaussian_mu() {
+            Some(mu) => self.gaussian(mu).map(Some),
+            None => self.enclosed(mechanism, deltas, enclosure),
         }
-        let Some(losses) = self.losses(mechanism)? else { return Ok(None) };
-        composed(&losses, deltas).map(|composed| Some(CertifiedProfile::of_losses(composed)))
+    }
+
+    fn enclosed(
+        &self,
+        mechanism: &dyn Mechanism,
+        deltas: &[f64],
+        enclosure: Enclosure,
+    ) -> Result<Option<CertifiedProfile>> {
+        let Some(losses) = self.losses(mechanism, enclosure.cells())? else { return Ok(None) };
+        composed(&losses, deltas, enclosure.width()).map(|composed| Some(CertifiedProfile::of_losses(composed)))
     }
 
     /// μ² adds up.
@@ -82,12 +119,12 @@ impl Profiles {
     }
 
     /// None where votes may move anywhere, so that no pair is the worst, and where no losses are known.
-    fn losses(&self, mechanism: &dyn Mechanism) -> Result<Option<Losses>> {
+    fn losses(&self, mechanism: &dyn Mechanism, cells: usize) -> Result<Option<Losses>> {
         match mechanism.kind().relation {
             Relation::OneRecord | Relation::OneVoter => {}
             _ => return Ok(None),
         }
-        match of_release(&self.release(mechanism)?, 1, Order::new(2.0)?, CELLS) {
+        match of_release(&self.release(mechanism)?, 1, Order::new(2.0)?, cells) {
             // Theorems may know more.
             Err(Error::Rejected { .. }) => Ok(None),
             losses => losses,
@@ -109,7 +146,7 @@ impl Profiles {
 }
 
 /// Once for each δ.
-fn composed(losses: &Losses, deltas: &[f64]) -> Result<Vec<ComposedLoss>> {
+fn composed(losses: &Losses, deltas: &[f64], width: f64) -> Result<Vec<ComposedLoss>> {
     let losses = [(&losses.enclosed, losses.times)];
-    deltas.iter().map(|&delta| compose_losses(&losses, Delta::new(delta)?, WIDTH)).collect()
+    deltas.par_iter().map(|&delta| compose_losses(&losses, Delta::new(delta)?, width)).collect()
 }

@@ -33,6 +33,12 @@ pub struct MembershipAnswer {
     /// Who was attacked.
     #[serde(skip)]
     pub models: VictimModels,
+    /// The failure probability of the limits at each FPR, of all attacks together; none without an attack.
+    #[serde(skip)]
+    pub failure_probability: f64,
+    /// Whether attacks share it, so that the one that looks best may be picked.
+    #[serde(skip)]
+    pub shared: bool,
     /// Attack by level: population, classes, top, most vulnerable sample.
     pub levels: Vec<LevelRow>,
     /// ROC of the population under each attack, thinned out, with limits.
@@ -61,6 +67,8 @@ impl MembershipAnswer {
             schema,
             attack,
             models,
+            failure_probability: attacks.first().map_or(f64::NAN, |(_, metrics)| metrics.plan.failure.get()),
+            shared: attacks.iter().any(|(_, metrics)| metrics.plan.attacks > 1),
             levels: Vec::new(),
             roc: Vec::new(),
             sample_level: Vec::new(),

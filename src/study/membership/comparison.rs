@@ -14,8 +14,8 @@ use ndarray::Axis;
 
 /// Which of several attacks infers membership best?
 ///
-/// The best of several is chosen after the fact, so its figures are optimistic. An attack that cannot use the answers
-/// is left out with a warning.
+/// The best of several is chosen after the fact: its rates are optimistic, and limits hold for it if all attacks share
+/// the failure probability. An attack that cannot use the answers is left out with a warning.
 #[derive(Clone)]
 pub struct ComparisonStudy<'a> {
     /// The recorded answers, which are read block by block and more than once.
@@ -25,7 +25,7 @@ pub struct ComparisonStudy<'a> {
     pub attacks: Vec<(String, Attack)>,
     /// The models that are attacked.
     pub victims: Victims,
-    /// Whether all attacks share the failure probability of the limits of single samples.
+    /// Whether all attacks share the failure probability of the limits.
     pub failure_per: FailurePer,
     /// What is measured of the guesses of each attack.
     pub measures: Measures,

@@ -215,13 +215,13 @@ impl<'a> Compared<'a> {
                 let accuracies = mean(defense).zip(mean(dp_sgd)).map(|(larger, smaller)| [larger, smaller]);
                 let at = row.at.iter().enumerate();
                 let compare = |(place, larger): (usize, &BandedRate)| {
-                    let of = |row: &&&DefenseEvaluation| row.at.get(place).copied();
-                    let most = private.iter().filter(|row| of(row).is_some());
-                    let most = most.max_by(|a, b| {
-                        let tpr = |row: &&&DefenseEvaluation| of(row).map_or(0.0, |rate| rate.tpr);
-                        tpr(a).total_cmp(&tpr(b))
-                    })?;
-                    let smaller = measured(most, most.at.get(place)?);
+                    let rates = || private.iter().filter_map(|row| Some((*row, row.at.get(place)?)));
+                    let (most, rate) = rates().max_by(|a, b| a.1.tpr.total_cmp(&b.1.tpr))?;
+                    // Selected by these rates: all bands hold together, and so does that of the largest of them.
+                    let largest =
+                        |end: fn(&BandedRate) -> f64| Number(rates().map(|(_, rate)| end(rate)).fold(0.0, f64::max));
+                    let [lower, upper] = [largest(|rate| rate.lower.0), largest(|rate| rate.upper.0)];
+                    let smaller = measured(most, &BandedRate { lower, upper, ..*rate });
                     let found = finding(Finding::DpSgdLeaksLess, &defense.defense, measured(row, larger), smaller);
                     Some(found.at_utility(accuracies))
                 };

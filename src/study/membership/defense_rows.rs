@@ -42,7 +42,8 @@ pub struct BandedRate {
     pub fpr: f64,
     /// Share of the members that are found.
     pub tpr: f64,
-    /// Lower end: the smaller of the percentile over resampled victims and the Clopper-Pearson limit of the rule.
+    /// Lower end: the smaller of the percentile over resampled victims and the Clopper-Pearson limit of the rule. Of the
+    /// canaries of DP-SGD that leak most, the largest lower end of them, and the same for the upper one.
     pub lower: Number,
     /// Upper end: the larger one.
     pub upper: Number,

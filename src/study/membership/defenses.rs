@@ -24,7 +24,8 @@ use serde::Serialize;
 /// canaries, is what the most vulnerable samples are exposed to. Every model is a victim in turn, and the others are its
 /// shadow models. Bands are percentiles over resampled victims
 /// ([`victim_bootstrap`](crate::membership::victim_bootstrap)), widened to the Clopper-Pearson limits of the same rule:
-/// where no victim finds a member all resamples agree on a TPR of 0, which is no evidence that it is.
+/// where no victim finds a member all resamples agree on a TPR of 0, which is no evidence that it is. All attacks share
+/// the failure probability, so that the bands at one FPR are meant to hold together, and for what looks best.
 ///
 /// # References
 /// Aerni, Zhang and Tramèr (2024), "Evaluations of machine learning privacy defenses are misleading", sections 4 and 5,
@@ -80,7 +81,7 @@ pub struct DefensesAnswer {
     pub evaluations: Vec<DefenseEvaluation>,
     /// Their ROCs, thinned out.
     pub roc: Vec<DefenseRoc>,
-    /// The probability with which a band is meant to miss.
+    /// The probability with which some band at an FPR is meant to miss.
     pub failure_probability: f64,
     /// The seed of the bootstrap, and of what was trained.
     #[serde(skip)]

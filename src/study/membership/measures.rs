@@ -1,7 +1,7 @@
 //! What is measured of the guesses of an attack.
 
 use crate::error::Result;
-use crate::membership::{Guesses, Level, MembershipMetrics, MembershipPlan, membership_metrics};
+use crate::membership::{Guesses, MembershipMetrics, MembershipPlan, membership_metrics};
 use ndarray::Array2;
 
 /// Whose guesses are pooled.
@@ -43,11 +43,11 @@ impl Measures {
         let right = right.map(|right| right.view());
         let mut metrics = membership_metrics(&guesses.scores, labels.as_deref(), right, &self.plan)?;
         metrics.levels.retain(|level| {
-            let population = matches!(level.level, Level::Population | Level::Class(_));
+            let selected = level.level.is_selected();
             match self.levels {
                 Levels::Both => true,
-                Levels::Population => population,
-                Levels::Sample => !population,
+                Levels::Population => !selected,
+                Levels::Sample => selected,
             }
         });
         Ok(metrics)

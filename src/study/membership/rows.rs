@@ -21,25 +21,25 @@ pub struct TprRow {
     pub fpr: f64,
     /// Share of the members at hand that this rule finds.
     pub tpr: f64,
-    /// Lower limit of the TPR of the rule "score > above" on any members.
-    pub tpr_lower: Number,
-    /// Upper limit of the TPR of the rule "score > above" on any members.
-    pub tpr_upper: Number,
-    /// Upper limit of the FPR of the rule "score > above" on any non-members; it may exceed the target.
-    pub fpr_upper: Number,
-    /// Lower limit of the ROC at the target.
-    pub curve_lower: Number,
-    /// Upper limit of the ROC at the target.
-    pub curve_upper: Number,
+    /// Lower limit of the TPR of the rule "score > above" on any members; absent for selected samples.
+    pub tpr_lower: Option<Number>,
+    /// Upper limit of the TPR of the rule "score > above" on any members; absent for selected samples.
+    pub tpr_upper: Option<Number>,
+    /// Upper limit of the FPR of the rule "score > above" on any non-members; it may exceed the target. Absent for
+    /// selected samples.
+    pub fpr_upper: Option<Number>,
+    /// Lower limit of the ROC at the target; absent for selected samples.
+    pub curve_lower: Option<Number>,
+    /// Upper limit of the ROC at the target; absent for selected samples.
+    pub curve_upper: Option<Number>,
     /// Lower end when victims are resampled (heuristic); population only.
     pub bootstrap_lower: Option<Number>,
     /// Upper end when victims are resampled (heuristic); population only.
     pub bootstrap_upper: Option<Number>,
-    /// The probability with which each pair of limits may be wrong.
+    /// The probability with which each pair of limits may be wrong: that of the attack, and of a class its share of it.
     pub failure_probability: f64,
-    /// What the limits guarantee: `heuristic`, because guesses about one victim share its training, and because samples
-    /// of some levels are chosen by these guesses. Were guesses independent and levels fixed, they would be
-    /// finite-sample.
+    /// What the limits guarantee: `heuristic`, because guesses about one victim share its training. Were guesses
+    /// independent, they would be finite-sample.
     pub validity: Validity,
 }
 
@@ -55,7 +55,7 @@ pub struct LevelRow {
     pub label: Option<i64>,
     /// Samples pooled.
     pub samples: usize,
-    /// Whether the samples were chosen by these guesses, so that the figures are optimistic.
+    /// Whether the samples were selected by these guesses: their figures are optimistic and have no limits.
     pub chosen_on_data: bool,
     /// Guesses about members.
     pub members: u64,
@@ -84,18 +84,20 @@ impl LevelRow {
             Level::Top(_) => ("top", None),
             Level::MostVulnerable => ("most-vulnerable", None),
         };
+        let selected = level.level.is_selected();
         let at = level.at.iter().enumerate().map(|(place, at)| {
             let resampled = bootstrap.and_then(|bands| bands.tpr.get(place));
+            let limit = |value: f64| (!selected).then_some(Number(value));
             TprRow {
                 target_fpr: at.target.get(),
                 above: at.above.map(Number),
                 fpr: at.fpr_estimate(),
                 tpr: at.tpr_estimate(),
-                tpr_lower: Number(at.tpr.lower),
-                tpr_upper: Number(at.tpr.upper),
-                fpr_upper: Number(at.fpr_upper),
-                curve_lower: Number(at.curve.lower),
-                curve_upper: Number(at.curve.upper),
+                tpr_lower: limit(at.tpr.lower),
+                tpr_upper: limit(at.tpr.upper),
+                fpr_upper: limit(at.fpr_upper),
+                curve_lower: limit(at.curve.lower),
+                curve_upper: limit(at.curve.upper),
                 bootstrap_lower: resampled.map(|interval| Number(interval.lower)),
                 bootstrap_upper: resampled.map(|interval| Number(interval.upper)),
                 failure_probability: at.tpr.failure_probability.get(),
@@ -107,7 +109,7 @@ impl LevelRow {
             level: name,
             label,
             samples: level.samples,
-            chosen_on_data: chosen(level.level),
+            chosen_on_data: selected,
             members: level.members,
             non_members: level.non_members,
             auc: level.auc,
@@ -118,10 +120,6 @@ impl LevelRow {
             at: at.collect(),
         }
     }
-}
-
-const fn chosen(level: Level) -> bool {
-    matches!(level, Level::Top(_) | Level::MostVulnerable)
 }
 
 /// A point of a ROC.

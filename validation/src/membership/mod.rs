@@ -31,9 +31,9 @@ pub fn report() -> Report {
         "64 networks on Fashion-MNIST, each trained on 4,000 fixed images and a random half of 500 audit images, either \
          with their own labels or mislabeled at random; every model the victim of the 63 others. Attacks see one view, \
          the image itself, unless they say 18. In brackets limits at failure probability {}; those of victims are \
-         percentiles over {} resampled victims, seed {} (heuristic). The top 10 and the most vulnerable sample are chosen \
-         on the guesses that are shown for them, the samples exposed beyond doubt are not: their limits hold for all 500 \
-         at once",
+         percentiles over {} resampled victims, seed {} (heuristic). The top 10 and the most vulnerable sample are \
+         selected by the guesses that are shown for them and have no limits; those of the samples exposed beyond doubt \
+         hold for all 500 at once",
         plan.failure,
         plan.resamples.unwrap_or(0),
         plan.seed

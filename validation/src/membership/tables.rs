@@ -39,9 +39,8 @@ pub fn levels<'a>(report: &mut Report, kind: &str, found: impl Iterator<Item = &
     ];
     for Found { attack, metrics, .. } in found {
         let Some(all) = population(metrics) else { continue };
-        let of_rule = |level: Option<&LevelMetrics>, place: usize| {
-            let at = level.and_then(|level| level.at.get(place));
-            at.map_or_else(String::new, |at| banded(at.tpr_estimate(), at.tpr))
+        let selected = |level: Option<&LevelMetrics>, place: usize| {
+            level.and_then(|level| level.at.get(place)).map_or_else(String::new, |at| percent(at.tpr_estimate()))
         };
         let curve = |place: usize| all.at.get(place).map_or_else(String::new, |at| banded(at.tpr_estimate(), at.curve));
         let top = level(metrics, |level| matches!(level, Level::Top(_)));
@@ -52,16 +51,16 @@ pub fn levels<'a>(report: &mut Report, kind: &str, found: impl Iterator<Item = &
             format!("{:.4}", all.best.balanced_accuracy),
             curve(SMALL),
             curve(LARGER),
-            of_rule(top, SMALL),
-            of_rule(top, LARGER),
-            of_rule(worst, SMALL),
+            selected(top, SMALL),
+            selected(top, LARGER),
+            selected(worst, SMALL),
             exposed(metrics).to_string(),
         ]);
     }
     if rows.len() > 1 {
         report.line(format!(
-            "{kind}: TPR in % at FPR 0.1 % and 1 %, population with limits of the ROC, chosen samples with limits of the \
-             rule; exposed: samples of 500 beyond doubt"
+            "{kind}: TPR in % at FPR 0.1 % and 1 %, population with limits of the ROC, samples that the same \
+             guesses selected without limits; exposed: samples of 500 beyond doubt"
         ));
         aligned(report, &rows);
     }
@@ -132,7 +131,10 @@ pub fn details(report: &mut Report, found: &Found) {
             level.auc, level.best.balanced_accuracy
         );
         for (place, at) in level.at.iter().enumerate() {
-            line += &format!(" {} [{}, {}]", percent(at.tpr_estimate()), percent(at.tpr.lower), percent(at.tpr.upper));
+            line += &format!(" {}", percent(at.tpr_estimate()));
+            if !level.level.is_selected() {
+                line += &format!(" [{}, {}]", percent(at.tpr.lower), percent(at.tpr.upper));
+            }
             if level.level == Level::Population {
                 line += &format!(" ROC [{}, {}]", percent(at.curve.lower), percent(at.curve.upper));
                 if let Some(band) = metrics.bootstrap.as_ref().and_then(|bands| bands.tpr.get(place)) {
