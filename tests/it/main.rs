@@ -42,6 +42,7 @@ mod damaged_archives;
 mod desk;
 mod determinism;
 mod documentation;
+mod duplicate_keys;
 mod exact_frequencies;
 mod false_claims;
 mod function_size;
@@ -76,6 +77,7 @@ mod simulated_distributions;
 mod source;
 mod studies;
 mod studies_of_outputs;
+mod suites;
 mod surfaces;
 mod whole_answer;
 
