@@ -156,7 +156,8 @@ pub fn place(path: &Path) -> Option<PathBuf> {
 
 /// Writes the text of a command that has no document, to stdout or to the file of `--output`.
 pub fn print(common: &Common, forms: &[Format], bytes: &[u8]) -> Result<()> {
-    let rejected = |operation| Error::Rejected { operation, reason: "this command prints a text and nothing else".into() };
+    let rejected =
+        |operation| Error::Rejected { operation, reason: "this command prints a text and nothing else".into() };
     if common.report.is_some() || common.figures.is_some() {
         return Err(rejected(if common.report.is_some() { "--report" } else { "--figures" }));
     }

@@ -23,12 +23,11 @@ fn files() {
             "count",
         ),
         (
-            "ignored.json",
-            "[{\"outcome\": \"a\", \"count\": 5, \"count_neighbor\": 5, \"note\": {\"x\": 1, \"x\": 2}}]".into(),
-            "audit counts ignored.json",
-            "x",
+            "data.json",
+            "[{\"age\": 31, \"age\": 13}]".into(),
+            "audit mechanism --program x --relation add-remove --dataset data.json",
+            "age",
         ),
-        ("data.json", "[{\"age\": 31, \"age\": 13}]".into(), "audit mechanism --program x --relation add-remove --dataset data.json", "age"),
         (
             "pairs.json",
             "[{\"dataset\": [1], \"neighbor\": [{\"a\": 1, \"a\": 1}]}]".into(),
@@ -41,9 +40,19 @@ fn files() {
             "membership text text.jsonl",
             "id",
         ),
-        ("plan.json", "{\"schema\": \"leakbound.canary-plan/1\", \"schema\": \"x\"}".into(), "canaries audit plan.json s.csv", "schema"),
+        (
+            "plan.json",
+            "{\"schema\": \"leakbound.canary-plan/1\", \"schema\": \"x\"}".into(),
+            "canaries audit plan.json s.csv",
+            "schema",
+        ),
         ("part.json", "{\"schema\": \"leakbound.simulate/1\", \"schema\": \"x\"}".into(), "merge part.json", "schema"),
-        ("found.json", "{\"schema\": \"x\", \"schema\": \"y\"}".into(), "audit mechanism --counterexample found.json", "schema"),
+        (
+            "found.json",
+            "{\"schema\": \"x\", \"schema\": \"y\"}".into(),
+            "audit mechanism --counterexample found.json",
+            "schema",
+        ),
     ] {
         desk.file(name, text);
         let line = desk.rejected(1, words);
@@ -65,11 +74,15 @@ fn words() {
     let desk = Desk::new();
     let case = r#"{"mechanism":"gnmax","sigma":2,"histogram":[3,1],"order":8,"sigma":1}"#;
     let line = desk.rejected(2, &["verify", "--accountant", "gnmax-worst-case", "--case", case]);
-    assert!(line.contains("case: duplicate key `sigma` at line 1 column 58"), "{line}");
-    let line = desk.rejected(2, &["verify", "--accountant", "gnmax-worst-case", "--case", &case.replace("\"sigma\":1", "\"delta\":0.1")]);
+    assert!(line.contains("case: duplicate key `sigma` at line 1 column 60"), "{line}");
+    let line = desk.rejected(
+        2,
+        &["verify", "--accountant", "gnmax-worst-case", "--case", &case.replace("\"sigma\":1", "\"delta\":0.1")],
+    );
     assert!(line.contains("the key `delta` is not used"), "{line}");
     let data = "[{\"a\": 1, \"a\": 2}]";
-    let (_, line) = desk.failed(&["audit", "mechanism", "--program", "x", "--relation", "add-remove", "--dataset", data]);
+    let (_, line) =
+        desk.failed(&["audit", "mechanism", "--program", "x", "--relation", "add-remove", "--dataset", data]);
     assert!(line.contains("each key once") && line.contains("[{\"a\": 1"), "{line}");
 }
 

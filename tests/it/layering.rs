@@ -106,8 +106,7 @@ fn a_circle_of_files_is_detected() {
 
 /// What a user hands over is read by `json`, which takes no key twice; these read what this program wrote, or what a
 /// program prints that is read so by the room itself.
-const OWN_JSON: [&str; 4] =
-    ["json.rs", "record/audit_journal.rs", "black_box/source.rs", "train/checkpoint.rs"];
+const OWN_JSON: [&str; 4] = ["json.rs", "record/audit_journal.rs", "black_box/source.rs", "train/checkpoint.rs"];
 
 #[test]
 fn json_of_users_has_one_reader() {
@@ -116,7 +115,8 @@ fn json_of_users_has_one_reader() {
         let code = code(&text);
         let tokens = tokens(code.split("#[cfg(test)]").next().unwrap_or(&code));
         let reads = |window: &&[&str]| {
-            window[..2] == ["serde_json", "::"] && ["from_str", "from_slice", "from_reader", "Deserializer"].contains(&window[2])
+            window[..2] == ["serde_json", "::"]
+                && ["from_str", "from_slice", "from_reader", "Deserializer"].contains(&window[2])
         };
         // A file of tests alone.
         if !path.ends_with("tests.rs") && tokens.windows(3).any(|window| reads(&window)) {

@@ -26,7 +26,8 @@ pub fn plan(common: &Common, file: &Path) -> Result<(StudySuite, Vec<Cli>)> {
     let mut plan = Plan { schema: Schema::new(), open: Vec::new(), used: Vec::new() };
     let planned = plan.suite(file)?;
     let stem = |page: &PathBuf| page.file_stem().unwrap_or_default().to_owned();
-    let figures = common.figures.as_ref().zip(common.report.as_ref()).map(|(folder, page)| figure(&folder.join(stem(page)), 1));
+    let figures =
+        common.figures.as_ref().zip(common.report.as_ref()).map(|(folder, page)| figure(&folder.join(stem(page)), 1));
     for (option, path) in [("--output", &common.output), ("--report", &common.report), ("--figures", &figures)] {
         if let Some((path, by)) = path.as_ref().and_then(|path| Some((path, plan.taken(path, option)?))) {
             return Err(replaces(option, path, &by));
@@ -53,14 +54,19 @@ impl Plan {
     fn suite(&mut self, file: &Path) -> Result<(StudySuite, Vec<Cli>)> {
         let suite = read_suite(file)?;
         self.open.push(where_it_is(file));
-        self.used.push(Used { place: where_it_is(file), option: "file".into(), by: "the file of studies itself".into() });
+        self.used.push(Used {
+            place: where_it_is(file),
+            option: "file".into(),
+            by: "the file of studies itself".into(),
+        });
         let mut requests = Vec::with_capacity(suite.studies.len());
         for study in &suite.studies {
             let request = self.study(file, study)?;
             if let Command::Run(inner) = &request.command {
                 let fault = |found: String, expected: String| InputError { expected, ..study.fault(file, found) };
                 if self.open.contains(&where_it_is(&inner.file)) {
-                    let found = format!("the file {}, which this study belongs to", echo(&inner.file.to_string_lossy()));
+                    let found =
+                        format!("the file {}, which this study belongs to", echo(&inner.file.to_string_lossy()));
                     return Err(fault(found, "a file that does not run itself".into()).into());
                 }
                 if self.open.len() == DEEPEST {
