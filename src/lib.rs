@@ -22,7 +22,7 @@
 //! | [`model`], [`simulate`] | vote models of private prediction; samplers on any number of threads |
 //! | [`token`] | ensembles of language models that answer with tokens, and what each member of them leaks |
 //! | [`membership`], [`label_dp`], [`property`] | attacks on recorded models |
-//! | [`record`], [`report`] | files in, documents out |
+//! | [`record`], [`json`], [`report`] | files in, documents out |
 //! | [`quantity`], [`counts`], [`histogram`], [`bound`], [`error`] | the vocabulary; [`prelude`] has the names that most programs need |
 //!
 //! [`simulate::simulate`] draws the outputs of a [`model::VoteModel`], or of any [`simulate::Sampler`], reproducibly on
@@ -75,6 +75,7 @@ pub mod divergence;
 pub mod error;
 pub mod histogram;
 pub mod interval;
+pub mod json;
 pub mod label_dp;
 pub mod mechanism;
 pub mod membership;

@@ -7,10 +7,28 @@ use super::args::{Cli, Common};
 use super::usage;
 use clap::builder::ArgAction;
 use clap::{Arg, Args, CommandFactory};
+use leakbound::error::echo;
+use leakbound::quantity::Order;
 use serde_json::{Map, Value};
 use std::any::TypeId;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+
+/// Whose word the options are.
+#[derive(Clone, Copy)]
+pub(super) enum Origin<'a> {
+    /// A document's, which says null or an empty list of what was not given.
+    Document,
+    /// Somebody's, in a file: whatever stands there is meant. Paths are relative to its folder, if given.
+    File(Option<&'a Path>),
+}
+
+/// The arguments of a command.
+pub(super) struct Words {
+    pub(super) words: Vec<OsString>,
+    /// The files and folders among them, with the names of their options in the parser.
+    pub(super) paths: Vec<(String, PathBuf)>,
+}
 
 /// The parser of every command, with the options that all commands share.
 pub(super) struct Schema(clap::Command);
@@ -23,10 +41,8 @@ impl Schema {
     }
 
     /// The arguments of `leakbound COMMAND` for these options: names with hyphens or underscores, lists for options
-    /// with several values, `true` for flags. Null, `false`, empty lists and defaults are left out, because some
-    /// options exclude each other even with their default values.
-    ///
-    /// Paths are relative to `folder`, if given.
+    /// with several values, `true` for flags. `false` and defaults are left out, because some options exclude each other
+    /// even with their default values; but for the seed, since one that is given overrules a scenario's.
     ///
     /// # Errors
     /// What was found that is no request, as one phrase.
@@ -34,36 +50,46 @@ impl Schema {
         &self,
         command: &str,
         options: &Map<String, Value>,
-        folder: Option<&Path>,
-    ) -> Result<Vec<OsString>, String> {
+        origin: Origin<'_>,
+    ) -> Result<Words, String> {
         let found = self.command(command)?;
-        let mut arguments: Vec<OsString> = command.split_whitespace().map(OsString::from).collect();
+        let mut words: Vec<OsString> = command.split_whitespace().map(OsString::from).collect();
         let mut positional: Vec<(Option<usize>, Vec<String>)> = Vec::new();
+        let (mut paths, mut seen): (Vec<(String, PathBuf)>, Vec<&clap::Id>) = (Vec::new(), Vec::new());
         for (name, value) in options {
             let long = name.replace('_', "-");
-            let argument = found
-                .get_arguments()
-                .find(|argument| argument.get_id() == name.as_str() || argument.get_long() == Some(&long))
-                .ok_or_else(|| format!("the option `{name}`, which it does not have"))?;
-            let values = values(argument, value).map_err(|kind| format!("`{name} = {value}`, which is not {kind}"))?;
-            let values: Vec<String> = match folder {
-                Some(folder) if is_path(argument) => values.iter().map(|path| within(folder, path)).collect(),
+            let named = |argument: &&Arg| argument.get_id() == name.as_str() || argument.get_long() == Some(&long);
+            let argument = found.get_arguments().filter(|argument| is_option(argument)).find(named);
+            let argument = argument.ok_or_else(|| format!("the option `{}`, which it does not have", echo(name)))?;
+            if seen.contains(&argument.get_id()) {
+                return Err(format!("the option `{}` a second time", echo(name)));
+            }
+            seen.push(argument.get_id());
+            let values = values(argument, value, origin)
+                .map_err(|kind| format!("`{} = {}`, which is not {kind}", echo(name), echo(&value.to_string())))?;
+            let values: Vec<String> = match origin {
+                Origin::File(Some(folder)) if is_path(argument) => {
+                    values.iter().map(|path| within(folder, path)).collect()
+                }
                 _ => values,
             };
+            if is_path(argument) {
+                paths.extend(values.iter().map(|path| (argument.get_id().to_string(), PathBuf::from(path))));
+            }
             if argument.is_positional() {
                 positional.push((argument.get_index(), values));
             } else if takes_value(argument) {
                 let name = argument.get_long().unwrap_or(&long);
-                arguments.extend(values.into_iter().map(|value| format!("--{name}={value}").into()));
+                words.extend(values.into_iter().map(|value| format!("--{name}={value}").into()));
             } else if !values.is_empty() {
-                arguments.push(format!("--{long}").into());
+                words.push(format!("--{long}").into());
             }
         }
         positional.sort_by_key(|(index, _)| *index);
         // A file may be called `-` or begin with a hyphen.
-        arguments.push("--".into());
-        arguments.extend(positional.into_iter().flat_map(|(_, values)| values).map(OsString::from));
-        Ok(arguments)
+        words.push("--".into());
+        words.extend(positional.into_iter().flat_map(|(_, values)| values).map(OsString::from));
+        Ok(Words { words, paths })
     }
 
     /// The options that every command has, but the seed: they say where the result goes, and how it is made.
@@ -117,46 +143,71 @@ fn takes_value(argument: &Arg) -> bool {
     matches!(argument.get_action(), ArgAction::Set | ArgAction::Append)
 }
 
+/// Whether it is an option of the command, and not a request for help.
+fn is_option(argument: &Arg) -> bool {
+    takes_value(argument) || matches!(argument.get_action(), ArgAction::SetTrue)
+}
+
+/// Whether its value may be a list or table of JSON, which the help shows by its placeholder.
+fn takes_json(argument: &Arg) -> bool {
+    let names = argument.get_value_names().unwrap_or_default();
+    names.iter().any(|name| name.contains("JSON") || name.contains("[...]"))
+}
+
 /// The texts that the parser reads, one for each time that the option is given; none where it is left out.
-fn values(argument: &Arg, value: &Value) -> Result<Vec<String>, &'static str> {
+fn values(argument: &Arg, value: &Value, origin: Origin<'_>) -> Result<Vec<String>, &'static str> {
+    let is_document = matches!(origin, Origin::Document);
     if !takes_value(argument) {
         return match value {
             Value::Bool(true) => Ok(vec![String::new()]),
-            Value::Bool(false) | Value::Null => Ok(Vec::new()),
+            Value::Bool(false) => Ok(Vec::new()),
+            Value::Null if is_document => Ok(Vec::new()),
             _ => Err("true or false"),
         };
     }
+    let repeated = matches!(argument.get_action(), ArgAction::Append);
     // One text for each value, or one for all of them.
-    let apart = matches!(argument.get_action(), ArgAction::Append) && argument.get_value_delimiter().is_none();
+    let apart = repeated && argument.get_value_delimiter().is_none();
+    let pairs = argument.get_value_parser().type_id() == TypeId::of::<(Order, f64)>();
     let texts = match value {
-        Value::Null => Vec::new(),
-        Value::Bool(_) => return Err("a number, a text or a list"),
-        Value::Array(items) if apart => items.iter().map(|item| joined(item, ":")).collect::<Result<_, _>>()?,
-        Value::Object(items) if apart => {
+        Value::Null if is_document => Vec::new(),
+        Value::Array(items) if items.is_empty() && is_document && repeated => Vec::new(),
+        Value::Array(_) | Value::Object(_) if takes_json(argument) => vec![value.to_string()],
+        Value::Array(items) if items.is_empty() => return Err("a list with at least one value"),
+        Value::Array(items) if pairs => items.iter().map(|item| joined(item, ":")).collect::<Result<_, _>>()?,
+        Value::Array(items) if apart => items.iter().map(text).collect::<Result<_, _>>()?,
+        Value::Array(_) if is_path(argument) && !repeated => return Err("one path, as a text"),
+        Value::Object(items) if pairs && !items.is_empty() => {
             let pair = |(key, item): (&String, &Value)| Ok(format!("{key}:{}", text(item)?));
             items.iter().map(pair).collect::<Result<_, &'static str>>()?
         }
-        Value::Object(_) => vec![value.to_string()],
-        Value::Array(items) if items.is_empty() => Vec::new(),
-        _ => vec![joined(value, ",")?],
+        Value::Object(_) if pairs => return Err("a table of orders and values with at least one of them"),
+        Value::Number(_) if is_path(argument) => return Err("a path, as a text"),
+        Value::Null | Value::Bool(_) | Value::Object(_) => return Err("a number, a text or a list"),
+        Value::Array(_) | Value::String(_) | Value::Number(_) => vec![joined(value, ",")?],
     };
+    if is_path(argument) && texts.iter().any(String::is_empty) {
+        return Err("a path");
+    }
     let default: Vec<&str> = argument.get_default_values().iter().filter_map(|value| value.to_str()).collect();
-    Ok(if !default.is_empty() && same(&texts.join(","), &default.join(",")) { Vec::new() } else { texts })
+    let is_default = argument.get_id() != "seed" && !default.is_empty() && same(&texts.join(","), &default.join(","));
+    Ok(if is_default { Vec::new() } else { texts })
 }
 
 /// The items of a list with a separator between them; another value as it is.
 fn joined(value: &Value, separator: &str) -> Result<String, &'static str> {
-    match value {
-        Value::Array(items) => Ok(items.iter().map(text).collect::<Result<Vec<_>, _>>()?.join(separator)),
-        other => text(other),
-    }
+    let Value::Array(items) = value else { return text(value) };
+    let texts = items.iter().map(text).collect::<Result<Vec<_>, _>>()?;
+    // It would become two.
+    let divided = texts.iter().any(|text| text.contains(separator));
+    if divided { Err("a list of values without separators in them") } else { Ok(texts.join(separator)) }
 }
 
 fn text(value: &Value) -> Result<String, &'static str> {
     match value {
         Value::String(text) => Ok(text.clone()),
         Value::Number(number) => Ok(number.to_string()),
-        _ => Err("a number or a text"),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => Err("a number or a text"),
     }
 }
 

@@ -111,7 +111,8 @@ impl Report {
     }
 }
 
-fn figure(figures: &Path, number: usize) -> PathBuf {
+/// The file of a figure.
+pub fn figure(figures: &Path, number: usize) -> PathBuf {
     let mut name = figures.as_os_str().to_owned();
     name.push(format!("-{number}.svg"));
     name.into()
@@ -134,7 +135,8 @@ pub fn reject_any(option: &'static str, path: &Path, others: &[&Path], found: &s
     if others.iter().any(same) { Err(replaces(option, path, found)) } else { Ok(()) }
 }
 
-fn replaces(option: &'static str, path: &Path, found: &str) -> Error {
+/// The error for a result that would replace a file which is something else.
+pub fn replaces(option: &'static str, path: &Path, found: &str) -> Error {
     Error::from(InputError {
         file: path.to_path_buf(),
         place: option.into(),
@@ -145,19 +147,30 @@ fn replaces(option: &'static str, path: &Path, found: &str) -> Error {
 }
 
 /// Where a file is or will be.
-fn place(path: &Path) -> Option<PathBuf> {
+pub fn place(path: &Path) -> Option<PathBuf> {
     path.canonicalize().ok().or_else(|| {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         Some(folder.canonicalize().ok()?.join(path.file_name()?))
     })
 }
 
-/// Writes to stdout; a reader that has seen enough is no error.
-pub fn print(bytes: &[u8]) -> Result<()> {
-    print_with(|stdout| stdout.write_all(bytes))
+/// Writes the text of a command that has no document, to stdout or to the file of `--output`.
+pub fn print(common: &Common, forms: &[Format], bytes: &[u8]) -> Result<()> {
+    let rejected =
+        |operation| Error::Rejected { operation, reason: "this command prints a text and nothing else".into() };
+    if common.report.is_some() || common.figures.is_some() {
+        return Err(rejected(if common.report.is_some() { "--report" } else { "--figures" }));
+    }
+    if !forms.contains(&common.format) {
+        return Err(rejected("--format"));
+    }
+    match &common.output {
+        Some(path) => write_atomically(path, bytes),
+        None => print_with(|stdout| stdout.write_all(bytes)),
+    }
 }
 
-/// The same, piece by piece.
+/// Writes to stdout, piece by piece; a reader that has seen enough is no error.
 fn print_with(write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) -> Result<()> {
     let mut stdout = BufWriter::with_capacity(PIECE, io::stdout().lock());
     match write(&mut stdout).and_then(|()| stdout.flush()) {

@@ -51,7 +51,8 @@ pub(super) fn start(asked: Option<usize>, alone: Alone) -> Result<Option<Fewer>>
 
 fn start_all(asked: Option<usize>, alone: Alone) -> Result<Option<Fewer>> {
     let (wanted, capped) = wanted(asked, std::env::var(VARIABLE).ok().as_deref());
-    let (seats, rejected) = seats(wanted, start_one);
+    let (most, tight) = affordable(wanted);
+    let (seats, rejected) = seats(most, start_one);
     let builder = ThreadPoolBuilder::new();
     // It can only fail where the threads of the process are there already, and then they are used.
     let _ = match (seats.len(), alone) {
@@ -61,7 +62,7 @@ fn start_all(asked: Option<usize>, alone: Alone) -> Result<Option<Fewer>> {
     };
     let started = seats.len().max(1);
     let fewer = |error: io::Error| Fewer { started, wanted, reason: format!("the system starts no more ({error})") };
-    Ok(rejected.map(fewer).or(capped))
+    Ok(rejected.map(fewer).or(tight).or(capped))
 }
 
 /// Threads of their own for one piece of work.
@@ -69,7 +70,8 @@ fn start_all(asked: Option<usize>, alone: Alone) -> Result<Option<Fewer>> {
 /// # Errors
 /// [`Error::Unavailable`] when not even one can be started.
 pub(super) fn pool(wanted: usize) -> Result<(ThreadPool, Option<Fewer>)> {
-    let (seats, rejected) = seats(wanted, start_one);
+    let (most, tight) = affordable(wanted);
+    let (seats, rejected) = seats(most.max(1), start_one);
     if seats.is_empty() {
         return Err(none(&rejected));
     }
@@ -77,7 +79,37 @@ pub(super) fn pool(wanted: usize) -> Result<(ThreadPool, Option<Fewer>)> {
     let builder = ThreadPoolBuilder::new().num_threads(started).spawn_handler(|thread| seat(&seats, thread));
     let pool = builder.build().map_err(|error| none(&Some(io::Error::other(error))))?;
     let fewer = |error| Fewer { started, wanted, reason: format!("the system starts no more ({error})") };
-    Ok((pool, rejected.map(fewer)))
+    Ok((pool, rejected.map(fewer).or(tight)))
+}
+
+/// What a thread takes of the address space: its stack.
+const STACK: u64 = 3 << 20;
+/// And a heap of its own, of which the allocator makes so many for each core.
+const HEAP: u64 = 64 << 20;
+const HEAPS: u64 = 8;
+/// What is left for the work.
+const WORK: u64 = 96 << 20;
+
+/// As many threads as the address space has room for where it is limited (`ulimit -v`): a thread starts as long as there
+/// is any, and the first allocation that finds none ends the process.
+fn affordable(wanted: usize) -> (usize, Option<Fewer>) {
+    let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
+    let cores = thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let Some(room) = room(&read("/proc/self/limits"), &read("/proc/self/status")) else { return (wanted, None) };
+    let takes = |threads: u64| threads * STACK + threads.min(HEAPS * cores as u64) * HEAP + WORK;
+    let most = (0..=wanted).rev().find(|&threads| takes(threads as u64) <= room).unwrap_or(0);
+    let reason = format!("the address space has {} MiB left under its limit (ulimit -v)", room >> 20);
+    (most, (most < wanted).then(|| Fewer { started: most.max(1), wanted, reason }))
+}
+
+/// Bytes that are left of an address space that is limited, by what Linux says of the process.
+fn room(limits: &str, status: &str) -> Option<u64> {
+    let after = |text: &str, label: &str| -> Option<u64> {
+        let line = text.lines().find_map(|line| line.strip_prefix(label))?;
+        line.split_whitespace().next()?.parse().ok()
+    };
+    let (most, taken) = (after(limits, "Max address space")?, after(status, "VmSize:")?);
+    Some(most.saturating_sub(taken << 10))
 }
 
 /// Who works where no thread can be started.
@@ -210,6 +242,17 @@ mod tests {
         for ignored in ["0", "", "many", "-1"] {
             assert_eq!(wanted(None, Some(ignored)), (cores, None));
         }
+    }
+
+    #[test]
+    fn the_address_space_may_be_limited() {
+        let limits = |most: &str| format!("Limit  Soft Limit\nMax address space         {most}   unlimited   bytes\n");
+        let status = "Name:\tx\nVmSize:\t   20000 kB\n";
+        assert_eq!(room(&limits("307200000"), status), Some(307_200_000 - 20_480_000));
+        assert_eq!(room(&limits("1"), status), Some(0));
+        assert_eq!((room(&limits("unlimited"), status), room("", status), room(&limits("1"), "")), (None, None, None));
+        // Nobody limits the tests.
+        assert_eq!(affordable(200), (200, None));
     }
 
     #[test]

@@ -20,8 +20,17 @@ pub(super) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli
     Cli::command().try_get_matches_from(arguments).and_then(|matches| read(&matches)).map_err(short)
 }
 
-/// The error with no more of each word of the user than a message repeats.
+/// The error with no more of each word of the user than a message repeats, and with a suggestion only where it helps:
+/// clap takes `--output` for similar to `--group`.
 fn short(mut error: clap::Error) -> clap::Error {
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    let far = |(given, near): (&str, &str)| strsim::osa_distance(given, near) > 1 + given.len() / 4;
+    if text(ContextKind::InvalidArg).zip(text(ContextKind::SuggestedArg)).is_some_and(far) {
+        error.remove(ContextKind::SuggestedArg);
+    }
     let texts: Vec<(ContextKind, ContextValue)> = error
         .context()
         .filter_map(|(kind, value)| match value {

@@ -73,12 +73,11 @@ impl Bootstrap {
     /// the counts. A function of its arguments alone, whatever the number of threads.
     ///
     /// # Errors
-    /// [`Error::Length`] unless there are 100 to 1,000,000 resamples, or when a set has another number of outcomes;
-    /// [`Error::Rejected`] when outcomes and sets times resamples would need more than 1 GiB.
+    /// [`Error::Domain`] unless there are 100 to 1,000,000 resamples; [`Error::Length`] when a set has another number of
+    /// outcomes; [`Error::Rejected`] when outcomes and sets times resamples would need more than 1 GiB.
     pub fn new(counts: &PairedCounts, sets: &[OutputSet], resamples: usize, seed: u64) -> Result<Self> {
         if !RESAMPLES.contains(&resamples) {
-            let expected = "100 to 1000000 resamples".into();
-            return Err(Error::Length { quantity: "bootstrap", found: resamples, expected });
+            return Err(Error::Domain { quantity: "resamples", value: resamples as f64, domain: "[100, 1000000]" });
         }
         for set in sets {
             set.inside(counts)?;

@@ -32,7 +32,7 @@ const NEEDS_DISTRIBUTIONS: &str = "a pilot or a distribution, for a score of the
 const NEEDS_DIRECTION: &str = "a pilot, a distribution or a declared set, to know which of P(O) and Q(O) is larger";
 
 /// Why a posterior gives no limit.
-const NEEDS_ROOT: &str = "a limit of its posterior, which was not found for these counts";
+const NO_ROOT: &str = "a limit of its posterior was not found for these counts";
 
 /// Bounds the leakage of one query from the counts of both worlds.
 ///
@@ -40,7 +40,8 @@ const NEEDS_ROOT: &str = "a limit of its posterior, which was not found for thes
 /// failure probability of the plan: methods at output sets divide it among the sets; `k-cut-variational`, `e-process`,
 /// `jeffreys`, `katz-log` and `joint-beta` divide it among the orders and directions that need events of their own; the
 /// bootstrap, a heuristic, spends all of it on each; all others cover every order and direction with one event. A
-/// method that needs what the guide lacks is listed in [`QueryAudit::skipped`].
+/// method that needs what the guide lacks, or that reaches a limit of its own while another does not, is listed in
+/// [`QueryAudit::skipped`].
 ///
 /// # Errors
 /// [`Error::Length`] when the guide does not fit the counts; as [`Rectangle::four_tails`].
@@ -71,14 +72,7 @@ pub fn audit_counts(counts: &PairedCounts, guide: &Guide, plan: &AuditPlan) -> R
     let task = Task { counts, guide, plan };
     // Results, and the first fault, stand in the order requested.
     let found: Vec<Result<QueryAudit>> = plan.methods.par_iter().map(|&method| task.run(method)).collect();
-    let mut audit = QueryAudit::default();
-    for one in found {
-        let one = one?;
-        audit.rdp.extend(one.rdp);
-        audit.epsilon.extend(one.epsilon);
-        audit.skipped.extend(one.skipped);
-    }
-    Ok(audit)
+    QueryAudit::of_methods(&plan.methods, found)
 }
 
 /// D_α never falls in α and the bounds hold at once, so each order has the largest bound of those that are not above
@@ -116,7 +110,7 @@ impl<'a> Task<'a> {
         let plan = self.plan;
         let mut audit = QueryAudit::default();
         if let Some(needs) = self.guide.lacks(method) {
-            audit.skipped.push(Skipped { method, needs });
+            audit.skipped.push(Skipped { method, reason: format!("it needs {needs}") });
             return Ok(audit);
         }
         match method.bounds() {
@@ -140,7 +134,7 @@ impl<'a> Task<'a> {
                     Ok(EpsilonBound { direction, delta: plan.delta, bound })
                 });
                 match bounds.collect::<Result<Vec<_>>>() {
-                    Err(Error::NoConvergence { .. }) => audit.skipped.push(Skipped { method, needs: NEEDS_ROOT }),
+                    Err(Error::NoConvergence { .. }) => audit.skipped.push(Skipped { method, reason: NO_ROOT.into() }),
                     bounds => audit.epsilon.extend(bounds?),
                 }
             }

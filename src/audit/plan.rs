@@ -2,6 +2,7 @@
 
 use super::method::Method;
 use crate::bound::{Direction, LowerBound};
+use crate::error::{Error, Result};
 use crate::quantity::{Delta, FailureProbability, Order};
 
 /// What to bound, with which failure probability.
@@ -47,12 +48,12 @@ pub struct EpsilonBound {
 }
 
 /// A method that was requested and does not apply.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skipped {
     /// The method.
     pub method: Method,
-    /// What it needs.
-    pub needs: &'static str,
+    /// Why, such as what it needs that is not there.
+    pub reason: String,
 }
 
 /// The bounds of one query.
@@ -62,11 +63,34 @@ pub struct QueryAudit {
     pub rdp: Vec<RdpBound>,
     /// ε bounds: by method and direction.
     pub epsilon: Vec<EpsilonBound>,
-    /// Methods that need what the guide lacks.
+    /// Methods that need what the guide lacks, or that do not go so far.
     pub skipped: Vec<Skipped>,
 }
 
 impl QueryAudit {
+    /// The bounds of several methods as one audit, in their order.
+    ///
+    /// A method that reaches a limit of its own is [skipped](Self::skipped): what the others found is not lost with it.
+    ///
+    /// # Errors
+    /// The first one, where it says more than that or no method is left.
+    pub(crate) fn of_methods(methods: &[Method], found: Vec<Result<Self>>) -> Result<Self> {
+        let mut audit = Self::default();
+        let none_left = found.iter().all(Result::is_err);
+        for (&method, one) in methods.iter().zip(found) {
+            match one {
+                Ok(one) => {
+                    audit.rdp.extend(one.rdp);
+                    audit.epsilon.extend(one.epsilon);
+                    audit.skipped.extend(one.skipped);
+                }
+                Err(Error::Rejected { reason, .. }) if !none_left => audit.skipped.push(Skipped { method, reason }),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(audit)
+    }
+
     /// The Rényi bound of a method, direction and order.
     #[must_use]
     pub fn rdp_bound(&self, method: Method, direction: Direction, order: Order) -> Option<LowerBound> {
@@ -74,5 +98,23 @@ impl QueryAudit {
             .iter()
             .find(|row| row.bound.method == method.name() && row.direction == direction && row.order == order)
             .map(|row| row.bound)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_method_at_its_limit_is_skipped_where_another_is_not() {
+        let limit = || Err(Error::Rejected { operation: "bootstrap", reason: "too many outcomes".into() });
+        let methods = [Method::BootstrapKCut, Method::KCutBox];
+        let audit = QueryAudit::of_methods(&methods, vec![limit(), Ok(QueryAudit::default())]).unwrap();
+        assert_eq!(audit.skipped, [Skipped { method: Method::BootstrapKCut, reason: "too many outcomes".into() }]);
+        let none = QueryAudit::of_methods(&methods, vec![limit(), limit()]).unwrap_err();
+        assert_eq!(none.to_string(), "bootstrap: too many outcomes");
+        // What is wrong with the request is no limit.
+        let wrong = Err(Error::Length { quantity: "counts", found: 2, expected: "3 outcomes".into() });
+        assert!(QueryAudit::of_methods(&methods, vec![wrong, Ok(QueryAudit::default())]).is_err());
     }
 }

@@ -1,6 +1,7 @@
 //! Datasets that a program is run on.
 
 use crate::error::{Error, Result};
+use crate::json;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
@@ -56,10 +57,10 @@ impl std::str::FromStr for Dataset {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        serde_json::from_str(text).map_err(|_| Error::Syntax {
+        json::from_str(text).map_err(|_| Error::Syntax {
             quantity: "dataset",
             value: text.to_owned(),
-            expected: "a JSON array of records, such as [1, 2, 3] or [{\"age\": 31}]",
+            expected: "a JSON array of records, such as [1, 2, 3] or [{\"age\": 31}], each key once",
         })
     }
 }

@@ -3,7 +3,7 @@
 use super::binned::record;
 use super::discrete_noise::discrete_laplace;
 use super::draw::pick;
-use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected};
+use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw};
 use crate::accountant::{Statement, Theorem, WorstCases, k_ary_randomized_response_rdp};
 use crate::bound::Direction;
 use crate::distribution::{DiscreteLaplaceSum, OutcomeDistribution, OutputPair};
@@ -67,10 +67,7 @@ pub const DISCRETE_LAPLACE_SUM: &MechanismKind = &MechanismKind {
     // Pure 1/σ: D_α <= α/(2σ²).
     noise_hides: true,
     read: |parameters| {
-        let terms = parameters.number("terms")?;
-        if !((1.0..=f64::from(MOST_TERMS)).contains(&terms) && terms.fract() == 0.0) {
-            return Err(rejected(format!("terms = {terms} is no whole number from 1 to {MOST_TERMS}")));
-        }
+        let terms = parameters.whole("terms", [1, u64::from(MOST_TERMS)])?;
         Ok(Arc::new(LaplaceSum { sigma: parameters.scale("sigma")?, terms: terms as u32 }))
     },
     draw_data: draw::no_record,
@@ -432,9 +429,7 @@ mod tests {
         let at = Bins::at(None);
         assert!(fails("discrete-laplace-sum:sigma=1e7,terms=2", at).contains("scale of discrete Laplace noise"));
         assert!(fails("discrete-laplace-sum:sigma=1e-310,terms=2", at).contains("scale of discrete Laplace noise"));
-        assert!(
-            fails("discrete-laplace-sum:sigma=1,terms=0", at).contains("terms = 0 is no whole number from 1 to 40")
-        );
+        assert!(fails("discrete-laplace-sum:sigma=1,terms=0", at).contains("terms = 0 is not in [1, 40]"));
         assert!(fails("discrete-laplace-sum:sigma=1,terms=2.5", at).contains("terms = 2.5"));
         let order = Bins::at(Order::new(1e7).ok());
         assert!(fails("discrete-laplace-sum:sigma=1,terms=2", order).contains("order of discrete Laplace noise"));

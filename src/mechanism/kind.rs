@@ -376,6 +376,22 @@ impl Parameters {
         check(self.number(name)?).map_err(|error| rejected(format!("{name}: {error}")))
     }
 
+    /// A whole number of a range.
+    ///
+    /// # Errors
+    /// Those of [`Self::number`], and [`Error::Rejected`] for another number.
+    pub fn whole(&self, name: &str, [least, most]: [u64; 2]) -> Result<u64> {
+        let value = self.number(name)?;
+        if !(value >= least as f64 && value <= most as f64) {
+            return Err(rejected(format!("{name} = {value} is not in [{least}, {most}]")));
+        }
+        if value.fract() == 0.0 {
+            Ok(value as u64)
+        } else {
+            Err(rejected(format!("{name} = {value} is not a whole number")))
+        }
+    }
+
     /// A finite number that is not negative.
     ///
     /// # Errors

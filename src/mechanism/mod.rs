@@ -393,7 +393,9 @@ pub(crate) fn named<'a, K>(
         let mut names: Vec<&str> = kinds.iter().map(|kind| name_of(kind)).collect();
         names.sort_by_key(|known| strsim::damerau_levenshtein(known, name.trim()));
         let (nearest, more) = names.split_at(NEAREST.min(names.len()));
-        let more = if more.is_empty() { String::new() } else { format!(", and {} more", more.len()) };
+        let all =
+            || format!(", and {} more: `leakbound schema verify` lists all, as choices of `mechanism`", more.len());
+        let more = if more.is_empty() { String::new() } else { all() };
         rejected(format!("`{}` is none; there are {}{more}", echo(name), nearest.join(", ")))
     })?;
     Ok((kind, rest))

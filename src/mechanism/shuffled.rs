@@ -82,10 +82,7 @@ pub const SHUFFLED_RESPONSE: &MechanismKind = &MechanismKind {
     // As of one user.
     noise_hides: true,
     read: |parameters| {
-        let users = parameters.number("users")?;
-        if !(users >= 1.0 && users <= MOST_USERS as f64 && users.fract() == 0.0) {
-            return Err(rejected(format!("users = {users} is no whole number from 1 to {MOST_USERS}")));
-        }
+        let users = parameters.whole("users", [1, MOST_USERS])?;
         let scale = parameters.in_domain("sigma", |sigma| {
             let scale = NoiseScale::new(sigma)?;
             if sigma.recip() > LARGEST_EPSILON {
@@ -93,7 +90,7 @@ pub const SHUFFLED_RESPONSE: &MechanismKind = &MechanismKind {
             }
             Ok(scale)
         })?;
-        Ok(Arc::new(ShuffledResponse { scale, users: users as u64 }))
+        Ok(Arc::new(ShuffledResponse { scale, users }))
     },
     draw_data: draw::one_of_two,
     draw: |stream, _| {
@@ -362,8 +359,9 @@ mod tests {
     #[test]
     fn what_is_no_number_of_users_is_rejected() {
         for (text, words) in [
-            ("shuffled-response:sigma=1,users=0", "users = 0 is no whole number from 1 to 10000"),
-            ("shuffled-response:sigma=1,users=1.5", "users = 1.5 is no whole number"),
+            ("shuffled-response:sigma=1,users=0", "users = 0 is not in [1, 10000]"),
+            ("shuffled-response:sigma=1,users=100000", "users = 100000 is not in [1, 10000]"),
+            ("shuffled-response:sigma=1,users=1.5", "users = 1.5 is not a whole number"),
             ("shuffled-response:sigma=1,users=1e9", "no whole number"),
             ("shuffled-response:sigma=1,users=nan", "no whole number"),
             ("shuffled-response:sigma=1e-3,users=2", "sigma: noise scale = 0.001 is not in [1/700, inf)"),

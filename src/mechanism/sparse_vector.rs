@@ -167,10 +167,7 @@ pub const SPARSE_VECTOR: &MechanismKind = &MechanismKind {
         Parameter::number("cutoff", &[1.0, 2.0, 3.0]),
     ],
     read: |parameters| {
-        let cutoff = parameters.number("cutoff")?;
-        if !(cutoff >= 1.0 && cutoff <= f64::from(u32::MAX) && cutoff.fract() == 0.0) {
-            return Err(rejected(format!("cutoff = {cutoff} is no whole number from 1 to 2^32 - 1")));
-        }
+        let cutoff = parameters.whole("cutoff", [1, u64::from(u32::MAX)])?;
         Ok(Arc::new(SparseVector::read(parameters, Some(cutoff as u32))?))
     },
     draw: |stream, largest| {
@@ -528,7 +525,8 @@ mod tests {
         assert!(rejected(&format!("above-threshold:noise=laplace,{rest}")).contains("threshold is missing"));
         for cutoff in ["0", "1.5", "-1", "1e10", "nan"] {
             let text = format!("sparse-vector:noise=laplace,threshold=1,{rest},cutoff={cutoff}");
-            assert!(rejected(&text).contains("is no whole number from 1 to 2^32 - 1"), "{text}");
+            let words = if cutoff == "1.5" { "is not a whole number" } else { "is not in [1, 4294967295]" };
+            assert!(rejected(&text).contains(words), "{text}");
         }
         let mechanism = parse(&format!("sparse-vector:noise=laplace,threshold=1,{rest},cutoff=20")).unwrap();
         let error = mechanism.output_distribution(&data(&[1; 20]), Bins::at(None)).unwrap_err().to_string();

@@ -3,7 +3,7 @@
 use super::binned::record;
 use super::discrete_noise::discrete_laplace;
 use super::draw::pick;
-use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected};
+use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw};
 use crate::accountant::{Statement, Theorem, WorstCases, k_ary_randomized_response_rdp};
 use crate::distribution::{OutcomeDistribution, OutputPair};
 use crate::divergence::EnclosedLoss;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// Outputs are listed up to this limit; beyond it there are two, which say as much.
 const MOST_LISTED: u64 = 100;
 /// Whole numbers up to it are doubles.
-const MOST: f64 = 9_007_199_254_740_992.0;
+const MOST: u64 = 1 << 53;
 
 /// A count with discrete Laplace noise, of which what is below 0 is printed as 0 and what is above n as n. One record
 /// makes a count of `count` one larger.
@@ -75,17 +75,10 @@ pub const TRUNCATED_GEOMETRIC: &MechanismKind = &MechanismKind {
     // Pure 1/σ: D_α <= α/(2σ²).
     noise_hides: true,
     read: |parameters| {
-        let whole = |name: &str, least: f64| {
-            let number = parameters.number(name)?;
-            if !((least..=MOST).contains(&number) && number.fract() == 0.0) {
-                return Err(rejected(format!("{name} = {number} is no whole number from {least} to 2^53")));
-            }
-            Ok(number as u64)
-        };
         Ok(Arc::new(TruncatedGeometric {
             sigma: parameters.scale("sigma")?,
-            count: whole("count", 0.0)?,
-            limit: whole("limit", 1.0)?,
+            count: parameters.whole("count", [0, MOST])?,
+            limit: parameters.whole("limit", [1, MOST])?,
         }))
     },
     draw_data: draw::no_record,

@@ -90,7 +90,7 @@ static OF_LAPLACE: Statement =
     Statement::for_any_data("laplace-vector", "Mironov (2017), Proposition 6 for each count, Proposition 1 for all");
 
 /// The most counts.
-const MOST_COUNTS: f64 = 1e9;
+const MOST_COUNTS: u64 = 1_000_000_000;
 /// The most counts of a vector with Laplace noise whose losses are added up, and the largest loss.
 const MOST_ADDED: u32 = 1_000;
 const LARGEST_LOSS: f64 = 1_000.0;
@@ -104,10 +104,7 @@ const MOST_DRAWN: u32 = 1_000;
 
 impl VectorNoise {
     fn read(noise: Noise, parameters: &Parameters) -> Result<Arc<dyn Mechanism>> {
-        let counts = parameters.number("counts")?;
-        if !((1.0..=MOST_COUNTS).contains(&counts) && counts.fract() == 0.0) {
-            return Err(rejected(format!("counts = {counts} is no whole number from 1 to 1e9")));
-        }
+        let counts = parameters.whole("counts", [1, MOST_COUNTS])?;
         Ok(Arc::new(Self { noise, counts: counts as u32 }))
     }
 
@@ -229,7 +226,7 @@ impl Mechanism for VectorNoise {
 
     /// More counts.
     fn repeated(&self, times: u32) -> Option<Arc<dyn Mechanism>> {
-        let counts = self.counts.checked_mul(times).filter(|&counts| f64::from(counts) <= MOST_COUNTS)?;
+        let counts = self.counts.checked_mul(times).filter(|&counts| u64::from(counts) <= MOST_COUNTS)?;
         let all = Self { counts, ..*self };
         // Else a few of the outputs may still be composed one by one.
         let known = match self.noise {
@@ -391,7 +388,7 @@ mod tests {
             assert!(!error.contains('\n'), "{error}");
             error
         };
-        assert!(fails("laplace-vector:sigma=1,counts=0").contains("counts = 0 is no whole number from 1 to 1e9"));
+        assert!(fails("laplace-vector:sigma=1,counts=0").contains("counts = 0 is not in [1, 1000000000]"));
         assert!(fails("laplace-vector:sigma=1,counts=2000").contains("at most 1000 counts are added up, not of 2000"));
         assert!(fails("laplace-vector:sigma=0.001,counts=2").contains("counts over noise scale"));
         assert!(fails("gaussian-vector:sigma=1e-300,counts=2").contains("order over noise scale"));

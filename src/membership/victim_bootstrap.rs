@@ -78,8 +78,7 @@ pub fn victim_bootstrap(
         return Err(Error::Rejected { operation, reason });
     }
     if !RESAMPLES.contains(&resamples) {
-        let expected = "100 to 1000000 resamples".into();
-        return Err(Error::Length { quantity: operation, found: resamples, expected });
+        return Err(Error::Domain { quantity: "resamples", value: resamples as f64, domain: "[100, 1000000]" });
     }
     if guesses.scores().len() > MOST_GUESSES {
         let reason = format!("{} guesses are too many; at most {MOST_GUESSES} are resampled", guesses.scores().len());

@@ -38,16 +38,9 @@ struct ReleaseKeys {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table with `runs` and `mean`")]
 struct SelectKeys {
-    runs: RunsName,
-    mean: f64,
+    runs: Spanned<serde_json::Value>,
+    mean: Option<f64>,
     shape: Option<f64>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum RunsName {
-    Poisson,
-    NegativeBinomial,
 }
 
 /// What a file may hold whose name ends in `.toml`.
@@ -190,13 +183,25 @@ fn times_of(text: &TomlText<'_>, key: &str, times: Option<Spanned<i64>>) -> Resu
 fn runs_of(text: &TomlText<'_>, select: Spanned<SelectKeys>) -> Result<Runs> {
     let span = select.span();
     let SelectKeys { runs, mean, shape } = select.into_inner();
-    let runs = match (runs, shape) {
-        (RunsName::Poisson, None) => Runs::poisson(mean),
-        (RunsName::NegativeBinomial, Some(shape)) => Runs::negative_binomial(shape, mean),
-        (RunsName::Poisson, Some(_)) => {
+    let name = match runs.get_ref().as_str() {
+        Some(name @ ("poisson" | "negative-binomial")) => name,
+        _ => {
+            let expected = "`poisson` or `negative-binomial`, the distribution of the number of runs";
+            let error = text.fault(&runs.span(), "select, runs", runs.get_ref().to_string(), expected);
+            let hint = "the best of a fixed number of runs costs what all of them cost: `times` without `select`";
+            return Err(if runs.get_ref().is_string() { error } else { hinted(error, hint) }.into());
+        }
+    };
+    let Some(mean) = mean else {
+        return Err(text.fault(&span, "select", "no key `mean`", "`mean`, the expected number of runs").into());
+    };
+    let runs = match (name, shape) {
+        ("poisson", None) => Runs::poisson(mean),
+        ("poisson", Some(_)) => {
             return Err(text.fault(&span, "select", "a shape of a Poisson number of runs", "`mean` alone").into());
         }
-        (RunsName::NegativeBinomial, None) => {
+        (_, Some(shape)) => Runs::negative_binomial(shape, mean),
+        (_, None) => {
             let expected = "`shape`, such as 1 for a geometric and 0 for a logarithmic number of runs";
             return Err(text.fault(&span, "select", "no key `shape`", expected).into());
         }
@@ -323,7 +328,16 @@ mod tests {
             ),
             (
                 "[[release]]\nselect = { runs = 'binomial', mean = 2 }\nrelease = [{ mechanism = 'gaussian:sigma=2' }]",
-                "unknown variant `binomial`",
+                "line 2, select, runs: found \"binomial\", expected `poisson` or `negative-binomial`, the distribution of",
+            ),
+            (
+                "[[release]]\nselect = { runs = 40 }\nrelease = [{ mechanism = 'gaussian:sigma=2' }]",
+                "line 2, select, runs: found 40, expected `poisson` or `negative-binomial`, the distribution of the number \
+                 of runs; hint: the best of a fixed number of runs costs what all of them cost: `times` without `select`",
+            ),
+            (
+                "[[release]]\nselect = { runs = 'poisson' }\nrelease = [{ mechanism = 'gaussian:sigma=2' }]",
+                "line 2, select: found no key `mean`",
             ),
             (
                 "[[release]]\ntimes = 9007199254740992\nrelease = [{ mechanism = 'gaussian:sigma=2', times = 2 }]",

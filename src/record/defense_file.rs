@@ -149,7 +149,7 @@ const SHARED_DECIDED: [&str; 6] = ["recording", "checkpoint", "resume", "seed", 
 fn read(input: InputFile, file: &Path, bytes: &[u8]) -> Result<DefenseFile> {
     let text = TomlText::of_bytes(file, bytes, KIND)?;
     let table = DeTable::parse(text.text).map_err(|error| text.not_toml(&error, KIND))?;
-    let keys = Keys::of(&text, table.get_ref());
+    let keys = Keys::of(&text, table.get_ref())?;
     keys.check(&KEYS)?;
     let shadow =
         keys.table("shadow")?.map_or_else(|| Ok(Vec::new()), |shadow| study_options(&shadow, &[], &SHARED_DECIDED))?;

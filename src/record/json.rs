@@ -5,6 +5,7 @@ use super::number::{COUNT, PROBABILITY};
 use super::table::{MAX_PAIRS, is_name};
 use crate::counts::MAX_COUNT;
 use crate::error::{InputError, Result};
+use crate::json;
 use serde::de::{self, Deserialize, DeserializeOwned, Deserializer, SeqAccess, Unexpected, Visitor};
 use serde_json::error::Category;
 use std::fmt;
@@ -13,12 +14,12 @@ use std::path::Path;
 
 /// Reads a whole text as one value.
 pub(super) fn parse<T: DeserializeOwned>(file: &Path, text: &str) -> Result<T> {
-    serde_json::from_str(text).map_err(|error| explain(file, text, &error, 0).into())
+    json::from_str(text).map_err(|error| explain(file, text, &error, 0).into())
 }
 
 /// Reads a line of a text as one value; `before` lines come before it.
 pub(super) fn parse_line<T: DeserializeOwned>(file: &Path, line: &str, before: usize) -> Result<T> {
-    serde_json::from_str(line).map_err(|error| explain(file, line, &error, before).into())
+    json::from_str(line).map_err(|error| explain(file, line, &error, before).into())
 }
 
 /// Turns serde's sentence, `invalid type: FOUND, expected EXPECTED at line L column C`, into an [`InputError`].
@@ -40,6 +41,7 @@ fn explain(file: &Path, text: &str, error: &serde_json::Error, before: usize) ->
                     ("an object without it", sentence.replace("missing field", "the field"))
                 }
                 None if sentence.starts_with("duplicate field") => (sentence, "each field once".to_owned()),
+                None if sentence.starts_with("duplicate key") => (sentence, "each key once".to_owned()),
                 None => (sentence, "the JSON of a recording".to_owned()),
             };
             let found = found.trim_start_matches("invalid type: ").trim_start_matches("invalid value: ");
@@ -188,6 +190,7 @@ mod tests {
                 message::<Bounded<Count>>("[1,\n2é"),
                 message::<Bounded<Count>>("[] x"),
                 message::<Bounded<Bounded<Count>>>(&"[".repeat(200)),
+                message::<serde_json::Value>("{\"a\": 1,\n \"b\": {\"c\": 1, \"c\": 2}}"),
             ]
             .join("\n"),
             @r#"
@@ -203,6 +206,7 @@ mod tests {
             t.json: line 2, character 2: found `é`, expected JSON (expected `,` or `]`)
             t.json: line 1, character 4: found `x`, expected JSON (trailing characters)
             t.json: line 1, character 2: found sequence, expected a whole number from 0 to 2^53
+            t.json: line 2, character 15: found duplicate key `c`, expected each key once
             "#
         );
         assert_eq!(message::<Name>("-7"), "accepted");

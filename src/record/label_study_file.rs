@@ -101,7 +101,7 @@ const DECIDED: [&str; 5] = ["recording", "checkpoint", "resume", "seed", "mechan
 fn read(input: InputFile, file: &Path, bytes: &[u8]) -> Result<LabelStudyFile> {
     let text = TomlText::of_bytes(file, bytes, KIND)?;
     let table = DeTable::parse(text.text).map_err(|error| text.not_toml(&error, KIND))?;
-    let keys = Keys::of(&text, table.get_ref());
+    let keys = Keys::of(&text, table.get_ref())?;
     keys.check(&KEYS)?;
     let shared = |name: &str| match keys.table(name)? {
         Some(options) => study_options(&options, &[], &DECIDED),

@@ -4,6 +4,7 @@ use super::fault::{fault, hinted, listed, quoted, shortened, unreadable};
 use super::input_file::InputReader;
 use super::npy_array::NpyArray;
 use crate::error::Result;
+use crate::json;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -51,7 +52,7 @@ impl<'a> Safetensors<'a> {
         reader.read_exact_at(8, &mut text).map_err(|source| unreadable(path, source))?;
         let malformed =
             |error: serde_json::Error| whole(format!("a header that is none ({})", shortened(&error.to_string(), 100)));
-        let mut entries: BTreeMap<String, serde_json::Value> = serde_json::from_slice(&text).map_err(malformed)?;
+        let mut entries: BTreeMap<String, serde_json::Value> = json::from_slice(&text).map_err(malformed)?;
         entries.remove(METADATA);
         let tensor = |(name, entry): (String, _)| {
             let tensor: Tensor = serde_json::from_value(entry).map_err(|error| {

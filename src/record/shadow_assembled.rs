@@ -4,7 +4,7 @@ use super::budget::Room;
 use super::fault::{hinted, several};
 use super::npy_array::NpyArray;
 use super::shadow_recording::{EmbeddingFile, LogitFile, ScoreFile, ShadowRecording};
-use super::shadow_stack::{Found, Kind, Part, Stack};
+use super::shadow_stack::{Found, Kind, Part, Stack, UNLABELED};
 use super::trace::Trace;
 use crate::error::{Error, InputError, Result};
 use crate::histogram::MAX_CLASSES;
@@ -175,7 +175,8 @@ impl Assembly {
         let labels = labels.map(|(labels, array)| checked_labels(&labels, &array, samples, classes)).transpose()?;
         if members.nrows() < 2 {
             let expected = "at least 2 models: the others are what a victim is compared with";
-            return Err(array.at("a single model", expected).into());
+            let hint = "of one model, `leakbound audit scores` takes the score of each sample and whether it was trained on it";
+            return Err(hinted(array.at("a single model", expected), hint).into());
         }
         // Many files side by side: hashing takes longer than reading.
         traces.par_iter().map(Trace::check_sums).collect::<Result<()>>()?;
@@ -187,6 +188,7 @@ impl Assembly {
             LogitFile::new(Stack::beside(neighbors.parts, Arc::clone(&members), views), labels.clone(), classes)
         });
         let unlabeled = array.at("logits without labels", "the array `labels` of shape (sample)");
+        let unlabeled = hinted(unlabeled, UNLABELED);
         let views = main.sizes.map_or(1, |sizes| sizes[1]);
         let stack = Stack { files, traces, ..Stack::beside(main.parts, members, views) };
         Ok(match (main.kind, labels) {

@@ -6,7 +6,7 @@ use super::fault::{fault, hinted, listed, several, unreadable};
 use super::input_file::{InputReader, PathKind, kind, open, pipe};
 use super::npy_array::NpyArray;
 use super::shadow_recording::ShadowArrays;
-use super::shadow_stack::{Found, Kind, Part};
+use super::shadow_stack::{Found, Kind, Part, UNLABELED};
 use super::trace::Trace;
 use crate::error::{Error, Result};
 use ndarray::Array2;
@@ -275,7 +275,7 @@ pub(super) fn archive(path: &Path, reader: &InputReader, room: &mut Room) -> Res
     let keep = keep.ok_or_else(|| arrays.missing("the array `keep` of shape (model, sample)"))?;
     let labels_array = arrays.array("labels", room)?;
     if *kind == Kind::Logits && labels_array.is_none() {
-        return Err(arrays.missing("the array `labels` of shape (sample)").into());
+        return Err(hinted(arrays.missing("the array `labels` of shape (sample)"), UNLABELED).into());
     }
     let samples = part.checked_sizes(*kind)?[0];
     // Before anything is made of them.

@@ -10,6 +10,10 @@ use std::ops::{Range, RangeInclusive};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+/// How attacks go without labels.
+pub(super) const UNLABELED: &str =
+    "a score that needs no label, such as the entropy, may be recorded as `scores` in the place of logits";
+
 /// What an array of shadow models holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {

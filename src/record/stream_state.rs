@@ -7,6 +7,7 @@ use super::known_batches::Batch;
 use super::output_stream::OutcomeNames;
 use crate::audit::{PairStream, StreamBins, StreamCounts};
 use crate::error::Result;
+use crate::json;
 use serde::{Deserialize, Serialize};
 use std::io::Read;
 use std::path::Path;
@@ -107,7 +108,7 @@ impl SavedStream {
         let Some(text) = text else {
             return Err(reject("a state that was changed or cut off after it was written".into(), anew).into());
         };
-        let body: Body = serde_json::from_str(text).map_err(|error| reject(quoted(&error.to_string()), anew))?;
+        let body: Body = json::from_str(text).map_err(|error| reject(quoted(&error.to_string()), anew))?;
         let mut names = OutcomeNames::default();
         let distinct = body.names.iter().enumerate().all(|(index, name)| names.position(name) == Some(index));
         if !distinct || body.stream.process().outcomes() != OutcomeNames::MOST {

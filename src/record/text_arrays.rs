@@ -5,6 +5,7 @@ use super::budget::Room;
 use super::fault::{hinted, quoted, several};
 use super::input_file::InputReader;
 use super::npy_array::NpyArray;
+use super::text_lines::unused;
 use super::trace::Trace;
 use crate::error::{Error, Result};
 use crate::membership::{Documents, Ragged, TextPart};
@@ -32,6 +33,8 @@ pub(super) struct TextArrays {
     parts: [Option<Stored>; TextPart::ALL.len()],
     pub(super) members: Vec<bool>,
     pub(super) documents: Option<Documents>,
+    /// Names of what is there and not looked at.
+    pub(super) unused: Vec<String>,
 }
 
 impl TextArrays {
@@ -49,6 +52,7 @@ impl TextArrays {
             others.extend(arrays.array(part.name(), room)?.map(|array| (part, array)));
         }
         let reference = arrays.array(REFERENCE, room)?;
+        let unused = unused(arrays.names().to_vec(), &["offsets"]);
         // Before anything is made of them.
         let trace = arrays.checked()?;
         let offsets = offsets_of(&offsets, &tokens, room)?;
@@ -66,7 +70,7 @@ impl TextArrays {
         parts[TextPart::LogProbabilities as usize] = Some(Stored::Numbers(tokens));
         let members = members(&member, sequences, room)?;
         let documents = document.map(|array| documents(&array, &members, room)).transpose()?;
-        Ok(Self { trace, offsets, parts, members, documents })
+        Ok(Self { trace, offsets, parts, members, documents, unused })
     }
 
     pub(super) fn tokens_before(&self, sequence: usize) -> usize {

@@ -3,10 +3,12 @@
 use super::budget::Room;
 use super::fault::{fault, hinted, quoted, unreadable};
 use super::json::{Name, parse_line};
-use super::text_line::{TextLine, changed_source};
+use super::text_line::{OTHERS, TextLine, changed_source};
 use super::zlib_size::ZlibSize;
 use crate::error::{InputError, Result};
 use crate::membership::{Documents, MemoryText, Ragged, TextPart};
+use serde::de::IgnoredAny;
+use std::collections::BTreeMap;
 use std::io::{BufRead, Read};
 use std::path::Path;
 
@@ -69,12 +71,23 @@ pub(super) struct Lines {
     pub(super) text: MemoryText,
     /// Whether the sizes of texts were made here, of the texts.
     pub(super) compressed: bool,
+    /// Names of what is there and not looked at; of lines those of the first.
+    pub(super) unused: Vec<String>,
+}
+
+/// Of names those of nothing that is looked at, but for `others`.
+pub(super) fn unused(names: impl IntoIterator<Item = String>, others: &[&str]) -> Vec<String> {
+    let known = |name: &str| TextPart::ALL.iter().any(|part| part.name() == name);
+    names
+        .into_iter()
+        .filter(|name| !known(name) && !OTHERS.contains(&name.as_str()) && !others.contains(&name.as_str()))
+        .collect()
 }
 
 /// Reads one object a line, blank lines left out.
 pub(super) fn read_lines(file: &Path, mut reader: impl BufRead, room: &mut Room) -> Result<Lines> {
     let mut gathered = Gathered::new(file, Unit::Line);
-    let (mut bytes, mut number) = (Vec::new(), 0);
+    let (mut bytes, mut number, mut found) = (Vec::new(), 0, Vec::new());
     loop {
         bytes.clear();
         let read = (&mut reader).take(MAX_LINE_BYTES as u64 + 1).read_until(b'\n', &mut bytes);
@@ -92,11 +105,15 @@ pub(super) fn read_lines(file: &Path, mut reader: impl BufRead, room: &mut Room)
         })?;
         let text = text.trim_start_matches('\u{feff}').trim();
         if !text.is_empty() {
+            if gathered.members.is_empty() {
+                let keys: BTreeMap<String, IgnoredAny> = parse_line(file, text, number - 1)?;
+                found = unused(keys.into_keys(), &[]);
+            }
             let line: TextLine = parse_line(file, text, number - 1)?;
             gathered.add(line, number, room)?;
         }
     }
-    gathered.finish()
+    gathered.finish(found)
 }
 
 impl<'a> Gathered<'a> {
@@ -238,9 +255,9 @@ impl<'a> Gathered<'a> {
     }
 
     /// All sequences, if there are some of both kinds.
-    pub(super) fn finish(self) -> Result<Lines> {
+    pub(super) fn finish(self, unused: Vec<String>) -> Result<Lines> {
         let compressed = self.sources[1] == Some(1);
-        Ok(Lines { text: self.text()?, compressed })
+        Ok(Lines { text: self.text()?, compressed, unused })
     }
 
     fn text(self) -> Result<MemoryText> {
@@ -331,7 +348,7 @@ mod tests {
             t.jsonl: line 2, character 2: found an object without it, expected the field `log_probabilities`
             t.jsonl: line 2, character 2: found integer `1`, expected a sequence
             t.jsonl: line 2, character 28: found `NaN], "member": 0}`, expected JSON (expected value)
-            t.jsonl: line 2, log_probabilities, index [1]: found `0.5`, expected a log-probability, from -1e30 to 0; hint: record natural logarithms of probabilities, not losses
+            t.jsonl: line 2, log_probabilities, index [1]: found `0.5`, expected a log-probability, from -1e30 to 0; hint: record natural logarithms of probabilities, not losses; leave a first token out that has none
             t.jsonl: line 2, log_probabilities: found no token, expected at least 1
             t.jsonl: line 2, character 39: found integer `2`, expected true or false
             t.jsonl: line 2, entropy: found a key that the first line lacks, expected the same keys in every line; hint: a score is measured on all sequences or on none

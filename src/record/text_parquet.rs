@@ -7,7 +7,7 @@ use super::json::Name;
 use super::parquet::{Column, ParquetTable, Values};
 use super::table::is_name;
 use super::text_line::{TextLine, Truth};
-use super::text_lines::{Gathered, Lines, Unit};
+use super::text_lines::{Gathered, Lines, Unit, unused};
 use crate::error::Result;
 use half::f16;
 use std::ops::Range;
@@ -53,7 +53,7 @@ pub(super) fn read_table(path: &Path, reader: &InputReader, room: &mut Room) -> 
         }
         first += rows;
     }
-    gathered.finish()
+    gathered.finish(unused(table.names(), &[]))
 }
 
 /// A row as a line.

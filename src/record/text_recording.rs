@@ -29,6 +29,7 @@ enum Source {
         text: Box<MemoryText>,
         /// Whether the sizes of texts were made here.
         compressed: bool,
+        unused: Vec<String>,
         input: InputFile,
     },
 }
@@ -58,7 +59,7 @@ enum Source {
 pub fn read_text_sequences(path: impl AsRef<Path>, memory: MemoryBudget) -> Result<TextRecording> {
     let path = path.as_ref();
     let (mut reader, mut room) = (open(path)?, Room::new(memory));
-    let start = reader.peek(MAGIC.len()).map_err(|source| unreadable(path, source))?;
+    let start = reader.peek(MAGIC[0].len()).map_err(|source| unreadable(path, source))?;
     if start.starts_with(ARCHIVE) {
         if reader.is_pipe() {
             return Err(pipe(path, "an archive (.npz) that is a file"));
@@ -66,19 +67,19 @@ pub fn read_text_sequences(path: impl AsRef<Path>, memory: MemoryBudget) -> Resu
         let arrays = TextArrays::open(path, &reader, &mut room)?;
         return Ok(TextRecording(Source::Arrays(Box::new(arrays))));
     }
-    if start == MAGIC {
+    if MAGIC.iter().any(|magic| start == *magic) {
         if reader.is_pipe() {
             return Err(pipe(path, "a Parquet table that is a file"));
         }
-        let Lines { text, compressed } = read_table(path, &reader, &mut room)?;
+        let Lines { text, compressed, unused } = read_table(path, &reader, &mut room)?;
         let input = reader.identity(path)?;
-        return Ok(TextRecording(Source::Lines { text: Box::new(text), compressed, input }));
+        return Ok(TextRecording(Source::Lines { text: Box::new(text), compressed, unused, input }));
     }
     let mut source = Digested::new(reader);
     let lines = read_lines(path, BufReader::with_capacity(BUFFER, &mut source), &mut room)?;
-    let Lines { text, compressed } = lines;
+    let Lines { text, compressed, unused } = lines;
     let input = source.finish_unchanged(path)?;
-    Ok(TextRecording(Source::Lines { text: Box::new(text), compressed, input }))
+    Ok(TextRecording(Source::Lines { text: Box::new(text), compressed, unused, input }))
 }
 
 impl TextRecording {
@@ -90,6 +91,15 @@ impl TextRecording {
         match &self.0 {
             Source::Arrays(arrays) => arrays.trace.input(),
             Source::Lines { input, .. } => Ok(input.clone()),
+        }
+    }
+
+    /// The names of arrays, columns or keys that are there and mean nothing here; of lines of JSON those of the first.
+    #[must_use]
+    pub fn unused(&self) -> &[String] {
+        match &self.0 {
+            Source::Arrays(arrays) => &arrays.unused,
+            Source::Lines { unused, .. } => unused,
         }
     }
 

@@ -225,6 +225,10 @@ impl Found {
             return Err(fault(&self.place, "whole file", found, expected).into());
         };
         let Some(members) = self.take(values.name()) else { unreachable!("found above") };
+        if let Some(array) = TokenValues::ALL.into_iter().find_map(|other| self.take(other.name())) {
+            let expected = format!("one form of the members, here the array `{}`", values.name());
+            return Err(array.at("the members in a second form", expected).into());
+        }
         let shape = members.shape();
         let &[positions, count, tokens] = &shape[..] else {
             return Err(members.at(format!("shape {shape:?}"), "axes (position, member, token)").into());
@@ -247,7 +251,9 @@ impl Found {
         let uses = uses(found, &sequences, &self.place)?;
         let transcripts = self.take(TRANSCRIPTS).map(|array| transcripts(array, positions)).transpose()?;
         let (size, traces) = ([positions, count, tokens], self.traces);
-        Ok(TokenRecording { values, members, spares, public, transcripts, uses, planted, size, traces })
+        self.names.retain(|name| known().all(|known| known != name));
+        let unused = self.names;
+        Ok(TokenRecording { values, members, spares, public, transcripts, uses, planted, size, unused, traces })
     }
 }
 

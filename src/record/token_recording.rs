@@ -91,6 +91,7 @@ pub struct TokenRecording {
     /// \[sequence\]: the member that was trained on it.
     pub(super) planted: Vec<usize>,
     pub(super) size: [usize; 3],
+    pub(super) unused: Vec<String>,
     pub(super) traces: Vec<Trace>,
 }
 
@@ -102,6 +103,12 @@ impl std::fmt::Debug for TokenRecording {
 }
 
 impl TokenRecording {
+    /// The names of arrays and columns that are there and mean nothing here.
+    #[must_use]
+    pub fn unused(&self) -> &[String] {
+        &self.unused
+    }
+
     /// Number of positions.
     #[must_use]
     pub const fn positions(&self) -> usize {

@@ -15,12 +15,27 @@ pub(super) struct Keys<'a> {
 }
 
 impl<'a> Keys<'a> {
-    pub(super) fn of(text: &'a TomlText<'a>, table: &'a DeTable<'a>) -> Self {
+    /// # Errors
+    /// [`Error::Input`] for a key in two spellings, and for a date, which no key has.
+    pub(super) fn of(text: &'a TomlText<'a>, table: &'a DeTable<'a>) -> Result<Self> {
         let key = |(key, value): (&'a Spanned<_>, &'a Spanned<DeValue<'a>>)| {
             let name: &std::borrow::Cow<'_, str> = key.get_ref();
             (name.replace('_', "-"), text.line(key.span().start), value)
         };
-        Self { text, keys: table.iter().map(key).collect() }
+        let mut keys: Vec<_> = table.iter().map(key).collect();
+        keys.sort_by_key(|(_, line, _)| *line);
+        let own = Self { text, keys };
+        for (place, (name, line, value)) in own.keys.iter().enumerate() {
+            if let Some((_, first, _)) = own.keys[..place].iter().find(|(other, ..)| other == name) {
+                let found = format!("the key {} a second time, first in line {first}", quoted(name));
+                return Err(own.line_fault(*line, found, "each key once, with hyphens or underscores").into());
+            }
+            if let Some(start) = date(value) {
+                let error = own.line_fault(text.line(start), "a date", "a number, a text, a truth value or a list");
+                return Err(hinted(error, "a text has quotes").into());
+            }
+        }
+        Ok(own)
     }
 
     pub(super) fn fault(
@@ -70,7 +85,7 @@ impl<'a> Keys<'a> {
         match self.keys.iter().find(|(name, ..)| name == key) {
             None => Ok(None),
             Some((_, line, value)) => match value.get_ref() {
-                DeValue::Table(keys) => Ok(Some(Self::of(self.text, keys))),
+                DeValue::Table(keys) => Self::of(self.text, keys).map(Some),
                 _ => Err(self.fault(*line, key, "another value", format!("a table [{key}]")).into()),
             },
         }
@@ -84,17 +99,19 @@ impl<'a> Keys<'a> {
             return Err(self.fault(*line, key, "another value", expected).into());
         };
         let table = |table: &'a Spanned<DeValue<'a>>| match table.get_ref() {
-            DeValue::Table(keys) => Ok((self.text.line(table.span().start), Self::of(self.text, keys))),
+            DeValue::Table(keys) => Ok((self.text.line(table.span().start), Self::of(self.text, keys)?)),
             _ => Err(Error::from(self.fault(*line, key, "a list of other values", expected.clone()))),
         };
         tables.iter().map(table).collect()
     }
 
     pub(super) fn text(&self, key: &str) -> Result<Option<(usize, String)>> {
-        match self.value(key) {
+        match self.keys.iter().find(|(name, ..)| name == key) {
             None => Ok(None),
-            Some((line, Value::String(text))) => Ok(Some((line, text))),
-            Some((line, value)) => Err(self.fault(line, key, value.to_string(), "a text").into()),
+            Some((_, line, value)) => match value.get_ref() {
+                DeValue::String(text) => Ok(Some((*line, text.to_string()))),
+                other => Err(self.fault(*line, key, json(other).to_string(), "a text").into()),
+            },
         }
     }
 
@@ -150,7 +167,17 @@ impl<'a> Keys<'a> {
     }
 }
 
-/// A value as JSON has it; what JSON does not have is a text.
+/// Where a date stands in a value.
+fn date(value: &Spanned<DeValue<'_>>) -> Option<usize> {
+    match value.get_ref() {
+        DeValue::Datetime(_) => Some(value.span().start),
+        DeValue::Array(items) => items.iter().find_map(date),
+        DeValue::Table(table) => table.iter().find_map(|(_, item)| date(item)),
+        DeValue::String(_) | DeValue::Integer(_) | DeValue::Float(_) | DeValue::Boolean(_) => None,
+    }
+}
+
+/// A value as JSON has it; what JSON does not have, such as nan, is a text.
 fn json(value: &DeValue<'_>) -> Value {
     match value {
         DeValue::String(text) => Value::String(text.to_string()),

@@ -122,14 +122,7 @@ impl Planned {
         };
         // Results, and the first fault, are in the requested order.
         let found: Vec<Result<QueryAudit>> = plan.methods.par_iter().map(one).collect();
-        let mut audit = QueryAudit::default();
-        for one in found {
-            let one = one?;
-            audit.rdp.extend(one.rdp);
-            audit.epsilon.extend(one.epsilon);
-            audit.skipped.extend(one.skipped);
-        }
-        Ok(audit)
+        QueryAudit::of_methods(&plan.methods, found)
     }
 
     /// Whether some method comes without a guarantee.

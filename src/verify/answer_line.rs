@@ -2,6 +2,7 @@
 
 use super::accountant::Answer;
 use crate::error::one_line;
+use crate::json;
 use crate::program::{Fault, FaultKind, quoted, with_special_numbers_as_strings};
 
 /// Reads a line of an external accountant as its answer, as [`ExternalAccountant`](super::ExternalAccountant) does:
@@ -24,9 +25,9 @@ pub fn read_answer(line: &str) -> std::result::Result<Answer, Fault> {
         message: format!("{} is no answer; expected {expected}", quoted(line)),
     };
     const FORMS: &str = r#"{"value": NUMBER} or {"error": "REASON"}"#;
-    let value: serde_json::Value = serde_json::from_str(line)
-        .or_else(|_| serde_json::from_str(&with_special_numbers_as_strings(line)))
-        .map_err(|_| malformed(FORMS))?;
+    let value: serde_json::Value = json::from_str(line)
+        .or_else(|_| json::from_str(&with_special_numbers_as_strings(line)))
+        .map_err(|error| malformed(if error.is_data() { "each key once" } else { FORMS }))?;
     let object = value.as_object().ok_or_else(|| malformed(FORMS))?;
     match (object.get("value"), object.get("error")) {
         (None, Some(serde_json::Value::String(reason))) => Ok(Answer::Declined(one_line(reason))),
@@ -64,6 +65,10 @@ mod tests {
         assert_eq!(read_answer(r#"{"error": "no"}"#), Ok(Answer::Declined("no".into())));
         for text in ["", "0.5", "null", "[1]", r#"{"value": "x"}"#, r#"{"value": null}"#, "{}", r#"{"value"#] {
             assert_eq!(read_answer(text).unwrap_err().kind, FaultKind::Malformed, "{text}");
+        }
+        for text in [r#"{"value": 1, "value": 2}"#, r#"{"value": Infinity, "of": [{"a": 0, "a": 0}]}"#] {
+            let fault = read_answer(text).unwrap_err();
+            assert_eq!(fault.message, format!("`{text}` is no answer; expected each key once"));
         }
     }
 }

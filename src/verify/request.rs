@@ -3,12 +3,14 @@
 use super::known_rdp::CONVERSION;
 use super::smooth_cost::SMOOTH_SENSITIVITY;
 use super::token_ensemble::ENSEMBLES;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, echo};
 use crate::histogram::VoteHistogram;
+use crate::json;
 use crate::mechanism::{Mechanism, MechanismKind, Parameters, RELEASES, Value};
 use crate::quantity::{Delta, Epsilon, Order};
-use serde::de::Error as _;
+use serde::de::{Error as _, IgnoredAny};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What an accountant may be queried on: all mechanisms that release something, answers of ensembles of language models,
@@ -165,7 +167,19 @@ impl Case {
     /// ```
     pub fn from_json(text: &str) -> Result<Self> {
         let reject = |reason: String| Error::Rejected { operation: "case", reason };
-        let case: Self = serde_json::from_str(text).map_err(|error| reject(error.to_string()))?;
+        let case: Self = json::from_str(text).map_err(|error| reject(error.to_string()))?;
+        // What is no part of it would be dropped: a key that is misspelled, a second question.
+        if let Some(key) = case.dropped(text) {
+            let kind = case.request.mechanism.kind();
+            let reason = format!(
+                "the key `{}` is not used; beside mechanism, histogram, neighbor, repetitions, factor and one of order, \
+                 delta and epsilon, a case of {} has {}",
+                echo(&key),
+                kind.name,
+                kind.parameters.iter().map(|parameter| parameter.name).collect::<Vec<_>>().join(", ")
+            );
+            return Err(reject(reason));
+        }
         if !(case.factor > 1.0 && case.factor.is_finite()) {
             return Err(reject(format!("factor = {} is not in (1, inf)", case.factor)));
         }
@@ -173,6 +187,16 @@ impl Case {
             return Err(reject(format!("repetitions = {} is not in [1, 1e6]", case.request.repetitions)));
         }
         Ok(case)
+    }
+
+    /// A key of the text that this case was read from, and that says nothing of it.
+    fn dropped(&self, text: &str) -> Option<String> {
+        let keys = |text: &str| json::from_str::<BTreeMap<String, IgnoredAny>>(text).unwrap_or_default();
+        let (own, parameters) = (keys(&self.json()), self.request.mechanism.kind().parameters);
+        let known = |key: &String| {
+            own.contains_key(key) || key == "neighbor" || parameters.iter().any(|parameter| parameter.name == key)
+        };
+        keys(text).into_keys().find(|key| !known(key))
     }
 
     /// The case as one line of JSON.
@@ -232,5 +256,18 @@ mod tests {
         ] {
             assert!(Case::from_json(text).is_err(), "{text}");
         }
+        let rejected = |text: &str| Case::from_json(text).unwrap_err().to_string();
+        for (more, words) in [
+            (r#""order":8,"sigma":3"#, "duplicate key `sigma` at line 1 column"),
+            (r#""order":8,"order":9"#, "duplicate"),
+            (r#""order":8,"delta":1e-5"#, "the key `delta` is not used"),
+            (r#""order":8,"repetition":5"#, "the key `repetition` is not used; beside mechanism, histogram,"),
+            (r#""order":8,"rate":0.5"#, "a case of gnmax has sigma"),
+        ] {
+            let error = rejected(&format!(r#"{{"mechanism":"gnmax","sigma":2,"histogram":[3,1],{more}}}"#));
+            assert!(error.starts_with("case: ") && error.contains(words), "{error}");
+        }
+        let text = r#"{"mechanism":"gnmax","sigma":2,"histogram":[3,1],"neighbor":null,"order":8,"factor":3}"#;
+        assert_eq!(Case::from_json(text).unwrap().factor, 3.0);
     }
 }

@@ -151,7 +151,7 @@ fn recordings_that_cannot_be_used_are_one_line() {
         1: none*.npz: whole file: found a pattern that no file fits, expected a pattern of at least 1 file
         1: always.npz: array `keep`: found only samples that every model was trained on or none, expected samples that some models were trained on and others were not
         1: nan.npz: array `scores`, index [0, 0, 0]: found `NaN`, expected a number of magnitude up to 1e100
-        1: single.npz: array `scores`: found a single model, expected at least 2 models: the others are what a victim is compared with
+        1: single.npz: array `scores`: found a single model, expected at least 2 models: the others are what a victim is compared with; hint: of one model, `leakbound audit scores` takes the score of each sample and whether it was trained on it
         1: cut.npz: whole file: found an archive without its directory, expected a complete numpy archive (.npz); hint: the file may be cut off
         1: one.npy: whole file: found a single array (.npy), expected shadow models: .npz, .csv, or a folder of arrays; hint: name its folder, or the arrays with --logits, --labels and --keep
         1: empty: whole folder: found files none, expected `keep.npy` and `logits.npy`, `scores.npy` or `embeddings.npy`, or folders `experiment_I_of_N`

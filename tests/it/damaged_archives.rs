@@ -2,7 +2,7 @@
 
 use crate::arrays::{Writer, npy, packed};
 use crate::desk::Desk;
-use leakbound::membership::{ShadowEmbeddings, ShadowLogits, ShadowScores};
+use leakbound::membership::{ShadowEmbeddings, ShadowLogits, ShadowScores, TextPart, TextSequences};
 use leakbound::model::Adversary;
 use leakbound::record::{
     ArrayFile, ImagePart, MemoryBudget, ShadowRecording, VoteFile, is_panic_expected, read_images, read_label_canaries,
@@ -204,8 +204,8 @@ fn an_array_comes_once() {
     }
 }
 
-/// Without checksums, damaged numbers may be other numbers; what is rejected is rejected in one line, panics of the
-/// decoder included.
+/// Bits of tables: what is rejected is rejected in one line, panics of the decoder included. Where pages have checksums no
+/// damaged number is read; without them it may be another number. Headers and the description of the table have none.
 #[test]
 fn tables() {
     let print = std::panic::take_hook();
@@ -217,19 +217,25 @@ fn tables() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("f.parquet");
     let room = || MemoryBudget::of_bytes(64 << 20);
-    let tokens = |path: &Path| read_tokens(path, room()).and_then(|recording| recording.position(11)).map(drop);
-    let again = |path: &Path| {
+    let tokens = |path: &Path| {
         let recording = read_tokens(path, room())?;
-        (0..recording.positions()).try_for_each(|index| recording.position(index).map(drop))
+        let all = (0..recording.positions()).map(|index| recording.position(index));
+        Ok(format!("{:?}", all.collect::<Result<Vec<_>>>()?))
     };
-    let texts = |path: &Path| read_text_sequences(path, room()).map(drop);
-    type Read<'a> = &'a dyn Fn(&Path) -> Result<()>;
-    let cases: [(&str, usize, Read<'_>); 3] = [
-        ("next_tokens.parquet", 7, &tokens),
-        ("transcripts.parquet", 41, &again),
-        ("text_tokens_polars.parquet", 101, &texts),
+    let texts = |path: &Path| {
+        let texts = read_text_sequences(path, room())?;
+        let parts = TextPart::ALL.into_iter().filter(|part| texts.has(*part));
+        let all = parts.map(|part| texts.read(part, 0..texts.members().len())).collect::<Result<Vec<_>>>()?;
+        Ok(format!("{all:?} {:?}", texts.members()))
+    };
+    type Read<'a> = &'a dyn Fn(&Path) -> Result<String>;
+    let cases: [(&str, usize, bool, Read<'_>); 4] = [
+        ("next_tokens.parquet", 7, true, &tokens),
+        ("transcripts.parquet", 41, true, &tokens),
+        ("text_tokens.parquet", 101, true, &texts),
+        ("text_tokens_polars.parquet", 101, false, &texts),
     ];
-    for (name, step, read) in cases {
+    for (name, step, summed, read) in cases {
         let good = fs::read(Desk::root().path(&format!("validation/data/{name}"))).unwrap();
         let reads = |bytes: &[u8]| {
             fs::write(&path, bytes).unwrap();
@@ -238,16 +244,44 @@ fn tables() {
                 assert!(text.contains("f.parquet") && !text.contains(char::is_control), "{text:?}");
             })
         };
-        reads(&good).unwrap();
+        let whole = reads(&good).unwrap();
         let bits: Vec<usize> = (0..8 * good.len()).step_by(step).collect();
-        let mut rejected = 0;
+        let (mut rejected, mut other, mut mismatches) = (0, 0, 0);
         for &bit in &bits {
             let mut bytes = good.clone();
             bytes[bit / 8] ^= 1 << (bit % 8);
-            rejected += usize::from(reads(&bytes).is_err());
+            match reads(&bytes) {
+                Ok(found) => other += usize::from(found != whole),
+                Err(error) => {
+                    rejected += 1;
+                    let of_page = error.to_string().contains("found a page that does not match its checksum");
+                    let placed = error.to_string().starts_with(&format!("{}: row group ", path.display()));
+                    assert!(!of_page || placed, "{error}");
+                    mismatches += usize::from(of_page);
+                }
+            }
         }
+        println!("{name}: {rejected} of {} rejected, {mismatches} by checksums; {other} are other numbers", bits.len());
         assert!(4 * rejected > bits.len(), "{name}: {rejected} of {}", bits.len());
+        assert_eq!((summed, mismatches > rejected / 2), (other == 0, summed), "{name}");
         let cut: usize = (0..good.len()).step_by(61).map(|length| usize::from(reads(&good[..length]).is_ok())).sum();
         assert_eq!(cut, 0, "{name}");
     }
+}
+
+/// Tables that are whole and not read say so.
+#[test]
+fn tables_of_other_kinds() {
+    let desk = Desk::root();
+    let read = |name: &str| desk.rejected(1, &["membership", "text", &format!("validation/data/{name}.parquet")]);
+    assert_eq!(
+        read("brotli"),
+        "validation/data/brotli.parquet: row group 1, column `log_probabilities`: found compression by BROTLI, expected none, \
+         or Snappy, gzip, LZ4 or Zstandard; hint: write the table with another compression, such as zstd"
+    );
+    assert_eq!(
+        read("encrypted"),
+        "validation/data/encrypted.parquet: whole file: found an encrypted Parquet table, expected a table without \
+         encryption; hint: decrypt it with the program that has its keys"
+    );
 }

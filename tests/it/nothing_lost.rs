@@ -288,6 +288,32 @@ fn a_checkpoint_that_cannot_be_written_loses_no_result() {
     assert_eq!(others(&desk, &["s.toml", "c"]), Vec::<String>::new());
 }
 
+/// Threads take none of the memory that the work needs, where the address space is limited.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_limited_address_space_means_fewer_threads() {
+    let desk = Desk::new();
+    let exact =
+        "exact --histogram 14,12,10 --neighbor 13,13,10 --noise gaussian:2 --orders 2,10 --threads 200 --format json";
+    let whole = desk.json(exact)["divergences"].clone();
+    for limit in [180_000, 220_000, 260_000, 300_000, 340_000, 500_000, 1_000_000, 2_000_000] {
+        let ran = Ran::of(&mut shell(&desk, &format!("ulimit -v {limit} && exec $LEAKBOUND {exact}")));
+        let lines: Vec<&str> = ran.stderr.lines().collect();
+        assert!(lines.len() <= 1 && matches!(ran.status, 0 | 1), "{limit}: {ran:?}");
+        if ran.status == 0 {
+            let document: Value = serde_json::from_str(&ran.stdout).unwrap();
+            assert_eq!(document["divergences"], whole, "{limit}");
+        }
+        if (300_000..=500_000).contains(&limit) {
+            let said = "of 200 threads: the address space has ";
+            assert!(
+                ran.status == 0 && lines[0].starts_with("warning: working on ") && lines[0].contains(said),
+                "{ran:?}"
+            );
+        }
+    }
+}
+
 /// The same where the tests themselves run under nohup, whose children ignore hangups.
 fn listening(script: &str) -> String {
     script.replacen("exec ", "exec env --default-signal=HUP ", 1)
@@ -344,6 +370,23 @@ fn names_of_accountants_come_in_every_form() {
     );
     assert_eq!(desk.stdout("verify --accountant list --format csv --output names.csv"), "");
     assert_eq!(desk.text("names.csv"), format!("accountant\n{text}"));
+}
+
+#[test]
+fn texts_go_where_they_are_wanted() {
+    let desk = Desk::new();
+    for (words, form) in [("schema exact", "json"), ("completions bash", "text"), ("man", "text")] {
+        let text = desk.stdout(words);
+        assert_eq!(desk.stdout(&format!("{words} --output here")), "");
+        assert_eq!((desk.text("here"), desk.stdout(&format!("{words} --format {form}"))), (text.clone(), text));
+        for wrong in ["--format csv", "--report r.html", "--figures .", "--report r.html --figures ."] {
+            let line = desk.rejected(2, &format!("{words} {wrong}"));
+            let option = wrong.split(' ').next().unwrap();
+            assert_eq!(line, format!("{option}: this command prints a text and nothing else"), "{words} {wrong}");
+        }
+        let line = desk.rejected(1, &format!("{words} --output gone/file"));
+        assert!(line.starts_with("gone/file: cannot write"), "{line}");
+    }
 }
 
 /// Processes that have this word on their command line.

@@ -181,13 +181,13 @@ fn several_studies_run_from_one_file() {
         ("'gaussian:2'", "true", "found `noise = true`, which is not a number, a text or a list"),
         ("'audit counts'", "'audit'", "study `audit 2` from line 9"),
         ("'audit counts'", "'man'", "study `man 2`"),
-        ("command = 'exact'", "", "missing field `command`"),
-        ("[[study]]", "[[studies]]", "unknown field `studies`"),
+        ("command = 'exact'", "", "line 1: found a study without `command`"),
+        ("[[study]]", "[[studies]]", "found the key `studies`"),
         ("[3, 1]", "[3, 1", "line 5"),
     ] {
         let line = changed(from, to).line(1);
         assert!(line.contains("studies.toml") && line.contains(expected), "{to}: {line}");
     }
     desk.file("studies.toml", "");
-    assert!(run("").line(1).contains("missing field `study`"));
+    assert!(run("").line(1).contains("found no study"));
 }

@@ -1,10 +1,11 @@
 """Writes the Parquet tables of this folder: the sequences of text_tokens.jsonl as pandas and Polars write them, and next
-tokens of an ensemble by a rule that the tests know.
+tokens of an ensemble by a rule that the tests know. Pages have checksums but for those of Polars, which writes none.
 
     pip install pandas polars pyarrow
     python3 validation/data/make_parquet.py
 """
 
+import base64
 import json
 from pathlib import Path
 
@@ -13,15 +14,16 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pyarrow.parquet.encryption as pe
 
 HERE = Path(__file__).parent
 
 
 def texts() -> None:
-    """One table by each writer, with what each does by default; several groups of rows in one of them."""
+    """One table by each writer, with what each does by default but for checksums; several groups of rows in one."""
     lines = [json.loads(line) for line in (HERE / "text_tokens.jsonl").read_text().splitlines()]
     frame = pd.DataFrame(lines)
-    frame.to_parquet(HERE / "text_tokens.parquet", index=False)
+    frame.to_parquet(HERE / "text_tokens.parquet", index=False, write_page_checksum=True)
     table = pl.DataFrame(lines, infer_schema_length=None)
     table.write_parquet(HERE / "text_tokens_polars.parquet", row_group_size=50)
 
@@ -53,7 +55,7 @@ def tokens() -> None:
             }
         )
         compression = "gzip" if kind == pa.float16() else "snappy"
-        pq.write_table(table, HERE / name, row_group_size=5, compression=compression)
+        pq.write_table(table, HERE / name, row_group_size=5, compression=compression, write_page_checksum=True)
 
 
 def transcripts() -> None:
@@ -65,10 +67,29 @@ def transcripts() -> None:
     again = (p + 2 * e + i * i) % 9
     column = lambda values, kind: pa.array(values.tolist(), type=pa.list_(pa.list_(kind)))
     table = pa.table({"logits": column(logits, pa.float32()), "transcripts": column(again, pa.uint16())})
-    pq.write_table(table, HERE / "transcripts.parquet", row_group_size=3, compression="zstd")
+    pq.write_table(table, HERE / "transcripts.parquet", row_group_size=3, compression="zstd", write_page_checksum=True)
+
+
+def unread() -> None:
+    """Tables that are not read: compressed by Brotli, and encrypted."""
+    texts = [{"log_probabilities": [-1.0, -2.0], "member": member} for member in (True, False)]
+    table = pa.Table.from_pylist(texts)
+    pq.write_table(table, HERE / "brotli.parquet", compression="brotli", write_page_checksum=True)
+
+    class Keys(pe.KmsClient):
+        """The keys are in the file: nothing here is secret."""
+
+        def wrap_key(self, key: bytes, master: str) -> bytes:
+            return base64.b64encode(key)
+
+    configuration = pe.EncryptionConfiguration(footer_key="a", column_keys={"b": ["log_probabilities.list.element"]})
+    properties = pe.CryptoFactory(lambda _: Keys()).file_encryption_properties(pe.KmsConnectionConfig(), configuration)
+    with pq.ParquetWriter(HERE / "encrypted.parquet", table.schema, encryption_properties=properties) as writer:
+        writer.write_table(table)
 
 
 if __name__ == "__main__":
     texts()
     tokens()
     transcripts()
+    unread()

@@ -53,6 +53,7 @@ pub struct ScoresOptions {
     pub flip: bool,
     /// Threshold fixed before looking at the scores; at or above it a canary is called a member
     #[arg(long, value_name = "X", value_parser = threshold, allow_hyphen_values = true)]
+    #[serde(serialize_with = "super::values::some_infinite")]
     pub threshold: Option<f64>,
     /// How the threshold is chosen, if none is given
     #[arg(long, value_enum, default_value = "uniform", conflicts_with = "threshold")]

@@ -5,8 +5,8 @@ use leakbound::audit::{BinRule, Method};
 use leakbound::bound::{Claimed, Direction};
 use leakbound::histogram::{Changes, VoteHistogram};
 use leakbound::quantity::{Delta, Epsilon, FailureProbability, Order};
-use leakbound::study::Methods;
-use serde::Serialize;
+use leakbound::study::{Methods, Number};
+use serde::{Serialize, Serializer};
 
 /// Rényi orders as written on the command line.
 #[derive(Debug, Clone, Serialize)]
@@ -40,6 +40,16 @@ impl Directions {
 pub const MOST_THREADS: usize = 4096;
 
 pub(super) type Parsed<T> = Result<T, String>;
+
+/// A number in a document, where infinity is a word: null would say that the option was not given.
+pub(super) fn infinite<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    Number(*value).serialize(serializer)
+}
+
+/// The same of an option that may be absent.
+pub(super) fn some_infinite<S: Serializer>(value: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
+    value.map(Number).serialize(serializer)
+}
 
 pub(super) fn number(text: &str) -> Parsed<f64> {
     text.trim().parse().map_err(|_| format!("`{text}` is not a number"))
@@ -94,7 +104,7 @@ pub(super) fn count(text: &str) -> Parsed<u64> {
 }
 
 pub(super) fn resamples(text: &str) -> Parsed<usize> {
-    whole(text, 10_000_000, "10^7").map(|resamples| resamples as usize)
+    whole_from(100, text, 1_000_000, "10^6").map(|resamples| resamples as usize)
 }
 
 pub(super) fn samples(text: &str) -> Parsed<u64> {

@@ -1,6 +1,6 @@
 //! `leakbound audit tokens`: what each member of an ensemble of language models leaks by its tokens.
 
-use super::conclude::{Asked, publish, watched};
+use super::conclude::{Asked, publish, unused, watched};
 use crate::args::{Common, TokensOptions};
 use crate::output::Output;
 use leakbound::Result;
@@ -37,7 +37,8 @@ pub fn run(common: &Common, options: &TokensOptions) -> Result<Verdict> {
     let answer = watched(common, &study)?;
     // Whatever was read is the same until now.
     let inputs = study.recording.inputs()?;
-    publish(common, output, answer, Asked { options, inputs, title, warnings: Vec::new() })
+    let warnings = unused(study.recording.unused()).into_iter().collect();
+    publish(common, output, answer, Asked { options, inputs, title, warnings })
 }
 
 fn counted(count: usize, what: &str) -> String {

@@ -3,6 +3,7 @@
 use crate::args::Common;
 use crate::output::{Output, Watch, envelope};
 use leakbound::Result;
+use leakbound::error::echo;
 use leakbound::record::InputFile;
 use leakbound::report::{Answered, Render};
 use leakbound::study::{Study, Verdict, Warning};
@@ -48,4 +49,18 @@ where
     let document = Answered { envelope, title, answer };
     output.write(&document)?;
     Ok(document.answer.verdict())
+}
+
+/// Names in the warning; a table may have thousands of columns.
+const SHOWN: usize = 12;
+
+/// What of a recording is not looked at: it may be misspelled.
+pub fn unused(names: &[String]) -> Option<Warning> {
+    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{}`", echo(name))).collect();
+    let more = if names.len() > SHOWN { format!(" and {} more", names.len() - SHOWN) } else { String::new() };
+    (!names.is_empty()).then(|| Warning {
+        code: "not-used",
+        message: format!("the recording has more than is used: {}{more}", shown.join(", ")),
+        hint: "the names that are used are those of docs/file-formats.md; one of them may be misspelled".into(),
+    })
 }

@@ -60,6 +60,7 @@ mod student_membership;
 #[cfg(feature = "torch")]
 mod study_training;
 pub mod suite;
+mod suite_plan;
 mod text_membership;
 #[cfg(feature = "torch")]
 pub mod torch;

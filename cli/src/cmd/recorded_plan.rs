@@ -2,7 +2,7 @@
 
 use leakbound::record::{ArrayFile, MemoryBudget};
 use leakbound::study::Warning;
-use leakbound::{Error, InputError, Result};
+use leakbound::{Error, InputError, Result, json};
 use ndarray::Array1;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -65,7 +65,7 @@ impl RecordedPlan {
             return Err(fault(file, "array `plan`", "none".into(), EXPECTED.into(), hint));
         }
         let bytes: Array1<u8> = arrays.array("plan")?;
-        serde_json::from_slice(&bytes.to_vec()).map_err(|error| {
+        json::from_slice(&bytes.to_vec()).map_err(|error| {
             fault(file, "array `plan`", error.to_string(), EXPECTED.into(), "remove the recording to train it anew")
         })
     }

@@ -2,12 +2,12 @@
 
 use crate::args::{AuditCommand, Command, Common, RerunOptions};
 use crate::embedded::{Run, run_within};
-use crate::options::Schema;
+use crate::options::{Origin, Schema};
 use crate::output::{Output, envelope};
 use leakbound::record::{InputFile, read_document};
 use leakbound::report::Answered;
 use leakbound::study::{Answer, RerunAnswer, Verdict};
-use leakbound::{Error, InputError, Result};
+use leakbound::{Error, InputError, Result, json};
 use serde_json::Value;
 use std::path::Path;
 
@@ -25,7 +25,7 @@ pub fn run(common: &Common, options: &RerunOptions, run: Run) -> Result<Verdict>
     };
     let bad_option = |found| fault("options", found, format!("the options of `leakbound {}`", recorded.command));
     let mut schema = Schema::new();
-    let arguments = schema.arguments(&recorded.command, &own, None).map_err(bad_option)?;
+    let arguments = schema.arguments(&recorded.command, &own, Origin::Document).map_err(bad_option)?.words;
     let mut cli = schema.parsed(&arguments).map_err(bad_option)?;
     if let Some(reason) = unrepeatable(&cli.command) {
         let found = format!("`{}`", recorded.command);
@@ -37,7 +37,7 @@ pub fn run(common: &Common, options: &RerunOptions, run: Run) -> Result<Verdict>
         left_out.extend(["checkpoint", "resume"].map(String::from));
     }
     let (_, found) = run_within(common, cli, run)?;
-    let repeated: Value = serde_json::from_str(&found.json).unwrap_or_default();
+    let repeated: Value = json::from_str(&found.json).unwrap_or_default();
     let words = arguments.iter().map(|word| word.to_string_lossy());
     let line = shell_words::join(std::iter::once("leakbound".into()).chain(words));
     // The seed that was used is a member of its own; a scenario may have brought it.

@@ -1,6 +1,6 @@
 //! `leakbound schema`: what the parser and the types of the answers say of each command, as JSON.
 
-use crate::args::{Cli, Common, Kind, SchemaOptions, is_list, kind, names};
+use crate::args::{Cli, Common, Format, Kind, SchemaOptions, is_list, kind, names};
 use crate::output::print;
 use clap::{Args, CommandFactory};
 use leakbound::report::{Answered, MetaClassifierDocument, RecordingDocument, StudentDocument};
@@ -150,7 +150,7 @@ struct OptionRow {
     help: String,
 }
 
-pub fn run(options: &SchemaOptions) -> Result<bool> {
+pub fn run(common: &Common, options: &SchemaOptions) -> Result<bool> {
     let mut root = Cli::command();
     root.build();
     let mut commands = Vec::new();
@@ -168,7 +168,7 @@ pub fn run(options: &SchemaOptions) -> Result<bool> {
         source: error.into(),
     })?;
     text.push('\n');
-    print(text.as_bytes()).map(|()| false)
+    print(common, &[Format::Text, Format::Json], text.as_bytes()).map(|()| false)
 }
 
 /// The commands below one, in the order of the help.

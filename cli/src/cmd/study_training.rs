@@ -3,7 +3,7 @@
 
 use super::training_run::say;
 use crate::args::{CheckpointOptions, Cli, Common};
-use crate::options::Schema;
+use crate::options::{Origin, Schema};
 use crate::usage::is_usage;
 use leakbound::record::{StudyOption, remove_leftovers};
 use leakbound::{Error, InputError, Result};
@@ -38,8 +38,8 @@ impl Wanted<'_> {
         map.extend(self.decided.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
         // Its place is relative to the folder of the study only while it is read.
         map.insert("recording".into(), "recording.npz".into());
-        let arguments = schema.arguments(self.command, &map, self.folder);
-        let mut cli = match arguments.and_then(|arguments| schema.parsed(&arguments)) {
+        let arguments = schema.arguments(self.command, &map, Origin::File(self.folder));
+        let mut cli = match arguments.and_then(|arguments| schema.parsed(&arguments.words)) {
             Ok(cli) => cli,
             Err(found) => return Err(self.reject(found, schema).into()),
         };
@@ -52,8 +52,9 @@ impl Wanted<'_> {
 
     /// What is wrong with the options, at the line of the first one that is to blame, or of the entry.
     pub fn reject(&self, found: String, schema: &Schema) -> InputError {
-        let alone =
-            |option: &&&StudyOption| schema.arguments(self.command, &StudyOption::map(&[option]), None).is_err();
+        let alone = |option: &&&StudyOption| {
+            schema.arguments(self.command, &StudyOption::map(&[option]), Origin::File(None)).is_err()
+        };
         let named = |option: &&&StudyOption| {
             let (dashed, quantity) = (format!("--{}", option.name), option.name.replace('-', " "));
             [" ", ":", "'"].iter().any(|end| found.contains(&format!("{dashed}{end}")))

@@ -1,12 +1,12 @@
 //! `leakbound run`.
 
+use super::suite_plan::plan;
 use crate::args::{AuditCommand, Cli, Command, Common, SuiteOptions};
 use crate::embedded::{Run, run_within};
-use crate::options::Schema;
 use crate::output::{Output, envelope, interrupted};
 use crate::signals::{Second, interruption};
 use leakbound::error::echo;
-use leakbound::record::{SuiteStudy, read_suite};
+use leakbound::record::SuiteStudy;
 use leakbound::report::Answered;
 use leakbound::study::{Answer, StudyOutcome, SuiteAnswer, SuiteRow, Verdict};
 use leakbound::{Error, Result};
@@ -14,17 +14,7 @@ use serde_json::value::RawValue;
 
 pub fn run(common: &Common, options: &SuiteOptions, run: Run) -> Result<Verdict> {
     let output = Output::open(common, &[&options.file])?;
-    let suite = read_suite(&options.file)?;
-    let mut schema = Schema::new();
-    // Every request is checked before the first one runs.
-    let read = |study: &SuiteStudy| -> Result<Cli> {
-        let folder = options.file.parent();
-        let arguments = schema.arguments(&study.command, &study.options, folder);
-        arguments
-            .and_then(|arguments| schema.parsed(&arguments))
-            .map_err(|found| study.fault(&options.file, found).into())
-    };
-    let requests = suite.studies.iter().map(read).collect::<Result<Vec<Cli>>>()?;
+    let (suite, requests) = plan(common, &options.file)?;
     let second = if requests.iter().any(runs_program) { Second::Waits } else { Second::Ends };
     let failed = |source| Error::Io { path: options.file.clone(), action: "be watched", source };
     interruption(&common.session, second).map_err(failed)?;

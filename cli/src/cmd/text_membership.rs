@@ -1,6 +1,6 @@
 //! `leakbound membership text`: what log-probabilities of tokens show about the training data of a language model.
 
-use super::conclude::{Asked, publish, watched};
+use super::conclude::{Asked, publish, unused, watched};
 use crate::args::{Common, TextOptions};
 use crate::output::{Output, reject_any};
 use leakbound::membership::{Documents, TextRule, TextScore, TextSequences};
@@ -29,7 +29,7 @@ pub fn run(common: &Common, options: &TextOptions) -> Result<Verdict> {
         file.commit(&one_model(path, &answer, recording.documents())?)?;
     }
     let title = "Membership inference from log-probabilities of tokens".into();
-    let warnings = sizes_made_here(&recording, &answer).into_iter().collect();
+    let warnings = sizes_made_here(&recording, &answer).into_iter().chain(unused(recording.unused())).collect();
     publish(common, output, answer, Asked { options, inputs, title, warnings })
 }
 

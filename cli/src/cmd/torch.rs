@@ -1,6 +1,6 @@
 //! `leakbound torch`: the device first, then a recipe.
 
-use crate::args::{Common, TorchCommand};
+use crate::args::{Common, Format, TorchCommand};
 use crate::output::print;
 use leakbound::{Error, Result};
 use leakbound_train::{DeviceChoice, TrainingDevice, cuda_library};
@@ -15,7 +15,7 @@ const LOADED: &str = "LEAKBOUND_CUDA_LOADED";
 pub fn run(common: &Common, command: &TorchCommand) -> Result<bool> {
     let device = open(command.device())?;
     match command {
-        TorchCommand::Device(_) => print(format!("{device}\n").as_bytes())?,
+        TorchCommand::Device(_) => print(common, &[Format::Text], format!("{device}\n").as_bytes())?,
         TorchCommand::Dpsgd(options) => super::torch_dpsgd::run(common, options, device)?,
         TorchCommand::DpsgdRuns(options) => super::torch_dpsgd_runs::run(common, options, device)?,
         TorchCommand::LabelDp(options) => super::torch_label_dp::run(common, options, device)?,

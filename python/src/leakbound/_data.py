@@ -223,11 +223,20 @@ def _counts(name: str, value: Any, outcomes: Sequence[object] | None, queries: S
     if not isinstance(value, tuple) or len(value) != 2:
         raise InputError(f"{name}: found {type(value).__name__}, expected a path, or the counts of both worlds")
     names = (name, name + "_neighbor")
-    worlds = [_inputs.array(part, item, _inputs.INTEGERS) for part, item in zip(names, value)]
+    worlds = [_whole(part, item) for part, item in zip(names, value)]
     for part, world in zip(names, worlds):
         if world.dtype.kind == "i" and world.min() < 0:
             raise InputError(f"{part}: found {world.min()}, expected counts from 0 on")
     return _table(name, ("count", "count_neighbor"), worlds, outcomes, queries)
+
+
+def _whole(name: str, value: ArrayLike) -> Array:
+    """Counts; floating-point numbers may be the outputs that are still to be counted."""
+    found = _inputs.array(name, value, _inputs.NUMBERS)
+    if found.dtype.kind != "f":
+        return found
+    hint = "raw outputs are counted into bins by numpy.histogram, with the same bins for both worlds, or by `bins` in a file"
+    raise InputError(f"{name}: found dtype {found.dtype}, expected integers; hint: {hint}")
 
 
 def _distribution(value: Any, outcomes: Sequence[object] | None, queries: Sequence[object] | None) -> str | bytes:

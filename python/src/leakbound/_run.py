@@ -9,6 +9,8 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, Union
 
+import numpy as np
+
 from leakbound import _core
 from leakbound._inputs import File, Files, place
 from leakbound._result import Result
@@ -63,6 +65,10 @@ def given(function: Callable[..., Any], arguments: Mapping[str, Any]) -> dict[st
     rejects some of them together.
     """
     defaults: Mapping[str, Any] = function.__kwdefaults__ or {}
+    for name, value in arguments.items():
+        # What is false would be left out, and what is true would be a name without a value.
+        if isinstance(value, (bool, np.bool_)) and not isinstance(defaults.get(name, False), bool):
+            raise _core.UsageError(f"{name}: found {value}, expected a value of the kind of {name}")
     return {
         name: value
         for name, value in arguments.items()
@@ -145,7 +151,7 @@ def issue_warnings(found: list[dict[str, Any]]) -> None:
     """Issues warnings where the caller of the package stands."""
     for warning in found:
         hint = f" (hint: {of_parameters(warning['hint'])})" if warning.get("hint") else ""
-        warnings.warn(warning["message"] + hint, LeakboundWarning, stacklevel=_outside())
+        warnings.warn(of_parameters(warning["message"]) + hint, LeakboundWarning, stacklevel=_outside())
 
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep

@@ -37,6 +37,8 @@ def option_words(options: Mapping[str, Value]) -> list[str]:
             # What is false here is a truth value of NumPy.
             words += [option] if value else []
         elif isinstance(value, Mapping):
+            if not value:
+                raise UsageError(f"{name}: found an empty mapping, expected at least one value")
             words.extend(f"{option}={_one(name, key)}:{_one(name, item)}" for key, item in value.items())
         else:
             words.append(f"{option}={value_word(name, value)}")

@@ -121,7 +121,9 @@ impl TextPart {
     #[must_use]
     pub const fn hint(self) -> &'static str {
         match self {
-            Self::LogProbabilities => "record natural logarithms of probabilities, not losses",
+            Self::LogProbabilities => {
+                "record natural logarithms of probabilities, not losses; leave a first token out that has none"
+            }
             Self::Means => "record the sum of p ln p over the vocabulary, which is minus the entropy",
             Self::Deviations => "clip the variance below, at 1e-6 for example, before the root is taken",
             Self::Entropies => "record minus the sum of p ln p over the vocabulary",

@@ -102,24 +102,30 @@ impl Column {
         found: impl Into<String>,
         expected: impl Into<String>,
     ) -> InputError {
-        fault(&self.file, place_of(self.first_row + row, self.name), found, expected)
+        fault(&self.file, place_of_row(self.first_row + row, self.name), found, expected)
     }
 }
 
-fn place_of(row: usize, name: &str) -> String {
+fn place_of_row(row: usize, name: &str) -> String {
     format!("row {}, column {}", row + 1, quoted(name))
 }
 
-/// Reads a column: `rows` rows, of which the first has the number `first_row`.
+/// Where a group of rows keeps a column, for messages.
+pub(super) fn place_of(group: usize, name: &str) -> String {
+    format!("row group {}, column {}", group + 1, quoted(name))
+}
+
+/// Reads a column of a group: `rows` rows, of which the first has the number `first_row`.
 pub(super) fn read(
     file: &Path,
     name: &'static str,
     reader: ColumnReader,
     descriptor: &ColumnDescriptor,
     lists: &[i16],
-    [rows, first_row]: [usize; 2],
+    [group, rows, first_row]: [usize; 3],
 ) -> Result<Column> {
-    let mut pump = Pump { file, name, rows: Rows::new(lists, descriptor.max_def_level()), wanted: rows, first_row };
+    let found = Rows::new(lists, descriptor.max_def_level());
+    let mut pump = Pump { file, name, rows: found, group, wanted: rows, first_row };
     let kind = (descriptor.logical_type_ref(), descriptor.converted_type());
     let values = match reader {
         ColumnReader::FloatColumnReader(reader) => Values::Single(pump.all(reader)?),
@@ -180,6 +186,7 @@ struct Pump<'a> {
     file: &'a Path,
     name: &'static str,
     rows: Rows,
+    group: usize,
     wanted: usize,
     first_row: usize,
 }
@@ -190,12 +197,13 @@ impl Pump<'_> {
     }
 
     fn all<T: DataType>(&mut self, mut reader: ColumnReaderImpl<T>) -> Result<Vec<T::T>> {
+        let place = place_of(self.group, self.name);
         let (mut values, mut definitions, mut repetitions) = (Vec::new(), Vec::new(), Vec::new());
         while self.rows.count() < self.wanted {
             definitions.clear();
             repetitions.clear();
             let before = values.len();
-            let (records, _, levels) = guarded(self.file, || {
+            let (records, _, levels) = guarded(self.file, &place, || {
                 reader.read_records(BATCH, Some(&mut definitions), Some(&mut repetitions), &mut values)
             })?;
             if records == 0 && levels == 0 {
@@ -217,12 +225,14 @@ impl Pump<'_> {
     }
 
     fn gap(&self, gap: Gap) -> Error {
-        let place = place_of(self.first_row + self.rows.count().saturating_sub(1), self.name);
+        let place = place_of_row(self.first_row + self.rows.count().saturating_sub(1), self.name);
         let found = match gap {
             Gap::Empty => "no values",
             Gap::Null => "a null in a list",
         };
         let error = fault(self.file, place, found, "at least one value, and none that is null");
-        hinted(error, "leave the column out where it is not known of every row").into()
+        let hint = "leave the column out where it is not known of every row; and, of lists of tokens, a first one that has \
+                    null";
+        hinted(error, hint).into()
     }
 }

@@ -12,15 +12,16 @@ use super::budget::Room;
 use super::fault::{fault, hinted, listed, quoted};
 use super::input_file::InputReader;
 use crate::error::{Error, InputError, Result};
+use column::place_of;
 use panics::guarded;
-use parquet::basic::Repetition;
+use parquet::basic::{Compression, Repetition};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::Type;
 use source::Source;
 use std::path::Path;
 
-/// How a file starts.
-pub(super) const MAGIC: &[u8] = b"PAR1";
+/// How a file starts, as it is and encrypted.
+pub(super) const MAGIC: [&[u8; 4]; 2] = [b"PAR1", b"PARE"];
 
 /// Lists within lists: the most that any recording has.
 const MOST_LISTS: usize = 2;
@@ -45,7 +46,7 @@ struct Leaf {
 impl<'a> ParquetTable<'a> {
     /// Opens a file, and looks for columns of these names; others are not looked at.
     pub(super) fn open(path: &'a Path, reader: &InputReader, names: &[&'static str]) -> Result<Self> {
-        let reader = guarded(path, || SerializedFileReader::new(Source(reader.again())))?;
+        let reader = guarded(path, "whole file", || SerializedFileReader::new(Source(reader.again())))?;
         let mut table = Self { path, reader, leaves: Vec::new() };
         for &name in names {
             table.leaves.extend(table.leaf(name)?);
@@ -136,6 +137,13 @@ impl<'a> ParquetTable<'a> {
 
     fn column(&self, leaf: &Leaf, group: usize, first_row: usize, room: &mut Room) -> Result<Column> {
         let rows = self.rows(group)?;
+        let codec = self.reader.metadata().row_group(group).column(leaf.index).compression();
+        if matches!(codec, Compression::BROTLI(_) | Compression::LZO) {
+            let name = codec.to_string();
+            let found = format!("compression by {}", name.split('(').next().unwrap_or_default());
+            let error = self.at(place_of(group, leaf.name), found, "none, or Snappy, gzip, LZ4 or Zstandard");
+            return Err(hinted(error, "write the table with another compression, such as zstd").into());
+        }
         let values = self.counted(leaf, group)?;
         let place = || format!("column {}", quoted(leaf.name));
         if (values as usize) < rows {
@@ -144,14 +152,16 @@ impl<'a> ParquetTable<'a> {
         }
         // The widest value, and the levels of some rows.
         room.take(values, 2 * size_of::<u64>() as u64, |found, expected| self.at(place(), found, expected))?;
-        let reader = guarded(self.path, || self.reader.get_row_group(group)?.get_column_reader(leaf.index))?;
+        let reader = guarded(self.path, &place_of(group, leaf.name), || {
+            self.reader.get_row_group(group)?.get_column_reader(leaf.index)
+        })?;
         let descriptor = self.reader.metadata().file_metadata().schema_descr().column(leaf.index);
-        column::read(self.path, leaf.name, reader, &descriptor, &leaf.lists, [rows, first_row])
+        column::read(self.path, leaf.name, reader, &descriptor, &leaf.lists, [group, rows, first_row])
     }
 
     /// The number of values that the pages of a column say they have: a small page may unpack to many.
     fn counted(&self, leaf: &Leaf, group: usize) -> Result<u64> {
-        guarded(self.path, || {
+        guarded(self.path, &place_of(group, leaf.name), || {
             let mut pages = self.reader.get_row_group(group)?.get_column_page_reader(leaf.index)?;
             let mut values = 0u64;
             while let Some(page) = pages.peek_next_page()? {

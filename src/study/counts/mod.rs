@@ -142,22 +142,26 @@ impl CountsStudy {
     }
 }
 
-/// One warning for all methods that did not apply.
-fn skipped<'a>(skipped: impl Iterator<Item = &'a Skipped>) -> Option<Warning> {
-    let mut names: Vec<&str> = Vec::new();
-    let mut needs: Vec<&str> = Vec::new();
+/// One warning for all methods that did not apply, each with the reason that it had first.
+pub(super) fn skipped<'a>(skipped: impl Iterator<Item = &'a Skipped>) -> Option<Warning> {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for found in skipped {
-        if !names.contains(&found.method.name()) {
-            names.push(found.method.name());
+        let name = found.method.name();
+        if reasons.iter().any(|(_, names)| names.contains(&name)) {
+            continue;
         }
-        if !needs.contains(&found.needs) {
-            needs.push(found.needs);
+        match reasons.iter_mut().find(|(reason, _)| *reason == found.reason) {
+            Some((_, names)) => names.push(name),
+            None => reasons.push((&found.reason, vec![name])),
         }
     }
-    (!names.is_empty()).then(|| Warning {
+    let texts: Vec<String> = reasons.iter().map(|(reason, names)| format!("{} ({reason})", names.join(", "))).collect();
+    (!texts.is_empty()).then(|| Warning {
         code: "methods-skipped",
-        message: format!("left out: {}; they need {}", names.join(", "), needs.join(", or ")),
-        hint: "--pilot-fraction 0.1, --pilot FILE or --distribution FILE give a pilot or a distribution".into(),
+        message: format!("left out: {}", texts.join("; ")),
+        hint: "--pilot-fraction 0.1, --pilot FILE or --distribution FILE give a pilot or a distribution; other methods are \
+               named by --methods"
+            .into(),
     })
 }
 

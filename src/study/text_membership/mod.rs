@@ -105,7 +105,7 @@ impl Study for TextMembershipStudy<'_> {
         answer.members = members;
         let vulnerable = scores.par_iter().zip(&values).map(|(&score, values)| self.vulnerable(score, values));
         answer.vulnerable = vulnerable.collect::<Vec<_>>().into_iter().flatten().collect();
-        answer.warnings = [left_out, warnings::of(&answer)].concat();
+        answer.warnings = [left_out, warnings::recorded(source)?, warnings::of(&answer)].concat();
         Ok(answer)
     }
 }

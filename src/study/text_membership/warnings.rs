@@ -1,7 +1,8 @@
 //! What a reader of scores of texts must know.
 
 use super::answer::TextMembershipAnswer;
-use crate::membership::{TextPart, TextScore};
+use crate::error::Result;
+use crate::membership::{TextPart, TextScore, TextSequences};
 use crate::study::Warning;
 use crate::study::number::{percent, significant};
 
@@ -22,6 +23,51 @@ pub(super) fn left_out(score: TextScore, part: TextPart) -> Warning {
         message: format!("{score} is left out: it needs {}", recorded_as(part)),
         hint: "record what it needs, or name the scores that are wanted with --scores".into(),
     }
+}
+
+/// No model gives a token less: e^-1000 is far below the least double.
+const LEAST: f64 = -1000.0;
+/// Tokens that are looked at together.
+const TOGETHER: usize = 1 << 20;
+
+/// Numbers that stand for what was not recorded, as serving APIs write them.
+pub(super) fn recorded(sequences: &dyn TextSequences) -> Result<Vec<Warning>> {
+    let all = sequences.members().len();
+    let (mut low, mut lowest, mut certain, mut start) = (0u64, 0.0f64, 0, 0);
+    while start < all {
+        let most = sequences.tokens_before(start) + TOGETHER;
+        let within = |end: &usize| sequences.tokens_before(*end + 1) <= most;
+        let end = (start + 1..all).find(|end| !within(end)).unwrap_or(all);
+        let rows = sequences.read(TextPart::LogProbabilities, start..end)?;
+        for row in (0..rows.rows()).map(|row| rows.row(row)) {
+            low += row.iter().filter(|&&value| value <= LEAST).count() as u64;
+            lowest = row.iter().copied().fold(lowest, f64::min);
+            certain += usize::from(row.first() == Some(&0.0));
+        }
+        start = end;
+    }
+    let mut warnings = Vec::new();
+    if low > 0 {
+        warnings.push(Warning {
+            code: "unlikely-tokens",
+            message: format!(
+                "{low} log-probabilities are at most {LEAST}, the lowest {}: no model gives so little",
+                significant(lowest, 4)
+            ),
+            hint:
+                "serving APIs write -9999 or the like where a token is not among the top ones: leave such tokens out \
+                   of every list, or record them"
+                    .into(),
+        });
+    }
+    if 10 * certain >= all {
+        warnings.push(Warning {
+            code: "certain-first-tokens",
+            message: format!("{certain} of {all} sequences begin with a log-probability of exactly 0"),
+            hint: "some programs write 0 for a first token, which nothing predicts: leave it out of every list".into(),
+        });
+    }
+    Ok(warnings)
 }
 
 pub(super) fn of(answer: &TextMembershipAnswer) -> Vec<Warning> {

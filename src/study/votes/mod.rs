@@ -11,6 +11,7 @@ pub use meaning::{AddedPoint, DistributionKind, ExactRow, SeriesCheck, SeriesNot
 use super::bounds::Bounds;
 use super::claim::Claim;
 use super::composed::ComposedSection;
+use super::counts::skipped;
 use super::evidence::Evidence;
 use super::number::Number;
 use super::progress::{Meter, Progress};
@@ -18,7 +19,7 @@ use super::rows::{FailureNote, RecommendationRow, bound_rows, epsilon_rows};
 use super::spending::{Applied, Beside, Planned, Target, plan_all};
 use super::{Answer, Study, Warning};
 use crate::accountant::{Theorem, WorstCases};
-use crate::audit::{FailureBudget, Guide, SetSource};
+use crate::audit::{FailureBudget, Guide, SetSource, Skipped};
 use crate::bound::{Direction, Directions, UpperBound};
 use crate::counts::PairedCounts;
 use crate::distribution::{ExpandedDistribution, Noise, OutputPair};
@@ -215,7 +216,8 @@ impl Study for VotesStudy {
         let beside = Beside { composition: self.composition, composed, trade_off: false, whole };
         let (planned, budget) = plan_all(&targets, &self.bounds, beside, self.seed)?;
         let failure = FailureNote::new(&budget, planned.iter().any(Planned::has_nominal));
-        let queries = rows(distribution, &audited, planned)?;
+        let (queries, left_out): (Vec<VotesQuery>, Vec<Vec<Skipped>>) =
+            rows(distribution, &audited, planned)?.into_iter().unzip();
         let composed = self.together(&audited, distribution, &budget)?;
         self.consistent(distribution, &audited, &queries, composed.as_ref())?;
         Ok(VotesAnswer {
@@ -226,7 +228,11 @@ impl Study for VotesStudy {
             series: audited.iter().filter_map(|query| query.series).reduce(worse),
             series_check: self.series_check(&audited)?,
             added_point: self.added_point.clone(),
-            warnings: self.all_warnings(distribution, &audited, &queries, composed.as_ref()),
+            warnings: self
+                .all_warnings(distribution, &audited, &queries, composed.as_ref())
+                .into_iter()
+                .chain(skipped(left_out.iter().flatten()))
+                .collect(),
             queries,
             composed,
             claims: self.tested(&audited, &budget)?,
@@ -347,7 +353,12 @@ impl VotesStudy {
 /// Draws of the check of a series: a fraction of a second.
 const CHECK_DRAWS: u64 = 20_000;
 
-fn rows(distribution: DistributionKind, audited: &[AuditedVotes], planned: Vec<Planned>) -> Result<Vec<VotesQuery>> {
+/// The rows of each query, and the methods that did not apply to it.
+fn rows(
+    distribution: DistributionKind,
+    audited: &[AuditedVotes],
+    planned: Vec<Planned>,
+) -> Result<Vec<(VotesQuery, Vec<Skipped>)>> {
     let row = |(query, planned): (&AuditedVotes, Planned)| {
         let Applied { plan, audit, recommendation } = planned.apply(&query.counts, &query.guide)?;
         let divergences = plan.orders.iter().map(|&order| ExactRow {
@@ -365,7 +376,7 @@ fn rows(distribution: DistributionKind, audited: &[AuditedVotes], planned: Vec<P
         let divergences: Vec<ExactRow> = divergences.collect();
         let (exact, approximate) =
             if distribution == DistributionKind::Exact { (divergences, Vec::new()) } else { (Vec::new(), divergences) };
-        Ok(VotesQuery {
+        let row = VotesQuery {
             query: query.name.clone(),
             label: query.label,
             counts: query.counts.counts().to_vec(),
@@ -376,7 +387,8 @@ fn rows(distribution: DistributionKind, audited: &[AuditedVotes], planned: Vec<P
             exact,
             approximate,
             upper: upper.collect(),
-        })
+        };
+        Ok((row, audit.skipped))
     };
     audited.par_iter().zip(planned).map(row).collect()
 }

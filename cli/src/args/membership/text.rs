@@ -22,6 +22,7 @@ pub struct TextOptions {
     pub share: f64,
     /// Entropy in nats below which a token can be surprising
     #[arg(long, value_name = "H", value_parser = entropy_limit, default_value = "2", allow_hyphen_values = true)]
+    #[serde(serialize_with = "crate::args::values::infinite")]
     pub entropy_limit: f64,
     /// False-positive rates at which to report the true-positive rate
     #[arg(long, value_name = "P,...", value_delimiter = ',', value_parser = probability, default_value = "0.001,0.01", allow_hyphen_values = true)]
