@@ -55,6 +55,9 @@ fn complete(found: &str, number: usize, runs: usize) -> PyResult<()> {
     Err(InputError::new_err(format!("function: found {found} outputs, expected {runs} (hint: {hint})")))
 }
 
+/// Whole numbers up to this are doubles, all of them.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
 /// One output. Lists of numbers are vectors, as in the answers of programs.
 pub fn output(value: &Bound<'_, PyAny>) -> PyResult<Output> {
     if let Ok(number) = value.cast::<PyFloat>() {
@@ -68,21 +71,35 @@ pub fn output(value: &Bound<'_, PyAny>) -> PyResult<Output> {
         return Ok(Output::Bool(truth.is_true()));
     }
     if value.is_instance_of::<PyInt>() {
-        return Ok(Output::Number(value.extract()?));
+        return number(value);
     }
     if let Ok(text) = value.cast::<PyString>() {
-        return Ok(Output::Text(text.to_str()?.to_owned()));
+        return Ok(Output::of_text(text.to_str()?.to_owned()));
     }
     if let Some(items) = items(value) {
-        return Ok(of_parts(items.iter().map(output).collect::<PyResult<_>>()?));
+        return Ok(Output::of_parts(items.iter().map(output).collect::<PyResult<_>>()?));
     }
     if let Ok(parts) = value.cast::<PyDict>() {
         let part = |(name, part): (Bound<'_, PyAny>, Bound<'_, PyAny>)| Ok((name.str()?.to_string(), output(&part)?));
-        let mut object = parts.iter().map(part).collect::<PyResult<Vec<_>>>()?;
-        object.sort();
-        return Ok(Output::Object(object));
+        let object = Output::of_names(parts.iter().map(part).collect::<PyResult<_>>()?);
+        return object
+            .map_err(|reason| InputError::new_err(format!("function: found {reason}, expected each key once")));
     }
     other(value)
+}
+
+/// A number in all its digits: whole numbers, fractions and decimals may have more of them than a double.
+fn number(value: &Bound<'_, PyAny>) -> PyResult<Output> {
+    // Beyond the range of doubles there is no nearest one.
+    let double = value.extract::<f64>().unwrap_or(f64::NAN);
+    if value.eq(double)? || value.ne(value)? {
+        return Ok(Output::Number(double));
+    }
+    let text = value.str()?.to_string();
+    Output::of_number(&text).map_err(|_| {
+        let hint = "float() rounds it";
+        InputError::new_err(format!("function: found {text} as an output, expected a decimal number (hint: {hint})"))
+    })
 }
 
 /// Arrays, and numbers of other packages than Python's own.
@@ -100,15 +117,13 @@ fn other(value: &Bound<'_, PyAny>) -> PyResult<Output> {
             return output(&item);
         }
     }
-    value.extract().map(Output::Number).map_err(|_| {
+    if value.extract::<f64>().is_ok() {
+        return number(value);
+    }
+    Err({
         let kind = value.get_type().name().map_or_else(|_| "an object".into(), |name| name.to_string());
         InputError::new_err(format!("function: found {kind} as an output, expected {KINDS}"))
     })
-}
-
-fn of_parts(parts: Vec<Output>) -> Output {
-    let numbers: Option<Vec<f64>> = parts.iter().map(Output::number).collect();
-    numbers.map_or(Output::List(parts), Output::Vector)
 }
 
 /// The items of a list or a tuple.
@@ -133,14 +148,17 @@ fn array<'py>(value: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyUntyped
     Ok(Some(array.cast_into::<PyUntypedArray>()?))
 }
 
-/// The numbers of an array, which are not copied if they are doubles.
+/// The numbers of an array, which are not copied if they are doubles; none where a double cannot hold them all.
 fn numbers<'py>(array: &Bound<'py, PyUntypedArray>) -> PyResult<Option<PyReadonlyArrayDyn<'py, f64>>> {
     if let Ok(doubles) = array.cast::<PyArrayDyn<f64>>() {
         return Ok(Some(doubles.try_readonly()?));
     }
-    if !b"fiub".contains(&array.dtype().kind()) {
+    let (kind, long) = (array.dtype().kind(), array.dtype().itemsize() >= size_of::<f64>());
+    if !b"fiub".contains(&kind) || kind == b'f' && long {
         return Ok(None);
     }
     let doubles = array.call_method1("astype", ("float64",))?;
-    Ok(Some(doubles.cast::<PyArrayDyn<f64>>()?.try_readonly()?))
+    let doubles = doubles.cast::<PyArrayDyn<f64>>()?.try_readonly()?;
+    let exact = !long || doubles.as_array().iter().all(|number| number.abs() < EXACT);
+    Ok(exact.then_some(doubles))
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import decimal
+import fractions
 import functools
 import pickle
 import signal
@@ -413,3 +415,40 @@ def test_an_audit_goes_on_from_its_checkpoint(tmp_path):
     assert resumed.bounds == whole.bounds and resumed.claims == whole.claims
     with pytest.raises(leakbound.InputError, match="there already"):
         audit(counted, checkpoint=kept)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda dataset, rng: 2**64 + len(dataset),
+        lambda dataset, rng: -(2**70) - len(dataset),
+        lambda dataset, rng: [0.5, 2**53 + len(dataset)],
+        lambda dataset, rng: {"n": decimal.Decimal("0.1") + len(dataset) * decimal.Decimal("1e-25")},
+        lambda dataset, rng: np.int64(2**60 + len(dataset)),
+        lambda dataset, runs, rng: np.full(runs, 2**60 + len(dataset)),
+        lambda dataset, runs, rng: np.full((runs, 2), 2**60 + len(dataset), dtype=np.uint64),
+        lambda dataset, runs, rng: np.full(runs, 2**64 + len(dataset), dtype=object),
+    ],
+)
+def test_numbers_count_in_all_their_digits(function):
+    assert audit(function, stop_early=True, shrink_runs=0).refuted
+
+
+def test_outputs_that_nothing_tells_apart_are_rejected_or_equal():
+    with pytest.raises(leakbound.InputError, match="the key `1` comes twice in an object"):
+        audit(lambda dataset, rng: {1: 0, "1": 1})
+    with pytest.raises(leakbound.InputError, match=r"found 1/3 as an output, expected a decimal number"):
+        audit(lambda dataset, rng: fractions.Fraction(1, 3))
+    assert not audit(lambda dataset, rng: -0.0 if dataset else 0, stop_early=True).refuted
+    assert not audit(lambda dataset, rng: fractions.Fraction(1, 2) if dataset else 0.5, stop_early=True).refuted
+
+
+def test_rounded_outputs_show_no_binary_places():
+    def naive(dataset, runs, rng):
+        return len(dataset) + rng.laplace(size=runs)
+
+    found = audit(naive, runs=40000)
+    with pytest.raises(leakbound.ClaimRefuted, match="the last binary places of floating-point noise"):
+        found.raise_if_refuted()
+    rounded = audit(naive, runs=40000, round=1e-3).raise_if_refuted()
+    assert (found.round, rounded.round) == (None, 1e-3) and "outputs rounded to multiples of 0.001" in str(rounded)

@@ -160,15 +160,16 @@ impl Feature {
         }
         match output {
             Output::Number(number) => self.of_number(*number),
+            Output::Decimal(decimal) => self.of_number(decimal.nearest()),
             Output::Text(text) => match self.measure {
                 Measure::Length => text.chars().count() as f64,
                 Measure::Character(place, character) => truth(text.chars().nth(place) == Some(character)),
                 Measure::Count(character) => text.chars().filter(|other| *other == character).count() as f64,
                 _ => f64::NAN,
             },
+            Output::Bytes(bytes) if self.measure == Measure::Length => bytes.len() as f64,
             Output::List(parts) if self.measure == Measure::Length => parts.len() as f64,
-            Output::Vector(numbers) => of_vector(&self.measure, numbers),
-            _ => f64::NAN,
+            _ => output.numbers().map_or(f64::NAN, |numbers| of_vector(&self.measure, &numbers)),
         }
     }
 }
@@ -196,7 +197,9 @@ fn of_vector(measure: &Measure, numbers: &[f64]) -> f64 {
         Measure::SumOfMagnitudes => numbers.iter().map(|number| number.abs()).sum(),
         Measure::Norm => numbers.iter().map(|number| number * number).sum::<f64>().sqrt(),
         Measure::Arg => {
-            let largest = (0..numbers.len()).max_by(|&a, &b| numbers[a].total_cmp(&numbers[b]).then(b.cmp(&a)));
+            // Adding 0 makes -0 the same number as 0.
+            let value = |place: usize| numbers[place] + 0.0;
+            let largest = (0..numbers.len()).max_by(|&a, &b| value(a).total_cmp(&value(b)).then(b.cmp(&a)));
             largest.map_or(f64::NAN, |place| place as f64)
         }
         Measure::Repeats => numbers.windows(2).filter(|pair| pair[0] == pair[1]).count() as f64,
@@ -213,7 +216,10 @@ fn collect(
 ) {
     let mut add = |measure: Measure| _ = found.insert(Feature { path: path.clone(), measure });
     match output {
-        Output::Null | Output::Bool(_) | Output::Text(_) => {
+        Output::Null | Output::Bool(_) | Output::Text(_) | Output::Bytes(_) => {
+            if let Output::Bytes(_) = output {
+                add(Measure::Length);
+            }
             if let Output::Text(text) = output {
                 add(Measure::Length);
                 for (place, character) in text.chars().take(MOST_CHARACTERS).enumerate() {
@@ -226,18 +232,20 @@ fn collect(
             }
             *values.entry(path.clone()).or_default().entry(output.clone()).or_default() += 1;
         }
-        Output::Number(number) => {
+        Output::Number(_) | Output::Decimal(_) => {
             add(Measure::Value);
+            let number = output.number().unwrap_or(f64::NAN);
             if number.fract() != 0.0 {
                 add(Measure::LowestBit);
             }
-            if !number.is_finite() {
+            // What the nearest double does not show.
+            if !number.is_finite() || matches!(output, Output::Decimal(_)) {
                 *values.entry(path.clone()).or_default().entry(output.clone()).or_default() += 1;
             }
         }
-        Output::Vector(numbers) => {
+        Output::Vector(_) | Output::List(_) => {
             add(Measure::Length);
-            if numbers.len() > 1 {
+            if output.numbers().is_some_and(|numbers| numbers.len() > 1) {
                 let whole = [
                     Measure::Sum,
                     Measure::Smallest,
@@ -249,18 +257,17 @@ fn collect(
                 ];
                 whole.into_iter().for_each(&mut add);
             }
-            for (entry, number) in numbers.iter().take(MOST_ENTRIES).enumerate() {
-                path.push(Step::Entry(entry));
-                found.insert(Feature { path: path.clone(), measure: Measure::Value });
-                if entry < MOST_BITS && number.fract() != 0.0 {
-                    found.insert(Feature { path: path.clone(), measure: Measure::LowestBit });
+            if let Output::Vector(numbers) = output {
+                for (entry, number) in numbers.iter().take(MOST_ENTRIES).enumerate() {
+                    path.push(Step::Entry(entry));
+                    found.insert(Feature { path: path.clone(), measure: Measure::Value });
+                    if entry < MOST_BITS && number.fract() != 0.0 {
+                        found.insert(Feature { path: path.clone(), measure: Measure::LowestBit });
+                    }
+                    path.pop();
                 }
-                path.pop();
             }
-        }
-        Output::List(parts) => {
-            add(Measure::Length);
-            if path.len() < DEPTH {
+            if let (Output::List(parts), true) = (output, path.len() < DEPTH) {
                 for (entry, part) in parts.iter().take(MOST_ENTRIES).enumerate() {
                     path.push(Step::Entry(entry));
                     collect(part, path, found, values);

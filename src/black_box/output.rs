@@ -1,17 +1,27 @@
 //! Outputs of a program.
 
-use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+use super::decimal::Decimal;
+use crate::program::quoted;
+use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Deserialize, Serialize, Serializer};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-/// One output of a program: any value that JSON can write, and numbers that it cannot.
+/// How deep lists and objects may lie in each other.
+const DEEPEST: usize = 128;
+/// The name under which JSON has bytes that are not UTF-8: each byte as the character of this number.
+const BYTES: &str = "latin-1";
+
+/// One output of a program: any value that JSON can write, and numbers and bytes that it cannot.
 ///
-/// Two outputs are equal if no program could tell them apart: 0 and -0 are different outputs, all NaN are the same one.
-/// A list of numbers only is a [`Vector`](Self::Vector). In JSON NaN and infinities are the strings `nan`, `inf` and
-/// `-inf`.
+/// Outputs are equal if they have the same value: 1, 1.0 and 1e0 are one number, 0 and -0 are equal, and so are all NaN.
+/// Numbers are read in all their digits, so that two of them never become one. A list of numbers only is a
+/// [`Vector`](Self::Vector). In JSON NaN and infinities are the strings `nan`, `inf` and `-inf`, and bytes that are not
+/// UTF-8 are `{"latin-1": "..."}`, with a character for each byte. A key that an object has twice is rejected.
 ///
 /// ```
 /// # use leakbound::black_box::Output;
@@ -25,26 +35,122 @@ pub enum Output {
     Null,
     /// A truth value.
     Bool(bool),
-    /// A number.
+    /// A number that is a double.
     Number(f64),
+    /// A number of more digits, or beyond the range of doubles.
+    Decimal(Decimal),
     /// A text.
     Text(String),
-    /// A list of numbers.
+    /// Bytes that are not UTF-8.
+    Bytes(Vec<u8>),
+    /// A list of doubles.
     Vector(Vec<f64>),
     /// Any other list.
     List(Vec<Self>),
-    /// Named outputs, by name.
+    /// Named outputs, sorted by name, each name once.
     Object(Vec<(String, Self)>),
 }
 
 impl Output {
-    /// The number, if it is one.
+    /// A text, or the number that the texts `nan`, `inf` and `-inf` mean.
+    #[must_use]
+    pub fn of_text(text: String) -> Self {
+        match &*text {
+            "nan" => Self::Number(f64::NAN),
+            "inf" => Self::Number(f64::INFINITY),
+            "-inf" => Self::Number(f64::NEG_INFINITY),
+            _ => Self::Text(text),
+        }
+    }
+
+    /// The number that is written so in JSON, in all its digits.
+    ///
+    /// # Errors
+    /// The text of anything else.
+    pub fn of_number(text: &str) -> Result<Self, String> {
+        match serde_json::from_str(text) {
+            Ok(number @ (Self::Number(_) | Self::Decimal(_))) if !text.contains('"') => Ok(number),
+            _ => Err(format!("`{text}` is not a number")),
+        }
+    }
+
+    /// A list, which is a vector if these are doubles only.
+    #[must_use]
+    pub fn of_parts(parts: Vec<Self>) -> Self {
+        let double = |part: &Self| if let Self::Number(number) = part { Some(*number) } else { None };
+        let vector: Option<Vec<f64>> = parts.iter().map(double).collect();
+        vector.map_or(Self::List(parts), Self::Vector)
+    }
+
+    /// Named outputs.
+    ///
+    /// # Errors
+    /// A name that comes twice.
+    pub fn of_names(mut parts: Vec<(String, Self)>) -> Result<Self, String> {
+        parts.sort_by(|a, b| a.0.cmp(&b.0));
+        if let Some(pair) = parts.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            return Err(format!("the key `{}` comes twice in an object", pair[0].0));
+        }
+        Ok(match &*parts {
+            [(name, Self::Text(text))] if name == BYTES => bytes_of(text).map_or(Self::Object(parts), Self::Bytes),
+            _ => Self::Object(parts),
+        })
+    }
+
+    /// The number, if it is one: of a longer one the nearest double.
     #[must_use]
     pub const fn number(&self) -> Option<f64> {
         match self {
             Self::Number(number) => Some(*number),
-            _ => None,
+            Self::Decimal(decimal) => Some(decimal.nearest()),
+            Self::Null
+            | Self::Bool(_)
+            | Self::Text(_)
+            | Self::Bytes(_)
+            | Self::Vector(_)
+            | Self::List(_)
+            | Self::Object(_) => None,
         }
+    }
+
+    /// The numbers of a list of numbers.
+    pub(super) fn numbers(&self) -> Option<Cow<'_, [f64]>> {
+        match self {
+            Self::Vector(numbers) => Some(numbers.into()),
+            Self::List(parts) => parts.iter().map(Self::number).collect::<Option<Vec<f64>>>().map(Cow::Owned),
+            Self::Null
+            | Self::Bool(_)
+            | Self::Number(_)
+            | Self::Decimal(_)
+            | Self::Text(_)
+            | Self::Bytes(_)
+            | Self::Object(_) => None,
+        }
+    }
+
+    /// Reads JSON without spaces around it, so deep in lists and objects.
+    fn read(text: &str, depth: usize) -> Result<Self, String> {
+        let told = |error: serde_json::Error| format!("{}: {error}", quoted(text));
+        if depth > DEEPEST {
+            return Err(format!("lists or objects lie in each other more than {DEEPEST} deep"));
+        }
+        Ok(match text.bytes().next() {
+            Some(b'n') => Self::Null,
+            Some(b't') => Self::Bool(true),
+            Some(b'f') => Self::Bool(false),
+            Some(b'"') => Self::of_text(serde_json::from_str(text).map_err(told)?),
+            Some(b'[') => {
+                let parts: Vec<&RawValue> = serde_json::from_str(text).map_err(told)?;
+                let parts = parts.into_iter().map(|part| Self::read(part.get(), depth + 1));
+                Self::of_parts(parts.collect::<Result<_, _>>()?)
+            }
+            Some(b'{') => {
+                let Entries(parts) = serde_json::from_str(text).map_err(told)?;
+                let part = |(name, part): (String, &RawValue)| Ok((name, Self::read(part.get(), depth + 1)?));
+                Self::of_names(parts.into_iter().map(part).collect::<Result<_, String>>()?)?
+            }
+            _ => Decimal::read(text).map_or_else(Self::Decimal, Self::Number),
+        })
     }
 
     const fn rank(&self) -> u8 {
@@ -52,17 +158,31 @@ impl Output {
             Self::Null => 0,
             Self::Bool(_) => 1,
             Self::Number(_) => 2,
-            Self::Text(_) => 3,
-            Self::Vector(_) => 4,
-            Self::List(_) => 5,
-            Self::Object(_) => 6,
+            Self::Decimal(_) => 3,
+            Self::Text(_) => 4,
+            Self::Bytes(_) => 5,
+            Self::Vector(_) => 6,
+            Self::List(_) => 7,
+            Self::Object(_) => 8,
         }
     }
 }
 
-/// The bits of a number, the same ones for every NaN.
+/// The bytes that these characters stand for, if they are bytes that are not UTF-8.
+fn bytes_of(text: &str) -> Option<Vec<u8>> {
+    let bytes: Vec<u8> = text.chars().map(|character| u8::try_from(character).ok()).collect::<Option<_>>()?;
+    std::str::from_utf8(&bytes).is_err().then_some(bytes)
+}
+
+/// The bits of a number, the same ones for every NaN and for both zeros.
 const fn bits(number: f64) -> u64 {
-    if number.is_nan() { f64::NAN.to_bits() } else { number.to_bits() }
+    if number.is_nan() {
+        f64::NAN.to_bits()
+    } else if number == 0.0 {
+        0
+    } else {
+        number.to_bits()
+    }
 }
 
 impl PartialEq for Output {
@@ -85,7 +205,9 @@ impl Ord for Output {
         match (self, other) {
             (Self::Bool(a), Self::Bool(b)) => a.cmp(b),
             (Self::Number(a), Self::Number(b)) => number(a, b),
+            (Self::Decimal(a), Self::Decimal(b)) => a.text().cmp(b.text()),
             (Self::Text(a), Self::Text(b)) => a.cmp(b),
+            (Self::Bytes(a), Self::Bytes(b)) => a.cmp(b),
             (Self::Vector(a), Self::Vector(b)) => {
                 let different = a.iter().zip(b).map(|(a, b)| number(a, b)).find(|order| order.is_ne());
                 different.unwrap_or_else(|| a.len().cmp(&b.len()))
@@ -104,7 +226,9 @@ impl Hash for Output {
             Self::Null => {}
             Self::Bool(value) => value.hash(state),
             Self::Number(number) => state.write_u64(bits(*number)),
+            Self::Decimal(decimal) => decimal.text().hash(state),
             Self::Text(text) => text.hash(state),
+            Self::Bytes(bytes) => bytes.hash(state),
             Self::Vector(numbers) => numbers.iter().for_each(|&number| state.write_u64(bits(number))),
             Self::List(parts) => parts.hash(state),
             Self::Object(parts) => parts.hash(state),
@@ -120,11 +244,16 @@ fn write_number<S: Serializer>(number: f64, serializer: S) -> Result<S::Ok, S::E
         serializer.serialize_str("nan")
     } else if number.is_infinite() {
         serializer.serialize_str(if number > 0.0 { "inf" } else { "-inf" })
-    } else if whole as f64 == number && whole.unsigned_abs() < 1 << 53 && bits(whole as f64) == bits(number) {
+    } else if whole as f64 == number && whole.unsigned_abs() < 1 << 53 {
         serializer.serialize_i64(whole)
     } else {
         serializer.serialize_f64(number)
     }
+}
+
+/// A decimal is JSON as it is.
+fn written(decimal: &Decimal) -> Option<Box<RawValue>> {
+    RawValue::from_string(decimal.text().to_owned()).ok()
 }
 
 /// A number in a list.
@@ -142,7 +271,12 @@ impl Serialize for Output {
             Self::Null => serializer.serialize_unit(),
             Self::Bool(value) => serializer.serialize_bool(*value),
             Self::Number(number) => write_number(*number, serializer),
+            Self::Decimal(decimal) => written(decimal).serialize(serializer),
             Self::Text(text) => serializer.serialize_str(text),
+            Self::Bytes(bytes) => {
+                let characters: String = bytes.iter().map(|&byte| char::from(byte)).collect();
+                serializer.collect_map([(BYTES, characters)])
+            }
             Self::Vector(numbers) => serializer.collect_seq(numbers.iter().map(|&number| Number(number))),
             Self::List(parts) => {
                 let mut list = serializer.serialize_seq(Some(parts.len()))?;
@@ -159,72 +293,29 @@ impl Serialize for Output {
 }
 
 impl<'de> Deserialize<'de> for Output {
+    /// From the text itself: a reader of numbers has rounded them before anyone can see their digits.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Reader)
+        let text = Box::<RawValue>::deserialize(deserializer)?;
+        Self::read(text.get(), 0).map_err(D::Error::custom)
     }
 }
 
-struct Reader;
+/// The entries of an object in their order, however often a key comes.
+struct Entries<'a>(Vec<(String, &'a RawValue)>);
 
-impl<'de> Visitor<'de> for Reader {
-    type Value = Output;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a number, string, boolean, null, or an array or object of them")
-    }
-
-    fn visit_unit<E>(self) -> Result<Output, E> {
-        Ok(Output::Null)
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Output, E> {
-        Ok(Output::Bool(value))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Output, E> {
-        Ok(Output::Number(value as f64))
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Output, E> {
-        Ok(Output::Number(value as f64))
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Output, E> {
-        Ok(Output::Number(value))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Output, E> {
-        Ok(match text {
-            "nan" => Output::Number(f64::NAN),
-            "inf" => Output::Number(f64::INFINITY),
-            "-inf" => Output::Number(f64::NEG_INFINITY),
-            _ => Output::Text(text.to_owned()),
-        })
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Output, A::Error> {
-        let mut numbers = Vec::with_capacity(parts.size_hint().unwrap_or(0).min(1 << 16));
-        while let Some(part) = parts.next_element::<Output>()? {
-            let Output::Number(number) = part else {
-                let mut list: Vec<Output> = numbers.into_iter().map(Output::Number).collect();
-                list.push(part);
-                while let Some(part) = parts.next_element()? {
-                    list.push(part);
-                }
-                return Ok(Output::List(list));
-            };
-            numbers.push(number);
+impl<'de> Deserialize<'de> for Entries<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reader;
+        impl<'de> Visitor<'de> for Reader {
+            type Value = Entries<'de>;
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut parts: A) -> Result<Entries<'de>, A::Error> {
+                std::iter::from_fn(|| parts.next_entry().transpose()).collect::<Result<_, _>>().map(Entries)
+            }
         }
-        Ok(Output::Vector(numbers))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut parts: A) -> Result<Output, A::Error> {
-        let mut object = Vec::new();
-        while let Some(part) = parts.next_entry::<String, Output>()? {
-            object.push(part);
-        }
-        object.sort();
-        Ok(Output::Object(object))
+        deserializer.deserialize_map(Reader)
     }
 }
 
@@ -249,8 +340,13 @@ mod tests {
             "null",
             "true",
             "3",
-            "-0.0",
             "0",
+            "18446744073709551617",
+            "-9223372036854775809",
+            "0.12345678901234567891",
+            "[1,1e400]",
+            "{\"latin-1\":\"\u{ff}\"}",
+            "{\"latin-1\":\"a\"}",
             "1.5",
             "\"nan\"",
             "\"-inf\"",
@@ -271,11 +367,62 @@ mod tests {
     }
 
     #[test]
-    fn outputs_are_equal_if_nobody_can_tell_them_apart() {
-        assert_ne!(read("0"), read("-0.0"));
+    fn outputs_are_equal_if_they_have_the_same_value() {
+        let equal = [("0", "-0.0"), ("3", "3.0"), ("1e0", "1"), ("[0, 1]", "[-0.0, 1.0]"), ("\"a\"", "\"\\u0061\"")];
+        for (a, b) in equal {
+            assert_eq!(read(a), read(b));
+            let mut seen = std::collections::HashSet::from([read(a)]);
+            assert!(!seen.insert(read(b)) && read(a).to_string() == read(b).to_string(), "{a} {b}");
+        }
         assert_eq!(Output::Number(f64::NAN), Output::Number(-f64::NAN));
-        assert_eq!(read("3"), read("3.0"));
-        assert_ne!(read("[1,2]"), read("[1,2,3]"));
+        let different = [
+            "18446744073709551616",
+            "18446744073709551617",
+            "1.8446744073709552e19",
+            "-18446744073709551616",
+            "9007199254740992",
+            "9007199254740993",
+            "0.1",
+            "0.10000000000000001",
+            "0.100000000000000012",
+            "1e400",
+            "1e401",
+            "\"inf\"",
+            "true",
+            "\"true\"",
+            "1",
+            "\"1\"",
+            "null",
+            "\"null\"",
+            "[]",
+            "[1]",
+            "[1,2]",
+            "[[1],2]",
+            "[18446744073709551616]",
+            "[18446744073709551617]",
+            "{}",
+            "{\"a\":1}",
+            "{\"a\":18446744073709551617}",
+            "{\"latin-1\":\"\u{ff}\"}",
+            "{\"latin-1\":\"\u{fe}\"}",
+            "\"\u{ff}\"",
+        ];
+        let found: std::collections::BTreeSet<Output> = different.into_iter().map(read).collect();
+        assert_eq!(found.len(), different.len());
         assert!(read("[1,2]") < read("[1,3]") && read("[]") < read("[1]"));
+    }
+
+    #[test]
+    fn what_cannot_be_told_apart_is_rejected() {
+        let rejected = |text: &str| serde_json::from_str::<Output>(text).unwrap_err().to_string();
+        assert!(rejected("{\"a\":1,\"b\":2,\"a\":1}").contains("the key `a` comes twice in an object"));
+        assert!(rejected("[{\"a\":1,\"\\u0061\":2}]").contains("the key `a` comes twice"));
+        assert!(rejected("[\"\\ud800\"]").contains("`\"\\ud800\"`: "));
+        assert!(rejected(&("[".repeat(200) + &"]".repeat(200))).contains("more than 128 deep"));
+        for text in ["", "[1,]", "nul", "01", "{\"a\"}", "1 2", "[1", "NaN"] {
+            rejected(text);
+        }
+        assert_eq!(Output::of_number("1e1"), Ok(Output::Number(10.0)));
+        assert!(["\"nan\"", "x", "[1]", ""].into_iter().all(|text| Output::of_number(text).is_err()));
     }
 }

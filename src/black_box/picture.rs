@@ -43,7 +43,8 @@ impl Heap {
 /// The bars of these outputs, for a figure of an event: one for each value where there are few, or bins of the number
 /// that the event looks at.
 pub(crate) fn picture(event: &Event, worlds: [&[Output]; 2]) -> Vec<Bar> {
-    let mut values: BTreeMap<String, (usize, Heap)> = BTreeMap::new();
+    // Long texts of different outcomes may have one label.
+    let mut values: BTreeMap<(String, usize), Heap> = BTreeMap::new();
     let mut numbers: Vec<f64> = Vec::new();
     let labels = event.witness().labels();
     for (world, output) in each(worlds) {
@@ -56,9 +57,10 @@ pub(crate) fn picture(event: &Event, worlds: [&[Output]; 2]) -> Vec<Bar> {
             let label = match number {
                 _ if event.witness().bins().is_empty() => labels[outcome].clone(),
                 number if number.is_nan() => "missing".into(),
-                number => number.to_string(),
+                // Adding 0 makes -0 the same number as 0.
+                number => (number + 0.0).to_string(),
             };
-            values.entry(label).or_insert_with(|| (outcome, Heap::default())).1.add(world, event.contains(output));
+            values.entry((label, outcome)).or_default().add(world, event.contains(output));
         }
     }
     if event.witness().bins().is_empty() || values.len() <= MOST {
@@ -73,10 +75,10 @@ fn each(worlds: [&[Output]; 2]) -> impl Iterator<Item = (usize, &Output)> {
 }
 
 /// One bar for each of the most frequent values.
-fn of_values(values: BTreeMap<String, (usize, Heap)>) -> Vec<Bar> {
+fn of_values(values: BTreeMap<(String, usize), Heap>) -> Vec<Bar> {
     let mut bars: Vec<(f64, Bar)> = values
         .into_iter()
-        .map(|(label, (outcome, heap))| (label.parse().unwrap_or(outcome as f64), heap.bar(label, None)))
+        .map(|((label, outcome), heap)| (label.parse().unwrap_or(outcome as f64), heap.bar(label, None)))
         .collect();
     bars.sort_by_key(|(_, bar)| std::cmp::Reverse(bar.counts[0] + bar.counts[1]));
     let rest = bars.split_off(bars.len().min(MOST));

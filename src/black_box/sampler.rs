@@ -140,9 +140,12 @@ impl<'a> Sampler<'a> {
     pub(crate) fn repeats(&mut self, dataset: &Dataset, runs: usize) -> Result<std::result::Result<bool, Trouble>> {
         let seeds = self.seeds.clone();
         let first = self.outputs(dataset, runs as u64)?;
+        if first.is_err() {
+            return Ok(first.map(|_| false));
+        }
         self.seeds = seeds.clone();
         let second = self.outputs(dataset, runs as u64)?;
-        if first == second && first.is_ok() && self.journal.is_some_and(Journal::is_resumed) {
+        if first == second && self.journal.is_some_and(Journal::is_resumed) {
             // Answers that were kept say nothing of the program as it is now.
             let journal = self.journal.take();
             let after = std::mem::replace(&mut self.seeds, seeds);

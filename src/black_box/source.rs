@@ -1,10 +1,14 @@
 //! Where outputs come from.
 
 use super::dataset::Dataset;
+use super::grid::Grid;
 use super::output::Output;
 use crate::error::{Error, Result, one_line};
-use crate::program::{Exchange, Fault, FaultKind, Limits, LineProgram, Stop, quoted, with_special_numbers_as_strings};
+use crate::program::{
+    Exchange, Fault, FaultKind, Limits, LineProgram, Stop, Watchdog, quoted, with_special_numbers_as_strings,
+};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The longest answer that is read, in bytes: more is a flood.
@@ -28,6 +32,11 @@ pub type Ran = std::result::Result<Vec<Output>, String>;
 pub trait BlackBox: Sync {
     /// Its name.
     fn name(&self) -> String;
+
+    /// The grid to which its outputs were rounded, if they were.
+    fn grid(&self) -> Option<Grid> {
+        None
+    }
 
     /// As many outputs as `runs` says. A program that takes a seed gives the same outputs again for the same one.
     fn run(&self, dataset: &Dataset, runs: usize, seed: u64, stop: &Stop<'_>) -> Exchange<Ran>;
@@ -176,6 +185,10 @@ impl BlackBox for DescribedBlackBox {
         self.inner.name()
     }
 
+    fn grid(&self) -> Option<Grid> {
+        self.inner.grid()
+    }
+
     fn run(&self, dataset: &Dataset, runs: usize, seed: u64, stop: &Stop<'_>) -> Exchange<Ran> {
         let outputs = match self.inner.run(dataset, runs, seed, stop) {
             Exchange::Answered(Ok(outputs)) => outputs,
@@ -203,15 +216,17 @@ const SEED: &str = "{seed}";
 /// A program that is run once for each output: the dataset is in a file, its stdout is the output.
 ///
 /// In the words of the command `{dataset}` is the path of a file with the dataset as JSON, and `{seed}` a number that
-/// is different for each run. The output is read as JSON, or is the text if it is none. Programs run side by side.
+/// is different for each run. The output is an array, an object, a number, a truth value or null in JSON, or else the
+/// text or the bytes as they are, without the end of the last line. Programs run side by side.
 #[derive(Debug)]
 pub struct ExecBlackBox {
     words: Vec<String>,
     time: std::time::Duration,
+    watchdog: Arc<Watchdog>,
 }
 
 impl ExecBlackBox {
-    /// Splits the command; nothing is started. `time` is what one run may take.
+    /// Splits the command; it is not started yet. `time` is what one run may take.
     ///
     /// # Errors
     /// [`Error::Rejected`] for an empty command, an open quote, or one without `{dataset}`.
@@ -221,21 +236,31 @@ impl ExecBlackBox {
             let reason = format!("`{command}` does not say where the file with the dataset goes: {DATASET}");
             return Err(Error::Rejected { operation: "command of the program", reason });
         }
-        Ok(Self { words, time })
+        Ok(Self { words, time, watchdog: Watchdog::start() })
     }
 
     fn output(&self, path: &str, seed: u64, stop: &Stop<'_>) -> Exchange<Ran> {
         let fill = |word: &String| word.replace(DATASET, path).replace(SEED, &seed.to_string());
         let words: Vec<String> = self.words.iter().map(fill).collect();
-        match crate::program::run_once(&words, self.time, LONGEST_ANSWER, stop) {
-            Exchange::Answered(text) => {
-                let text = text.trim();
-                let output = serde_json::from_str(text).unwrap_or_else(|_| Output::Text(text.to_owned()));
-                Exchange::Answered(Ok(vec![output]))
-            }
+        match crate::program::run_once(&words, self.time, LONGEST_ANSWER, stop, &self.watchdog) {
+            Exchange::Answered(stdout) => Exchange::Answered(Ok(vec![printed(stdout)])),
             Exchange::Unanswered(reason) => Exchange::Unanswered(reason),
             Exchange::Failed(fault) => Exchange::Failed(fault),
         }
+    }
+}
+
+/// What was printed, without the end of its last line: JSON, or a text. A string of JSON stays the text that it is, with
+/// its quotes: without them it would be another output.
+fn printed(mut stdout: Vec<u8>) -> Output {
+    let line = stdout.strip_suffix(b"\n").map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+    stdout.truncate(line.map_or(stdout.len(), <[u8]>::len));
+    match String::from_utf8(stdout) {
+        Err(error) => Output::Bytes(error.into_bytes()),
+        Ok(text) => match serde_json::from_str(&text) {
+            Ok(Output::Text(_) | Output::Bytes(_)) | Err(_) => Output::of_text(text),
+            Ok(output) => output,
+        },
     }
 }
 
@@ -289,6 +314,12 @@ mod tests {
         let message = |line: &str| read(line, 1, 2).unwrap_err().message;
         assert_eq!(message(r#"{"id":2,"outputs":[1,2]}"#), "it answered request 2 when it was sent request 1");
         assert_eq!(message(r#"{"id":1,"outputs":[1]}"#), "1 outputs where 2 were requested");
+        for (line, expected) in [
+            (r#"{"id":1,"outputs":[{"a":1,"a":2},1]}"#, "the key `a` comes twice"),
+            (r#"{"id":1,"outputs":["\ud800",1]}"#, "`\"\\ud800\"`"),
+        ] {
+            assert!(message(line).contains(expected), "{}", message(line));
+        }
         for line in ["", "x", "[1,2]", r#"{"id":1}"#, r#"{"id":1,"outputs":[1,2],"error":"x"}"#, r#"{"outputs":[1,2]}"#]
         {
             assert_eq!(read(line, 1, 2).unwrap_err().kind, FaultKind::Malformed, "{line}");
@@ -307,6 +338,31 @@ mod tests {
         let seeds = run("sh -c 'echo $1' {dataset} x{seed}");
         let texts = ["x7", "x8", "x9"].map(|text| Output::Text(text.into()));
         assert_eq!(seeds, Exchange::Answered(Ok(texts.to_vec())));
+        // What differs stays apart, and equal values are one.
+        let print = |text: &str| match run(&shell_words::join(["printf", text, "{dataset}"])) {
+            Exchange::Answered(Ok(outputs)) => outputs[0].clone(),
+            other => panic!("{other:?}"),
+        };
+        let different = [
+            "\\377",
+            "\\376",
+            "\\377\\n\\n",
+            "a",
+            "a ",
+            "a\\n\\n",
+            "\"a\"",
+            "\"\\\\u0061\"",
+            "true",
+            "\"true\"",
+            "01",
+            "1",
+            "",
+        ];
+        let found: std::collections::BTreeSet<Output> = different.into_iter().map(print).collect();
+        assert_eq!(found.len(), different.len(), "{found:?}");
+        for [a, b] in [["1", " 1.0\\n"], ["nan", "\"nan\""], ["a", "a\\r\\n"], ["[1,2]", "[ 1, 2 ]\\n"]] {
+            assert_eq!(print(a), print(b));
+        }
         assert_eq!(fault(run("sh -c 'echo no >&2; exit 3' {dataset}")).kind, FaultKind::Crash);
         assert_eq!(fault(run("no-such-program {dataset}")).kind, FaultKind::Crash);
         assert!(ExecBlackBox::new("cat x.json", time).is_err());

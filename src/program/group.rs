@@ -1,7 +1,9 @@
 //! A program and what it starts, ended together.
 
+use super::watchdog::Watchdog;
 use std::io;
 use std::process::{Child, Command, ExitStatus};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -9,14 +11,15 @@ use std::time::{Duration, Instant};
 /// is waited for.
 ///
 /// What a program starts belongs to its group, through shells and pipelines, unless it leaves it: a process that makes
-/// a session of its own (`setsid`, daemons) is no longer known to anyone and lives on. Where there are no process
-/// groups (Windows) the program alone is killed. If this process itself is killed with `SIGKILL`, nothing can be ended
-/// any more; the program then sees the end of its stdin.
+/// a session of its own (`setsid`, daemons) is no longer known to anyone and lives on. If this process itself is killed
+/// with `SIGKILL`, the [`Watchdog`] ends the group. Where there are no process groups (Windows) the program alone is
+/// killed, and if this process is killed it sees the end of its stdin and nothing else.
 #[derive(Debug)]
 pub(crate) struct ProcessGroup {
     pub(crate) child: Child,
     /// Its end was seen and its number may be given to another process.
     reaped: bool,
+    watchdog: Arc<Watchdog>,
 }
 
 /// Between two looks at a program that may be about to end.
@@ -24,10 +27,12 @@ const STEP: Duration = Duration::from_millis(5);
 
 impl ProcessGroup {
     /// Starts the program.
-    pub(crate) fn spawn(command: &mut Command) -> io::Result<Self> {
+    pub(crate) fn spawn(command: &mut Command, watchdog: &Arc<Watchdog>) -> io::Result<Self> {
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(command, 0);
-        Ok(Self { child: command.spawn()?, reaped: false })
+        let child = command.spawn()?;
+        watchdog.note(&child);
+        Ok(Self { child, reaped: false, watchdog: Arc::clone(watchdog) })
     }
 
     /// Waits so long for the program to end by itself; then its group is ended too. None if it has not ended.
@@ -67,6 +72,7 @@ impl ProcessGroup {
             );
             // If it is no leader of a group yet.
             let _ = self.child.kill();
+            self.watchdog.note(&self.child);
         }
         self.child.wait().ok()
     }

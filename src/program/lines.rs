@@ -3,6 +3,7 @@
 use super::fault::{Fault, FaultKind, quoted};
 use super::group::ProcessGroup;
 use super::stop::Stop;
+use super::watchdog::Watchdog;
 use crate::error::{Error, Result, one_line};
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
@@ -52,9 +53,10 @@ pub enum Exchange<T> {
 /// A program that is started once, kept alive, and sent one request after the other.
 ///
 /// Whatever it does is an answer: a crash, silence, a line that cannot be read or that no request called for are
-/// [`Fault`]s. After a fault the process is killed and waited for, and the next request starts another one. With the
-/// process ends what it started, as far as that stayed in its process group: a daemon, which makes a session of its
-/// own, lives on.
+/// [`Fault`]s. After a fault the process is killed and waited for, and the next request starts another one, unless none
+/// ever answered or two in a row gave no first answer in time: then it is [given up](Self::given_up). With the process
+/// ends what it started, as far as that stayed in its process group: a daemon, which makes a session of its own, lives
+/// on.
 ///
 /// The command is split into words as a POSIX shell splits them, quotes included, and the first word is run; no shell
 /// takes part. Variables, globs, pipes and `;` therefore mean themselves, nothing in a command can run another one, and
@@ -63,7 +65,17 @@ pub enum Exchange<T> {
 pub struct LineProgram {
     words: Vec<String>,
     limits: Limits,
-    process: Mutex<Option<Process>>,
+    state: Mutex<State>,
+    watchdog: Arc<Watchdog>,
+}
+
+#[derive(Debug)]
+struct State {
+    process: Option<Process>,
+    /// Starts without a first answer in time, from now on, until no other is made.
+    starts: u32,
+    /// Why no other is made.
+    given_up: Option<Fault>,
 }
 
 impl LineProgram {
@@ -73,8 +85,16 @@ impl LineProgram {
     /// [`Error::Rejected`] for an empty command or an open quote, [`Error::Io`] when there is no such program.
     pub fn new(operation: &'static str, command: &str, limits: Limits) -> Result<Self> {
         let words = split_command(operation, command)?;
-        let process = Process::start(&words, limits.longest_line)?;
-        Ok(Self { words, limits, process: Mutex::new(Some(process)) })
+        let watchdog = Watchdog::start();
+        let process = Some(Process::start(&words, limits.longest_line, &watchdog)?);
+        let state = Mutex::new(State { process, starts: 1, given_up: None });
+        Ok(Self { words, limits, state, watchdog })
+    }
+
+    /// Why the program is not started any more: what every further exchange answers.
+    #[must_use]
+    pub fn given_up(&self) -> Option<Fault> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).given_up.clone()
     }
 
     /// The command.
@@ -90,10 +110,13 @@ impl LineProgram {
         stop: &Stop<'_>,
         read: impl FnOnce(&str) -> std::result::Result<T, Fault>,
     ) -> Exchange<T> {
-        let mut slot = self.process.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut process = match slot.take() {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(fault) = &state.given_up {
+            return Exchange::Failed(fault.clone());
+        }
+        let mut process = match state.process.take() {
             Some(process) => process,
-            None => match Process::start(&self.words, self.limits.longest_line) {
+            None => match Process::start(&self.words, self.limits.longest_line, &self.watchdog) {
                 Ok(process) => process,
                 // The fault of the machine is none of the program.
                 Err(error) if is_short_of_means(&error) => return Exchange::Unanswered(one_line(&error.to_string())),
@@ -104,13 +127,22 @@ impl LineProgram {
         };
         let time = if process.answers == 0 { self.limits.start_time } else { self.limits.answer_time };
         match process.exchange(request, time, stop).and_then(|line| line.map(|line| read(&line)).transpose()) {
-            Err(fault) => Exchange::Failed(fault),
+            Err(mut fault) => {
+                if process.answers == 0 && fault.kind == FaultKind::TimeOut {
+                    state.starts -= 1;
+                    if state.starts == 0 {
+                        fault.message += "; it is not started again";
+                        state.given_up = Some(fault.clone());
+                    }
+                }
+                Exchange::Failed(fault)
+            }
             // The process, which may answer yet, ends with this.
             Ok(None) => Exchange::Unanswered("the time is over".into()),
             Ok(Some(answer)) => {
                 process.answers += 1;
                 // Kept only after an answer: after a fault dropping it ends the process.
-                *slot = Some(process);
+                (state.process, state.starts) = (Some(process), 2);
                 Exchange::Answered(answer)
             }
         }
@@ -144,13 +176,13 @@ struct Process {
 }
 
 impl Process {
-    fn start(words: &[String], longest_line: u64) -> Result<Self> {
+    fn start(words: &[String], longest_line: u64, watchdog: &Arc<Watchdog>) -> Result<Self> {
         let failed = |source| Error::Io { path: words[0].clone().into(), action: "run", source };
         // A thread that does not start ends the program with what is dropped here.
         let spawn = |work: Box<dyn FnOnce() + Send>| thread::Builder::new().spawn(work).map(drop).map_err(failed);
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut program = ProcessGroup::spawn(&mut command).map_err(failed)?;
+        let mut program = ProcessGroup::spawn(&mut command, watchdog).map_err(failed)?;
         let (requests, to_send) = channel::<String>();
         if let Some(mut stdin) = program.child.stdin.take() {
             spawn(Box::new(move || {
@@ -254,7 +286,15 @@ fn read_line(reader: &mut impl BufRead, longest_line: u64) -> Option<Line> {
     while matches!(bytes.last(), Some(b'\n' | b'\r')) {
         bytes.pop();
     }
-    Some(Ok(String::from_utf8_lossy(&bytes).into_owned()))
+    Some(String::from_utf8(bytes).map_err(|error| {
+        let (place, bytes) = (error.utf8_error().valid_up_to(), error.as_bytes());
+        let message = format!(
+            "{} has the byte 0x{:02X} after {place} bytes, which is not UTF-8",
+            quoted(&String::from_utf8_lossy(bytes)),
+            bytes.get(place).copied().unwrap_or_default()
+        );
+        Fault { kind: FaultKind::Malformed, message }
+    }))
 }
 
 fn keep_last_lines(mut reader: impl BufRead, kept: &Mutex<VecDeque<String>>) {
@@ -298,11 +338,37 @@ mod tests {
     #[test]
     fn no_process_is_left_behind() {
         let program = LineProgram::new("command", "sleep 100", Limits::default()).unwrap();
-        let id = program.process.lock().unwrap().as_ref().unwrap().program.child.id();
+        let id = program.state.lock().unwrap().process.as_ref().unwrap().program.child.id();
         let running = || std::path::Path::new(&format!("/proc/{id}")).exists();
         assert!(running());
         drop(program);
         assert!(!running());
+    }
+
+    /// One start without an answer is enough where none was ever given; a program that answered has two.
+    #[cfg(unix)]
+    #[test]
+    fn a_program_that_never_answers_is_given_up() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("log");
+        let short = Duration::from_millis(300);
+        let limits = Limits { start_time: short, answer_time: short, ..Limits::default() };
+        let starts = |answer: &str, exchanges: usize| {
+            std::fs::write(&log, "").unwrap();
+            let script = format!("echo >> {}; {answer} exec sleep 100", log.display());
+            let program = LineProgram::new("command", &shell_words::join(["sh", "-c", &script]), limits).unwrap();
+            let ask = |_| program.exchange("x", &Stop::default(), |_| Ok(()));
+            let last = (0..exchanges).map(ask).last();
+            assert!(program.given_up().is_none_or(|fault| last == Some(Exchange::Failed(fault))));
+            (std::fs::read_to_string(&log).unwrap().len(), program.given_up())
+        };
+        let (never, fault) = starts("", 5);
+        assert_eq!((never, fault.unwrap().message), (1, "no answer in 0.3 s; it is not started again".into()));
+        // Once: then each start hangs.
+        let once = format!("[ $(wc -c < {}) = 1 ] && read x && echo yes;", log.display());
+        let (once, fault) = starts(&once, 6);
+        assert!(once == 3 && fault.is_some(), "{once}");
+        assert_eq!(starts("read x; echo yes;", 6), (3, None));
     }
 
     #[cfg(unix)]
@@ -352,5 +418,7 @@ mod tests {
         assert_eq!(read_line(&mut two, 100), Some(Ok("one".into())));
         assert_eq!(read_line(&mut two, 100), Some(Ok("two".into())));
         assert_eq!(read_line(&mut two, 100), None);
+        let fault = read_line(&mut BufReader::new(&b"a\xffb\n"[..]), 100).unwrap().unwrap_err();
+        assert_eq!(fault.message, "`a\u{fffd}b` has the byte 0xFF after 1 bytes, which is not UTF-8");
     }
 }

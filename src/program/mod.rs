@@ -7,6 +7,7 @@ mod group;
 mod lines;
 mod once;
 mod stop;
+mod watchdog;
 
 pub use fault::{Fault, FaultKind};
 pub(crate) use fault::{quoted, with_special_numbers_as_strings};
@@ -14,3 +15,4 @@ pub(crate) use lines::split_command;
 pub use lines::{Exchange, Limits, LineProgram};
 pub(crate) use once::run_once;
 pub use stop::{Stop, Watch, unwatched};
+pub(crate) use watchdog::Watchdog;

@@ -4,9 +4,11 @@ use super::fault::{Fault, FaultKind};
 use super::group::ProcessGroup;
 use super::lines::{Exchange, is_short_of_means};
 use super::stop::Stop;
+use super::watchdog::Watchdog;
 use crate::error::{Error, one_line};
 use std::io::Read;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -19,11 +21,17 @@ const GRACE: Duration = Duration::from_secs(2);
 const KEPT: u64 = 4_096;
 
 /// Runs a program to its end, with nothing on its stdin: its stdout. A status other than 0 is a crash.
-pub(crate) fn run_once(words: &[String], time: Duration, longest: u64, stop: &Stop<'_>) -> Exchange<String> {
+pub(crate) fn run_once(
+    words: &[String],
+    time: Duration,
+    longest: u64,
+    stop: &Stop<'_>,
+    watchdog: &Arc<Watchdog>,
+) -> Exchange<Vec<u8>> {
     let failed = |kind: FaultKind, message: String| Exchange::Failed(Fault { kind, message });
     let mut command = Command::new(&words[0]);
     command.args(&words[1..]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut program = match ProcessGroup::spawn(&mut command) {
+    let mut program = match ProcessGroup::spawn(&mut command, watchdog) {
         Ok(program) => program,
         Err(source) => {
             let error = Error::Io { path: words[0].clone().into(), action: "run", source };
@@ -76,7 +84,7 @@ pub(crate) fn run_once(words: &[String], time: Duration, longest: u64, stop: &St
     }
     let status = program.ended_within(GRACE.min(time));
     match status {
-        Some(status) if status.success() => Exchange::Answered(String::from_utf8_lossy(&stdout).into_owned()),
+        Some(status) if status.success() => Exchange::Answered(stdout),
         Some(status) => {
             let stderr = found[1].take().or_else(|| streams.recv_timeout(GRACE).ok().map(|(_, bytes)| bytes));
             let said = stderr.map(|bytes| one_line(String::from_utf8_lossy(&bytes).trim())).unwrap_or_default();

@@ -4,15 +4,16 @@ use super::fault::{fault, hinted};
 use super::file_lock::FileLock;
 use crate::black_box::{Asked, Journal, Output, Reply, Tally, Trouble};
 use crate::error::{Error, Result};
+use crc32fast::Hasher;
 use serde::{Deserialize, Serialize};
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The form of the file; the number rises when the content takes another form.
-const SCHEMA: &str = "leakbound.audit-checkpoint/1";
+const SCHEMA: &str = "leakbound.audit-checkpoint/2";
 /// Between two savings of counts, of which only the last ones matter.
 const PACE: Duration = Duration::from_secs(10);
 
@@ -30,9 +31,32 @@ enum Line {
     Tally(Tally),
 }
 
-/// A file to which answers are appended as they come, one line each.
+impl Line {
+    /// The line with its end: JSON behind the checksum of all JSON up to and with it, so that no line can be changed,
+    /// lost or moved unnoticed.
+    fn text(&self, sum: &mut Hasher) -> io::Result<Vec<u8>> {
+        let json = serde_json::to_vec(self)?;
+        sum.update(&json);
+        Ok([format!("{:08x} ", sum.clone().finalize()).as_bytes(), &json, b"\n"].concat())
+    }
+
+    const fn is_head(&self) -> bool {
+        matches!(self, Self::Head { .. })
+    }
+
+    /// None for a line that is not as it was written.
+    fn read(text: &[u8], sum: &mut Hasher) -> Option<Self> {
+        let (begin, json) = text.strip_suffix(b"\n")?.split_at_checked(9)?;
+        sum.update(json);
+        let expected = format!("{:08x} ", sum.clone().finalize());
+        serde_json::from_slice(json).ok().filter(|_| begin == expected.as_bytes())
+    }
+}
+
+/// A file to which answers are appended as they come, one line each, with a checksum.
 ///
-/// A line that was cut off by a sudden end is removed when the audit goes on.
+/// A line that was cut off by a sudden end is removed when the audit goes on; a file in which anything else has changed
+/// is rejected. After an answer that could not be written no more are kept, because they are given again in their order.
 #[derive(Debug)]
 pub struct AuditJournal {
     path: PathBuf,
@@ -44,10 +68,16 @@ pub struct AuditJournal {
 #[derive(Debug)]
 struct State {
     file: File,
+    /// The length of all whole lines, and their checksum.
+    whole: u64,
+    sum: Hasher,
     /// Answers that were kept before, from the next one on: read as they are needed, because there may be many.
     kept: BufReader<File>,
+    kept_sum: Hasher,
     /// How many of them are left.
     left: usize,
+    /// Whether an answer is missing.
+    broken: bool,
     tally: Option<Tally>,
     saved: Instant,
     /// Whether answers were kept before.
@@ -63,7 +93,8 @@ impl AuditJournal {
     pub fn open(path: impl AsRef<Path>, audit: &str, resume: bool) -> Result<Self> {
         let path = path.as_ref().to_path_buf();
         let lock = FileLock::take(&path, "a checkpoint")?;
-        if path.symlink_metadata().is_ok() && !resume {
+        let is_there = path.symlink_metadata().is_ok();
+        if is_there && !resume {
             let hint = "--resume goes on where it ends; remove it to start anew";
             return Err(hinted(fault(&path, "--checkpoint", "a file that is there already", "a new file"), hint).into());
         }
@@ -72,10 +103,25 @@ impl AuditJournal {
         let file = open.map_err(failed)?;
         // With a place of its own in the file.
         let kept = BufReader::new(File::open(&path).map_err(failed)?);
-        let state = State { file, kept, left: 0, tally: None, saved: Instant::now(), resumed: false };
+        let state = State {
+            file,
+            whole: 0,
+            sum: Hasher::new(),
+            kept,
+            kept_sum: Hasher::new(),
+            left: 0,
+            broken: false,
+            tally: None,
+            saved: Instant::now(),
+            resumed: false,
+        };
         let journal = Self { state: Mutex::new(state), _lock: lock, path };
-        journal.read(audit)?;
-        Ok(journal)
+        let read = journal.read(audit);
+        if read.is_err() && !is_there {
+            // A disk that is full from the start: nothing is left on it.
+            let _ = fs::remove_file(&journal.path);
+        }
+        read.map(|()| journal)
     }
 
     /// Answers that are kept and were not given yet.
@@ -96,58 +142,55 @@ impl AuditJournal {
         let mut state = self.state();
         let mut reader = BufReader::new(state.file.try_clone().map_err(self.failed("read"))?);
         let head = Line::Head { schema: SCHEMA.into(), audit: audit.into() };
-        let foreign = |number: usize| {
-            let found = "something else, or a line that was changed";
-            fault(&self.path, format!("line {number}"), found, "a checkpoint of `leakbound audit mechanism`")
-        };
-        let (mut number, mut whole, mut text) = (0, 0, Vec::new());
+        let (mut number, mut text) = (0, Vec::new());
         loop {
             text.clear();
             // Bytes: what was cut off may end within a character.
             let bytes = reader.read_until(b'\n', &mut text).map_err(self.failed("read"))?;
             if text.last() != Some(&b'\n') {
-                let begun = serde_json::to_vec(&head).is_ok_and(|head| head.starts_with(&text));
+                let begun = head.text(&mut Hasher::new()).is_ok_and(|head| head.starts_with(&text));
                 if number == 0 && !begun {
-                    return Err(foreign(1).into());
+                    return Err(self.changed("line 1"));
                 }
                 break;
             }
             number += 1;
-            whole += bytes as u64;
-            let line: Line = serde_json::from_slice(&text).map_err(|_| foreign(number))?;
-            match line {
-                Line::Outputs(asked, outputs) if outputs.len() as u64 != asked.runs => {
-                    return Err(foreign(number).into());
+            let place = format!("line {number}");
+            let line = Line::read(&text, &mut state.sum).filter(|line| (number == 1) == line.is_head());
+            match line.ok_or_else(|| self.changed(&place))? {
+                Line::Head { schema, .. } if schema != SCHEMA => return Err(self.changed(&place)),
+                Line::Head { audit: of, .. } if of != audit => {
+                    let found = "the checkpoint of an audit with other options";
+                    let hint = "give the options of the audit that is to go on, or another --checkpoint";
+                    return Err(hinted(fault(&self.path, place, found, "one of this audit"), hint).into());
                 }
-                Line::Head { schema, audit: of } if number == 1 && schema == SCHEMA => {
-                    if of != audit {
-                        let found = "the checkpoint of an audit with other options";
-                        let hint = "give the options of the audit that is to go on, or another --checkpoint";
-                        return Err(hinted(fault(&self.path, "line 1", found, "one of this audit"), hint).into());
-                    }
+                Line::Outputs(asked, outputs) if outputs.len() as u64 != asked.runs => {
+                    return Err(self.changed(&place));
                 }
                 Line::Outputs(..) | Line::Trouble(..) => state.left += 1,
                 Line::Tally(tally) => state.tally = Some(tally),
-                Line::Head { .. } => {
-                    let place = format!("line {number}");
-                    return Err(fault(&self.path, place, "another form", format!("`{SCHEMA}` in line 1")).into());
-                }
+                Line::Head { .. } => {}
             }
+            state.whole += bytes as u64;
         }
-        state.file.set_len(whole).map_err(self.failed("write"))?;
-        state.file.seek(SeekFrom::End(0)).map_err(self.failed("write"))?;
-        drop(state);
+        self.cut(&mut state).map_err(self.failed("write"))?;
         if number == 0 {
-            self.write(&head)?;
+            self.write(&mut state, &head)?;
         }
-        let mut state = self.state();
         state.resumed = state.left > 0;
         Ok(())
+    }
+
+    fn changed(&self, place: &str) -> Error {
+        let found = "another form, or a line that was changed after it was written";
+        let error = fault(&self.path, place, found, format!("a checkpoint as this program writes it, `{SCHEMA}`"));
+        hinted(error, "start anew, with another --checkpoint").into()
     }
 
     /// The next answer that was kept.
     fn next(&self) -> Result<Option<(Asked, Reply)>> {
         let mut state = self.state();
+        let state = &mut *state;
         if state.left == 0 {
             return Ok(None);
         }
@@ -155,7 +198,7 @@ impl AuditJournal {
         loop {
             text.clear();
             state.kept.read_until(b'\n', &mut text).map_err(self.failed("read"))?;
-            let line = serde_json::from_slice(&text).map_err(|error| self.failed("read")(error.into()))?;
+            let line = Line::read(&text, &mut state.kept_sum).ok_or_else(|| self.changed("whole file"))?;
             let found = match line {
                 Line::Outputs(asked, outputs) => (asked, Ok(outputs)),
                 Line::Trouble(asked, trouble) => (asked, Err(trouble)),
@@ -166,10 +209,27 @@ impl AuditJournal {
         }
     }
 
-    fn write(&self, line: &Line) -> Result<()> {
-        let mut text = serde_json::to_vec(line).map_err(|error| self.failed("write")(error.into()))?;
-        text.push(b'\n');
-        self.state().file.write_all(&text).map_err(self.failed("write"))
+    /// Appends a line, or leaves the file as it was.
+    fn write(&self, state: &mut State, line: &Line) -> Result<()> {
+        let mut sum = state.sum.clone();
+        let written = line.text(&mut sum).and_then(|text| state.file.write_all(&text).map(|()| text.len() as u64));
+        match written {
+            Ok(bytes) => {
+                (state.whole, state.sum) = (state.whole + bytes, sum);
+                Ok(())
+            }
+            Err(error) => {
+                // What there is of the line; if it stays, the next line is put in its place.
+                let _ = self.cut(state);
+                Err(self.failed("write")(error))
+            }
+        }
+    }
+
+    /// Removes what is behind the last whole line, and goes on there.
+    fn cut(&self, state: &mut State) -> io::Result<()> {
+        state.file.seek(SeekFrom::Start(state.whole))?;
+        state.file.set_len(state.whole)
     }
 }
 
@@ -190,10 +250,17 @@ impl Journal for AuditJournal {
     }
 
     fn keep(&self, asked: Asked, reply: &Reply) -> Result<()> {
-        self.write(&match reply {
+        let line = match reply {
             Ok(outputs) => Line::Outputs(asked, outputs.clone()),
             Err(trouble) => Line::Trouble(asked, trouble.clone()),
-        })
+        };
+        let mut state = self.state();
+        if state.broken {
+            return Ok(());
+        }
+        let written = self.write(&mut state, &line);
+        state.broken = written.is_err();
+        written
     }
 
     fn recall_tally(&self, of: &str) -> Option<Tally> {
@@ -201,12 +268,12 @@ impl Journal for AuditJournal {
     }
 
     fn keep_tally(&self, tally: &Tally, last: bool) -> Result<()> {
-        if !last && self.state().saved.elapsed() < PACE {
+        let mut state = self.state();
+        if !last && state.saved.elapsed() < PACE {
             return Ok(());
         }
-        self.write(&Line::Tally(tally.clone()))?;
-        self.state().saved = Instant::now();
-        Ok(())
+        state.saved = Instant::now();
+        self.write(&mut state, &Line::Tally(tally.clone()))
     }
 }
 
@@ -249,10 +316,83 @@ mod tests {
         assert!(journal.recall(asked(9)).unwrap_err().to_string().contains("seed 1"));
         drop(journal);
         // Files of others are left as they are.
-        for text in ["something else\n", "{\"precious\": 1}", "{\"outputs\":[{\"runs\":2,\"seed\":1},[]]}\n"] {
-            std::fs::write(&path, text).unwrap();
-            assert!(AuditJournal::open(&path, "one", true).unwrap_err().to_string().contains("line 1"), "{text}");
-            assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+        let headless = Line::Outputs(asked(1), outputs().unwrap()).text(&mut Hasher::new()).unwrap();
+        for text in [b"something else\n", &b"{\"precious\": 1}"[..], &headless] {
+            fs::write(&path, text).unwrap();
+            assert!(AuditJournal::open(&path, "one", true).unwrap_err().to_string().contains("line 1"), "{text:?}");
+            assert_eq!(fs::read(&path).unwrap(), text);
         }
+    }
+
+    /// Every bit of a checkpoint of each kind of line, flipped: an error, or the loss of the last line.
+    #[test]
+    fn no_flipped_bit_is_another_answer() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("audit.checkpoint");
+        let asked = |seed| Asked { runs: 2, seed };
+        let replies: [Reply; 3] = [
+            Ok(vec![Output::Number(1.5), Output::Number(7.0)]),
+            Err(Trouble::Rejected("empty".into())),
+            Ok(vec![Output::Bool(true), Output::Text("yes".into())]),
+        ];
+        let tally = Tally { of: "pair".into(), runs: 3, counts: [vec![1, 2], vec![0, 3]] };
+        {
+            let journal = AuditJournal::open(&path, "one", false).unwrap();
+            journal.keep_tally(&tally, true).unwrap();
+            for (seed, reply) in replies.iter().enumerate() {
+                journal.keep(asked(seed as u64), reply).unwrap();
+            }
+        }
+        let whole = fs::read(&path).unwrap();
+        let last = whole[..whole.len() - 1].iter().rposition(|&byte| byte == b'\n').unwrap() + 1;
+        let open = |bytes: &[u8]| {
+            fs::write(&path, bytes).unwrap();
+            AuditJournal::open(&path, "one", true)
+        };
+        let mut lost = 0;
+        for bit in 0..8 * whole.len() {
+            let mut bytes = whole.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            let Ok(journal) = open(&bytes) else { continue };
+            lost += 1;
+            assert!(bit / 8 == whole.len() - 1 && journal.left() == 2, "bit {bit}");
+            assert_eq!(fs::read(&path).unwrap(), whole[..last]);
+        }
+        assert_eq!(lost, 8);
+        // Lines that are lost, doubled or moved.
+        let lines: Vec<&[u8]> = whole.split_inclusive(|&byte| byte == b'\n').collect();
+        for order in [&[0, 1, 3, 4][..], &[0, 1, 2, 2, 3, 4], &[0, 1, 3, 2, 4], &[1, 2, 3, 4]] {
+            let bytes: Vec<u8> = order.iter().flat_map(|&line: &usize| lines[line]).copied().collect();
+            assert!(open(&bytes).unwrap_err().to_string().contains("was changed"), "{order:?}");
+        }
+        // A change while the audit goes on.
+        let journal = open(&whole).unwrap();
+        let mut changed = whole.clone();
+        changed[last - 3] ^= 1;
+        fs::write(&path, changed).unwrap();
+        assert_eq!(journal.recall(asked(0)).unwrap().as_ref(), Some(&replies[0]));
+        assert!(journal.recall(asked(1)).unwrap_err().to_string().contains("was changed"));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_disk_that_fills_leaves_whole_lines() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("c");
+        let journal = AuditJournal::open(&path, "one", false).unwrap();
+        let keep = |seed| journal.keep(Asked { runs: 1, seed }, &Ok(vec![Output::Null]));
+        keep(1).unwrap();
+        let whole = fs::read(&path).unwrap();
+        let disk =
+            std::mem::replace(&mut journal.state().file, OpenOptions::new().write(true).open("/dev/full").unwrap());
+        assert!(keep(2).unwrap_err().to_string().contains("No space left"));
+        journal.state().file = disk;
+        // There is room again: an answer behind one that is missing would never be given, counts are.
+        keep(3).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), whole);
+        journal.keep_tally(&Tally { of: "pair".into(), runs: 0, counts: [vec![], vec![]] }, true).unwrap();
+        drop(journal);
+        let journal = AuditJournal::open(&path, "one", true).unwrap();
+        assert!(journal.left() == 1 && journal.recall_tally("pair").is_some());
     }
 }

@@ -5,7 +5,7 @@ use super::fault::{fault, hinted};
 use super::input_file::{Digested, InputFile, open};
 use super::json::parse;
 use super::text::read_whole_json;
-use crate::black_box::{Counterexample, Relation};
+use crate::black_box::{Counterexample, Grid, Relation};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -25,6 +25,9 @@ pub struct KeptCounterexample {
     /// The command of a program that described the outputs.
     #[serde(default)]
     pub features: Option<String>,
+    /// The grid to which outputs were rounded.
+    #[serde(default)]
+    pub round: Option<Grid>,
     /// Under which both datasets are neighbors, where one was stated.
     #[serde(default)]
     pub relation: Option<Relation>,
@@ -37,10 +40,11 @@ impl KeptCounterexample {
     #[must_use]
     pub fn new(
         [program, exec, features]: [Option<String>; 3],
+        round: Option<Grid>,
         relation: Option<Relation>,
         counterexample: Counterexample,
     ) -> Self {
-        Self { schema: SCHEMA.into(), program, exec, features, relation, counterexample }
+        Self { schema: SCHEMA.into(), program, exec, features, round, relation, counterexample }
     }
 
     /// Reads it from a file.

@@ -16,6 +16,8 @@ pub struct Content {
     pub sections: Vec<Section>,
     /// What was claimed, and whether it is refuted.
     pub claims: Vec<Claim>,
+    /// By what a refuted claim is refuted, where its number does not say it.
+    pub refuted_by: Option<&'static str>,
     /// The figures of a page.
     pub figures: Vec<Drawing>,
     /// What the numbers of a page mean, a paragraph each.
@@ -27,6 +29,14 @@ impl Content {
     #[must_use]
     pub fn new(envelope: &Envelope, title: impl Into<String>, sections: Vec<Section>) -> Self {
         let envelope = envelope.clone();
-        Self { envelope, title: title.into(), sections, claims: Vec::new(), figures: Vec::new(), meaning: Vec::new() }
+        Self {
+            envelope,
+            title: title.into(),
+            sections,
+            claims: Vec::new(),
+            refuted_by: None,
+            figures: Vec::new(),
+            meaning: Vec::new(),
+        }
     }
 }

@@ -81,6 +81,11 @@ pub trait Render: Answer {
     /// The parts of the answer, without claims and warnings.
     fn sections(&self, form: Form) -> Vec<Section>;
 
+    /// By what its claims are refuted, where their numbers do not say it.
+    fn refuted_by(&self) -> Option<&'static str> {
+        None
+    }
+
     /// The figures of the page.
     fn figures(&self) -> Vec<Drawing> {
         Vec::new()
@@ -100,6 +105,7 @@ impl<A: Render> Document for Answered<A> {
         let Self { envelope, title, answer } = self;
         let mut content = Content::new(envelope, answer.title(title), answer.sections(form));
         content.claims = answer.claims().to_vec();
+        content.refuted_by = answer.refuted_by();
         // They take longer than all the rest.
         if form == Form::Page {
             content.figures = answer.figures();

@@ -113,7 +113,14 @@ impl Render for MechanismAnswer {
             0 => runs,
             shrink => format!("{runs}, {shrink} to shrink"),
         };
-        format!("{}\n{runs}; {}", one_line(title), self.failure.words())
+        let rounded =
+            self.round.map_or_else(String::new, |grid| format!("; outputs rounded to multiples of {}", grid.0));
+        format!("{}\n{runs}; {}{rounded}", one_line(title), self.failure.words())
+    }
+
+    fn refuted_by(&self) -> Option<&'static str> {
+        let of_bits = self.counterexample.as_ref().is_some_and(CounterexampleFound::is_of_bits);
+        of_bits.then_some("the last binary places of the outputs, which floating-point noise leaks")
     }
 
     fn sections(&self, form: Form) -> Vec<Section> {
@@ -171,6 +178,13 @@ impl Render for MechanismAnswer {
             "The claims were tested by bets on outputs that were made before these were seen, so that the test could end \
              at any time. Nothing else is bounded."
         };
+        if self.round.is_some() {
+            words.push(
+                "The outputs were rounded to a grid before anything looked at them: a lower bound or a refutation holds \
+                 for the outputs themselves too."
+                    .into(),
+            );
+        }
         let rest = "Outputs are assumed to be independent. A program that is not refuted may leak elsewhere.";
         words.push(format!("{runs} {rest}"));
         words

@@ -12,7 +12,8 @@ use unicode_width::UnicodeWidthStr;
 pub(super) fn text(content: &Content) -> String {
     let mut text = paragraph(&content.title);
     text.extend(content.sections.iter().filter(|section| section.is_shown()).map(section));
-    text += &paragraph(&content.claims.iter().map(claim).collect::<Vec<_>>().join("\n"));
+    let claims: Vec<String> = content.claims.iter().map(|claim| self::claim(claim, content.refuted_by)).collect();
+    text += &paragraph(&claims.join("\n"));
     let warning = |warning: &Warning| format!("warning: {} (hint: {})\n", warning.message, warning.hint);
     text.extend(content.envelope.warnings.iter().map(warning));
     text
@@ -52,8 +53,9 @@ fn facts(facts: &[(String, String)]) -> String {
     facts.iter().map(|(name, value)| format!("  {name}{}  {value}\n", " ".repeat(width - name.width()))).collect()
 }
 
-fn claim(claim: &Claim) -> String {
-    let verdict = if claim.refuted { "REFUTED" } else { "not refuted" };
+fn claim(claim: &Claim, refuted_by: Option<&str>) -> String {
+    let by = refuted_by.map_or_else(String::new, |by| format!(" by {by}"));
+    let verdict = if claim.refuted { format!("REFUTED{by}") } else { "not refuted".into() };
     // A test that bounds nothing has no number to show; a bound of 0 says as much.
     let shown = match claim.lower.0 {
         0.0 => "no lower bound above 0".into(),

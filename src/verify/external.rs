@@ -53,6 +53,10 @@ impl Accountant for ExternalAccountant {
     }
 
     fn answer_before(&self, request: &Request, stop: &Stop<'_>) -> Answer {
+        if let Some(fault) = self.program.given_up() {
+            // Told once as a fault: what it was never asked says nothing.
+            return Answer::Declined(fault.message);
+        }
         let text = serde_json::to_string(request).unwrap_or_default();
         match self.program.exchange(&text, stop, read_answer) {
             Exchange::Answered(answer) => answer,

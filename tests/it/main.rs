@@ -59,6 +59,7 @@ mod membership_defenses;
 mod membership_peers;
 mod named_cases;
 mod nothing_lost;
+mod outputs_of_programs;
 mod peers;
 mod peers_canaries;
 mod real_outputs;

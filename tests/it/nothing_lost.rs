@@ -314,6 +314,60 @@ fn a_limited_address_space_means_fewer_threads() {
     }
 }
 
+/// An audit of a count with noise, and its claim, as words of the shell.
+fn noisy_count(more: &str) -> String {
+    let program = format!("'python3 {}/examples/noisy_count.py 1.5'", crate::ROOT);
+    format!(
+        "audit mechanism --program {program} --dataset '[1, 1, 1]' --relation add-remove --claim-epsilon 1 --delta 0 \
+         --runs 2e4 --shrink-runs 2000 --format json {more}"
+    )
+}
+
+/// A disk that is full from the start leaves nothing; one that fills loses no answer, and what was kept of it goes on.
+#[test]
+fn an_audit_outlives_its_checkpoint() {
+    let desk = Desk::new();
+    let run =
+        |limit: &str, more: &str| Ran::of(&mut shell(&desk, &format!("{limit} exec $LEAKBOUND {}", noisy_count(more))));
+    let whole = run("", "").json(3);
+    let line = run("ulimit -f 0;", "--checkpoint c").line(1);
+    assert!(line.starts_with("c: cannot write: File too large"), "{line}");
+    assert_eq!(others(&desk, &[]), Vec::<String>::new());
+    let mut warned = 0;
+    for blocks in [1, 8, 40] {
+        let ran = run(&format!("ulimit -f {blocks};"), "--checkpoint c");
+        assert_eq!(ran.status, 3, "{ran:?}");
+        warned += ran.stderr.lines().count();
+        assert!(ran.stderr.lines().all(|line| line.starts_with("warning: c: cannot write: File too large")), "{ran:?}");
+        let found: Value = serde_json::from_str(&ran.stdout).unwrap();
+        assert_eq!((&found["bounds"], &found["counterexample"]), (&whole["bounds"], &whole["counterexample"]));
+        assert_eq!(codes(&found).contains(&"checkpoint-not-whole"), !ran.stderr.is_empty());
+        let resumed = run("", "--checkpoint c --resume").json(3);
+        assert_eq!((&resumed["bounds"], &resumed["runs"]), (&whole["bounds"], &whole["runs"]));
+        fs::remove_file(desk.path("c")).unwrap();
+    }
+    assert!(warned >= 2, "{warned}");
+}
+
+/// A counterexample that cannot be written refutes as any other.
+#[test]
+fn a_counterexample_that_cannot_be_saved_is_found_all_the_same() {
+    let desk = Desk::new();
+    let audit = noisy_count("--save-counterexample case.json");
+    let ran = Ran::of(&mut shell(&desk, &format!("ulimit -f 0 && exec $LEAKBOUND {audit}")));
+    assert_eq!(ran.status, 3, "{ran:?}");
+    assert!(ran.stderr.starts_with("warning: case.json: cannot write: File too large"), "{ran:?}");
+    let found: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(
+        (codes(&found), found["claims"][0]["refuted"].as_bool()),
+        (vec!["counterexample-not-saved"], Some(true))
+    );
+    let to_full = noisy_count("--save-counterexample /dev/full");
+    let ran = Ran::of(&mut shell(&desk, &format!("exec $LEAKBOUND {to_full}")));
+    assert!(ran.status == 3 && ran.stderr.starts_with("warning: /dev/full: cannot write: No space left"), "{ran:?}");
+    assert_eq!(others(&desk, &[]), Vec::<String>::new());
+}
+
 /// The same where the tests themselves run under nohup, whose children ignore hangups.
 fn listening(script: &str) -> String {
     script.replacen("exec ", "exec env --default-signal=HUP ", 1)
@@ -434,6 +488,29 @@ fn no_process_is_left_behind() {
     let line = Ran::from(child.wait_with_output().unwrap()).line(130);
     assert_eq!(line, "studies.toml: cannot complete: interrupted in study slow; nothing is printed");
     wait_until(|| running("304.25") == 0);
+}
+
+/// A process that is killed can end nothing, and a program that hangs sees no end of its stdin.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_killed_command_leaves_no_program_behind() {
+    let desk = Desk::new();
+    let relation = "--relation add-remove --dataset [1]";
+    for (seconds, command) in [
+        ("305.25", "verify --program".to_owned()),
+        ("306.25", format!("audit mechanism {relation} --program")),
+        ("307.25", format!("audit mechanism {relation} --exec")),
+    ] {
+        let mut command = desk.command(&command);
+        command.arg(format!("sh -c 'sleep {seconds}; true' {{dataset}}"));
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        wait_until(|| running(seconds) > 0);
+        // Until the one who ends it knows of it.
+        std::thread::sleep(Duration::from_millis(100));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        wait_until(|| running(seconds) == 0);
+    }
 }
 
 /// It ends at all: one case of these would take days.

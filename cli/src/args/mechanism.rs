@@ -4,7 +4,7 @@ use super::simulate::seconds;
 use super::values::Parsed;
 use super::{BoundOptions, whole};
 use clap::Args;
-use leakbound::black_box::{Domain, Features, Relation};
+use leakbound::black_box::{Domain, Features, Grid, Relation};
 use serde::{Serialize, Serializer};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -39,8 +39,12 @@ pub struct MechanismOptions {
     /// Python file. It reads {"id", "outputs"} per line and answers with as many outputs, each of one output alone
     #[arg(long, value_name = "FEATURES", default_value = "auto")]
     pub features: FeatureOption,
+    /// Round every number of the outputs to a multiple of this before anything looks at it. What then refutes a claim
+    /// refutes it for the program too, and is no matter of the last binary places of floating-point numbers
+    #[arg(long, value_name = "GRID", value_parser = grid, allow_hyphen_values = true)]
+    pub round: Option<Grid>,
     /// Test a counterexample again, on fresh outputs: a file of --save-counterexample, which also says which program to
-    /// run and which claim to test where these options do not
+    /// run, how to round, and which claim to test where these options do not
     #[arg(long, value_name = "FILE.json", conflicts_with_all = ["dataset", "relation", "domain", "pairs", "stop_early"])]
     pub counterexample: Option<PathBuf>,
     /// Write what refutes a claim to a file, for --counterexample
@@ -71,7 +75,7 @@ pub struct MechanismOptions {
     /// Time limit in seconds for each answer
     #[arg(long, value_name = "S", default_value = "60", value_parser = seconds, allow_hyphen_values = true)]
     pub answer_timeout: f64,
-    /// Time limit in seconds for the first answer
+    /// Time limit in seconds for the first answer; a program that does not give one is not started again
     #[arg(long, value_name = "S", default_value = "60", value_parser = seconds, allow_hyphen_values = true)]
     pub start_timeout: f64,
     /// What to bound
@@ -119,6 +123,11 @@ fn domain(text: &str) -> Parsed<Domain> {
         Some(&[low, high]) => Domain::new(low, high).map_err(|error| error.to_string()),
         _ => Err(format!("`{text}` is not LOW,HIGH, such as 0,1")),
     }
+}
+
+fn grid(text: &str) -> Parsed<Grid> {
+    let step = text.parse().map_err(|_| format!("`{text}` is not a number, such as 0.001"))?;
+    Grid::new(step).map_err(|error| error.to_string())
 }
 
 fn runs(text: &str) -> Parsed<u64> {

@@ -7,6 +7,7 @@ use super::{Orders, Queries};
 use clap::Args;
 use clap::builder::{ArgAction, ValueHint};
 use leakbound::audit::{FailurePer, Method};
+use leakbound::black_box::Grid;
 use leakbound::distribution::ThresholdForm;
 use leakbound::divergence::Conversion;
 use leakbound::histogram::{Changes, VoteHistogram};
@@ -61,6 +62,7 @@ pub fn kind(argument: &clap::Arg) -> Kind {
         TypeId::of::<Delta>(),
         TypeId::of::<FailureProbability>(),
         TypeId::of::<Probability>(),
+        TypeId::of::<Grid>(),
     ]) {
         Kind::Number
     } else if is(&[

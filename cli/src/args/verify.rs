@@ -48,7 +48,7 @@ pub struct VerifyOptions {
     /// Time limit in seconds for each answer
     #[arg(long, value_name = "S", default_value = "10", value_parser = seconds, requires = "program", allow_hyphen_values = true)]
     pub answer_timeout: f64,
-    /// Time limit in seconds for the first answer
+    /// Time limit in seconds for the first answer; a program that does not give one is not started again
     #[arg(long, value_name = "S", default_value = "60", value_parser = seconds, requires = "program", allow_hyphen_values = true)]
     pub start_timeout: f64,
 }

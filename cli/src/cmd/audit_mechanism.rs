@@ -3,17 +3,20 @@
 use super::conclude::{Asked, publish, watched};
 use crate::args::{ClaimOptions, Common, FeatureOption, MechanismOptions};
 use crate::output::{Output, interrupted, reject_any};
+use crate::session::{BlackBoxCall, Session};
 use crate::signals::{Second, interruption};
+use crate::usage::warn;
 use leakbound::black_box::{
-    BlackBox, Dataset, DescribedBlackBox, ExecBlackBox, Features, FunctionBlackBox, Journal, LineBlackBox, Pair,
-    Shrink, neighbor_pairs,
+    self, BlackBox, Dataset, DescribedBlackBox, ExecBlackBox, Features, FunctionBlackBox, Grid, Journal, LineBlackBox,
+    Pair, Reply, RoundedBlackBox, Shrink, Tally, neighbor_pairs,
 };
 use leakbound::program::Limits;
 use leakbound::quantity::Delta;
 use leakbound::record::{AtomicFile, AuditJournal, InputFile, KeptCounterexample, read_dataset, read_pairs};
-use leakbound::study::{Claims, CounterexampleFound, MechanismStudy, Verdict};
+use leakbound::study::{Claims, CounterexampleFound, MechanismStudy, Verdict, Warning};
 use leakbound::{Error, InputError, Result};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// What may make a counterexample smaller where the audit is to end early.
@@ -42,9 +45,14 @@ pub fn run(common: &Common, options: &MechanismOptions) -> Result<Verdict> {
         (FeatureOption::Of(_), Some(kept)) => kept.features.clone(),
         (FeatureOption::Of(_), None) => None,
     };
-    let source = source(common, options, [&program, &exec, &features].map(Option::as_deref))?;
+    let round = options.round.or(kept.as_ref().and_then(|kept| kept.round));
+    let function = common.session.black_box();
+    // A function has a name, which is no command.
+    let saved = [program.clone().filter(|_| function.is_none()), exec.clone(), features.clone()];
+    let source = source(common, options, [&program, &exec, &features].map(Option::as_deref), round, function)?;
     let title = format!("Audit of {}", source.name());
     let journal = journal(common, options, &pairs, (&files, &inputs))?;
+    let journal = journal.map(|journal| Kept { journal, session: &common.session, unkept: Mutex::default() });
     let study = MechanismStudy {
         source: &*source,
         pairs,
@@ -74,13 +82,75 @@ pub fn run(common: &Common, options: &MechanismOptions) -> Result<Verdict> {
         let reason = format!("interrupted after {runs} runs of each dataset; what they show is printed{on}");
         interrupted(Path::new(&answer.program), reason)
     });
-    let verdict = publish(common, output, answer, Asked { options, inputs, title, warnings: Vec::new() })?;
-    if let (Some(place), Some(found)) = (place, found) {
-        // A function has a name, which is no command.
-        let program = program.filter(|_| common.session.black_box().is_none());
-        KeptCounterexample::new([program, exec, features], options.relation, found).write(place)?;
-    }
+    let unkept = journal.and_then(Kept::unkept);
+    let unsaved = place.zip(found).and_then(|(place, found)| {
+        let kept = KeptCounterexample::new(saved, round, options.relation, found);
+        let error = kept.write(place).err()?.to_string();
+        told(&common.session, &format!("{error}; the counterexample is in the answer alone"));
+        Some(unwritten("counterexample-not-saved", error))
+    });
+    let warnings = unkept.into_iter().chain(unsaved).collect();
+    let verdict = publish(common, output, answer, Asked { options, inputs, title, warnings })?;
     early.map_or(Ok(verdict), Err)
+}
+
+/// One line on the terminal about a file; a program that calls finds it among the warnings.
+fn told(session: &Session, line: &str) {
+    if !session.is_hosted() {
+        warn(line);
+    }
+}
+
+/// A file that is not written changes nothing about what was found.
+fn unwritten(code: &'static str, message: String) -> Warning {
+    Warning { code, message, hint: "make room, and run the audit again if the file is needed".into() }
+}
+
+/// A checkpoint without which the audit goes on where it cannot be written.
+struct Kept<'a> {
+    journal: AuditJournal,
+    session: &'a Session,
+    /// Why it is not whole.
+    unkept: Mutex<Option<String>>,
+}
+
+impl Kept<'_> {
+    fn goes_on(&self, kept: Result<()>) -> Result<()> {
+        let mut unkept = self.unkept.lock().unwrap_or_else(PoisonError::into_inner);
+        if let (Err(error), None) = (kept, &*unkept) {
+            let error = error.to_string();
+            told(self.session, &format!("{error}; the audit goes on, and not all of what follows is kept"));
+            *unkept = Some(error);
+        }
+        Ok(())
+    }
+
+    fn unkept(self) -> Option<Warning> {
+        let unkept = self.unkept.into_inner().unwrap_or_else(PoisonError::into_inner);
+        unkept.map(|error| unwritten("checkpoint-not-whole", error))
+    }
+}
+
+impl Journal for Kept<'_> {
+    fn recall(&self, asked: black_box::Asked) -> Result<Option<Reply>> {
+        self.journal.recall(asked)
+    }
+
+    fn is_resumed(&self) -> bool {
+        self.journal.is_resumed()
+    }
+
+    fn keep(&self, asked: black_box::Asked, reply: &Reply) -> Result<()> {
+        self.goes_on(self.journal.keep(asked, reply))
+    }
+
+    fn recall_tally(&self, of: &str) -> Option<Tally> {
+        self.journal.recall_tally(of)
+    }
+
+    fn keep_tally(&self, tally: &Tally, last: bool) -> Result<()> {
+        self.goes_on(self.journal.keep_tally(tally, last))
+    }
 }
 
 /// The δ of ε bounds where the claim is that of a counterexample.
@@ -192,13 +262,14 @@ fn source(
     common: &Common,
     options: &MechanismOptions,
     [program, exec, features]: [Option<&str>; 3],
+    round: Option<Grid>,
+    function: Option<BlackBoxCall>,
 ) -> Result<Box<dyn BlackBox>> {
     let (answer_time, start_time) =
         (Duration::from_secs_f64(options.answer_timeout), Duration::from_secs_f64(options.start_timeout));
     let limits = || Limits { answer_time, start_time, ..Limits::default() };
     let command = program.or(exec).unwrap_or_default();
     let failed = |source| Error::Io { path: command.into(), action: "be watched", source };
-    let function = common.session.black_box();
     if function.is_none() || features.is_some() {
         // Before a program starts: it has a process group of its own, which no signal of a terminal reaches.
         interruption(&common.session, Second::Waits).map_err(failed)?;
@@ -207,6 +278,10 @@ fn source(
         (Some(name), Some(call)) => Box::new(FunctionBlackBox::new(name, call)),
         (Some(command), None) => Box::new(LineBlackBox::new(command, limits())?),
         (None, _) => Box::new(ExecBlackBox::new(command, answer_time)?),
+    };
+    let source = match round {
+        None => source,
+        Some(grid) => Box::new(RoundedBlackBox::new(source, grid)),
     };
     Ok(match features {
         None => source,

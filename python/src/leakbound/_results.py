@@ -114,7 +114,9 @@ class MechanismAudit(_documents.MechanismDocument, Result):
         shares = (
             f"{found['inside']} of {found['outputs']} against {found['inside_neighbor']} of {found['outputs_neighbor']}"
         )
-        return f"{claims}, by {pair} in the event {found['event']} ({shares} outputs)"
+        bits = any(warning["code"] == "floating-point" for warning in self._items["warnings"])
+        why = ": the last binary places of floating-point noise, which `round` leaves out" if bits else ""
+        return f"{claims}, by {pair} in the event {found['event']} ({shares} outputs){why}"
 
 
 def short(text: str, most: int = 200) -> str:

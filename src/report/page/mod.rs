@@ -45,7 +45,7 @@ impl Page {
     /// The page: HTML that is well-formed XML too.
     #[must_use]
     pub fn html(&self) -> String {
-        let Content { envelope, title, sections, claims, figures, meaning } = &self.content;
+        let Content { envelope, title, sections, claims, refuted_by, figures, meaning } = &self.content;
         let mut lines = title.lines().filter(|line| !line.is_empty());
         let headline = lines.next().unwrap_or_default();
         let page = html! {
@@ -64,7 +64,7 @@ impl Page {
                     }
                     main {
                         (self.links())
-                        (self::claims(claims))
+                        (self::claims(claims, *refuted_by))
                         (warnings(&envelope.warnings))
                         @if !figures.is_empty() {
                             section id="figures" {
@@ -161,7 +161,7 @@ fn facts(facts: &[(String, String)]) -> Markup {
     }
 }
 
-fn claims(claims: &[Claim]) -> Markup {
+fn claims(claims: &[Claim], refuted_by: Option<&str>) -> Markup {
     html! {
         @if !claims.is_empty() {
             section id="claims" {
@@ -184,6 +184,7 @@ fn claims(claims: &[Claim]) -> Markup {
                                 " (" (one_in(claim.failure_probability)) ") happened"
                             }
                             "."
+                            @if let (true, Some(by)) = (claim.refuted, refuted_by) { " It is refuted by " (by) "." }
                             @if !claim.refuted { " This does not show that the claim is true." }
                         }
                     }

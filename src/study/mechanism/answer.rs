@@ -80,6 +80,8 @@ pub struct MechanismAnswer {
     pub program: String,
     /// Whether it gave the same outputs again for the same seed.
     pub repeatable: bool,
+    /// The grid to whose multiples its outputs were rounded before anything looked at them; none if they were not.
+    pub round: Option<Number>,
     /// Runs of each world.
     pub runs: RunsMade,
     /// Pairs that were tried most, the best first.

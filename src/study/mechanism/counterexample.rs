@@ -111,6 +111,12 @@ impl CounterexampleFound {
         self
     }
 
+    /// Whether the set is told by how numbers are written in binary, and not by how large they are.
+    #[must_use]
+    pub fn is_of_bits(&self) -> bool {
+        self.predicate.is_of_bits()
+    }
+
     /// To be kept.
     #[must_use]
     pub fn recorded(&self) -> Counterexample {

@@ -19,7 +19,7 @@ use crate::black_box::{
     Aim, Candidate, Chosen, Counterexample, Dataset, Event, Goal, Pair, Sampler, Search, Stage, Trouble,
 };
 use crate::error::{Error, InputError, Result};
-use crate::program::Stop;
+use crate::program::{FaultKind, Stop};
 use bounded::{Outcomes, Shown};
 use std::ops::ControlFlow;
 
@@ -65,7 +65,9 @@ fn binary_places() -> Warning {
             "the worlds differ in the last binary places of the outputs, which depend on the dataset where noise is \
                   added in floating-point arithmetic (Mironov 2012)"
                 .into(),
-        hint: "round outputs to a fixed grid after the noise, or use a sampler made for floating point".into(),
+        hint: "the option round tests the program with outputs on a grid; release them so, or use a sampler made for \
+               floating point"
+            .into(),
     }
 }
 
@@ -135,12 +137,16 @@ impl MechanismStudy<'_> {
             match sampler.repeats(dataset, REPEATED)? {
                 Ok(repeats) => return Ok(repeats),
                 Err(trouble) => {
-                    failures += usize::from(matches!(trouble, Trouble::Failed(_)));
+                    // A dataset that it does not take is cheap to try, a program that cannot run is not.
+                    failures += match &trouble {
+                        Trouble::Rejected(_) => 0,
+                        Trouble::Failed(fault) if fault.kind == FaultKind::TimeOut => FAILURES,
+                        Trouble::Failed(_) => 1,
+                    };
                     first.get_or_insert((dataset.clone(), trouble));
                 }
             }
-            // A dataset that it does not take is cheap to try, a program that cannot run is not.
-            if failures == FAILURES {
+            if failures >= FAILURES {
                 break;
             }
         }
@@ -161,7 +167,9 @@ impl MechanismStudy<'_> {
                 place: "outputs".into(),
                 found: "no two outputs are equal, and none is a number".into(),
                 expected: "outputs that can be told apart as they are".into(),
-                hint: Some("--features auto looks at their parts".into()),
+                hint: Some(
+                    "--features auto looks at their parts, and --round GRID makes those equal that are close".into(),
+                ),
             }
             .into(),
             None => Error::Interrupted,
@@ -244,9 +252,7 @@ impl MechanismStudy<'_> {
             }
             None => shrunk::Shrunk::default(),
         };
-        if shrunk.found.as_ref().is_some_and(|found| found.predicate.is_of_bits()) {
-            warnings.push(binary_places());
-        }
+        warnings.extend(shrunk.found.as_ref().filter(|found| found.is_of_bits()).map(|_| binary_places()));
         let tried = found.candidates.iter().filter(|candidate| candidate.runs > 0 || candidate.trouble.is_some());
         Ok(MechanismAnswer {
             repeatable,
@@ -280,6 +286,7 @@ impl MechanismStudy<'_> {
             let claim = shown.claims[claim].claim.clone();
             Some(CounterexampleFound::new(&pair, &known.predicate, aim, inside, outputs, claim))
         });
+        warnings.extend(counterexample.as_ref().filter(|found| found.is_of_bits()).map(|_| binary_places()));
         Ok(MechanismAnswer {
             repeatable,
             runs: RunsMade { search: 0, bounded: shown.runs, shrink: 0 },
@@ -304,6 +311,7 @@ impl MechanismStudy<'_> {
         MechanismAnswer {
             program: self.source.name(),
             repeatable: false,
+            round: self.source.grid().map(|grid| Number(grid.get())),
             runs: RunsMade { search: 0, bounded: 0, shrink: 0 },
             tried: 0,
             pairs: Vec::new(),
