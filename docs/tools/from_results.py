@@ -12,6 +12,7 @@ RESULTS = ROOT / "validation/results"
 SHOWS = {
     "audit-figures": "Figures 2 and 6 of Chadha et al. (2024), redone with every lower bound.",
     "audit-mechanism": "Verdicts of `audit mechanism` on mechanisms that are right and wrong, and how often it is wrong.",
+    "audit-race": "How often `audit mechanism` finds the one pair of many that leaks by a rare event.",
     "audit-peers": "The same mechanisms under other auditing tools.",
     "audit-properties": "Wrong bounds at one order against wrong bounds at any order.",
     "coverage": "How often each lower bound from counts exceeds the truth.",

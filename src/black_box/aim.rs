@@ -14,6 +14,9 @@ const SURE: f64 = 2.0;
 /// Standard deviations are counted in steps, up to so many.
 const STEP: f64 = 0.25;
 const STEPS: u32 = 160;
+/// More runs are never forecast, and the logarithm of a forecast is that exact.
+const MOST_RUNS: f64 = 1e12;
+const FORECAST: f64 = 0.01;
 
 /// A quantity and how much of it is claimed.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -50,6 +53,27 @@ impl Aim {
             Some(steps) => 1.0 + f64::from(steps) * STEP,
             None => self.share_at(SURE, inside, outputs, direction).min(1.0),
         }
+    }
+
+    /// The fewest runs of each world that refute the claim by a set of outputs, if they are fewer than `most`; `most`
+    /// otherwise. The probabilities of the set are its frequencies, or differ from them by so many standard deviations
+    /// to the disadvantage of the claim.
+    pub(crate) fn runs_to_refute(&self, deviations: f64, inside: [f64; 2], outputs: [f64; 2], most: f64) -> f64 {
+        let p = wilson(inside[0], outputs[0], deviations);
+        let q = wilson(inside[1], outputs[1], -deviations);
+        let refute = |log: f64| {
+            let runs = libm::exp(log);
+            self.share_at(SURE, [p * runs, q * runs], [runs; 2], Direction::Forward) > 1.0
+        };
+        let (mut low, mut high) = (0.0, most.min(MOST_RUNS).ln());
+        if !refute(high) {
+            return most;
+        }
+        while high - low > FORECAST {
+            let middle = f64::midpoint(low, high);
+            if refute(middle) { high = middle } else { low = middle }
+        }
+        libm::exp(high)
     }
 
     fn share_at(&self, z: f64, inside: [f64; 2], outputs: [f64; 2], direction: Direction) -> f64 {
@@ -100,6 +124,19 @@ mod tests {
         }
         let share = Aim::Epsilon(delta, 1.0).share([5e6, 1e6], [1e7, 1e7], Direction::Forward);
         assert!((share - 5f64.ln()).abs() < 2e-3, "{share}");
+        let soonest = |aim: Aim, deviations: f64, inside: [f64; 2], outputs: f64| {
+            aim.runs_to_refute(deviations, inside, [outputs; 2], f64::INFINITY)
+        };
+        // k outputs in the set and none of the other world: k - 2 sqrt(k) + 2 = 4 e at 2 standard deviations, k = 17.2.
+        let pure = Aim::Epsilon(delta, 1.0);
+        let rare = soonest(pure, 0.0, [1.0, 0.0], 1000.0);
+        assert!((rare / 17_200.0 - 1.0).abs() < 0.05, "{rare}");
+        assert_eq!(soonest(pure, 0.0, [0.5, 0.5 / 1f64.exp()], 1.0), f64::INFINITY);
+        // What was not seen in n runs may have a probability of 3/n, which is no violation below δ.
+        let approximate = Aim::Epsilon(Delta::new(0.01).unwrap(), 1.0);
+        let hidden = |runs: f64| soonest(approximate, 1.732, [0.0; 2], runs);
+        assert!(hidden(100.0) < 1500.0 && hidden(299.0) == f64::INFINITY, "{} {}", hidden(100.0), hidden(299.0));
+        assert!(soonest(Aim::Mu(1.0), 0.0, [0.01, 0.0], 1.0) < soonest(Aim::Mu(1.0), 0.0, [0.001, 0.0], 1.0));
         assert!((wilson(0.0, 10.0, 1.0) - 1.0 / 11.0).abs() < 1e-12 && wilson(0.0, 10.0, -1.0) == 0.0);
     }
 }

@@ -59,7 +59,9 @@ impl Domain {
 /// Under a norm: one entry up, one down, one up and the rest down, half up and half down, all up, alternating, at the
 /// given vector and at zero (Ding et al. 2018). Otherwise: each record of the dataset removed or replaced, records
 /// added; the same for datasets of one record, of none, of equal records, and of two kinds in equal numbers. Records
-/// come from the dataset, and from the ends of the domain if there is one: no others are known to be legal.
+/// come from the dataset, and from the ends of the domain if there is one: no others are known to be legal. Only where one
+/// record is to be replaced and no other is known, a number is replaced by 0, 1, the next number or -1, and a truth value
+/// by the other one.
 ///
 /// # Errors
 /// As [`Relation::fits`].
@@ -78,7 +80,17 @@ pub fn neighbor_pairs(relation: Relation, dataset: &Dataset, domain: Option<Doma
     relation.fits(dataset)?;
     let mut pairs = match relation {
         Relation::AddRemove => by_turns(removals(dataset.records(), &kinds(dataset, domain))),
-        Relation::ReplaceOne => by_turns(replacements(dataset.records(), &kinds(dataset, domain))),
+        Relation::ReplaceOne => {
+            let mut kinds = kinds(dataset, domain);
+            let mut made_up = "";
+            if let [only] = &kinds[..] {
+                kinds.extend(others(only));
+                made_up = " (the other record is made up)";
+            }
+            let mut pairs = by_turns(replacements(dataset.records(), &kinds));
+            pairs.iter_mut().for_each(|pair| pair.pattern.push_str(made_up));
+            pairs
+        }
         Relation::L1(distance) => by_vectors(dataset, |vector| l1_patterns(vector, distance)),
         Relation::Linf(distance) => by_vectors(dataset, |vector| linf_patterns(vector, distance)),
     };
@@ -120,12 +132,33 @@ fn kinds(dataset: &Dataset, domain: Option<Domain>) -> Vec<Value> {
     }
     // From both ends inward.
     while let Some(record) = if kinds.len().is_multiple_of(2) { records.pop_front() } else { records.pop_back() } {
-        if !kinds.contains(record) {
+        if !kinds.iter().any(|kind| is_same(kind, record)) {
             kinds.push(record.clone());
         }
     }
     kinds.truncate(MOST_KINDS);
     kinds
+}
+
+/// Whether two records are equal, also where 1 is written as 1.0.
+fn is_same(one: &Value, other: &Value) -> bool {
+    let number = one.is_f64() != other.is_f64();
+    one == other || number && one.as_f64().is_some_and(|value| other.as_f64() == Some(value))
+}
+
+/// Records that may take the place of one where no other is known to be legal.
+fn others(only: &Value) -> Vec<Value> {
+    let mut found = match only {
+        Value::Number(_) => {
+            let next = only.as_f64().map(|number| plain(number + 1.0));
+            [Some(plain(0.0)), Some(plain(1.0)), next, Some(plain(-1.0))].into_iter().flatten().collect()
+        }
+        Value::Bool(value) => vec![Value::Bool(!value)],
+        Value::Null | Value::String(_) | Value::Array(_) | Value::Object(_) => Vec::new(),
+    };
+    found.retain(|value| !is_same(value, only));
+    found.truncate(MOST_KINDS - 1);
+    found
 }
 
 /// A pair in a group of similar ones.
@@ -265,6 +298,10 @@ mod tests {
             ("add-remove", "[\"a\", \"b\", \"a\"]", None),
             ("replace-one", "[{\"age\": 3}, {\"age\": 80}]", None),
             ("replace-one", "[1]", Some(Domain::new(-1.0, 1.0).unwrap())),
+            ("replace-one", "[5]", None),
+            ("replace-one", "[true, true]", None),
+            ("replace-one", "[1e300]", None),
+            ("replace-one", "[1, 1.0]", None),
             ("l1:1", "[1, 2, 3]", None),
             ("linf:2", "[5]", None),
             ("linf:1", "[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]", None),
@@ -282,6 +319,29 @@ mod tests {
             }
         }
         assert!(Domain::new(1.0, 1.0).is_err() && Domain::new(0.0, f64::INFINITY).is_err());
+    }
+
+    /// Where one number is all that is known, its neighbors are tried; other numbers are not made up.
+    #[test]
+    fn one_number_has_neighbors() {
+        let numbers = |text: &str| -> Vec<f64> {
+            let pairs = neighbor_pairs(Relation::ReplaceOne, &text.parse().unwrap(), None).unwrap();
+            let mut found: Vec<f64> = pairs
+                .iter()
+                .flat_map(|pair| [&pair.dataset, &pair.neighbor])
+                .flat_map(|dataset| dataset.numbers().unwrap())
+                .collect();
+            found.sort_by(f64::total_cmp);
+            found.dedup();
+            found
+        };
+        assert_eq!(numbers("[5]"), [0.0, 1.0, 5.0, 6.0]);
+        assert_eq!(numbers("[0, 0]"), [-1.0, 0.0, 1.0]);
+        assert_eq!(numbers("[0.5]"), [0.0, 0.5, 1.0, 1.5]);
+        assert_eq!(numbers("[-2]"), [-2.0, -1.0, 0.0, 1.0]);
+        assert_eq!(numbers("[3, 4]"), [3.0, 4.0]);
+        let pairs = |text: &str| neighbor_pairs(Relation::ReplaceOne, &text.parse().unwrap(), None).unwrap();
+        assert!(!pairs("[false]").is_empty() && pairs("[\"a\"]").is_empty() && pairs("[null, null]").is_empty());
     }
 
     /// An added record is tried at the ends of the domain, and the empty dataset against each of them.

@@ -6,7 +6,7 @@ use super::output::Output;
 use super::sampler::Sampler;
 use super::trouble::Trouble;
 use super::wager::Wager;
-use super::witness::{Chosen, Witness};
+use super::witness::{Chosen, Witness, soonest_at_best};
 use crate::error::{Error, Result};
 use crate::quantity::FailureProbability;
 
@@ -22,6 +22,10 @@ const LAST: u64 = 64;
 const MEMORY: usize = 20_000;
 /// Pairs that are tried sooner have more of the failure probability.
 const EARLY: f64 = 4.0;
+/// Runs of each world from which on no pair is looked at for what it may hide.
+const DEEPEST: u64 = 8192;
+/// The fewest runs of each world that are worth a look.
+const LEAST: u64 = 8;
 
 /// A pair with what was seen of it.
 #[derive(Debug)]
@@ -36,6 +40,8 @@ pub(crate) struct Candidate {
     wagers: Vec<Wager>,
     /// ln of the largest wealth of each wager.
     evidence: Vec<f64>,
+    /// The fewest runs of each world that refute a claim, for all that these outputs can tell.
+    hidden: f64,
     /// ln of the share of the failure probability.
     log_weight: f64,
 }
@@ -63,6 +69,7 @@ impl Candidate {
             trouble: None,
             wagers: aims.iter().map(|&aim| Wager::new(aim)).collect(),
             evidence: vec![0.0; aims.len()],
+            hidden: 0.0,
             log_weight,
         }
     }
@@ -74,6 +81,23 @@ impl Candidate {
     /// ln of the evidence against a claim, in which the other pairs and claims have their share.
     pub(crate) fn log_evidence(&self, aim: usize) -> f64 {
         self.evidence[aim] + self.log_weight
+    }
+
+    /// The runs of each world that promise to refute a claim; infinite where more than these would.
+    fn soonest(&self, within: u64) -> f64 {
+        let soonest = self.chosen.as_ref().map_or(f64::INFINITY, |chosen| chosen.soonest);
+        if soonest <= within as f64 { soonest } else { f64::INFINITY }
+    }
+
+    /// Whether a claim may be violated so much that further runs would refute it, whatever was seen so far.
+    fn is_open(&self, within: u64) -> bool {
+        self.trouble.is_none() && self.hidden <= within as f64
+    }
+
+    /// How likely it is by the bets that a claim is violated, if it was as likely as not before.
+    fn belief(&self) -> f64 {
+        let largest = self.wagers.iter().map(Wager::log_wealth).fold(f64::NEG_INFINITY, f64::max);
+        1.0 / (1.0 + libm::exp(-largest))
     }
 
     /// Bets on outputs by what was seen before them.
@@ -113,6 +137,9 @@ impl Candidate {
         }
         self.runs += runs;
         self.chosen = Witness::choose([&self.seen[0], &self.seen[1]], goal);
+        let nothing = [0, 1].map(|world| vec![self.seen[world].len() as u64]);
+        let counts = self.chosen.as_ref().map_or(&nothing, |chosen| &chosen.pilot);
+        self.hidden = soonest_at_best(counts, goal.aims);
         Ok(())
     }
 }
@@ -121,18 +148,31 @@ impl Candidate {
 pub(crate) struct Search<'a> {
     pub(crate) goal: Goal<'a>,
     pub(crate) failure: FailureProbability,
-    /// The most runs of each world.
+    /// Runs of each world, those of the test included.
+    pub(crate) total: u64,
+    /// The most runs of each world before the second look.
     pub(crate) budget: u64,
+    /// The most runs of each world of the second look, and of the whole search.
+    pub(crate) looks: u64,
+    pub(crate) most: u64,
     /// Whether it ends as soon as a claim is refuted.
     pub(crate) stop_early: bool,
     /// Runs of each world that the winner must have had.
     pub(crate) pilot: u64,
 }
 
+/// Runs of each world that were spent on looks, and on the best pair.
+#[derive(Default)]
+struct Spent {
+    looks: u64,
+    best: u64,
+}
+
 impl Search<'_> {
     /// Tries pairs in waves: in each wave the better half of the pairs gets twice the runs, until the last one had
-    /// enough; two of each wave stay in the race. The winner then gets what it needs as a pilot, or all that is left
-    /// where the search is the test.
+    /// enough; two of each wave stay in the race. What a few runs show is what leaks often: all pairs that may leak
+    /// rarely are then looked at again. The winner gets what it needs as a pilot, or all that is left where the search
+    /// is the test.
     ///
     /// # Errors
     /// As [`Sampler::each_batch`].
@@ -145,7 +185,7 @@ impl Search<'_> {
         let mut wave = WAVE;
         loop {
             let mut racing: Vec<Candidate> = waiting.by_ref().take(wave).collect();
-            if racing.is_empty() || self.is_done(&found, sampler) {
+            if racing.is_empty() || self.is_done(self.budget, &found, sampler) {
                 found.candidates.extend(racing);
                 break;
             }
@@ -155,7 +195,7 @@ impl Search<'_> {
                 for candidate in &mut racing {
                     let runs = each.min(self.budget - found.runs);
                     self.spend(candidate, runs, sampler, &mut found)?;
-                    if self.is_done(&found, sampler) {
+                    if self.is_done(self.budget, &found, sampler) {
                         break;
                     }
                 }
@@ -164,7 +204,7 @@ impl Search<'_> {
                 racing.sort_by(|a, b| {
                     (a.trouble.is_some().cmp(&b.trouble.is_some())).then(b.score().total_cmp(&a.score()))
                 });
-                let stay = if racing.len() <= KEPT && each >= LAST || self.is_done(&found, sampler) {
+                let stay = if racing.len() <= KEPT && each >= LAST || self.is_done(self.budget, &found, sampler) {
                     0
                 } else {
                     racing.len().div_ceil(2).max(KEPT.min(racing.len()))
@@ -180,26 +220,92 @@ impl Search<'_> {
         Ok(found)
     }
 
-    /// The best pairs of all waves, with as many runs as the winner needs.
+    /// The second look at all pairs, and as many runs of the best one as the winner needs; by turns where the search is
+    /// the test, and more of the best one the better its bets went.
     fn finish(&self, found: &mut Found, sampler: &mut Sampler<'_>) -> Result<()> {
+        let mut spent = Spent::default();
         loop {
-            // Whatever has no outputs comes last, behind sound pairs that show nothing.
-            found.candidates.sort_by(|a, b| {
-                let last = |candidate: &Candidate| (candidate.trouble.is_some(), candidate.chosen.is_none());
-                last(a).cmp(&last(b)).then(b.score().total_cmp(&a.score()))
-            });
+            self.rank(found);
             let Some(best) = found.candidates.first() else { return Ok(()) };
-            let enough = !self.stop_early && best.runs >= self.pilot;
-            if best.trouble.is_some() || enough || self.is_done(found, sampler) {
+            if best.trouble.is_some() || self.is_done(self.most, found, sampler) {
                 return Ok(());
             }
-            let more = best.runs.max(FIRST).min(self.budget - found.runs);
-            let more = if self.stop_early { more } else { more.min(self.pilot - best.runs) };
-            let mut best = found.candidates.remove(0);
-            let spent = self.spend(&mut best, more, sampler, found);
-            found.candidates.insert(0, best);
-            spent?;
+            let looked = self.look(found, &spent);
+            let Some((place, runs)) = looked.or_else(|| self.better(found)) else { return Ok(()) };
+            if looked.is_some() {
+                spent.looks += runs
+            } else {
+                spent.best += runs
+            }
+            let mut candidate = found.candidates.remove(place);
+            let outcome = self.spend(&mut candidate, runs, sampler, found);
+            found.candidates.insert(place, candidate);
+            outcome?;
         }
+    }
+
+    /// The pair first that promises to be refuted soonest, then what shows most of a claim; that alone once a claim is
+    /// refuted, or where there is none to refute. Where the search is the test, a pair that makes a violation plausible
+    /// comes before all that merely promise one. Whatever has no outputs comes last, behind sound pairs that show nothing.
+    fn rank(&self, found: &mut Found) {
+        let within = self.total - found.runs;
+        let by_score = self.shows(found);
+        let soonest = |candidate: &Candidate| {
+            if by_score || self.stop_early && candidate.score() > 1.0 { 0.0 } else { candidate.soonest(within) }
+        };
+        found.candidates.sort_by(|a, b| {
+            let last = |candidate: &Candidate| (candidate.trouble.is_some(), candidate.chosen.is_none());
+            (last(a).cmp(&last(b))).then(soonest(a).total_cmp(&soonest(b))).then(b.score().total_cmp(&a.score()))
+        });
+    }
+
+    /// Whether a pair is chosen by what it shows alone: there is nothing to refute, or it was refuted.
+    fn shows(&self, found: &Found) -> bool {
+        self.looks == 0 || !found.refuted.is_empty()
+    }
+
+    /// The pair that has more runs to show what it promises, with twice its runs: the best one, and then each other one
+    /// that promises to refute a claim, up to the runs that the winner must have had.
+    fn better(&self, found: &Found) -> Option<(usize, u64)> {
+        let left = self.most - found.runs;
+        if self.stop_early {
+            return found.candidates.first().map(|best| (0, best.runs.max(FIRST).min(left)));
+        }
+        let within = if self.shows(found) { 0 } else { self.total - found.runs };
+        let wanting = |(place, candidate): (usize, &Candidate)| {
+            let promises = place == 0 || candidate.trouble.is_none() && candidate.soonest(within).is_finite();
+            let runs = candidate.runs.max(FIRST).min(left).min(self.pilot.saturating_sub(candidate.runs));
+            (promises && runs > 0).then_some((place, runs))
+        };
+        found.candidates.iter().enumerate().find_map(wanting)
+    }
+
+    /// The pair that is looked at again, and its runs of each world; none where it is the best pair's turn.
+    ///
+    /// A pair has its turns until no violation that it may hide could be shown with the runs that are left. Those with
+    /// the fewest runs get twice as many, or equal shares of what is left for looks: of all runs of the search, while none
+    /// promises anything.
+    fn look(&self, found: &Found, spent: &Spent) -> Option<(usize, u64)> {
+        let within = self.total - found.runs;
+        let best = found.candidates.first()?;
+        let promises = best.soonest(within).is_finite();
+        let belief = if promises { best.belief() } else { 0.0 };
+        let turn = (spent.looks as f64) < (spent.looks + spent.best) as f64 * (1.0 - belief);
+        if self.shows(found) || self.stop_early && promises && !turn {
+            return None;
+        }
+        let open = |candidate: &Candidate| candidate.is_open(within) && candidate.runs < DEEPEST;
+        let fewest =
+            found.candidates.iter().filter(|candidate| open(candidate)).map(|candidate| candidate.runs).min()?;
+        let due = |candidate: &&Candidate| open(candidate) && candidate.runs == fewest;
+        let waiting = found.candidates.iter().filter(due).count() as u64;
+        let kept = if self.stop_early { 0 } else { self.pilot.saturating_sub(best.runs) };
+        let left = (self.most - found.runs).saturating_sub(kept);
+        let left = if promises { left.min(self.looks.saturating_sub(spent.looks)) } else { left };
+        let deepest = DEEPEST - fewest;
+        let each = fewest.max(FIRST).min(left / waiting).min(deepest);
+        let place = found.candidates.iter().position(|candidate| due(&candidate))?;
+        (each >= LEAST.min(deepest)).then_some((place, each))
     }
 
     fn spend(&self, candidate: &mut Candidate, runs: u64, sampler: &mut Sampler<'_>, found: &mut Found) -> Result<()> {
@@ -217,7 +323,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    fn is_done(&self, found: &Found, sampler: &Sampler<'_>) -> bool {
-        self.stop_early && !found.refuted.is_empty() || found.runs >= self.budget || found.over || sampler.is_over()
+    fn is_done(&self, most: u64, found: &Found, sampler: &Sampler<'_>) -> bool {
+        self.stop_early && !found.refuted.is_empty() || found.runs >= most || found.over || sampler.is_over()
     }
 }

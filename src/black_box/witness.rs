@@ -25,6 +25,11 @@ const BOOSTED: usize = 12;
 /// A witness that is less simple must show so much more.
 const PLAINER: f64 = 1.1;
 const PLAINER_THAN_TREES: f64 = 1.25;
+/// The probability of a set that is rare.
+const RARELY: f64 = 0.1;
+/// Standard deviations by which a pair may be worse than its frequencies: what was not seen in n runs may have a
+/// probability of 3/n, with a chance of 1 in 20.
+const HIDDEN: f64 = 1.732;
 /// The difficulty of scores that are learned.
 const HARD: usize = 8;
 const HARDER: usize = 12;
@@ -71,6 +76,9 @@ pub struct Chosen {
     pub witness: Witness,
     /// The largest share of a claim that it makes plausible.
     pub score: f64,
+    /// The fewest runs of each world that refute a claim if frequencies are probabilities, infinite where no number does:
+    /// by a rare set of outputs, or by any where the score is above 1.
+    pub soonest: f64,
     /// Counts of outputs: a guide for bounds. A linear score was not made from them.
     pub pilot: [Vec<u64>; 2],
 }
@@ -82,13 +90,13 @@ impl Witness {
     /// bins, a linear score of all of them, boosted trees.
     #[must_use]
     pub fn choose(worlds: [&[Output]; 2], goal: Goal<'_>) -> Option<Chosen> {
-        let found = trials(worlds, goal).into_iter().map(Trial::into_chosen);
         // The simplest ones come first.
-        found.reduce(|best, next| {
+        let best = trials(worlds, goal).into_iter().reduce(|best, next| {
             let boosted = matches!(next.witness.view, View::Boosted(_));
             let plainer = if boosted { PLAINER_THAN_TREES } else { PLAINER };
             if next.score > plainer * best.score { next } else { best }
-        })
+        })?;
+        Some(best.into_chosen(goal.aims))
     }
 
     /// The values that were seen most often, if any was seen twice.
@@ -266,15 +274,27 @@ pub(super) struct Trial {
 }
 
 impl Trial {
-    fn into_chosen(self) -> Chosen {
+    fn into_chosen(self, aims: &[Aim]) -> Chosen {
         let Self { witness, made, shown, score } = self;
+        // What is rare is told apart from luck by the frequent outcomes, where these do not speak against the claim.
+        let most = if score > 1.0 { 1.0 } else { RARELY };
+        let mut sets = suggested(&made, &shown);
+        if !witness.view.is_trained() {
+            let others = suggested(&shown, &made);
+            let add = |set: &mut [[f64; 2]; 2], other: [[f64; 2]; 2]| {
+                set.iter_mut().flatten().zip(other.iter().flatten()).for_each(|(sum, count)| *sum += count);
+            };
+            sets.iter_mut().zip(others).for_each(|(set, other)| add(set, other));
+        }
+        sets.retain(|[inside, outputs]| inside[0] <= most * outputs[0]);
+        let soonest = soonest(0.0, &sets, aims);
         let pilot = if witness.view.is_trained() {
             shown
         } else {
             // Values and quantiles of both worlds together say little of their difference.
             [0, 1].map(|world| made[world].iter().zip(&shown[world]).map(|(a, b)| a + b).collect())
         };
-        Chosen { witness, score, pilot }
+        Chosen { witness, score, soonest, pilot }
     }
 }
 
@@ -372,22 +392,40 @@ fn alternating(worlds: &[Vec<Output>; 2]) -> impl Iterator<Item = &Output> {
 
 /// The largest share of a claim that the second counts make plausible, at sets that the first counts suggest.
 fn largest_share(first: &[Vec<u64>; 2], second: &[Vec<u64>; 2], aims: &[Aim]) -> f64 {
-    let order = by_ratio(first);
+    let sets = suggested(first, second);
+    let shares = sets
+        .iter()
+        .flat_map(|&[inside, outputs]| aims.iter().map(move |aim| aim.share(inside, outputs, Direction::Forward)));
+    shares.fold(0.0, f64::max)
+}
+
+/// The fewest runs of each world that refute a claim by one of these sets, if frequencies are probabilities or differ from
+/// them by so many standard deviations to the disadvantage of the claim; infinite where no number does.
+fn soonest(deviations: f64, sets: &[[[f64; 2]; 2]], aims: &[Aim]) -> f64 {
+    let cases = sets.iter().flat_map(|set| aims.iter().map(move |aim| (aim, *set)));
+    cases.fold(f64::INFINITY, |most, (aim, [inside, outputs])| aim.runs_to_refute(deviations, inside, outputs, most))
+}
+
+/// The fewest runs of each world that refute a claim, for all that these counts can tell.
+pub(super) fn soonest_at_best(counts: &[Vec<u64>; 2], aims: &[Aim]) -> f64 {
+    soonest(HIDDEN, &suggested(counts, counts), aims)
+}
+
+/// Outputs in sets that the first counts suggest, and all outputs, by the second counts: first those of the world in
+/// which the set is likelier. What was never seen is one of the sets.
+fn suggested(first: &[Vec<u64>; 2], second: &[Vec<u64>; 2]) -> Vec<[[f64; 2]; 2]> {
     let totals = [0, 1].map(|world| second[world].iter().sum::<u64>() as f64);
-    let mut best = 0.0f64;
     let mut inside = [0.0f64; 2];
-    for outcome in order {
+    let mut found = vec![[inside, totals]];
+    for outcome in by_ratio(first) {
         for (inside, counts) in inside.iter_mut().zip(second) {
             *inside += counts[outcome] as f64;
         }
         // The set is likelier under the dataset; its complement under the neighbor.
         let outside = [totals[1] - inside[1], totals[0] - inside[0]];
-        for aim in aims {
-            best = best.max(aim.share(inside, totals, Direction::Forward));
-            best = best.max(aim.share(outside, [totals[1], totals[0]], Direction::Forward));
-        }
+        found.extend([[inside, totals], [outside, [totals[1], totals[0]]]]);
     }
-    best
+    found
 }
 
 /// Outcomes by falling ratio of their estimated probabilities.

@@ -78,7 +78,7 @@ impl MechanismAnswer {
             1 => "The pair".to_owned(),
             tried => format!("The best of {tried} pairs of neighbors"),
         };
-        Section::new(title).table(table)
+        Section::new(title).table(table).notes(self.naming.map(|naming| naming.words()))
     }
 
     fn outcomes(&self, form: Form) -> Section {

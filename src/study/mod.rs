@@ -68,7 +68,8 @@ pub use label_comparison::{
 };
 pub use label_dp::{LabelAnswer, LabelBoundRow, LabelStudy};
 pub use mechanism::{
-    CounterexampleFound, EventBar, MechanismAnswer, MechanismStudy, OutcomeCount, RunsMade, TriedPair, WitnessFound,
+    CounterexampleFound, EventBar, MechanismAnswer, MechanismStudy, Naming, OutcomeCount, RunsMade, TriedPair,
+    WitnessFound,
 };
 pub use membership::{
     AccuracySpread, Attack, AttackRole, BandedRate, CanaryRow, ComparedRate, ComparisonStudy, Decision,

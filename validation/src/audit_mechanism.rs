@@ -19,7 +19,7 @@ use std::process::Command;
 use std::time::Instant;
 
 /// Failure probability of an audit.
-const FAILURE: f64 = 0.05;
+pub(crate) const FAILURE: f64 = 0.05;
 /// Runs of each world in which the zoo's faults are to be seen, and the most that half of them may take.
 const VISIBLE: u64 = 10_000;
 const HALF: u64 = 1_000;
@@ -196,17 +196,17 @@ fn clopper_pearson_low(count: u64, trials: u64) -> f64 {
     interval(count, trials)[0]
 }
 
-fn interval(count: u64, trials: u64) -> [f64; 2] {
+pub(crate) fn interval(count: u64, trials: u64) -> [f64; 2] {
     let found =
         BinomialCounts::new(count, trials).and_then(|counts| clopper_pearson(counts, FailureProbability::new(0.01)?));
     found.map_or([0.0, 1.0], |limits| [limits.lower, limits.upper])
 }
 
-fn rounded(value: f64) -> f64 {
+pub(crate) fn rounded(value: f64) -> f64 {
     (value * GRID).round() / GRID
 }
 
-fn laplace(stream: &mut ChaCha8Rng) -> f64 {
+pub(crate) fn laplace(stream: &mut ChaCha8Rng) -> f64 {
     let uniform: f64 = stream.random_range(-0.5..0.5);
     -uniform.signum() * (1.0 - 2.0 * uniform.abs()).ln()
 }

@@ -114,6 +114,7 @@ pub const ALL: &[Experiment] = &[
     Experiment { name: "audit-figures", run: crate::audit_figures::report },
     Experiment { name: "audit-properties", run: crate::audit_properties::report },
     Experiment { name: "audit-mechanism", run: crate::audit_mechanism::report },
+    Experiment { name: "audit-race", run: crate::audit_race::report },
     Experiment { name: "inequalities", run: crate::inequalities::report },
     Experiment { name: "worst-case", run: crate::worst_case::report },
     Experiment { name: "capc", run: crate::capc::report },

@@ -6,6 +6,7 @@ pub mod audit_cases;
 pub mod audit_figures;
 pub mod audit_mechanism;
 pub mod audit_properties;
+pub mod audit_race;
 pub mod capc;
 pub mod coverage;
 pub mod distributions_by_simulation;

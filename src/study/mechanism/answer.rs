@@ -1,6 +1,7 @@
 //! What an audit of a program answers.
 
 use super::counterexample::CounterexampleFound;
+use super::naming::Naming;
 use crate::black_box::Dataset;
 use crate::study::claim::Claim;
 use crate::study::counts::TradeOffRow;
@@ -88,6 +89,8 @@ pub struct MechanismAnswer {
     pub pairs: Vec<TriedPair>,
     /// Pairs that were tried.
     pub tried: usize,
+    /// What it takes to name the pair that refutes a claim; none where there is no claim, or one pair.
+    pub naming: Option<Naming>,
     /// How outputs were compared.
     pub witness: WitnessFound,
     /// What the failure probability is for.

@@ -3,11 +3,13 @@
 mod answer;
 mod bounded;
 mod counterexample;
+mod naming;
 mod request;
 mod shrunk;
 
 pub use answer::{MechanismAnswer, OutcomeCount, RunsMade, TriedPair, WitnessFound};
 pub use counterexample::{CounterexampleFound, EventBar};
+pub use naming::Naming;
 pub use request::MechanismStudy;
 
 use super::number::Number;
@@ -23,8 +25,11 @@ use crate::program::{FaultKind, Stop};
 use bounded::{Outcomes, Shown};
 use std::ops::ControlFlow;
 
-/// Of the runs of each world: what the search may take, and what the winner's witness is made from.
+/// Of the runs of each world: what the search may take before and after the second look at all pairs, what that look
+/// may take, also where the search is the test, and what the winner's witness is made from.
 const SEARCH: f64 = 0.3;
+const SEARCH_AND_LOOKS: f64 = 0.6;
+const LOOKS: f64 = 0.25;
 const PILOT: f64 = 0.1;
 /// Of the time: what the search may take before the bounds, and what both may take where something may be left to shrink.
 const SEARCH_TIME: f64 = 0.5;
@@ -236,6 +241,8 @@ impl MechanismStudy<'_> {
             });
         }
         let refuted = shown.claims.iter().position(|claim| claim.refuted);
+        let naming = self.has_to_name().then(|| self.naming(&aims));
+        warnings.extend(naming.filter(|_| refuted.is_none()).and_then(|naming| naming.warning()));
         let counterexample = refuted.and_then(|claim| self.counterexample(best, chosen, claim, &shown));
         let mut interrupted = meter.is_over();
         let shrunk = match counterexample {
@@ -260,6 +267,7 @@ impl MechanismStudy<'_> {
             tried: tried.clone().count(),
             pairs: tried.take(LISTED).map(tried_pair).collect(),
             witness: shown.witness(chosen.witness.to_string(), chosen.witness.labels()),
+            naming,
             counterexample: shrunk.found,
             interrupted,
             warnings,
@@ -315,6 +323,7 @@ impl MechanismStudy<'_> {
             runs: RunsMade { search: 0, bounded: 0, shrink: 0 },
             tried: 0,
             pairs: Vec::new(),
+            naming: None,
             witness: WitnessFound { looks_at: String::new(), outcomes: Vec::new() },
             failure: shown.failure.unwrap_or_else(|| self.failure_note()),
             bounds: shown.bounds,
@@ -331,14 +340,21 @@ impl MechanismStudy<'_> {
     fn search(&self) -> Search<'static> {
         let share = |of: f64| ((self.runs as f64 * of) as u64).max(1);
         let pilot = share(PILOT);
-        let budget = match self.pairs.len() {
-            _ if self.stop_early => self.runs,
-            1 => pilot,
-            _ => share(SEARCH),
+        let looks = if self.has_to_name() { share(LOOKS) } else { 0 };
+        let [budget, most] = match self.pairs.len() {
+            _ if self.stop_early => [self.runs; 2],
+            1 => [pilot; 2],
+            _ if looks == 0 => [share(SEARCH); 2],
+            _ => [share(SEARCH), share(SEARCH_AND_LOOKS)],
         };
         let failure = self.bounds.failure_probability;
         let goal = Goal { aims: &[], features: self.features };
-        Search { goal, failure, budget, stop_early: self.stop_early, pilot }
+        Search { goal, failure, total: self.runs, budget, looks, most, stop_early: self.stop_early, pilot }
+    }
+
+    /// Whether it is to be found out which of several pairs refutes a claim.
+    fn has_to_name(&self) -> bool {
+        self.pairs.len() > 1 && !self.bounds.claims.is_empty()
     }
 
     /// What refutes a claim, as it was found.

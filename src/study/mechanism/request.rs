@@ -7,7 +7,8 @@ use std::time::Duration;
 /// Where does this program leak, and how much?
 ///
 /// The pairs of neighbors are tried in waves, with a witness for each that is made anew from what was seen (a function
-/// from outputs to few outcomes). The bounds come from fresh runs of the pair and with the witness that showed most;
+/// from outputs to few outcomes). Where no claim fell, all pairs that may hide a rare event which refutes one are looked at
+/// again. The bounds come from fresh runs of the pair and with the witness that showed most;
 /// or, with `stop_early`, the search itself is the test: a betting game on fresh outputs of all pairs that ends as soon
 /// as a claim is refuted. What refutes a claim is then made smaller: fewer and simpler records, a set of outputs that
 /// can be said in a few words; both are tested again on fresh outputs.
@@ -54,7 +55,7 @@ pub struct MechanismStudy<'a> {
     pub features: Features,
     /// What is bounded, and what is claimed.
     pub bounds: Bounds,
-    /// Runs of each of both datasets, all together: three tenths at most search, the rest is bounded.
+    /// Runs of each of both datasets, all together: six tenths at most search, the rest is bounded.
     pub runs: u64,
     /// The time that the program may take.
     pub time_limit: Option<Duration>,
