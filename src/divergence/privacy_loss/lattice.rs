@@ -15,7 +15,7 @@ use super::PrivacyLoss;
 pub(super) type Masses = Vec<(i64, f64)>;
 
 /// Steps from here on are never rounded up on the lower side.
-const WIDE: f64 = 64.0;
+const WIDE: f64 = 4.0;
 /// 2^50 steps.
 const FARTHEST: f64 = (1u64 << 50) as f64;
 
