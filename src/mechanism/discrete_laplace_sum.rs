@@ -106,7 +106,7 @@ impl LaplaceSum {
         let epsilon = Epsilon::new(self.sigma.get().recip()).ok().filter(|epsilon| *epsilon != Epsilon::INFINITE);
         let Some(epsilon) = epsilon else { return Vec::new() };
         let one = move |order| k_ary_randomized_response_rdp(order, epsilon, 2).unwrap_or(f64::INFINITY);
-        let mut all = vec![Theorem::alike(&ONE_OF_THEM, move |order| one(order))];
+        let mut all = vec![Theorem::alike(&ONE_OF_THEM, one)];
         if self.sigma.get() * libm::pow(f64::from(self.terms), 0.75) <= LARGEST_OF_CELLS {
             let mechanism = *self;
             all.push(Theorem::of_curve(&ITSELF, move |orders| {

@@ -102,7 +102,7 @@ impl Staircase {
         let epsilon = Epsilon::new(self.sigma.get().recip()).ok().filter(|epsilon| *epsilon != Epsilon::INFINITE);
         let Some(epsilon) = epsilon else { return Vec::new() };
         let pure = move |order| k_ary_randomized_response_rdp(order, epsilon, 2).unwrap_or(f64::INFINITY);
-        let mut all = vec![Theorem::alike(&PURE, move |order| pure(order))];
+        let mut all = vec![Theorem::alike(&PURE, pure)];
         let [without, with] = [0, 1].map(|record| OutcomeDistribution::from_integrals(&self.rows(record)));
         if let (Ok(without), Ok(with)) = (without, with)
             && let Ok(pair) = OutputPair::new(without, with)

@@ -109,7 +109,7 @@ impl TruncatedGeometric {
         let epsilon = Epsilon::new(self.sigma.get().recip()).ok().filter(|epsilon| *epsilon != Epsilon::INFINITE);
         let Some(epsilon) = epsilon else { return Vec::new() };
         let any = move |order| k_ary_randomized_response_rdp(order, epsilon, 2).unwrap_or(f64::INFINITY);
-        let mut all = vec![Theorem::alike(&ANY_COUNT, move |order| any(order))];
+        let mut all = vec![Theorem::alike(&ANY_COUNT, any)];
         let two = [0, 1].map(|record| self.two_outputs(self.count + record));
         let pair = two.map(|rows| OutcomeDistribution::from_integrals(&rows).ok());
         if self.is_finite()
