@@ -6,8 +6,8 @@ use crate::venv::Environment;
 const ENVIRONMENT: Environment = Environment::new("target/spelling/python");
 const REQUIREMENTS: &str = "codespell==2.4.3\n";
 /// Names and deliberate mistakes of tests: the false positive rate, a crate's `ser`, an accountant that is misspelled,
-/// an author, and what other libraries call their functions.
-const IGNORED: &str = "fpr,worstcase,ser,gausian,mattern,caf,randomise,ue";
+/// an author, what other libraries call their functions, and two types.
+const IGNORED: &str = "fpr,worstcase,ser,gausian,mattern,caf,randomise,ue,atleast,atmost";
 /// What is written by hand.
 const PATHS: [&str; 26] = [
     "README.md",

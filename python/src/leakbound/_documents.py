@@ -46,6 +46,7 @@ __all__ = [
     "Losses",
     "MemorizationBound",
     "ModelDivergence",
+    "Naming",
     "Neighbor",
     "OneRun",
     "Outcome",
@@ -292,7 +293,7 @@ class Claim(Row):
     claim: str
     """The claim in words, such as `ε ≤ 0.1 at δ = 1e-5`."""
     lower: float
-    """The largest lower bound, or the exact value, of the claimed quantity."""
+    """The largest lower bound of the claimed quantity; of an exact value the lower end, rounded down by its error."""
     query: str
     """Which query gave it."""
     refuted: bool
@@ -717,6 +718,10 @@ class Divergence(Row):
     """D(P‖Q)."""
     reverse: float
     """D(Q‖P)."""
+    at_least: tuple[float, float]
+    """What each of the two is at least, as far as it is known."""
+    at_most: tuple[float, float]
+    """What each of the two is at most; infinite where nothing is known beyond the bins."""
     forward_change: Neighbor | None
     """In a search: the change that attains the forward value."""
     reverse_change: Neighbor | None
@@ -734,6 +739,10 @@ class ProfileEpsilon(Row):
     """Smallest ε with P ≤ e^ε Q + δ."""
     epsilon_reverse: float
     """Smallest ε with Q ≤ e^ε P + δ."""
+    at_least: tuple[float, float]
+    """What each of the two is at least, as far as it is known."""
+    at_most: tuple[float, float]
+    """What each of the two is at most; infinite where nothing is known beyond the bins."""
     forward_change: Neighbor | None
     """In a search: the change that attains the forward value."""
     reverse_change: Neighbor | None
@@ -751,6 +760,10 @@ class HockeyStick(Row):
     """Smallest δ with P ≤ e^ε Q + δ."""
     delta_reverse: float
     """Smallest δ with Q ≤ e^ε P + δ."""
+    at_least: tuple[float, float]
+    """What each of the two is at least, as far as it is known."""
+    at_most: tuple[float, float]
+    """What each of the two is at most; infinite where nothing is known beyond the bins."""
     forward_change: Neighbor | None
     """In a search: the change that attains the forward value."""
     reverse_change: Neighbor | None
@@ -785,6 +798,10 @@ class BestTest(Row):
     """The largest share of the outputs of P that a test finds, where it takes this share of those of Q."""
     tpr_reverse: float
     """The largest share of the outputs of Q that a test finds, where it takes this share of those of P."""
+    at_least: tuple[float, float]
+    """What each of the two is at least, as far as it is known."""
+    at_most: tuple[float, float]
+    """What each of the two is at most; infinite where nothing is known beyond the bins."""
     forward_change: Neighbor | None
     """In a search: the change that attains the forward value."""
     reverse_change: Neighbor | None
@@ -851,6 +868,25 @@ class RefutingEvent(Row):
     """Outputs of both for a figure: those of the test if it was made smaller, or else those of the search, which chose
     the event.
     """
+
+
+class Naming(Row):
+    """What it takes to name the pair of neighbors that refutes a claim, if one of all pairs does so, by an event that
+    has a small probability under one dataset and none under its neighbor.
+    """
+
+    __slots__ = ()
+
+    pairs: int
+    """Pairs among which it is."""
+    event_probability: float
+    """The probability of the event: twice the claimed δ or 0.01, or the least that the allowed runs can show of a pair
+    that is known, whichever is largest.
+    """
+    runs_needed: int
+    """Runs of each dataset that this takes, the test included."""
+    runs_allowed: int
+    """Runs of each dataset that were allowed."""
 
 
 class TriedPair(Row):
@@ -970,7 +1006,8 @@ class RateAt(Row):
     bootstrap_upper: float | None
     """Upper end when victims are resampled (heuristic); population only."""
     failure_probability: float
-    """The probability with which each pair of limits may be wrong: that of the attack, and of a class its share of it."""
+    """The probability with which each pair of limits may be wrong: that of the attack, and of a class its share of it.
+    """
     validity: str
     """What the limits guarantee: `heuristic`, because guesses about one victim share its training. Were guesses
     independent, they would be finite-sample.
@@ -1952,8 +1989,8 @@ class ExactDocument(Document):
     neighbors_searched: int | None
     """How many neighbors were searched, in a search."""
     binned: bool
-    """Whether outputs are numbers that were cut into bins: then the values of this answer are lower ends, at most those
-    of the numbers themselves.
+    """Whether outputs are numbers that were cut into bins: then the values of this answer are lower ends, rounded down
+    and at most those of the numbers themselves.
     """
     outcomes: Rows[Outcome]
     """The output distributions; in a search those of the worst change of the first order, forward."""
@@ -1986,12 +2023,16 @@ class MechanismDocument(Document):
     """The program."""
     repeatable: bool
     """Whether it gave the same outputs again for the same seed."""
+    round: float | None
+    """The grid to whose multiples its outputs were rounded before anything looked at them; none if they were not."""
     runs: RunsMade
     """Runs of each world."""
     pairs: Rows[TriedPair]
     """Pairs that were tried most, the best first."""
     tried: int
     """Pairs that were tried."""
+    naming: Naming | None
+    """What it takes to name the pair that refutes a claim; none where there is no claim, or one pair."""
     witness: Witness
     """How outputs were compared."""
     failure: Failure

@@ -94,7 +94,7 @@ def exact(
     delta: float = 1e-5,
     claim_epsilon: float | None = None,
     claim_rdp: RdpClaims | None = None,
-    claim_mu: float | None = None,
+    claim_mu: str | None = None,
     seed: int = 0,
     threads: int | None = None,
     max_memory: str | None = None,
@@ -158,7 +158,7 @@ def audit_counts(
     delta: float = 1e-5,
     claim_epsilon: float | None = None,
     claim_rdp: RdpClaims | None = None,
-    claim_mu: float | None = None,
+    claim_mu: str | None = None,
     pilot: Counts | None = None,
     pilot_fraction: float | None = None,
     distribution: Distribution | None = None,
@@ -231,7 +231,7 @@ def audit_confusion(
     delta: float = 1e-5,
     claim_epsilon: float | None = None,
     claim_rdp: RdpClaims | None = None,
-    claim_mu: float | None = None,
+    claim_mu: str | None = None,
     epsilons: Numbers | None = None,
     trade_off: bool = False,
     seed: int = 0,
@@ -302,7 +302,7 @@ def audit_votes(
     delta: float = 1e-5,
     claim_epsilon: float | None = None,
     claim_rdp: RdpClaims | None = None,
-    claim_mu: float | None = None,
+    claim_mu: str | None = None,
     seed: int = 0,
     threads: int | None = None,
     max_memory: str | None = None,
@@ -432,7 +432,7 @@ def audit_tokens(
     delta: float = 1e-5,
     claim_epsilon: float | None = None,
     claim_rdp: RdpClaims | None = None,
-    claim_mu: float | None = None,
+    claim_mu: str | None = None,
     claim_answer_rdp: Names | None = None,
     transcripts: int | None = None,
     top: int = 10,
@@ -495,6 +495,7 @@ def audit_mechanism(
     relation: str | None = None,
     domain: tuple[float, float] | str | None = None,
     features: str = "auto",
+    round: float | None = None,
     counterexample: Path | None = None,
     save_counterexample: Path | None = None,
     shrink_runs: float | None = None,
@@ -515,7 +516,7 @@ def audit_mechanism(
     delta: float = 1e-5,
     claim_epsilon: float | None = None,
     claim_rdp: RdpClaims | None = None,
-    claim_mu: float | None = None,
+    claim_mu: str | None = None,
     seed: int = 0,
     threads: int | None = None,
     max_memory: str | None = None,
@@ -543,8 +544,10 @@ def audit_mechanism(
         features: What tells outputs apart: auto, identity (the output itself), or a program that describes outputs: a
             command, or a Python file. It reads {"id", "outputs"} per line and answers with as many outputs, each of one
             output alone.
+        round: Round every number of the outputs to a multiple of this before anything looks at it. What then refutes a
+            claim refutes it for the program too, and is no matter of the last binary places of floating-point numbers.
         counterexample: Test a counterexample again, on fresh outputs: a file of `save_counterexample`, which also says
-            which program to run and which claim to test where these options do not.
+            which program to run, how to round, and which claim to test where these options do not.
         save_counterexample: Write what refutes a claim to a file, for `counterexample`.
         shrink_runs: Further runs that may make a counterexample smaller, of each of the two datasets: half of `runs` if
             not given, and 4000 with `stop_early`; 0 leaves it as it was found.
@@ -555,7 +558,8 @@ def audit_mechanism(
         resume: Go on from the checkpoint; start anew if there is none.
         batch: Runs per request.
         answer_timeout: Time limit in seconds for each answer.
-        start_timeout: Time limit in seconds for the first answer.
+        start_timeout: Time limit in seconds for the first answer; a program that does not give one is not started
+            again.
         orders: Rényi orders, such as 2,5 or 2..64.
         failure_probability: Failure probability: that any number with a finite-sample guarantee is wrong.
         failure_per: Scope of the failure probability: the whole answer, so that any number may be quoted, or each
@@ -1304,7 +1308,7 @@ def self_check(
     delta: float = 1e-5,
     claim_epsilon: float | None = None,
     claim_rdp: RdpClaims | None = None,
-    claim_mu: float | None = None,
+    claim_mu: str | None = None,
     pilot: Counts | None = None,
     pilot_fraction: float | None = None,
     distribution: Distribution | None = None,
@@ -1443,7 +1447,8 @@ def verify(
         scope: What the claims of the program depend on, and the directions in which they are tested: both, unless it
             says forward.
         answer_timeout: Time limit in seconds for each answer.
-        start_timeout: Time limit in seconds for the first answer.
+        start_timeout: Time limit in seconds for the first answer; a program that does not give one is not started
+            again.
         seed: Seed of all random numbers; the same seed gives the same result on any number of threads.
         threads: Number of threads [default: one per core].
         max_memory: Memory limit for input read from files, such as 4G [default: half of the free memory].
