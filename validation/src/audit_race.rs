@@ -17,10 +17,10 @@ const PAIRS: [usize; 5] = [2, 5, 10, 20, 40];
 const NAMED: u64 = 20;
 const MISSED: usize = 1;
 /// Audits among all pairs, with so many times these runs.
-const AUDITS: u64 = 10;
+const AUDITS: u64 = 5;
 const TIMES: u64 = 3;
 /// Audits of right programs, and the runs of each.
-const RIGHT: u64 = 400;
+const RIGHT: u64 = 200;
 const RIGHT_RUNS: u64 = 20_000;
 
 /// A program that is right but for a rare output of one of two neighbors.
@@ -132,8 +132,10 @@ impl Program {
             let named = |seed: u64| self.audit(vec![Self::pair(0)], 0, runs, stop_early, seed);
             seeds.filter(|&seed| !named(seed).is_some_and(|answer| refuted(&answer))).count() <= MISSED
         };
-        let steps = (16..).map(|step| 2f64.powf(f64::from(step) / 2.0) as u64);
-        steps.take(32).find(|&runs| enough(runs)).unwrap_or(u64::MAX / TIMES)
+        // Fewer outputs than four in the event never refute.
+        let least = (2.0 * (4.0 / self.probability).log2()) as i32;
+        let mut steps = (least..least + 32).map(|step| 2f64.powf(f64::from(step) / 2.0).max(200.0) as u64);
+        steps.find(|&runs| enough(runs)).unwrap_or(u64::MAX / TIMES)
     }
 
     /// How many audits find the guilty pair among all, and the runs that the audit itself forecasts for that.
