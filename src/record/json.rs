@@ -206,7 +206,7 @@ mod tests {
             t.json: line 2, character 2: found `é`, expected JSON (expected `,` or `]`)
             t.json: line 1, character 4: found `x`, expected JSON (trailing characters)
             t.json: line 1, character 2: found sequence, expected a whole number from 0 to 2^53
-            t.json: line 2, character 15: found duplicate key `c`, expected each key once
+            t.json: line 2, character 16: found duplicate key `c`, expected each key once
             "#
         );
         assert_eq!(message::<Name>("-7"), "accepted");

@@ -346,7 +346,7 @@ mod tests {
             @r#"
             t.jsonl: whole file: found no non-members, expected sequences of both kinds
             t.jsonl: line 2, character 2: found an object without it, expected the field `log_probabilities`
-            t.jsonl: line 2, character 2: found integer `1`, expected a sequence
+            t.jsonl: line 2, character 2: found integer `1`, expected a list of numbers, `token_logprobs` or each `logprob` of what serving APIs return
             t.jsonl: line 2, character 28: found `NaN], "member": 0}`, expected JSON (expected value)
             t.jsonl: line 2, log_probabilities, index [1]: found `0.5`, expected a log-probability, from -1e30 to 0; hint: record natural logarithms of probabilities, not losses; leave a first token out that has none
             t.jsonl: line 2, log_probabilities: found no token, expected at least 1
