@@ -28,7 +28,8 @@ fn a_wrong_claim_falls_and_a_right_one_stands() {
     assert!(number(&found["p_value"]) < 1e-6 && number(&wrong["claims"][0]["lower"]) < 1.5, "{found}");
     let (runs, counted) = (&wrong["runs"], number(&found["outputs"]));
     assert_eq!(number(&runs["search"]) + number(&runs["bounded"]), 2e4);
-    assert!(number(&runs["shrink"]) > counted && counted > 500.0, "{runs}");
+    // A pair that is the smallest already takes no runs but those of its test.
+    assert!(number(&runs["shrink"]) >= counted && counted > 500.0, "{runs}");
     let right = desk.json(&words(&count(1.0, "--runs 2e4"))[..]);
     let lower = number(&right["claims"][0]["lower"]);
     assert!(right["counterexample"].is_null() && lower > 0.85 && lower <= 1.0, "{lower}");
@@ -176,7 +177,7 @@ fn counterexamples_are_small_and_tested_again() {
     let length = |name: &str| case[name].as_array().unwrap().len();
     assert_eq!(length("dataset") + length("neighbor"), 1, "{case}");
     let spent = number(&found["runs"]["shrink"]);
-    assert!(number(&case["p_value"]) < 0.05 && spent <= 1e4 && number(&case["outputs"]) < spent, "{case}");
+    assert!(number(&case["p_value"]) < 0.05 && spent <= 1e4 && number(&case["outputs"]) <= spent, "{case}");
     let bars = case["bars"].as_array().unwrap();
     assert_eq!(bars.iter().map(|bar| number(&bar["count"])).sum::<f64>(), number(&case["outputs"]));
     assert!(bars.iter().any(|bar| bar["inside"] == true) && bars.iter().any(|bar| bar["inside"] == false));

@@ -134,9 +134,12 @@ fn tables_say_the_same_as_arrays() {
         for options in ["mixed-tokens:order=3,radius=0.05", "clipped-logits:clip=1,batch=4 --neighbors replaced"] {
             let of_arrays = desk.json(&format!("audit tokens t.npz --mechanism {options}"));
             let of_table = desk.json(&format!("audit tokens {name} --mechanism {options}"));
-            for key in ["positions", "renyi", "losses", "accountants", "epsilons", "leaking", "planted", "warnings"] {
+            for key in ["positions", "renyi", "losses", "accountants", "epsilons", "leaking", "planted"] {
                 assert_eq!(of_arrays[key], of_table[key], "{name} {options} {key}");
             }
+            // The table has a column of notes, which nothing reads.
+            let others = rows(&of_table["warnings"]).iter().filter(|warning| warning["code"] != "not-used");
+            assert!(others.eq(rows(&of_arrays["warnings"])), "{name} {options}: {}", of_table["warnings"]);
             assert!(of_table["planted"].is_object() && of_table["inputs"][0]["name"] == name);
         }
     }
@@ -312,10 +315,10 @@ fn members_are_replaced_and_come_in_pairs() {
     assert_eq!((&answer["losses"][3]["member"], &answer["losses"][3]["replaced_by"]), (&1.into(), &1.into()));
     let enclosed = answer["losses"].as_array().unwrap().iter().map(|row| &row["epsilon"]);
     let lower = enclosed.map(|epsilon| number(&epsilon[0])).fold(0.0, f64::max);
-    assert_eq!(
-        (number(&answer["claims"][0]["lower"]), number(&answer["claims"][0]["failure_probability"])),
-        (lower, 0.0)
-    );
+    // A claim is tested against the lower end, rounded down by its own error.
+    let (tested, failure) =
+        (number(&answer["claims"][0]["lower"]), number(&answer["claims"][0]["failure_probability"]));
+    assert!(tested <= lower && tested > lower * (1.0 - 2e-9) && failure == 0.0, "{tested} {lower} {failure}");
     for row in rows(&answer["epsilons"]) {
         assert!(number(&row["epsilon"]) >= lower, "{row}");
     }
