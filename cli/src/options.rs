@@ -7,6 +7,7 @@ use super::args::{Cli, Common};
 use super::usage;
 use clap::builder::ArgAction;
 use clap::{Arg, Args, CommandFactory};
+use leakbound::bound::Claimed;
 use leakbound::error::echo;
 use leakbound::quantity::Order;
 use serde_json::{Map, Value};
@@ -168,7 +169,7 @@ fn values(argument: &Arg, value: &Value, origin: Origin<'_>) -> Result<Vec<Strin
     let repeated = matches!(argument.get_action(), ArgAction::Append);
     // One text for each value, or one for all of them.
     let apart = repeated && argument.get_value_delimiter().is_none();
-    let pairs = argument.get_value_parser().type_id() == TypeId::of::<(Order, f64)>();
+    let pairs = argument.get_value_parser().type_id() == TypeId::of::<(Order, Claimed)>();
     let texts = match value {
         Value::Null if is_document => Vec::new(),
         Value::Array(items) if items.is_empty() && is_document && repeated => Vec::new(),

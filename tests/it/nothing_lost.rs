@@ -293,11 +293,10 @@ fn a_checkpoint_that_cannot_be_written_loses_no_result() {
 #[test]
 fn a_limited_address_space_means_fewer_threads() {
     let desk = Desk::new();
-    let exact =
-        "exact --histogram 14,12,10 --neighbor 13,13,10 --noise gaussian:2 --orders 2,10 --threads 200 --format json";
+    let exact = "exact --histogram 14,12,10 --neighbor 13,13,10 --noise gaussian:2 --orders 2,10 --threads 200";
     let whole = desk.json(exact)["divergences"].clone();
     for limit in [180_000, 220_000, 260_000, 300_000, 340_000, 500_000, 1_000_000, 2_000_000] {
-        let ran = Ran::of(&mut shell(&desk, &format!("ulimit -v {limit} && exec $LEAKBOUND {exact}")));
+        let ran = Ran::of(&mut shell(&desk, &format!("ulimit -v {limit} && exec $LEAKBOUND {exact} --format json")));
         let lines: Vec<&str> = ran.stderr.lines().collect();
         assert!(lines.len() <= 1 && matches!(ran.status, 0 | 1), "{limit}: {ran:?}");
         if ran.status == 0 {

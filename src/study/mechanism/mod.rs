@@ -23,13 +23,10 @@ use crate::black_box::{
 use crate::error::{Error, InputError, Result};
 use crate::program::{FaultKind, Stop};
 use bounded::{Outcomes, Shown};
+use naming::{LOOKS, SEARCH, SEARCH_AND_LOOKS};
 use std::ops::ControlFlow;
 
-/// Of the runs of each world: what the search may take before and after the second look at all pairs, what that look
-/// may take, also where the search is the test, and what the winner's witness is made from.
-const SEARCH: f64 = 0.3;
-const SEARCH_AND_LOOKS: f64 = 0.6;
-const LOOKS: f64 = 0.25;
+/// Of the runs of each world: what the winner's witness is made from.
 const PILOT: f64 = 0.1;
 /// Of the time: what the search may take before the bounds, and what both may take where something may be left to shrink.
 const SEARCH_TIME: f64 = 0.5;
