@@ -6,10 +6,10 @@
 
 use crate::experiment::Report;
 use leakbound::bound::Direction;
-use leakbound::divergence::{Bracket, ComposedDirection, EnclosedLoss, LossCell, gdp_epsilon};
+use leakbound::divergence::{Bracket, ComposedDirection, EnclosedLoss, LossCell, gdp_delta};
 use leakbound::histogram::VoteHistogram;
 use leakbound::mechanism::parse;
-use leakbound::quantity::Delta;
+use leakbound::quantity::{Delta, Epsilon};
 use leakbound::special::log_binomial_pmf;
 use leakbound::{Error, Result};
 use rand::{Rng, RngExt, SeedableRng};
@@ -120,9 +120,12 @@ impl Case {
         }
         match self.kind {
             Kind::Gaussian(mu) => {
-                let truth = gdp_epsilon(mu * (self.times as f64).sqrt(), Delta::new(self.delta)?)?.get();
-                let off = ROUNDING * (truth + mu * (self.times as f64).sqrt());
-                Ok([found.lower <= truth + off, found.upper >= truth - off])
+                let mu = mu * (self.times as f64).sqrt();
+                let off = |end: f64| ROUNDING * (end + mu);
+                let above = gdp_delta(mu, Epsilon::new((found.lower - off(found.lower)).max(0.0))?)?;
+                let below = gdp_delta(mu, Epsilon::new(found.upper + off(found.upper))?)?;
+                let lower = found.lower == 0.0 || above >= self.delta * (1.0 - ROUNDING);
+                Ok([lower, found.upper == f64::INFINITY || below <= self.delta * (1.0 + ROUNDING)])
             }
             Kind::Laplace(epsilon) => {
                 let truth = (epsilon + 2.0 * (-self.delta).ln_1p()).max(0.0);
