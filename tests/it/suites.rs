@@ -169,7 +169,6 @@ fn no_result_replaces_another() {
         assert!(line.contains(expected), "{text}: {line}");
         assert_eq!(desk.names(), before, "{text}");
     };
-    let second = "study `two` from line 8: found ";
     for (first, other, expected) in [
         ("output = 'a'", "output = 'a'", "which is `output` of study `one`, expected a file of its own"),
         ("output = 'a'", "output = './a'", "which is `output` of study `one`"),
@@ -184,7 +183,9 @@ fn no_result_replaces_another() {
         ),
         ("output = 'sub/a'", "output = 'link/a'", "which is `output` of study `one`"),
     ] {
-        fails(&pair(first, other), "", second);
+        // Each line of the first study moves the second.
+        let second = format!("study `two` from line {}: found ", 8 + first.matches('\n').count());
+        fails(&pair(first, other), "", &second);
         fails(&pair(first, other), "", expected);
     }
     fails(&study("one", "output = 's.toml'"), "", "`output = s.toml`, which is the file of studies itself");
