@@ -263,8 +263,7 @@ fn tables() {
         }
         println!("{name}: {rejected} of {} rejected, {mismatches} by checksums; {other} are other numbers", bits.len());
         assert!(4 * rejected > bits.len(), "{name}: {rejected} of {}", bits.len());
-        // A checksum is of the bytes of a page: neither its header nor the footer of the file has one.
-        assert_eq!((summed, mismatches > rejected / 4), (100 * other < bits.len(), summed), "{name}");
+        assert_eq!((summed, mismatches > rejected / 2), (other == 0, summed), "{name}");
         let cut: usize = (0..good.len()).step_by(61).map(|length| usize::from(reads(&good[..length]).is_ok())).sum();
         assert_eq!(cut, 0, "{name}");
     }
