@@ -84,7 +84,7 @@ pub(super) fn pool(wanted: usize) -> Result<(ThreadPool, Option<Fewer>)> {
 
 /// What a thread takes of the address space: its stack.
 const STACK: u64 = 3 << 20;
-/// And a heap of its own, of which the allocator makes so many for each core.
+/// And a heap of its own; the allocator makes this many for each core.
 const HEAP: u64 = 64 << 20;
 const HEAPS: u64 = 8;
 /// What is left for the work.

@@ -1,7 +1,9 @@
 //! The Gaussian mechanism on a Poisson subsample in which a record may be replaced: DP-SGD under replace-one.
 
 use super::gaussian::gaussian_rdp;
-use super::subsampled::{Integrand, MAX_NODES, TOLERANCE, log_mean_exp, log_power_excess, subsampled_gaussian_rdp};
+use super::subsampled::{
+    Integrand, MAX_NODES, TOLERANCE, log_mean_exp, log_power_excess, peak, subsampled_gaussian_rdp,
+};
 use crate::bound::outward::{product_up, quotient_up, up};
 use crate::quantity::{NoiseScale, Order, Probability};
 use crate::special::{log_sum_exp, softplus};
@@ -160,8 +162,7 @@ impl Rule {
         let ln = log_sum_exp(terms.iter().map(|(_, term)| *term)) + self.step.ln();
         // As for the subsample that a record is added to: the largest term decides, in which both exponents count, one
         // with the weight a and one with a + 1.
-        let (peak, _) = terms.iter().fold((0, f64::NEG_INFINITY), |best, &at| if at.1 > best.1 { at } else { best });
-        let z = integrand.at(peak);
+        let z = peak(&terms);
         let w = z.abs() * self.shift + 0.5 * self.shift * self.shift;
         let exponent = w + if w > 40.0 { self.q.ln().abs() } else { 0.0 };
         let size = (2.0 * self.a + 1.0) * exponent + z * z + ln.abs();

@@ -146,33 +146,37 @@ struct Integral {
 fn integral(a: f64, q: f64, shift: f64) -> Option<Integral> {
     // 1 - q + q e^w vanishes at a distance of πσ/s from the real line.
     let mut step = STEP.min(0.4 / shift);
-    let mut before = None;
-    for _ in 0..=LEVELS {
+    let (mut terms, mut before, mut low) = (Vec::new(), None, -REACH);
+    for level in 0..=LEVELS {
+        // The first nodes are one step apart; each later level adds those in their middles.
+        let spacing = if level == 0 { step } else { 0.5 * step };
         // (1+u)^a - 1 - au falls up to u = 0 and grows from there on.
         let excess = |t: f64| log_excess(a, q, t * shift - 0.5 * shift * shift);
-        let integrand = Integrand { excess, low: -REACH, step };
-        let nodes = (a.max(2.0) * shift + 2.0 * REACH) / step;
-        if !(nodes <= MAX_NODES) {
+        let length = a.max(2.0) * shift + 2.0 * REACH;
+        if !(length / spacing <= MAX_NODES) {
             return None;
         }
-        let terms = integrand.largest_terms(nodes.ceil() as usize);
-        let value = log_sum_exp(terms.iter().map(|(_, term)| *term)) + step.ln();
+        terms.extend(Integrand { excess, low, step }.largest_terms((length / step).ceil() as usize));
+        let value = log_sum_exp(terms.iter().map(|(_, term)| *term)) + spacing.ln();
         if before.is_some_and(|before: f64| (before - value).abs() <= TOLERANCE) {
             // The largest term decides: w = t ν - ν²/2 is off by units of its parts and counts with the weight max(α,
             // 2), and so do ln q, where it is added to w, and t²/2. Terms far from it are smaller by more than their
             // errors are larger.
-            let (peak, _) =
-                terms.iter().fold((0, f64::NEG_INFINITY), |best, &at| if at.1 > best.1 { at } else { best });
-            let t = integrand.at(peak);
+            let t = peak(&terms);
             let w = t.abs() * shift + 0.5 * shift * shift;
             let exponent = w + if w > 40.0 { q.ln().abs() } else { 0.0 };
             let size = a.max(2.0) * exponent + t * t + value.abs();
             return Some(Integral { ln: value, error: 4.0 * f64::EPSILON * size });
         }
         before = Some(value);
-        step *= 0.5;
+        (step, low) = (spacing, 0.5 * spacing - REACH);
     }
     None
+}
+
+/// The place of the largest term.
+pub(super) fn peak(terms: &[(f64, f64)]) -> f64 {
+    terms.iter().fold((0.0, f64::NEG_INFINITY), |best, &at| if at.1 > best.1 { at } else { best }).0
 }
 
 /// ln of an integral against N(0, 1) before the sum, at the nodes of a trapezoid rule.
@@ -186,7 +190,7 @@ pub(super) struct Integrand<F> {
 }
 
 impl<F: Fn(f64) -> f64> Integrand<F> {
-    pub(super) fn at(&self, node: usize) -> f64 {
+    fn at(&self, node: usize) -> f64 {
         self.low + node as f64 * self.step
     }
 
@@ -199,14 +203,14 @@ impl<F: Fn(f64) -> f64> Integrand<F> {
         excess - 0.5 * t * t - LN_SQRT_2PI
     }
 
-    /// The terms of nodes 0 to `last` in order, without those below e^-[`NEGLIGIBLE`] of the largest.
+    /// The places and terms of nodes 0 to `last`, without those below e^-[`NEGLIGIBLE`] of the largest.
     ///
     /// A peak is some units wide and the range max(α, 2) ν, so that most nodes of a large order do not count. Ranges of
     /// nodes are halved until they hold no more node or none that counts: what falls and then grows is largest at an end
     /// of any range, and t²/2 is smallest at an end or at t = 0.
-    pub(super) fn largest_terms(&self, last: usize) -> Vec<(usize, f64)> {
+    pub(super) fn largest_terms(&self, last: usize) -> Vec<(f64, f64)> {
         let ends = [(0, self.excess(0)), (last, self.excess(last))];
-        let mut terms: Vec<(usize, f64)> = ends.iter().map(|&(node, excess)| (node, self.term(node, excess))).collect();
+        let mut terms: Vec<(f64, f64)> = ends.map(|(node, excess)| (self.at(node), self.term(node, excess))).to_vec();
         let mut largest = terms[0].1.max(terms[1].1);
         let mut ranges = vec![(ends[0], ends[1])];
         while !ranges.is_empty() {
@@ -219,7 +223,7 @@ impl<F: Fn(f64) -> f64> Integrand<F> {
                 let middle = (middle, self.excess(middle));
                 let term = self.term(middle.0, middle.1);
                 largest = largest.max(term);
-                terms.push((middle.0, term));
+                terms.push((self.at(middle.0), term));
                 halves.extend([(from, middle), (middle, to)]);
             }
             halves.retain(|&(from, to)| {
@@ -230,7 +234,6 @@ impl<F: Fn(f64) -> f64> Integrand<F> {
             });
             ranges = halves;
         }
-        terms.sort_unstable_by_key(|(node, _)| *node);
         terms
     }
 }

@@ -45,19 +45,24 @@ impl Aim {
         self.share_at(PLAUSIBLE, inside, outputs, direction)
     }
 
+    /// How much of the claim a set of outputs with these counts shows for certain.
+    pub(super) fn certain_share(&self, inside: [f64; 2], outputs: [f64; 2], direction: Direction) -> f64 {
+        self.share_at(SURE, inside, outputs, direction)
+    }
+
     /// How strongly a set of outputs with these counts speaks against the claim: by how many standard deviations, or
     /// where it does not, how much of the claim is plausible.
     pub(super) fn strength(&self, inside: [f64; 2], outputs: [f64; 2], direction: Direction) -> f64 {
         let doubtful = |steps: &u32| self.share_at(f64::from(*steps) * STEP, inside, outputs, direction) > 1.0;
         match (1..=STEPS).take_while(doubtful).last() {
             Some(steps) => 1.0 + f64::from(steps) * STEP,
-            None => self.share_at(SURE, inside, outputs, direction).min(1.0),
+            None => self.certain_share(inside, outputs, direction).min(1.0),
         }
     }
 
     /// The fewest runs of each world that refute the claim by a set of outputs, if they are fewer than `most`; `most`
-    /// otherwise. The probabilities of the set are its frequencies, or differ from them by so many standard deviations
-    /// to the disadvantage of the claim.
+    /// otherwise. The probabilities of the set are its frequencies, moved against the claim by this many
+    /// standard deviations.
     pub(crate) fn runs_to_refute(&self, deviations: f64, inside: [f64; 2], outputs: [f64; 2], most: f64) -> f64 {
         let p = wilson(inside[0], outputs[0], deviations);
         let q = wilson(inside[1], outputs[1], -deviations);

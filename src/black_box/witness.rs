@@ -94,7 +94,7 @@ impl Witness {
         let best = trials(worlds, goal).into_iter().reduce(|best, next| {
             let boosted = matches!(next.witness.view, View::Boosted(_));
             let plainer = if boosted { PLAINER_THAN_TREES } else { PLAINER };
-            if next.score > plainer * best.score { next } else { best }
+            if next.worth > plainer * best.worth { next } else { best }
         })?;
         Some(best.into_chosen(goal.aims))
     }
@@ -271,11 +271,14 @@ pub(super) struct Trial {
     pub(super) made: [Vec<u64>; 2],
     pub(super) shown: [Vec<u64>; 2],
     score: f64,
+    /// As `score`, but of the best sets of those that made it alone. The largest of many sets is large by luck: more so
+    /// where outcomes are many and rare, as values of fine-grained numbers are.
+    worth: f64,
 }
 
 impl Trial {
     fn into_chosen(self, aims: &[Aim]) -> Chosen {
-        let Self { witness, made, shown, score } = self;
+        let Self { witness, made, shown, score, .. } = self;
         // What is rare is told apart from luck by the frequent outcomes, where these do not speak against the claim.
         let most = if score > 1.0 { 1.0 } else { RARELY };
         let mut sets = suggested(&made, &shown);
@@ -308,8 +311,8 @@ pub(super) fn trials(worlds: [&[Output]; 2], goal: Goal<'_>) -> Vec<Trial> {
     let trial = |witness: Witness| {
         let count = |half: &[Vec<Output>; 2]| [0, 1].map(|world| witness.count(&half[world]));
         let [made, shown] = [count(&first), count(&second)];
-        let score = largest_share(&made, &shown, goal.aims);
-        Trial { witness, made, shown, score }
+        let [score, worth] = shares(&made, &shown, goal.aims);
+        Trial { witness, made, shown, score, worth }
     };
     let mut found: Vec<Trial> = Witness::of_values(&first).map(trial).into_iter().collect();
     let both = || first.iter().flatten();
@@ -390,17 +393,26 @@ fn alternating(worlds: &[Vec<Output>; 2]) -> impl Iterator<Item = &Output> {
     (0..most).flat_map(move |index| worlds.iter().filter_map(move |world| world.get(index)))
 }
 
-/// The largest share of a claim that the second counts make plausible, at sets that the first counts suggest.
-fn largest_share(first: &[Vec<u64>; 2], second: &[Vec<u64>; 2], aims: &[Aim]) -> f64 {
-    let sets = suggested(first, second);
-    let shares = sets
-        .iter()
-        .flat_map(|&[inside, outputs]| aims.iter().map(move |aim| aim.share(inside, outputs, Direction::Forward)));
-    shares.fold(0.0, f64::max)
+/// The largest share of a claim that the second counts make plausible: at all sets that the first counts suggest, and at
+/// those that are best by the first counts, whether little or much certainty is asked of them.
+fn shares(first: &[Vec<u64>; 2], second: &[Vec<u64>; 2], aims: &[Aim]) -> [f64; 2] {
+    let [made, shown] = [first, second].map(|counts| suggested(first, counts));
+    let mut largest = [0.0f64; 2];
+    for aim in aims {
+        let by_second: Vec<f64> =
+            shown.iter().map(|&[inside, outputs]| aim.share(inside, outputs, Direction::Forward)).collect();
+        largest[0] = by_second.iter().copied().fold(largest[0], f64::max);
+        for judge in [Aim::share, Aim::certain_share] {
+            let by_first = made.iter().map(|&[inside, outputs]| judge(aim, inside, outputs, Direction::Forward));
+            let best = by_first.zip(&by_second).max_by(|a, b| a.0.total_cmp(&b.0));
+            largest[1] = best.map_or(largest[1], |(_, &share)| largest[1].max(share));
+        }
+    }
+    largest
 }
 
-/// The fewest runs of each world that refute a claim by one of these sets, if frequencies are probabilities or differ from
-/// them by so many standard deviations to the disadvantage of the claim; infinite where no number does.
+/// The fewest runs of each world that refute a claim by one of these sets, if probabilities are the frequencies, moved
+/// against the claim by this many standard deviations; infinite where no number of runs refutes it.
 fn soonest(deviations: f64, sets: &[[[f64; 2]; 2]], aims: &[Aim]) -> f64 {
     let cases = sets.iter().flat_map(|set| aims.iter().map(move |aim| (aim, *set)));
     cases.fold(f64::INFINITY, |most, (aim, [inside, outputs])| aim.runs_to_refute(deviations, inside, outputs, most))

@@ -34,7 +34,7 @@ macro_rules! ordered {
 }
 ordered!(AtLeast, AtMost, Claimed);
 
-/// What a leakage (ε, δ, μ or a divergence) is at least. What is no number bounds nothing and is 0, like all below 0.
+/// What a leakage (ε, δ, μ or a divergence) is at least. NaN bounds nothing and becomes 0, as does everything below 0.
 ///
 /// ```
 /// # use leakbound::bound::{AtLeast, Claimed};
@@ -69,7 +69,7 @@ impl AtLeast {
     }
 }
 
-/// What a leakage is at most. What is no number bounds nothing and is infinite.
+/// What a leakage is at most. NaN bounds nothing and becomes infinite.
 ///
 /// ```
 /// # use leakbound::bound::AtMost;

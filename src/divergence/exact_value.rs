@@ -224,7 +224,7 @@ mod tests {
         OutcomeDistribution::from_integrals(&rows).unwrap()
     }
 
-    /// Two outcomes, of which no double holds the probability of the second: e^-800 against e^-798.
+    /// Two outcomes; the probabilities of the second underflow: e^-800 against e^-798.
     #[test]
     fn lower_ends_of_probabilities_that_underflow() {
         let pair = OutputPair::new(of_logs(&[0.0, -800.0]), of_logs(&[0.0, -798.0])).unwrap();

@@ -53,11 +53,19 @@ pub fn gdp_epsilon(mu: f64, delta: Delta) -> Result<Epsilon> {
     if delta.get() == 0.0 {
         return Epsilon::new(f64::INFINITY);
     }
-    let target = delta.get().ln();
-    // In t = ε/μ, which is of the order of one: ln δ - ln δ(ε) increases with the slope μ e^ε Φ(z₂)/δ(ε).
-    let evaluate = |t: f64| match parts(mu, mu * t.max(0.0)) {
-        Some(parts) => ((), target - parts.log_delta, mu * parts.slope),
-        None => ((), f64::INFINITY, 1.0),
+    // In t = ε/μ, which is of the order of one: ln δ - ln δ(ε) increases with the slope μ e^ε Φ(z₂)/δ(ε). It is flat
+    // where δ(ε) is next to 1. Above one half ln(1 - δ(ε)) - ln(1 - δ) takes its place, which is flat at the other end.
+    let target = if delta.get() > 0.5 { (-delta.get()).ln_1p() } else { delta.get().ln() };
+    let evaluate = |t: f64| {
+        let epsilon = mu * t.max(0.0);
+        if delta.get() > 0.5 {
+            let (log_remaining, slope) = log_remaining(mu, epsilon);
+            return ((), log_remaining - target, mu * slope);
+        }
+        match parts(mu, epsilon) {
+            Some(parts) => ((), target - parts.log_delta, mu * parts.slope),
+            None => ((), f64::INFINITY, 1.0),
+        }
     };
     let search = Search {
         start: 0.5 * mu,
@@ -102,7 +110,7 @@ pub fn gaussian_sigma(epsilon: Epsilon, delta: Delta) -> Result<NoiseScale> {
     let private = |mu: f64| {
         Ok::<bool, Error>(if delta.get() > 0.5 {
             check(mu)?;
-            remaining(mu, epsilon.get()) >= (1.0 - delta.get()) * (1.0 + ROUNDING)
+            log_remaining(mu, epsilon.get()).0 >= (-delta.get()).ln_1p() + ROUNDING
         } else {
             gdp_delta(mu, epsilon)? <= delta.get()
         })
@@ -143,15 +151,24 @@ fn check(mu: f64) -> Result<()> {
     Err(Error::Domain { quantity: "mu", value: mu, domain: "[0, inf)" })
 }
 
-/// 1 - δ(ε) = Φ(ε/μ - μ/2) + e^ε Φ(-ε/μ - μ/2), a sum of positive terms.
-fn remaining(mu: f64, epsilon: f64) -> f64 {
+/// ln(1 - δ(ε)) and its derivative by ε: 1 - δ(ε) = Φ(-z₁) + e^ε Φ(z₂), a sum of positive terms, whose second one is its
+/// own derivative.
+fn log_remaining(mu: f64, epsilon: f64) -> (f64, f64) {
     if mu == 0.0 || epsilon == f64::INFINITY {
-        return 1.0;
+        return (0.0, 0.0);
     }
-    let ratio = epsilon / mu;
-    // e^ε φ(-ε/μ - μ/2) = φ(ε/μ - μ/2).
-    let (high, low) = (0.5 * mu - ratio, -ratio - 0.5 * mu);
-    (ndtr(-high) + libm::exp(log_normal_density(high)) * normal_tail_ratio(low)).min(1.0)
+    let (high, low) = (0.5 * mu - epsilon / mu, -epsilon / mu - 0.5 * mu);
+    // e^ε φ(z₂) = φ(z₁).
+    let (log_density, second) = (log_normal_density(high), normal_tail_ratio(low));
+    if high > 0.0 {
+        // Both terms may be below every double, and are multiples of φ(z₁).
+        let sum = normal_tail_ratio(-high) + second;
+        (log_density + sum.ln(), second / sum)
+    } else {
+        let rest = libm::exp(log_density) * second;
+        let sum = ndtr(-high) + rest;
+        (sum.ln().min(0.0), rest / sum)
+    }
 }
 
 struct Parts {
@@ -203,6 +220,31 @@ fn derivative(z: f64, ratio: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// ε is the root at every size of μ, also where δ(ε) is 1 over most of the range.
+    #[test]
+    fn epsilons_are_roots_for_every_mu() {
+        for mu in [1e-6, 1e-3, 0.1, 1.0, 10.0, 37.0, 233.0, 1e3, 1e5] {
+            for delta in [1e-300, 1e-100, 1e-12, 1e-5, 0.01, 0.3, 0.499, 0.5, 0.501, 0.533, 0.9, 0.999, 1.0 - 1e-12] {
+                let delta = Delta::new(delta).unwrap();
+                let epsilon = gdp_epsilon(mu, delta).unwrap().get();
+                let step = 1e-12 * (epsilon + mu);
+                let at = |epsilon: f64| log_remaining(mu, epsilon.max(0.0)).0;
+                let profile = |epsilon: f64| gdp_delta(mu, Epsilon::new(epsilon.max(0.0)).unwrap()).unwrap();
+                let (below, above) = (epsilon - step, epsilon + step);
+                if delta.get() > 0.5 {
+                    assert!(at(above) >= (-delta.get()).ln_1p(), "{mu} {delta}: {epsilon}");
+                    assert!(epsilon == 0.0 || at(below) <= (-delta.get()).ln_1p(), "{mu} {delta}: {epsilon}");
+                } else {
+                    assert!(profile(above) <= delta.get(), "{mu} {delta}: {epsilon}");
+                    assert!(epsilon == 0.0 || profile(below) >= delta.get(), "{mu} {delta}: {epsilon}");
+                }
+            }
+        }
+        // The median of the loss of a wide trade-off is μ²/2, less what e^ε Φ(z₂) is worth.
+        let epsilon = gdp_epsilon(233.0, Delta::new(0.533).unwrap()).unwrap().get();
+        assert!((epsilon - 27_125.0).abs() < 30.0, "{epsilon}");
+    }
 
     /// The noise is private, and a little less is not.
     #[test]

@@ -30,7 +30,7 @@ impl LargestLoss {
         if loss < f64::INFINITY { Self::AtMost(AtMost::new(loss)) } else { Self::Unbounded }
     }
 
-    /// Of a subsample in which each record is with probability γ, drawn one by one or so many of them: ln(1 + γ(e^ε - 1)).
+    /// Of a subsample that contains each record with probability γ (Poisson or of fixed size): ln(1 + γ(e^ε - 1)).
     ///
     /// # References
     /// Balle, Barthe and Gaboardi (2018), "Privacy amplification by subsampling", Theorems 8 and 9.
@@ -52,7 +52,7 @@ impl LargestLoss {
         }
     }
 
-    /// The same of so many outputs, or of data that are so many changes apart; infinite where nothing is known.
+    /// That of this many outputs together, or of data this many changes apart; infinite where nothing is known.
     #[must_use]
     pub fn times(self, times: f64) -> AtMost {
         match self {

@@ -363,7 +363,7 @@ mod tests {
             ("shuffled-response:sigma=1,users=100000", "users = 100000 is not in [1, 10000]"),
             ("shuffled-response:sigma=1,users=1.5", "users = 1.5 is not a whole number"),
             ("shuffled-response:sigma=1,users=1e9", "users = 1000000000 is not in [1, 10000]"),
-            ("shuffled-response:sigma=1,users=nan", "users = NaN is not a whole number"),
+            ("shuffled-response:sigma=1,users=nan", "users = NaN is not in [1, 10000]"),
             ("shuffled-response:sigma=1e-3,users=2", "sigma: noise scale = 0.001 is not in [1/700, inf)"),
         ] {
             let error = parse(text).unwrap_err().to_string();

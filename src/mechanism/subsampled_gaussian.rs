@@ -2,9 +2,7 @@
 
 use super::binned::{Binned, Mixture, Normal, RealOutput, edges_around_far, edges_of_losses, resolvable};
 use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw};
-use crate::accountant::{
-    Statement, Theorem, WorstCases, private_knn_rdp, subsampled_gaussian_group_rdp, subsampled_gaussian_rdp,
-};
+use crate::accountant::{Statement, Theorem, WorstCases, subsampled_gaussian_group_rdp, subsampled_gaussian_rdp};
 use crate::distribution::OutcomeDistribution;
 use crate::divergence::{EnclosedLoss, LossCell};
 use crate::error::{Error, Result};
@@ -23,10 +21,8 @@ use std::sync::Arc;
 /// # use leakbound::mechanism::SubsampledGaussian;
 /// # use leakbound::quantity::{NoiseScale, Order, Probability};
 /// let mechanism = SubsampledGaussian { sigma: NoiseScale::new(2.0)?, rate: Probability::new(0.01)? };
-/// for theorem in mechanism.theorems() {
-///     // Far below the 0.25 of all records.
-///     assert!(theorem.at(Order::new(2.0)?, Direction::Forward).unwrap().value < 1e-4);
-/// }
+/// // Far below the 0.25 of all records.
+/// assert!(mechanism.theorem().at(Order::new(2.0)?, Direction::Forward).unwrap().value < 1e-4);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -54,21 +50,13 @@ pub const SUBSAMPLED_GAUSSIAN: &MechanismKind = &MechanismKind {
 
 static OF_SUBSAMPLE: Statement =
     Statement::for_any_data("subsampled-gaussian", "Mironov, Talwar and Zhang (2019), section 3.3").certified(1e-9);
-static OF_PRIVATE_KNN: Statement =
-    Statement::for_any_data("private-knn", "Zhu et al. (2020); Mironov, Talwar and Zhang (2019)").certified(1e-9);
 
 impl SubsampledGaussian {
-    /// The theorem of the subsample, and that of Private-kNN, whose votes move by √2: with √2 times the noise they are
-    /// one count.
+    /// The theorem of the subsample.
     #[must_use]
-    pub fn theorems(&self) -> Vec<Theorem> {
+    pub fn theorem(&self) -> Theorem {
         let Self { sigma, rate } = *self;
-        let mut theorems =
-            vec![Theorem::alike(&OF_SUBSAMPLE, move |order| subsampled_gaussian_rdp(order, rate, sigma, 1.0))];
-        if let Ok(wider) = NoiseScale::new(sigma.get() * SQRT_2) {
-            theorems.push(Theorem::alike(&OF_PRIVATE_KNN, move |order| private_knn_rdp(order, rate, wider)));
-        }
-        theorems
+        Theorem::alike(&OF_SUBSAMPLE, move |order| subsampled_gaussian_rdp(order, rate, sigma, 1.0))
     }
 
     /// The theorem for the votes of neighbors, to which each of `points` records adds a vote and displaces another.
@@ -136,7 +124,7 @@ impl Mechanism for SubsampledGaussian {
     }
 
     fn theorems_for(&self, _: &VoteHistogram, _: &WorstCases) -> Vec<Theorem> {
-        self.theorems()
+        vec![self.theorem()]
     }
 
     fn largest_loss(&self, _: &VoteHistogram) -> LargestLoss {

@@ -160,7 +160,7 @@ impl Ranking {
     }
 }
 
-/// AUC and TPR at each FPR when each victim counts so many times, for resamples side by side; none without both classes.
+/// AUC and TPR at each FPR with these weights of the victims, for resamples side by side; none without both classes.
 fn metrics(ranking: &Ranking, weights: &[Lane], fprs: &[Probability]) -> [Option<Vec<f64>>; LANES] {
     let totals = ranking.totals(weights);
     // Whole numbers decide in the loop: a quotient for each guess would take most of the time.

@@ -21,7 +21,7 @@ pub struct StudySuite {
 /// One study of a file.
 #[derive(Debug, Clone)]
 pub struct SuiteStudy {
-    /// Its name, which no other study of the file has; `COMMAND 2` for the second study of a file if it has none.
+    /// Its name, unique in the file; without one, `COMMAND 2` for the second study.
     pub name: String,
     /// The command that answers it, such as `audit counts`.
     pub command: String,

@@ -16,7 +16,7 @@ pub(super) struct Keys<'a> {
 
 impl<'a> Keys<'a> {
     /// # Errors
-    /// [`Error::Input`] for a key in two spellings, and for a date, which no key has.
+    /// [`Error::Input`] for a key in two spellings, and for a date: no key takes one.
     pub(super) fn of(text: &'a TomlText<'a>, table: &'a DeTable<'a>) -> Result<Self> {
         let key = |(key, value): (&'a Spanned<_>, &'a Spanned<DeValue<'a>>)| {
             let name: &std::borrow::Cow<'_, str> = key.get_ref();

@@ -67,29 +67,29 @@ pub fn significant(value: f64, digits: usize) -> String {
     }
 }
 
-/// The nearest number of so many digits.
+/// The nearest number with this many digits.
 pub(crate) fn nearest_digits(value: f64, digits: usize) -> f64 {
     format!("{value:.*e}", digits.saturating_sub(1)).parse().unwrap_or(value)
 }
 
-/// The largest number of so many digits that is not above a positive number.
+/// The largest number with this many digits that is not above a positive number.
 pub(crate) fn digits_below(value: f64, digits: usize) -> f64 {
     let near = nearest_digits(value, digits);
     if near <= value || !value.is_finite() { near } else { nearest_digits(near - last_digit(value, digits), digits) }
 }
 
-/// The smallest number of so many digits that is not below a positive number.
+/// The smallest number with this many digits that is not below a positive number.
 pub(crate) fn digits_above(value: f64, digits: usize) -> f64 {
     let near = nearest_digits(value, digits);
     if near >= value || !value.is_finite() { near } else { nearest_digits(near + last_digit(value, digits), digits) }
 }
 
-/// One of the last of so many digits.
+/// One unit in the last of this many digits.
 fn last_digit(value: f64, digits: usize) -> f64 {
     10f64.powi(value.log10().floor() as i32 + 1 - digits as i32)
 }
 
-/// A number that something is at least, with so many significant digits, rounded down.
+/// A lower bound with this many significant digits, rounded down.
 ///
 /// ```
 /// # use leakbound::study::{significant_above, significant_below};
@@ -100,7 +100,7 @@ pub fn significant_below(value: f64, digits: usize) -> String {
     significant(if value > 0.0 { digits_below(value, digits) } else { value }, digits)
 }
 
-/// A number that something is at most, with so many significant digits, rounded up.
+/// An upper bound with this many significant digits, rounded up.
 #[must_use]
 pub fn significant_above(value: f64, digits: usize) -> String {
     significant(if value > 0.0 { digits_above(value, digits) } else { value }, digits)

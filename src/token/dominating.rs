@@ -81,8 +81,8 @@ fn two_losses(up: f64, down: f64) -> PrivacyLoss {
     PrivacyLoss::of_atoms(vec![(up, p[0]), (-down, p[1])])
 }
 
-/// Q and P on two tokens whose ratios are e^`up` and e^-`down`, with mean 1. In falling exponentials only, which no range
-/// overflows: Q of the first is (1 - e^-down)/(e^up - e^-down).
+/// Q and P on two tokens whose ratios are e^`up` and e^-`down`, with mean 1. Only falling exponentials appear, so that no
+/// range overflows: Q of the first is (1 - e^-down)/(e^up - e^-down).
 pub(super) fn range_ends(up: f64, down: f64) -> [[f64; 2]; 2] {
     let [first, second, all] = [down, up, up + down].map(|width| -libm::expm1(-width));
     if all == 0.0 {

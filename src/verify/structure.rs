@@ -13,7 +13,7 @@ fn rounding(accountant: &dyn Accountant, a: f64, b: f64) -> f64 {
     accountant.precision().max(1e-9) * a.abs().max(b.abs()).min(1e300) + 1e-14
 }
 
-/// A claim that must not be above a limit; what is no number limits nothing.
+/// A claim that must not be above a limit; NaN limits nothing.
 fn at_most(accountant: &dyn Accountant, claim: Claimed, limit: f64, words: impl Fn() -> String) -> Check {
     let Ok(most) = Claimed::new(limit) else { return Check::NotApplicable };
     let error = rounding(accountant, limit, 0.0);

@@ -120,7 +120,7 @@ pub(super) fn epsilon_covers_exact(accountant: &dyn Accountant, case: &Case) -> 
         return Check::Holds { share: None };
     }
     let pairs = computed!(pairs(request, None));
-    // Without a δ the largest ratio counts, whose outcome may be so rare that no double holds its probability. And no δ
+    // At δ = 0 the largest ratio counts, even that of an outcome so rare that its probability underflows. And no δ
     // below 1 makes up for an ε of -inf.
     let is_endless = claim.get() == f64::NEG_INFINITY;
     if delta.get() == 0.0 || is_endless {
@@ -258,7 +258,7 @@ mod tests {
         }
     }
 
-    /// e^-800 against e^-798: ε at δ = 0 is 2, and δ at ε = 1 is above 0, though no double holds the probabilities.
+    /// e^-800 against e^-798: ε at δ = 0 is 2, and δ at ε = 1 is above 0, though the probabilities underflow.
     #[test]
     fn claims_without_a_delta_are_held_against_logarithms() {
         let case = |question: &str| {

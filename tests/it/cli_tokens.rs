@@ -137,7 +137,7 @@ fn tables_say_the_same_as_arrays() {
             for key in ["positions", "renyi", "losses", "accountants", "epsilons", "leaking", "planted"] {
                 assert_eq!(of_arrays[key], of_table[key], "{name} {options} {key}");
             }
-            // The table has a column of notes, which nothing reads.
+            // The table also has a column of notes, which is not read.
             let others = rows(&of_table["warnings"]).iter().filter(|warning| warning["code"] != "not-used");
             assert!(others.eq(rows(&of_arrays["warnings"])), "{name} {options}: {}", of_table["warnings"]);
             assert!(of_table["planted"].is_object() && of_table["inputs"][0]["name"] == name);

@@ -217,7 +217,7 @@ fn a_file_that_runs_itself_is_rejected() {
     let expected = "s.toml: study `run 1` from line 1: found the file ./s.toml, which this study belongs to, expected a \
                     file that does not run itself";
     assert!(line.starts_with(expected), "{line}");
-    // Through others, of which the first does some work that is never begun.
+    // Through other files; the first of them names work that is never begun.
     desk.file("a.toml", format!("{EXACT}output = 'a.txt'\n{}", run("b.toml")));
     desk.file("b.toml", run("c.toml"));
     desk.file("c.toml", run("a.toml"));

@@ -99,7 +99,7 @@ fn largest_losses_bound_epsilon_without_a_delta() {
     }
 }
 
-/// Probabilities that no double holds have an ε without a δ, here and for the worst neighbor.
+/// Probabilities that underflow have an ε at δ = 0, here and for the worst neighbor.
 #[test]
 fn underflow_hides_no_epsilon() {
     for (mechanism, data, neighbor, truth) in [

@@ -13,10 +13,10 @@ use rayon::prelude::*;
 const PROGRAMS: usize = 20;
 const PROBABILITIES: [f64; 2] = [1e-3, 5e-2];
 const PAIRS: [usize; 5] = [2, 5, 10, 20, 40];
-/// Audits of the named pair, of which all but `MISSED` must refute the claim: the runs that it needs.
+/// Audits of the named pair. All but `MISSED` of them must refute the claim; that fixes the runs it needs.
 const NAMED: u64 = 20;
 const MISSED: usize = 1;
-/// Audits among all pairs, with so many times these runs.
+/// Audits among all pairs, with this multiple of those runs.
 const AUDITS: u64 = 5;
 const TIMES: u64 = 3;
 /// Audits of right programs, and the runs of each.
@@ -94,7 +94,7 @@ impl Program {
         (0..PROGRAMS).map(program).collect()
     }
 
-    /// The program, of which the pair at this place is guilty.
+    /// The program that leaks on the pair at this place.
     fn source(self, guilty: usize) -> FunctionBlackBox<impl Fn(&Dataset, usize, u64) -> Ran + Sync> {
         FunctionBlackBox::new("rare", move |dataset: &Dataset, runs, seed| {
             let mut stream = ChaCha8Rng::seed_from_u64(seed);

@@ -167,7 +167,7 @@ fn two_points(up: f64, down: f64) -> [[f64; 2]; 2] {
     [[p, q - down], [p - up, q]]
 }
 
-/// δ(ε) of so many outputs with losses a and -b.
+/// δ(ε) of this many outputs with losses a and -b.
 fn binomial([up, down]: [f64; 2], times: u64, epsilon: f64) -> f64 {
     let [[ln_p, ln_rest], _] = two_points(up, down);
     let n = times as f64;
@@ -183,7 +183,7 @@ fn binomial([up, down]: [f64; 2], times: u64, epsilon: f64) -> f64 {
     terms.sum()
 }
 
-/// Checks so many random cases.
+/// Checks this many random cases.
 ///
 /// # Errors
 /// The first case that ends in an error, with the error.

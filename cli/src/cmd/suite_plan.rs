@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 const DEEPEST: usize = 16;
 /// Options that hold for the whole run, not for one of its studies.
 const OF_THE_RUN: [&str; 3] = ["threads", "quiet", "no-color"];
-/// Options whose files a command writes. It goes on with those of `state`, of which studies may take turns.
+/// Options that name files a command writes. A command resumes from those in `state`, which several studies may share.
 const WRITTEN: [&str; 7] =
     ["output", "report", "figures", "scores_output", "save_counterexample", "checkpoint", "recording"];
 const STATE: &str = "state";

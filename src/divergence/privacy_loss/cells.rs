@@ -21,7 +21,7 @@ impl LossCell {
         Self::of_logarithms(probabilities.map(f64::ln), error, losses)
     }
 
-    /// A cell of which ln P and ln Q are known, and P and Q but for a relative error: also where no double holds them.
+    /// A cell with known ln P and ln Q, each probability up to a relative error: also where the probabilities underflow.
     #[must_use]
     pub fn of_logarithms(logarithms: [f64; 2], error: f64, losses: [f64; 2]) -> Self {
         let [p, q] = logarithms.map(|ln_value| LogIntegral { ln_value, error });

@@ -8,6 +8,7 @@ use crate::bound::outward::up;
 use crate::error::{Error, Result};
 use crate::quantity::{Delta, Epsilon};
 use rayon::prelude::*;
+use rustfft::FftPlanner;
 
 /// Points of the finest lattice, for one query and for all together, but no fewer for one than the next.
 const MOST_POINTS: usize = 1 << 18;
@@ -34,8 +35,10 @@ const MOST_POINTS_OF_TILT: usize = 1 << 18;
 const SLIGHTLY: f64 = 1e-12;
 /// Thresholds below ε that are tried for the lower side.
 const THRESHOLDS: usize = 48;
-/// Thresholds whose weights follow from each other by products before an exponential renews them.
+/// Thresholds whose weights follow from each other by products before an exponential renews them, and by how much the
+/// logarithm of a weight may fall until then: one that overflows would stay infinite, one that underflows 0.
 const RENEWED: usize = 256;
+const RENEWED_FALL: f64 = 300.0;
 /// The lower side is sought from this much above the upper one, so that a crossing of the two would be seen.
 const BEYOND: f64 = 1e-9;
 /// The smallest double: a probability that underflows is still one.
@@ -106,6 +109,17 @@ struct Profile {
     lower_q: Vec<f64>,
 }
 
+/// What stays the same from lattice to lattice.
+struct Frame {
+    /// Probability of the largest losses of one output that may count as infinite.
+    spare: f64,
+    /// Points at most.
+    most: usize,
+    /// The tilt, and the standard deviation of the tilted sum.
+    tilt: f64,
+    scale: f64,
+}
+
 /// What is composed: each side has the losses that bound it.
 #[derive(Clone, Copy)]
 struct Parts<'a> {
@@ -136,8 +150,9 @@ impl Parts<'_> {
         let mut step = scale * (4.0 * (center.abs() / scale).max(1.0) * relative / (queries * spread)).sqrt();
         let mut best: Option<(f64, ComposedDirection)> = None;
         let most = (MOST_POINTS_OF_ALL / above.len()).next_power_of_two().clamp(POINTS_OF_ONE, MOST_POINTS);
+        let (frame, mut planner) = (Frame { spare, most, tilt, scale }, FftPlanner::new());
         for _ in 0..REFINEMENTS {
-            let Some((next, points, used)) = composed.on_lattice(self, spare, step, most, [tilt, scale]) else { break };
+            let Some((next, points, used)) = composed.on_lattice(self, step, (&frame, &mut planner)) else { break };
             let bracket = next.epsilon(delta);
             let width =
                 if bracket.upper == bracket.lower { 0.0 } else { (bracket.upper - bracket.lower) / bracket.upper };
@@ -373,12 +388,10 @@ impl ComposedDirection {
     fn on_lattice(
         &self,
         parts: Parts<'_>,
-        spare: f64,
-        step: f64,
-        most: usize,
-        [tilt, scale]: [f64; 2],
+        mut step: f64,
+        (frame, planner): (&Frame, &mut FftPlanner<f64>),
     ) -> Option<(Self, usize, f64)> {
-        let mut step = step;
+        let &Frame { spare, most, tilt, scale } = frame;
         for _ in 0..REFINEMENTS {
             let above: Vec<(Above, u64)> =
                 parts.above.par_iter().map(|(loss, times)| (Above::new(loss, step, spare), *times)).collect();
@@ -402,7 +415,7 @@ impl ComposedDirection {
             let convolved = sides.map(|side| {
                 let weighted: Vec<(Masses, u64)> =
                     side.par_iter().map(|(masses, times)| (tilted(masses, step, tilt), *times)).collect();
-                (convolve(weighted, points), log_moment(&side, step, tilt))
+                (convolve(weighted, points, planner), log_moment(&side, step, tilt))
             });
             let moved = above.iter().zip(parts.above);
             let moved = at_least_once(moved.map(|((one, times), (loss, _))| (one.moved + loss.infinite, *times)));
@@ -534,15 +547,17 @@ impl ComposedDirection {
         let from = lattice.index_above(epsilon).saturating_sub(THRESHOLDS);
         let [less, more] = [libm::exp(-self.rounding), libm::exp(self.rounding)];
         let [fall_p, fall_q] = lattice.falls();
+        let renewed = (RENEWED_FALL / ((1.0 + lattice.tilt) * lattice.step)).clamp(1.0, RENEWED as f64) as usize;
         let mut best = 0.0;
-        for start in (from..lattice.lower_p.len()).step_by(RENEWED) {
+        for start in (from..lattice.lower_p.len()).step_by(renewed) {
             let loss = lattice.loss(start);
             let mut weight_p = libm::exp(lattice.logs[1] - lattice.tilt * loss) * less;
             let mut weight_q = libm::exp(lattice.logs[2] - lattice.tilt * loss + (epsilon - loss)) * more;
-            let end = lattice.lower_p.len().min(start + RENEWED);
+            let end = lattice.lower_p.len().min(start + renewed);
             for (p, q) in lattice.lower_p[start..end].iter().zip(&lattice.lower_q[start..end]) {
-                // What overflows is no number, which is no bound: the comparison is false.
-                let value = weight_p * p - weight_q * q;
+                // After an overflow the value is NaN or infinite, and the comparisons discard it. Each weight and product
+                // that underflows loses at most the smallest double.
+                let value = weight_p * p - weight_q * q - 4.0 * LEAST;
                 if value > best && value < f64::INFINITY {
                     best = value;
                 }
@@ -658,7 +673,8 @@ mod tests {
         let composed = parts.compose(delta, 1e-3).unwrap();
         let (tilt, scale, _) = tilt(&losses, 0.0, delta).unwrap();
         let most = 1 << 12;
-        let (_, points, used) = composed.on_lattice(parts, 0.0, 1e-9 * scale, most, [tilt, scale]).unwrap();
+        let frame = Frame { spare: 0.0, most, tilt, scale };
+        let (_, points, used) = composed.on_lattice(parts, 1e-9 * scale, (&frame, &mut FftPlanner::new())).unwrap();
         assert!(points == most && used < 0.1 * scale, "{points} {used} {scale}");
     }
 }

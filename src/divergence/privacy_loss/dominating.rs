@@ -6,7 +6,7 @@ use super::{Atom, PrivacyLoss};
 const MOST_POINTS: usize = 400;
 /// Losses closer than this are one.
 const APART: f64 = 1e-12;
-/// Relative rounding of a profile, of which every term is positive, and of what its chords lose where they are added up.
+/// Relative rounding of a profile, whose terms are all positive, and of sums of its chords.
 const ROUNDING: f64 = 2e-12;
 
 impl PrivacyLoss {
@@ -57,7 +57,7 @@ impl PrivacyLoss {
         let mut atoms = Vec::with_capacity(knots.len());
         let (mut right, mut above, mut steepest) = (infinite, None::<f64>, 0.0f64);
         let mut push = |l: f64, slope: f64, steepest: &mut f64| {
-            // Rounding may leave a gain below 0, which is none.
+            // Rounding may leave a gain below 0: that is no gain.
             if slope > *steepest {
                 atoms.push(Atom { l, p: slope - *steepest });
                 *steepest = slope;

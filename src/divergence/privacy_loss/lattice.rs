@@ -64,7 +64,7 @@ pub(super) struct Below {
 
 impl Below {
     /// Rounds every loss; the largest of probability at most `spare` together count as the largest of the others. Losses
-    /// below the whole numbers of a double are in no set, and neither are probabilities whose digits no double holds.
+    /// below the whole numbers of a double are in no set, and neither are subnormal probabilities.
     pub(super) fn new(loss: &PrivacyLoss, step: f64, spare: f64) -> Self {
         let (kept, _) = kept(loss, spare);
         let (mut p, mut q) = (Masses::new(), Masses::new());

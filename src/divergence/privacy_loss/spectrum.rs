@@ -11,6 +11,8 @@ use std::sync::Arc;
 const UNIT: f64 = 0.5 * f64::EPSILON;
 /// Rounding of one butterfly stage: a product with a rounded root of unity and a sum, with room to spare.
 const STAGE: f64 = 8.0 * UNIT;
+/// e^-x is 0 from here on.
+const UNDERFLOW: f64 = 746.0;
 /// Queries multiplied in one piece of work; fixed, so that the result does not depend on threads.
 const CHUNK: usize = 16;
 
@@ -54,9 +56,14 @@ fn size(z: Complex<f64>) -> f64 {
 /// chain of at most log₂ N roots of unity, so its error is at most about log₂ N stages of rounding times Σ|x|, which is
 /// 2 for two queries in one transform, after what adding up neighbors directly left; products add up relative errors; and the inverse transform adds the mean of the
 /// errors of all frequencies.
-pub(super) fn convolve(queries: Vec<(Masses, u64)>, points: usize) -> CyclicDistribution {
+///
+/// The planner keeps the roots of unity of the lengths that it has seen.
+pub(super) fn convolve(
+    queries: Vec<(Masses, u64)>,
+    points: usize,
+    planner: &mut FftPlanner<f64>,
+) -> CyclicDistribution {
     let queries = gathered(queries);
-    let mut planner = FftPlanner::new();
     let (forward, inverse) = (planner.plan_fft_forward(points), planner.plan_fft_inverse(points));
     let stage_error = STAGE * ((points as f64).log2() + 2.0);
     let pieces: Vec<Product> =
@@ -118,6 +125,11 @@ fn piece(queries: &[Gathered], points: usize, forward: &Arc<dyn Fft<f64>>, error
 
 /// x^k with |x̂^k - x^k| ≤ k e (|x̂| + e)^{k-1}, and 4k roundings of its own.
 fn power(value: Complex<f64>, times: u64, error: f64) -> (Complex<f64>, f64) {
+    let (k, most) = (times as f64, size(value) + error);
+    // Most powers of many answers are below every double: (|x̂| + e)^k ≤ e^{k (|x̂| + e - 1)}.
+    if k * (1.0 - most) > UNDERFLOW {
+        return (Complex::new(0.0, 0.0), f64::MIN_POSITIVE);
+    }
     let (mut result, mut square, mut rest) = (Complex::new(1.0, 0.0), value, times);
     while rest > 0 {
         if rest & 1 == 1 {
@@ -126,9 +138,7 @@ fn power(value: Complex<f64>, times: u64, error: f64) -> (Complex<f64>, f64) {
         square *= square;
         rest >>= 1;
     }
-    let k = times as f64;
-    let bound = libm::pow(size(value) + error, k - 1.0);
-    (result, k * (error + 4.0 * UNIT) * bound)
+    (result, k * (error + 4.0 * UNIT) * libm::pow(most, k - 1.0))
 }
 
 #[cfg(test)]
@@ -140,7 +150,8 @@ mod tests {
     fn the_error_bound_grows_with_the_answers() {
         let masses: Masses = vec![(0, 0.5), (1, 0.5)];
         let points = 1 << 12;
-        let [one, many] = [1u64, 1_000].map(|times| convolve(vec![(masses.clone(), times)], points));
+        let [one, many] =
+            [1u64, 1_000].map(|times| convolve(vec![(masses.clone(), times)], points, &mut FftPlanner::new()));
         assert!((one.mass[0] - 0.5).abs() <= one.error && (one.mass[1] - 0.5).abs() <= one.error);
         // P(Bin(1000, 1/2) = 500).
         let expected = crate::special::log_binomial_pmf(500, 1_000, 0.5).exp();
@@ -168,6 +179,10 @@ mod tests {
     fn errors_of_powers_grow_with_the_power() {
         let (value, error) = power(Complex::new(2.0, 0.0), 3, 0.1);
         assert_eq!(value, Complex::new(8.0, 0.0));
+        // Of 10^5 answers a frequency of 0.99 has nothing left, and one of 1 - 1e-9 nearly all.
+        assert_eq!(power(Complex::new(0.99, 0.0), 100_000, 1e-15), (Complex::new(0.0, 0.0), f64::MIN_POSITIVE));
+        let (kept, _) = power(Complex::new(1.0 - 1e-9, 0.0), 100_000, 1e-15);
+        assert!((kept.re - libm::exp(-1e-4)).abs() < 1e-9, "{kept}");
         assert!(2.1f64.powi(3) - 8.0 <= error && (error / (0.3 * 2.1 * 2.1) - 1.0).abs() < 1e-12, "{error}");
     }
 }

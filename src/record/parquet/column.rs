@@ -115,7 +115,7 @@ pub(super) fn place_of(group: usize, name: &str) -> String {
     format!("row group {}, column {}", group + 1, quoted(name))
 }
 
-/// Reads a column of a group: `rows` rows, of which the first has the number `first_row`.
+/// Reads a column of a group: `rows` rows, the first of them with number `first_row`.
 pub(super) fn read(
     file: &Path,
     name: &'static str,

@@ -1,9 +1,9 @@
 //! What noise has to achieve.
 
 use crate::bound::Direction;
-use crate::divergence::{CertifiedProfile, gdp_delta};
+use crate::divergence::{CertifiedProfile, gaussian_sigma, gdp_delta};
 use crate::error::{Error, Result};
-use crate::quantity::{Delta, Epsilon, Probability};
+use crate::quantity::{Delta, Epsilon, NoiseScale, Probability};
 use crate::study::number::short;
 use std::fmt;
 
@@ -92,6 +92,16 @@ impl Goal {
                 }
                 Ok(())
             }
+        }
+    }
+
+    /// About the noise of a Gaussian mechanism that meets the goal, where a search begins; NaN for ε at δ = 0.
+    pub(super) fn gaussian_sigma(&self) -> f64 {
+        let sigma = |epsilon, delta| Delta::new(delta).and_then(|delta| gaussian_sigma(epsilon, delta));
+        match self.demand() {
+            Demand::Delta(epsilon, delta) => sigma(epsilon, delta).map_or(f64::NAN, NoiseScale::get),
+            Demand::Mu(mu) => mu.recip(),
+            Demand::Rate(most, rate) => sigma(Epsilon::ZERO, most - rate.get()).map_or(f64::NAN, NoiseScale::get),
         }
     }
 

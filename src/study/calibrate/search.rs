@@ -9,6 +9,9 @@ const SCALES: [f64; 2] = [1e-6, 1e9];
 pub(super) const CLOSE: f64 = 2e-4;
 /// The same where a scale is looked at in no time.
 pub(super) const CLOSEST: f64 = 1e-7;
+/// Factors between the scales on the way to the first two between which the least one is.
+const FIRST_STRIDE: f64 = 1.1;
+const LONGEST_STRIDE: f64 = 4.0;
 /// Digits of the scale that is found.
 const DIGITS: usize = 6;
 
@@ -28,32 +31,35 @@ pub(super) enum Least {
     Nowhere(f64),
 }
 
-/// The least scale at which `holds`, by doubling from 1 and halving in logarithms. The scale that is returned was looked
-/// at itself, whatever the property does elsewhere.
-pub(super) fn least(close: f64, mut holds: impl FnMut(f64) -> Result<bool>) -> Result<Least> {
+/// The least scale at which `holds`: in longer and longer strides from `start`, where it may be, and then by halving in
+/// logarithms. The scale that is returned was looked at itself, whatever the property does elsewhere.
+pub(super) fn least(start: f64, close: f64, mut holds: impl FnMut(f64) -> Result<bool>) -> Result<Least> {
     let [smallest, largest] = SCALES;
-    let (mut low, mut high) = (1.0, 1.0);
-    if holds(1.0)? {
+    let start = if start.is_nan() { 1.0 } else { start.clamp(smallest, largest) };
+    let (mut low, mut high, mut stride) = (start, start, FIRST_STRIDE);
+    if holds(start)? {
         loop {
             if low <= smallest {
                 return Ok(Least::Everywhere(high));
             }
-            low *= 0.5;
+            low = (low / stride).max(smallest);
             if !holds(low)? {
                 break;
             }
             high = low;
+            stride = (stride * stride).min(LONGEST_STRIDE);
         }
     } else {
         loop {
             if high >= largest {
                 return Ok(Least::Nowhere(high));
             }
-            high *= 2.0;
+            low = high;
+            high = (high * stride).min(largest);
             if holds(high)? {
                 break;
             }
-            low = high;
+            stride = (stride * stride).min(LONGEST_STRIDE);
         }
     }
     while high > low * (1.0 + close) {
@@ -84,7 +90,7 @@ mod tests {
     #[test]
     fn short_numbers_are_found_where_they_are_the_least() {
         for truth in [2.0, 0.5, 1e-3, 40.0] {
-            let found = least(CLOSEST, |scale| Ok(scale >= truth)).unwrap();
+            let found = least(1.0, CLOSEST, |scale| Ok(scale >= truth)).unwrap();
             assert!(
                 matches!(found, Least::At { enough, too_little } if enough == truth && too_little < truth),
                 "{found:?}"
@@ -95,14 +101,20 @@ mod tests {
     #[test]
     fn the_least_scale_is_found_wherever_it_is() {
         for truth in [2.3e-6, 0.012_345_678, 0.999_999, 1.0, 1.000_001, 57.0, 6.02e8] {
-            let Least::At { enough, too_little } = least(CLOSE, |scale| Ok(scale >= truth)).unwrap() else {
-                panic!("{truth}")
-            };
-            assert!(enough >= truth && too_little < truth, "{truth}: {enough} {too_little}");
-            assert!(enough <= truth * (1.0 + 1.1 * CLOSE) && too_little >= truth * (1.0 - 1.1 * CLOSE), "{truth}");
-            assert!(format!("{enough:e}").len() <= 12, "{enough}");
+            for start in [1.0, truth, 0.99 * truth, 300.0 * truth, 0.0, f64::INFINITY, f64::NAN] {
+                let mut looks = 0;
+                let found = least(start, CLOSE, |scale| {
+                    looks += 1;
+                    Ok(scale >= truth)
+                });
+                let Least::At { enough, too_little } = found.unwrap() else { panic!("{truth}") };
+                assert!(enough >= truth && too_little < truth, "{truth}: {enough} {too_little}");
+                assert!(enough <= truth * (1.0 + 1.1 * CLOSE) && too_little >= truth * (1.0 - 1.1 * CLOSE), "{truth}");
+                assert!(format!("{enough:e}").len() <= 12, "{enough}");
+                assert!((start - truth).abs() > 0.1 * truth || looks <= 13, "{truth} from {start}: {looks}");
+            }
         }
-        assert!(matches!(least(CLOSE, |_| Ok(true)).unwrap(), Least::Everywhere(scale) if scale < 2e-6));
-        assert!(matches!(least(CLOSE, |_| Ok(false)).unwrap(), Least::Nowhere(scale) if scale >= 1e9));
+        assert!(matches!(least(1.0, CLOSE, |_| Ok(true)).unwrap(), Least::Everywhere(1e-6)));
+        assert!(matches!(least(1.0, CLOSE, |_| Ok(false)).unwrap(), Least::Nowhere(1e9)));
     }
 }

@@ -103,7 +103,7 @@ mod tests {
         bounds
     }
 
-    /// Audits of a program that answers for a dataset with so many records, with each of these seeds.
+    /// Audits, one for each seed, of a program that draws its answers with `one`.
     fn audits(
         one: impl Fn(&Dataset, &mut ChaCha8Rng) -> Output + Sync,
         (dataset, delta): (&str, f64),

@@ -169,7 +169,7 @@ def of_finite(s):
 
 
 def of_numbers(s):
-    """What is released as a number: the closed form, and an integral or the same with more digits."""
+    """Mechanisms that release a number: the closed form, and an integral or the closed form with more digits."""
     s = mpf(s)
     e, data = 1 / s, ([0], [1])
     yield "gaussian:sigma=S", *data, "mu", None, e, quantile(ncdf(e / 2)) - quantile(ncdf(-e / 2)), True
