@@ -82,7 +82,6 @@ RELEASES = {
     "optimized-unary": "one answer, by optimized unary encoding",
     "permute-and-flip-pure": "a class chosen by permute-and-flip",
     "poisson": "any mechanism of one record on a Poisson subsample",
-    "private-knn": "an answer of Private-kNN",
     "randomized-response": "a yes or no, by randomized response",
     "shuffled-response": "answers that a shuffler mixes",
     "sparse-vector-answers": "above threshold with Gaussian noise, few queries",

@@ -64,7 +64,14 @@ pub(crate) fn increasing_root<T>(
             leap = (2.0 * leap).min(f64::MAX);
         }
         let bisect = !patient && bracketed && step % 2 == 0;
-        x = if newton > low && newton < high && !bisect { newton } else { 0.5 * (low + high) };
+        x = if newton > low && newton < high && !bisect {
+            newton
+        } else if bracketed {
+            0.5 * (low + high)
+        } else {
+            // Newton's step is below the rounding of x: the root is here, and a bracket around it says so.
+            x + 0.5 * search.narrowest * (1.0 + 1e-6 * x.abs()) * if value > 0.0 { -1.0 } else { 1.0 }
+        };
     }
     Err(Error::NoConvergence {
         quantity: search.quantity,
@@ -100,6 +107,14 @@ mod tests {
             let (x, ()) = increasing_root(SEARCH, logistic, |value, _| value.abs() < 0.1).unwrap();
             assert!((x - root).abs() < 0.5, "{root} {x}");
         }
+    }
+
+    /// A value of rounding that is never close enough, and a step that does not move x.
+    #[test]
+    fn a_step_below_rounding_ends_the_search() {
+        let search = Search { start: 116.0, narrowest: 1e-13, ..SEARCH };
+        let (x, ()) = increasing_root(search, |x| ((), x - 116.0 + 1e-15, 1.0), |_, _| false).unwrap();
+        assert!((x - 116.0).abs() < 1e-12, "{x}");
     }
 
     #[test]

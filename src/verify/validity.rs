@@ -194,7 +194,6 @@ mod tests {
             ("rdp-conversion", "epsilon-covers-exact", conversion),
             ("rdp-conversion-classic", "epsilon-covers-exact", conversion),
             ("subsampled-gaussian", "rdp-covers-exact", subsample),
-            ("private-knn", "rdp-covers-exact", subsample),
             ("confident-gnmax-data-independent", "rdp-covers-exact", threshold),
         ] {
             let outcome = on(accountant, property, case);

@@ -101,10 +101,10 @@ fn text_of_a_number_with_noise() {
     (The probabilities of the 154 bins are in --format json.)
 
     Rényi divergence in nats; the accountants bound both directions from above, or the one they name
-      order α    D(P‖Q)    D(Q‖P)   subsampled-gaussian   private-knn
-      ─────────────────────────────────────────────────────────────────
-            2   2.81e-5   2.83e-5            2.84021e-5    2.84021e-5
-            8   1.10e-4   1.15e-4            1.15756e-4    1.15756e-4
+      order α    D(P‖Q)    D(Q‖P)   subsampled-gaussian
+      ───────────────────────────────────────────────────
+            2   2.81e-5   2.83e-5            2.84021e-5
+            8   1.10e-4   1.15e-4            1.15756e-4
 
     The output is a number, which was cut into bins: all values here are lower ends, rounded down and at most those of the number itself.
 
