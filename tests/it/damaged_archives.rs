@@ -310,20 +310,18 @@ fn tables() {
         };
         fs::write(&path, &good).unwrap();
         let whole = reads().unwrap();
-        let bits: Vec<usize> = (0..8 * good.len()).step_by(step).collect();
+        let bits = || (0..8 * good.len()).step_by(step);
         let pages = if summed { pages(&good) } else { Vec::new() };
         let in_page = |bit: usize| !summed || pages.iter().any(|page| page.contains(&(bit / 8)));
         let [mut rejected, mut other, mut mismatches] = [[0; 2]; 3];
-        let in_pages = bits.iter().filter(|&&bit| in_page(bit)).count();
-        for &bit in &bits {
+        let (all, in_pages) = (bits().count(), bits().filter(|&bit| in_page(bit)).count());
+        for bit in bits() {
             put(&path, bit / 8, good[bit / 8] ^ 1 << (bit % 8));
             let found = reads();
             put(&path, bit / 8, good[bit / 8]);
             let inside = usize::from(in_page(bit));
             match found {
-                Ok(found) => {
-                    other[inside] += usize::from(found != whole);
-                }
+                Ok(found) => other[inside] += usize::from(found != whole),
                 Err(error) => {
                     rejected[inside] += 1;
                     let of_page = error.to_string().contains("found a page that does not match its checksum");
@@ -334,12 +332,11 @@ fn tables() {
             }
         }
         let found = format!(
-            "{name}: of {} bits, {in_pages} in pages; outside and in pages {rejected:?} are rejected, {mismatches:?} by \
-             checksums, and {other:?} are other numbers",
-            bits.len()
+            "{name}: of {all} bits, {in_pages} in pages; outside and in pages {rejected:?} are rejected, {mismatches:?} by \
+             checksums, and {other:?} are other numbers"
         );
         println!("{found}");
-        assert!(4 * (rejected[0] + rejected[1]) > bits.len(), "{found}");
+        assert!(4 * (rejected[0] + rejected[1]) > all, "{found}");
         // Pages of columns that are not read are not looked at either.
         if summed {
             assert!(other[1] == 0 && rejected[1] == mismatches[1] && 2 * rejected[1] > in_pages, "{found}");
