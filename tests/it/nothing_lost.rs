@@ -295,15 +295,17 @@ fn a_limited_address_space_means_fewer_threads() {
     let desk = Desk::new();
     let exact = "exact --histogram 14,12,10 --neighbor 13,13,10 --noise gaussian:2 --orders 2,10 --threads 200";
     let whole = desk.json(exact)["divergences"].clone();
-    let limited = |limit: u64, words: &str| {
-        Ran::of(&mut shell(&desk, &format!("ulimit -v {limit} && exec $LEAKBOUND {words} --format json")))
+    let limited =
+        |limit: u64, words: &str| shell(&desk, &format!("ulimit -v {limit} && exec $LEAKBOUND {words} --format json"));
+    // What the command itself takes is hundreds of megabytes where it is built with libtorch, which crashes on less.
+    let starts = |limit: &u64| {
+        let one = "exact --histogram 2,1 --neighbor 1,2 --noise gaussian:2 --threads 1";
+        limited(*limit, one).output().unwrap().status.success()
     };
-    // What the command itself takes is hundreds of megabytes where it is built with libtorch.
-    let starts = |limit: &u64| limited(*limit, "exact --histogram 2,1 --neighbor 1,2 --threads 1").status == 0;
     let least = (20_000u64..4_000_000).step_by(20_000).find(starts).unwrap();
     for more in [20_000, 60_000, 100_000, 200_000, 240_000, 400_000, 900_000, 1_900_000] {
         let limit = least + more;
-        let ran = limited(limit, exact);
+        let ran = Ran::of(&mut limited(limit, exact));
         let lines: Vec<&str> = ran.stderr.lines().collect();
         assert!(lines.len() <= 1 && matches!(ran.status, 0 | 1), "{limit}: {ran:?}");
         if ran.status == 0 {
