@@ -21,8 +21,8 @@ use std::f64::consts::LN_2;
 pub const GATE: u64 = 2_000;
 const ALL: u64 = 1_000_000;
 const SEED: u64 = 709;
-/// Relative width aimed at.
-const WIDTH: f64 = 1e-3;
+/// Relative widths aimed at: time grows with the root of their inverse.
+const WIDTHS: [f64; 4] = [1e-3, 1e-2, 1e-2, 1e-2];
 /// Cells of real outputs.
 const CELLS: usize = 1_000;
 /// Relative error of a closed form.
@@ -47,6 +47,7 @@ struct Case {
     kind: Kind,
     times: u64,
     delta: f64,
+    width: f64,
 }
 
 /// What is known of a case.
@@ -72,20 +73,20 @@ impl Case {
             4..9 => spread(stream, 1e-12, 0.1),
             _ => stream.random_range(0.1..0.9),
         };
-        let epsilon = spread(stream, 1e-8, 1e6);
+        let (epsilon, width) = (spread(stream, 1e-8, 1e6), WIDTHS[stream.random_range(0..WIDTHS.len())]);
         match stream.random_range(0..4) {
             0 => {
                 let times = spread(stream, 1.0, 1e15) as u64;
                 // The largest ε is about μ²/2 n.
                 let mu = (2.0 * epsilon.min(1e5) / times as f64).sqrt().min(300.0);
-                Self { kind: Kind::Gaussian(mu), times, delta }
+                Self { kind: Kind::Gaussian(mu), times, delta, width }
             }
-            1 => Self { kind: Kind::Laplace(epsilon), times: 1, delta },
+            1 => Self { kind: Kind::Laplace(epsilon), times: 1, delta, width },
             kind => {
                 let times = spread(stream, 1.0, MOST_OUTPUTS as f64) as u64;
                 let one = epsilon / times as f64;
                 let other = if kind == 2 { one } else { spread(stream, 1e-3, 1e3) * one };
-                Self { kind: Kind::TwoPoints(one, other), times, delta }
+                Self { kind: Kind::TwoPoints(one, other), times, delta, width }
             }
         }
     }
@@ -146,10 +147,10 @@ impl Case {
     fn check(&self, seen: &mut Seen) -> Result<()> {
         let (delta, losses) = (Delta::new(self.delta)?, self.losses()?);
         for (direction, loss) in Direction::BOTH.into_iter().zip(&losses) {
-            let found = ComposedDirection::of_enclosed(&[(loss, self.times)], delta, WIDTH)?.epsilon(delta);
+            let found = ComposedDirection::of_enclosed(&[(loss, self.times)], delta, self.width)?.epsilon(delta);
             seen.checked += 1;
             seen.narrow +=
-                u64::from(found.upper - found.lower <= 2.0 * WIDTH * found.upper || found.lower == found.upper);
+                u64::from(found.upper - found.lower <= 2.0 * self.width * found.upper || found.lower == found.upper);
             let crossed = !(found.lower <= found.upper);
             if crossed || self.judges(direction, found)? != [true; 2] {
                 seen.outside.push(format!("{self:?} {direction}: {found:?}"));
