@@ -57,7 +57,7 @@ def test_infinity_is_a_number_in_rows_and_a_string_in_the_document():
 
 def test_pandas(distribution):
     frame = distribution.to_pandas()
-    assert list(frame.columns) == ["order", "forward", "reverse"] and len(frame) == 2
+    assert list(frame.columns) == ["order", "forward", "reverse", "at_least", "at_most"] and len(frame) == 2
     assert distribution.accountants.to_pandas().rdp.iloc[0] == distribution.accountants[0].rdp
 
 
