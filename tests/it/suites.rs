@@ -109,7 +109,7 @@ fn the_seed_is_the_one_that_is_written() {
     let document = desk.json("run s.toml");
     let seed = |study: usize| document["studies"][study]["document"]["seed"].clone();
     assert_eq!((seed(0), seed(1)), (0.into(), 5.into()));
-    // And the document says so to whoever repeats it.
+    // The document has the seed, so that anyone can repeat it.
     desk.stdout("simulate p.toml --seed 0 --format json --output d.json");
     assert!(desk.stdout("rerun d.json").contains("\nidentical: all "));
 }

@@ -64,7 +64,7 @@ fn claims_at_the_truth_hold_and_those_below_do_not() {
     assert!(rows.len() > 1_500 && kinds.len() == 20, "{kinds:?}");
 }
 
-/// Every mechanism of the registry has a largest loss that no pair exceeds, or says that there is none.
+/// Every mechanism of the registry has a largest loss that no pair exceeds, or says that it has no limit.
 #[test]
 fn largest_losses_bound_epsilon_without_a_delta() {
     use leakbound::mechanism::LargestLoss;

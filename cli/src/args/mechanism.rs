@@ -40,7 +40,7 @@ pub struct MechanismOptions {
     #[arg(long, value_name = "FEATURES", default_value = "auto")]
     pub features: FeatureOption,
     /// Round every number of the outputs to a multiple of this before anything looks at it. What then refutes a claim
-    /// refutes it for the program too, and is no matter of the last binary places of floating-point numbers
+    /// refutes it for the program too, and is not due to the last binary places of floating-point numbers
     #[arg(long, value_name = "GRID", value_parser = grid, allow_hyphen_values = true)]
     pub round: Option<Grid>,
     /// Test a counterexample again, on fresh outputs: a file of --save-counterexample, which also says which program to

@@ -545,7 +545,7 @@ def audit_mechanism(
             command, or a Python file. It reads {"id", "outputs"} per line and answers with as many outputs, each of one
             output alone.
         round: Round every number of the outputs to a multiple of this before anything looks at it. What then refutes a
-            claim refutes it for the program too, and is no matter of the last binary places of floating-point numbers.
+            claim refutes it for the program too, and is not due to the last binary places of floating-point numbers.
         counterexample: Test a counterexample again, on fresh outputs: a file of `save_counterexample`, which also says
             which program to run, how to round, and which claim to test where these options do not.
         save_counterexample: Write what refutes a claim to a file, for `counterexample`.

@@ -353,7 +353,7 @@ impl ComposedDirection {
         Parts { above: &losses, below: &losses, finer: FINER_OF_KNOWN }.compose(delta, relative)
     }
 
-    /// Composes independent outputs of which each loss is enclosed, with the number of times that its query was answered:
+    /// Composes independent outputs with enclosed losses, each with the number of times that its query was answered:
     /// from above the upper ends of the enclosures, from below their lower ends, as [`Self::of_known`] does each.
     ///
     /// # Errors

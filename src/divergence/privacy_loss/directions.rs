@@ -31,7 +31,7 @@ pub struct ComposedLoss([ComposedDirection; 2]);
 /// let composed = compose_losses(&[(&step, 1_000), (&count, 1)], delta, 1e-3)?;
 /// let epsilon = composed.epsilon(delta);
 /// assert!(epsilon.lower > 2.243 && epsilon.upper < 2.247, "{epsilon:?}");
-/// // One direction alone is no privacy parameter.
+/// // One direction alone is not a privacy parameter.
 /// assert!(composed.in_direction(Direction::Forward).epsilon(delta).upper < 1.87);
 /// # Ok::<(), Error>(())
 /// ```
