@@ -26,8 +26,8 @@ const ZEROS: i64 = 5;
 impl Decimal {
     /// The number of a text in the grammar of JSON: the double whose shortest form has the same value, if there is one.
     ///
-    /// Of two shortest forms that are equally near, as of 2005355888218165.25, the even one counts, as it is written in
-    /// JSON and by Python; that of Rust differs.
+    /// Where two shortest forms are equally near, as for 2005355888218165.25, the one with an even last digit counts:
+    /// JSON and Python write that one, Rust may write the other.
     pub(super) fn read(text: &str) -> Result<f64, Self> {
         // The grammar is a part of that of Rust.
         let nearest: f64 = text.parse().unwrap_or(f64::NAN);

@@ -39,8 +39,8 @@ fn has_state_of(prefix: &str) -> bool {
     states.flatten().any(|state| state.file_name().to_string_lossy().starts_with(prefix))
 }
 
-/// Release builds of this command are optimized little: building takes most of the time, and the tests of the result are
-/// the same.
+/// Makes release builds of this command fast to build rather than fast to run, for tests that take less time than the
+/// build.
 pub fn hasty(command: &mut Command) -> &mut Command {
     let less = [("LTO", "off"), ("CODEGEN_UNITS", "16"), ("OPT_LEVEL", "1")];
     command.envs(less.map(|(key, value)| (format!("CARGO_PROFILE_RELEASE_{key}"), value)))

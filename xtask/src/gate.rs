@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 /// A named check.
 type Step = (&'static str, fn() -> Outcome);
 
-/// The tests of the command that see what libtorch adds to it: trainings, and all commands and helps in turn.
+/// Tests of the command that depend on libtorch: those that train, and those that go through all commands.
 const WITH_LIBTORCH: [&str; 4] = ["cli_torch", "with_libtorch", "every_help", "every_command"];
 
 const STEPS: [Step; 16] = [
     ("format", format),
     ("spelling", spelling::run),
     ("dependencies", deny::run_if_installed),
-    // Trainings link to it, and every package is built.
+    // `leakbound-train` links to it.
     ("libtorch", libtorch::run),
     ("lints", || {
         run_visibly(&mut cargo(["clippy", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"]))
@@ -24,8 +24,8 @@ const STEPS: [Step; 16] = [
         run_visibly(doc.env("RUSTDOCFLAGS", "-D warnings"))
     }),
     ("library alone", || run_visibly(&mut cargo(["check", "--package", "leakbound", "--no-default-features"]))),
-    // The command that most people have. One that links to libtorch takes half a second of each run to start, which is
-    // two thirds of the time of these tests.
+    // The command as most people have it, without libtorch: with it, each run takes half a second longer to start, and
+    // these tests take two to three times as long.
     ("tests", || run_visibly(&mut cargo(["test", "--workspace"]))),
     ("with libtorch", || {
         let mut tests = cargo(["test", "--workspace", "--all-features", "--test", "it", "--"]);
@@ -89,6 +89,27 @@ fn table(rows: &[(&str, Duration, bool)], planned: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Tests that exist only with libtorch run in one step, which selects them by name.
+    #[test]
+    fn every_test_of_libtorch_is_selected() {
+        let selected = |name: &str| WITH_LIBTORCH.iter().any(|part| name.contains(part));
+        let mut modules = 0;
+        for file in std::fs::read_dir(crate::command::root().join("tests/it")).unwrap().flatten() {
+            let path = file.path();
+            if path.extension().is_none_or(|extension| extension != "rs") {
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).unwrap();
+            for item in text.split("#[cfg(feature = \"torch\")]").skip(1) {
+                let name = item.trim_start().lines().next().unwrap_or_default();
+                let module = name.strip_prefix("mod ").is_some_and(selected);
+                modules += usize::from(module);
+                assert!(module || selected(&path.to_string_lossy()), "{}: {name}", path.display());
+            }
+        }
+        assert!(modules >= 9, "{modules}");
+    }
 
     #[test]
     fn the_first_failure_ends_the_run_and_is_named() {

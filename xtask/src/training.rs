@@ -35,7 +35,7 @@ pub fn run(arguments: &[String]) -> Outcome {
     command::run_visibly(others.current_dir(command::root()))?;
     libtorch::run()?;
     let mut build = command::cargo(["build", "--release", "-p", "leakbound-cli", "--features", "torch"]);
-    command::run_visibly(command::hasty(&mut build))?;
+    command::run_visibly(&mut build)?;
     let mut ours = ENVIRONMENT.python();
     ours.args(["validation/training/torch_audit.py", "target/release/leakbound"]).arg(images).args([RUNS, OURS]);
     command::run_visibly(ours.env("LD_LIBRARY_PATH", libtorch::libraries()).current_dir(command::root()))
