@@ -114,13 +114,15 @@ impl Witness {
         Self::binned(View::Feature(feature.clone()), outputs, bins)
     }
 
-    /// Bins with equal shares of these outputs; none for a view under which nothing is a finite number.
+    /// Bins with equal shares of these outputs, but for those that are far from all others; none for a view under which
+    /// nothing is a finite number.
     fn binned<'a>(view: View, outputs: impl Iterator<Item = &'a Output>, bins: usize) -> Option<Self> {
+        let numbers = outputs.map(|output| view.number(output)).filter(|number| number.is_finite());
+        let mut sorted: Vec<f64> = numbers.collect();
+        sorted.sort_by(f64::total_cmp);
         let mut pilot = RealOutputs::default();
-        for value in outputs.map(|output| view.number(output)).filter(|value| value.is_finite()) {
-            pilot.add(value, [1, 0]).ok()?;
-        }
-        let cells = Cells::Bins(OutputBins::quantiles(&pilot, bins).ok()?);
+        sorted.iter().try_for_each(|&number| pilot.add(number, [1, 0])).ok()?;
+        let cells = Cells::Bins(OutputBins::quantiles(&pilot, bins).ok()?.split_at_gaps(&sorted));
         Some(Self { view, cells })
     }
 

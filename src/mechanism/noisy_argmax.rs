@@ -11,11 +11,11 @@ use crate::distribution::{
     Noise, OutcomeDistribution, OutputPair, ThresholdForm, ThresholdTest, confident_argmax_distribution,
     noisy_argmax_distribution,
 };
-use crate::divergence::{EnclosedLoss, WorstNeighbors, worst_neighbors_of};
+use crate::divergence::EnclosedLoss;
 use crate::error::Result;
 use crate::histogram::{Adjacency, VoteHistogram};
 use crate::model::PromptPateModel;
-use crate::quantity::{Epsilon, NoiseScale, Order};
+use crate::quantity::{NoiseScale, Order};
 use crate::simulate::{ArgmaxSampler, ConfidentSampler, Sampler};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -205,20 +205,6 @@ impl NoisyArgmax {
     /// Those of [`Self::distribution`], and [`Error::Length`](crate::Error::Length) for different numbers of classes.
     pub fn output_pair(&self, votes: &VoteHistogram, neighbor: &VoteHistogram) -> Result<OutputPair> {
         OutputPair::new(self.distribution(votes)?, self.distribution(neighbor)?)
-    }
-
-    /// The largest divergences over all neighbors of known votes.
-    ///
-    /// # Errors
-    /// Those of [`worst_neighbors_of`](crate::divergence::worst_neighbors_of).
-    pub fn worst_neighbors(
-        &self,
-        votes: &VoteHistogram,
-        adjacency: Adjacency,
-        orders: &[Order],
-        epsilons: &[Epsilon],
-    ) -> Result<WorstNeighbors> {
-        worst_neighbors_of(votes, adjacency, |votes| self.distribution(votes), orders, epsilons)
     }
 
     /// The theorems that bound the answer for any votes, when one of them moves.

@@ -8,8 +8,7 @@ use super::meaning;
 use super::records::{Cell, Records, cells};
 use super::section::{Columns, Form, Section, Table};
 use crate::study::{
-    AccountAnswer, BudgetRow, CostMeaning, FilterRow, Number, Summed, short, significant, significant_above,
-    significant_below,
+    AccountAnswer, BudgetRow, CostMeaning, FilterRow, Number, Summed, short, significant_above, significant_below,
 };
 
 /// What something costs: the accountant, whom it holds for, ε, and the order that gives it.
@@ -28,7 +27,8 @@ impl AccountAnswer {
         // Without a δ no order gives ε.
         let order = |order: f64| (self.delta > 0.0).then_some(order);
         let curves = self.curves.iter();
-        let curves = curves.map(|row| (row.name, row.holds_for(), significant(row.epsilon.0, 6), order(row.order)));
+        let curves =
+            curves.map(|row| (row.name, row.holds_for(), significant_above(row.epsilon.0, 6), order(row.order)));
         let losses = self.losses.iter().flat_map(|losses| {
             let meaning = match losses.meaning {
                 CostMeaning::ExactOfScenario => "these two worlds, all answers composed",
@@ -56,24 +56,29 @@ impl AccountAnswer {
     }
 
     fn rdp_table(&self) -> Columns<(usize, &f64)> {
-        Table::of(self.orders.iter().enumerate())
-            .short("order α", |row| *row.1)
-            .each(&self.curves, |table, curve| table.number(curve.name, 6, |row| curve.rdp[row.0].0))
+        Table::of(self.orders.iter().enumerate()).short("order α", |row| *row.1).each(&self.curves, |table, curve| {
+            let value = |row: &(usize, &f64)| curve.rdp[row.0].0;
+            if curve.meaning.is_bound() {
+                table.at_most(curve.name, 6, value)
+            } else {
+                table.number(curve.name, 6, value)
+            }
+        })
     }
 
     fn filter_table(&self) -> Columns<&FilterRow> {
         Table::of(&self.filters)
             .short("budget", |row| row.budget)
             .exact("releases", |row| row.releases)
-            .number("ε spent", 4, |row| row.epsilon.0)
+            .at_most("ε spent", 4, |row| row.epsilon.0)
             .number("order", 4, |row| row.order)
-            .number("RDP budget", 4, |row| row.rdp.0)
+            .at_most("RDP budget", 4, |row| row.rdp.0)
     }
 
     fn budget_table(&self) -> Columns<&BudgetRow> {
         Table::of(&self.budgets)
             .short("budget", |row| row.budget)
-            .number("ε spent", 4, |row| row.epsilon.0)
+            .at_most("ε spent", 4, |row| row.epsilon.0)
             .number("order", 4, |row| row.order)
             .exact("queries", |row| row.queries)
             .exact("labels", |row| row.labels)

@@ -8,6 +8,7 @@ use crate::error::one_line;
 use crate::record::{RecordedCanaryPlan, RecordedGuesses, RecordedTrainingClaim};
 use crate::study::{
     CanaryAttackRow, CanaryAuditAnswer, CanaryPlanAnswer, ForecastRange, ForecastRanges, short, significant,
+    significant_above,
 };
 
 impl RecordedCanaryPlan {
@@ -74,7 +75,7 @@ impl Planned<'_> {
             fact("canaries to train on", format!("{} of {}, by fair coins", self.members, plan.canaries)),
             fact("guesses", plan.guesses_words()),
             fact("members have", if plan.low_is_member { "low scores".into() } else { "high scores".into() }),
-            fact("largest ε that can be shown", significant(self.most, 4)),
+            fact("largest ε that can be shown", significant_above(self.most, 4)),
         ];
         if plan.attacks > 1 {
             let share = significant(plan.failure_probability / plan.attacks as f64, 3);
@@ -183,7 +184,7 @@ impl Render for CanaryPlanAnswer {
 fn attack_table(attacks: &[CanaryAttackRow]) -> Columns<&CanaryAttackRow> {
     Table::of(attacks.iter())
         .words("scores", |row| one_line(&row.scores))
-        .number("ε at least", 4, |row| row.epsilon.0)
+        .at_least("ε at least", 4, |row| row.epsilon.0)
         .exact("guesses", |row| row.guesses)
         .exact("right", |row| row.right)
 }

@@ -3,7 +3,18 @@
 use super::figure::{Curves, Drawing, Series, SeriesKind};
 use super::section::{Section, Table};
 use crate::bound::Direction;
-use crate::study::{ComposedSection, CurveKind, Meaning, short};
+use crate::study::{
+    ComposedSection, CurveKind, Meaning, Number, short, significant, significant_above, significant_below,
+};
+
+/// A bound is rounded to its own side.
+fn digits(kind: CurveKind, value: Number) -> String {
+    match kind {
+        CurveKind::Lower => significant_below(value.0, 4),
+        CurveKind::Exact => significant(value.0, 4),
+        CurveKind::Upper => significant_above(value.0, 4),
+    }
+}
 
 impl ComposedSection {
     /// What the figures are of, and what the sum of the lower bounds is.
@@ -28,9 +39,11 @@ impl ComposedSection {
             .when(directions.len() > 1, |table| table.words("direction", |curve| curve.direction))
             .words("RDP is", |curve| curve.meaning)
             .each(shown, |table, index| {
-                table.number(format!("α = {}", short(self.orders[index])), 4, |curve| curve.values[index].0)
+                table.exact(format!("α = {}", short(self.orders[index])), |curve| {
+                    digits(curve.kind, curve.values[index])
+                })
             })
-            .number(format!("ε at δ = {}", short(delta)), 4, |curve| curve.epsilon.epsilon.0)
+            .exact(format!("ε at δ = {}", short(delta)), |curve| digits(curve.kind, curve.epsilon.epsilon))
             .words("ε is", |curve| curve.epsilon.meaning);
         Section::new("All queries together").heading(self.words()).table(table)
     }

@@ -50,7 +50,7 @@ impl CountsAnswer {
             .words("method", |rows| rows[0].method)
             .words("direction", |rows| rows[0].direction)
             .each(self.orders(), |table, order| {
-                table.number(format!("α = {}", short(order)), 5, |rows| {
+                table.at_least(format!("α = {}", short(order)), 5, |rows| {
                     rows.iter().find(|row| row.order == order).map(|row| row.rdp_lower.0)
                 })
             })
@@ -68,7 +68,7 @@ impl CountsAnswer {
             .words("direction", |row| row.1)
             .short("order α", |row| f64::from_bits(row.2))
             .each(distinct(methods), |table, (name, validity)| {
-                table.number(method(name, validity).0, 5, |row| values.get(&(*row, (name, validity))).copied())
+                table.at_least(method(name, validity).0, 5, |row| values.get(&(*row, (name, validity))).copied())
             })
     }
 
@@ -78,7 +78,7 @@ impl CountsAnswer {
             .words("method", |row| row.method)
             .words("direction", |row| row.direction)
             .short("δ", |row| row.delta)
-            .number("ε at least", 6, |row| row.epsilon_lower.0)
+            .at_least("ε at least", 6, |row| row.epsilon_lower.0)
             .exact("validity", |row| row.validity)
     }
 

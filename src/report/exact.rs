@@ -134,7 +134,7 @@ impl ExactAnswer {
             })
             .each(accountants, |table, (name, direction, title)| {
                 let direction = direction.unwrap_or(Direction::Forward);
-                table.number(title, 6, |row| self.accountant(name, row.order, direction))
+                table.at_most(title, 6, |row| self.accountant(name, row.order, direction))
             })
     }
 

@@ -8,7 +8,7 @@ use super::section::{Form, Section, Table};
 use crate::label_dp::LabelFamily;
 use crate::study::{
     BandedAccuracy, BandedGain, Decision, LabelComparisonAnswer, LabelFinding, LabelFindingRow, LabelMechanismRow,
-    Number, percent, short, significant,
+    Number, percent, short, significant_above, significant_below,
 };
 
 /// What was published, in few words.
@@ -53,7 +53,7 @@ fn gain(gain: &BandedGain) -> String {
 }
 
 fn interval([lower, upper]: [Number; 2]) -> String {
-    format!("{} to {}", significant(lower.0, 4), significant(upper.0, 4))
+    format!("{} to {}", significant_below(lower.0, 4), significant_above(upper.0, 4))
 }
 
 fn band(finding: LabelFinding, name: &str, ends: [Number; 2]) -> String {
@@ -153,7 +153,7 @@ impl Render for LabelComparisonAnswer {
             .number("ε claimed", 4, |row| row.epsilon.0)
             .short("δ", |row| row.delta)
             .exact("canaries", |row| row.canaries)
-            .number("ε at least", 4, |row| row.epsilon_lower.0)
+            .at_least("ε at least", 4, |row| row.epsilon_lower.0)
             .exact("published interval", |row| interval(row.published));
         let mut sections = vec![Section::new("Accuracy, ε claimed and ε shown").heading("").table(table)];
         if !self.findings.is_empty() {

@@ -11,15 +11,15 @@ impl Render for LabelAnswer {
         let count = |count: Option<u64>| count.map_or_else(String::new, |count| count.to_string());
         let table = Table::of(&self.epsilon)
             .words("method", |row| row.method)
-            .number("ε at least", 6, |row| row.epsilon_lower.0)
-            .number("at most", 6, |row| row.epsilon_upper.map(|upper| upper.0))
+            .at_least("ε at least", 6, |row| row.epsilon_lower.0)
+            .at_most("at most", 6, |row| row.epsilon_upper.map(|upper| upper.0))
             .short("δ", |row| row.delta)
             .exact("guess from", |row| {
                 format!("{} ({})", row.threshold.map_or_else(|| "none".into(), short), row.selection)
             })
             .exact("guesses", |row| count(row.guesses))
             .exact("right", |row| count(row.right))
-            .number("failure", 3, |row| row.failure_probability)
+            .at_most("failure", 3, |row| row.failure_probability)
             .words("validity", |row| row.validity);
         vec![Section::new("ε of label privacy").heading("").table(table)]
     }

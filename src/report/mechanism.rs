@@ -8,7 +8,9 @@ use super::words::distinct;
 use super::{Column, Drawing, Histograms};
 use crate::bound::Direction;
 use crate::error::{echo, one_line};
-use crate::study::{CounterexampleFound, EventBar, MechanismAnswer, Number, percent, short, significant};
+use crate::study::{
+    CounterexampleFound, EventBar, MechanismAnswer, Number, percent, short, significant, significant_below,
+};
 
 /// Pairs and outcomes that are shown in text; all are in JSON.
 const PAIRS: usize = 3;
@@ -131,7 +133,7 @@ impl Render for MechanismAnswer {
             .words("direction", |row| row.1)
             .each(orders, |table, order| {
                 let order = f64::from_bits(order);
-                table.number(format!("α = {}", short(order)), 5, |row| {
+                table.at_least(format!("α = {}", short(order)), 5, |row| {
                     let mut bounds = self.bounds.iter();
                     bounds.find(|b| (b.method, b.direction, b.order) == (row.0, row.1, order)).map(|b| b.rdp_lower.0)
                 })
@@ -141,7 +143,7 @@ impl Render for MechanismAnswer {
             .words("method", |row| row.method)
             .words("direction", |row| row.direction)
             .short("δ", |row| row.delta)
-            .number("ε at least", 6, |row| row.epsilon_lower.0)
+            .at_least("ε at least", 6, |row| row.epsilon_lower.0)
             .exact("validity", |row| row.validity);
         let again = "--counterexample FILE tests it again, from a file that --save-counterexample FILE wrote";
         let found = self.counterexample.iter();
@@ -155,7 +157,7 @@ impl Render for MechanismAnswer {
             Section::new("Differential privacy, at least").table(epsilon),
         ]);
         sections.extend(self.trade_off.iter().take(1).map(|row| {
-            let mu = significant(row.mu_lower.0, 5);
+            let mu = significant_below(row.mu_lower.0, 5);
             Section::default().notes([format!("μ of Gaussian differential privacy: at least {mu} ({})", row.validity)])
         }));
         let none = "not refuted: no violation of the claim was seen in these runs; that is no proof";

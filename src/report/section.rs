@@ -2,7 +2,7 @@
 //!
 //! An answer says here what its parts are; text and page are each written once, from these.
 
-use crate::study::{percent, short, significant};
+use crate::study::{percent, short, significant, significant_above, significant_below};
 use std::fmt::Display;
 
 /// The form that parts are made for: a page has room for more rows and words than a terminal.
@@ -145,7 +145,29 @@ impl<R> Columns<R> {
     /// Numbers with so many significant digits; where there is none the cell is empty.
     #[must_use]
     pub fn number<N: Into<Option<f64>>>(self, name: impl Into<String>, digits: usize, value: impl Fn(&R) -> N) -> Self {
-        self.column(name, false, |row| value(row).into().map_or_else(String::new, |value| significant(value, digits)))
+        self.exact(name, |row| value(row).into().map_or_else(String::new, |value| significant(value, digits)))
+    }
+
+    /// Lower bounds: as [`number`](Self::number), rounded down.
+    #[must_use]
+    pub fn at_least<N: Into<Option<f64>>>(
+        self,
+        name: impl Into<String>,
+        digits: usize,
+        value: impl Fn(&R) -> N,
+    ) -> Self {
+        self.exact(name, |row| value(row).into().map_or_else(String::new, |bound| significant_below(bound, digits)))
+    }
+
+    /// Upper bounds: as [`number`](Self::number), rounded up.
+    #[must_use]
+    pub fn at_most<N: Into<Option<f64>>>(
+        self,
+        name: impl Into<String>,
+        digits: usize,
+        value: impl Fn(&R) -> N,
+    ) -> Self {
+        self.exact(name, |row| value(row).into().map_or_else(String::new, |bound| significant_above(bound, digits)))
     }
 
     /// Numbers that a user gave, as short as they read back.

@@ -52,8 +52,8 @@ impl TokensAnswer {
             .when(replaced, |table| table.exact("replaced by", |row| of(row.replaced_by)))
             .number("forward", 4, |row| row.forward.0)
             .number("reverse", 4, |row| row.reverse.0)
-            .number("one answer, at most", 4, |row| row.largest.0)
-            .when(answered, |table| table.number("by the tokens, at least", 4, |row| row.at_least.map(|one| one.0)));
+            .at_most("one answer, at most", 4, |row| row.largest.0)
+            .when(answered, |table| table.at_least("by the tokens, at least", 4, |row| row.at_least.map(|one| one.0)));
         let note = match self.neighbors {
             TokenNeighbors::Removed => "Forward: the answers of all members from those without the member.",
             TokenNeighbors::Replaced => {
@@ -68,7 +68,7 @@ impl TokensAnswer {
             .words("bound", |row| row.name)
             .short("α", |row| row.order)
             .number("one answer", 4, |row| row.answer.0)
-            .number("exact, at most", 4, |row| row.largest.0)
+            .at_most("exact, at most", 4, |row| row.largest.0)
             .when(self.accountants.iter().any(|row| !row.is_theorem()), |table| {
                 table.exact("answers above", |row| if row.is_theorem() { String::new() } else { row.above.to_string() })
             })
@@ -121,11 +121,11 @@ impl TokensAnswer {
             .when(answered, |table| {
                 table
                     .number("loss of the answers", 4, |row| row.loss.map(|one| one.0))
-                    .number(format!("ε at least, δ = {delta}"), 4, |row| row.epsilon_at_least.map(|one| one.0))
-                    .number("μ at least", 4, |row| row.mu_at_least.map(|one| one.0))
+                    .at_least(format!("ε at least, δ = {delta}"), 4, |row| row.epsilon_at_least.map(|one| one.0))
+                    .at_least("μ at least", 4, |row| row.mu_at_least.map(|one| one.0))
             })
             .when(fixed && !composed, |table| {
-                table.number(format!("ε at most, δ = {delta}"), 4, |row| row.epsilon_at_most.map(|one| one.0))
+                table.at_most(format!("ε at most, δ = {delta}"), 4, |row| row.epsilon_at_most.map(|one| one.0))
             })
             .when(composed, |table| table.words(format!("ε, δ = {delta}"), |row| enclosed(row.epsilon)));
         let mut notes = Vec::new();
@@ -161,9 +161,9 @@ impl TokensAnswer {
             .short("α", |row| row.order)
             .exact("member", |row| row.member)
             .when(self.replaced(), |table| table.exact("replaced by", |row| of(row.replaced_by)))
-            .number("forward, at least", 4, |row| row.forward.0)
+            .at_least("forward, at least", 4, |row| row.forward.0)
             .number("exact", 4, |row| row.exact_forward.0)
-            .number("reverse, at least", 4, |row| row.reverse.0)
+            .at_least("reverse, at least", 4, |row| row.reverse.0)
             .number("exact", 4, |row| row.exact_reverse.0);
         let from = match found.source {
             TranscriptSource::Recorded => "recorded",
@@ -192,8 +192,8 @@ impl TokensAnswer {
             .exact("member", |row| row.member)
             .when(self.replaced(), |table| table.exact("replaced by", |row| of(row.replaced_by)))
             .exact("groups", |row| row.groups)
-            .number(format!("ε at least, δ = {}", short(self.delta.0)), 4, |row| row.epsilon_at_least.0)
-            .number("μ at least", 4, |row| row.mu_at_least.0);
+            .at_least(format!("ε at least, δ = {}", short(self.delta.0)), 4, |row| row.epsilon_at_least.0)
+            .at_least("μ at least", 4, |row| row.mu_at_least.0);
         [renyi, Section::new("Members by transcripts").heading("ε and μ of all answers by transcripts").table(table)]
     }
 

@@ -27,14 +27,14 @@ impl TradeOffRow {
             .map(|row| (format!("δ at ε = {}, {}", short(row.epsilon), row.direction), row.delta_lower.0));
         let bounds = Table::of([("μ".to_owned(), self.mu_lower.0)].into_iter().chain(delta))
             .words("quantity", |row| row.0.clone())
-            .number("at least", 6, |row| row.1);
+            .at_least("at least", 6, |row| row.1);
         let most = if form == Form::Text { SHOWN } else { usize::MAX };
         let band = Table::of(self.points.iter().take(most))
             .words("outputs O", |point| listed(&point.outcomes))
-            .number("P(O) from", 5, |point| point.p[0].0)
-            .number("to", 5, |point| point.p[1].0)
-            .number("Q(O) from", 5, |point| point.q[0].0)
-            .number("to", 5, |point| point.q[1].0);
+            .at_least("P(O) from", 5, |point| point.p[0].0)
+            .at_most("to", 5, |point| point.p[1].0)
+            .at_least("Q(O) from", 5, |point| point.q[0].0)
+            .at_most("to", 5, |point| point.q[1].0);
         [
             Section::new("μ and δ, at least").heading(self.words()).table(bounds),
             Section::new("Trade-off band").table(band).notes(rest(self.points.len(), most, "sets")),

@@ -71,12 +71,12 @@ impl VotesAnswer {
             .exact("query", |query| &query.query)
             .exact("label", |query| query.label.map_or_else(|| "-".into(), |label| label.to_string()))
             // A method that was not applied to this query leaves its cell empty.
-            .each(self.methods(), |table, method| table.number(method, 3, |query| self.lower(query, method, order)))
+            .each(self.methods(), |table, method| table.at_least(method, 3, |query| self.lower(query, method, order)))
             .number(self.distribution.column(), 3, |query| self.exact_value(query, order))
-            .each(self.upper_names(), |table, name| table.number(name, 3, |query| self.upper(query, name, order)))
+            .each(self.upper_names(), |table, name| table.at_most(name, 3, |query| self.upper(query, name, order)))
             .exact(self.share_name(), |query| share(self.certified(query, order), self.exact_value(query, order)))
             .when(with_epsilon, |table| {
-                table.number("ε at least", 3, |query| guaranteed(query).map_or(0.0, |epsilon| epsilon.max(0.0)))
+                table.at_least("ε at least", 3, |query| guaranteed(query).map_or(0.0, |epsilon| epsilon.max(0.0)))
             })
     }
 
@@ -100,9 +100,9 @@ impl VotesAnswer {
         let upper = |name: &str, order: f64| mean(&|query| self.upper(query, name, order).unwrap_or(f64::INFINITY));
         Table::of(self.shown_orders())
             .short("order α", |order| *order)
-            .each(self.methods(), |table, method| table.number(method, 4, |order| lower(method, *order)))
+            .each(self.methods(), |table, method| table.at_least(method, 4, |order| lower(method, *order)))
             .number(self.distribution.column(), 4, |order| exact(*order))
-            .each(self.upper_names(), |table, name| table.number(name, 4, |order| upper(name, *order)))
+            .each(self.upper_names(), |table, name| table.at_most(name, 4, |order| upper(name, *order)))
             .exact(self.share_name(), |order| share(mean(&|query| self.certified(query, *order)), exact(*order)))
     }
 }

@@ -72,13 +72,12 @@ pub(crate) fn nearest_digits(value: f64, digits: usize) -> f64 {
     format!("{value:.*e}", digits.saturating_sub(1)).parse().unwrap_or(value)
 }
 
-/// The largest number with this many digits that is not above a positive number.
+/// The largest number with this many digits that is not above another.
 pub(crate) fn digits_below(value: f64, digits: usize) -> f64 {
-    let near = nearest_digits(value, digits);
-    if near <= value || !value.is_finite() { near } else { nearest_digits(near - last_digit(value, digits), digits) }
+    -digits_above(-value, digits)
 }
 
-/// The smallest number with this many digits that is not below a positive number.
+/// The smallest number with this many digits that is not below another.
 pub(crate) fn digits_above(value: f64, digits: usize) -> f64 {
     let near = nearest_digits(value, digits);
     if near >= value || !value.is_finite() { near } else { nearest_digits(near + last_digit(value, digits), digits) }
@@ -86,7 +85,7 @@ pub(crate) fn digits_above(value: f64, digits: usize) -> f64 {
 
 /// One unit in the last of this many digits.
 fn last_digit(value: f64, digits: usize) -> f64 {
-    10f64.powi(value.log10().floor() as i32 + 1 - digits as i32)
+    10f64.powi(value.abs().log10().floor() as i32 + 1 - digits as i32)
 }
 
 /// A lower bound with this many significant digits, rounded down.
@@ -97,13 +96,15 @@ fn last_digit(value: f64, digits: usize) -> f64 {
 /// ```
 #[must_use]
 pub fn significant_below(value: f64, digits: usize) -> String {
-    significant(if value > 0.0 { digits_below(value, digits) } else { value }, digits)
+    significant(digits_below(value, digits), digits)
 }
 
-/// An upper bound with this many significant digits, rounded up.
+/// An upper bound with this many significant digits, rounded up: but for a 2^-40 of it, which is what bounds in doubles
+/// are rounded up by, so that three halves are not 1.50001.
 #[must_use]
 pub fn significant_above(value: f64, digits: usize) -> String {
-    significant(if value > 0.0 { digits_above(value, digits) } else { value }, digits)
+    const IN_DOUBLES: f64 = 1.0 / (1u64 << 40) as f64;
+    significant(digits_above(value * (1.0 - IN_DOUBLES.copysign(value)), digits), digits)
 }
 
 /// The digits on which both ends of a value agree; few where they agree on less or an end is not known, as of a lower end
@@ -190,6 +191,12 @@ mod tests {
             let down = digits_below(value, 6);
             assert!(down <= value && down >= value * (1.0 - 1.1e-5) - 1e-322, "{value}: {down}");
         }
+        assert_eq!([significant_below(-0.1234, 3), significant_above(-0.1234, 3)], ["-0.124", "-0.123"]);
+        assert_eq!(
+            [1.5f64.next_up(), f64::INFINITY, 1.5 + 1e-9].map(|x| significant_above(x, 3)),
+            ["1.50", "inf", "1.51"]
+        );
+        assert_eq!([significant_below(0.0, 3), significant_above(f64::NEG_INFINITY, 3)], ["0", "-inf"]);
         assert_eq!([digits_below(1.0 - 1e-12, 6), digits_below(f64::INFINITY, 6)], [0.999_999, f64::INFINITY]);
     }
 }

@@ -195,7 +195,8 @@ impl Study for SelfCheckStudy {
             .collect();
         let whole = targets.len();
         let beside = Beside { composition: Composition::PerQuery, composed: 0, trade_off: false, whole };
-        let (planned, budget) = plan_all(&targets, &self.bounds, beside, self.seed)?;
+        let (planned, budget) =
+            plan_all(&targets, &self.bounds, beside, self.seed, &Meter::new(progress, whole as u64, "queries"))?;
         let (mut checks, mut checked) = (Vec::new(), Vec::new());
         let mut of_case = CheckCase::ALL.map(|_| Vec::new());
         for (place, (audited, planned)) in self.queries.iter().zip(&planned).enumerate() {

@@ -4,6 +4,7 @@
 use super::bounds::Bounds;
 use super::composed::{Meaning, meaning};
 use super::evidence::Wanted;
+use super::progress::Meter;
 use crate::audit::{AuditPlan, BoundEvent, FailureBudget, Guide, Method, QueryAudit, Recommendation, audit_counts};
 use crate::bound::Validity;
 use crate::counts::PairedCounts;
@@ -64,11 +65,12 @@ pub(crate) struct Planned {
 /// The plans of all queries and the shares of their events.
 ///
 /// Methods, events and their numbers depend on the guides and on the numbers of outputs, never on the counts.
-pub(crate) fn plan_all(
+pub(super) fn plan_all(
     queries: &[Target<'_>],
     bounds: &Bounds,
     beside: Beside,
     seed: u64,
+    queries_seen: &Meter<'_>,
 ) -> Result<(Vec<Planned>, FailureBudget)> {
     let budget = FailureBudget::new(bounds.failure_probability, bounds.failure_per, queries.len());
     let budget = budget.part_of(beside.whole).joint(beside.joint(queries));
@@ -86,7 +88,10 @@ pub(crate) fn plan_all(
     let likely = budget.events(most(&|_| vec![Method::ClopperPearson, Method::KCutRegion]));
     let plans: Vec<(AuditPlan, Option<Recommendation>)> = queries
         .par_iter()
-        .map(|query| bounds.plan(query.counts, query.guide, likely.share(), seed))
+        .map(|query| {
+            queries_seen.add_in_passes(1)?;
+            bounds.plan(query.counts, query.guide, likely.share(), seed)
+        })
         .collect::<Result<_>>()?;
     let budget = budget.events(most(&|place| plans[place].0.methods.clone()));
     let planned = plans.into_iter().map(|(plan, recommendation)| {

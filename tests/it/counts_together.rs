@@ -123,3 +123,22 @@ fn the_page_shows_all_of_it() {
         assert!(page.contains(words), "{words}");
     }
 }
+
+/// Text has fewer digits than JSON, rounded to the safe side: a lower bound in it is never above that in the document.
+#[test]
+fn digits_of_a_lower_bound_are_rounded_down() {
+    let desk = desk();
+    let command = "audit counts counts.csv --methods all --resamples 200";
+    let document = desk.json(command);
+    let text = desk.stdout(command);
+    let ends = rows(&document["epsilon"]).iter().map(|row| number(&row["epsilon_lower"])).filter(|end| *end > 0.0);
+    let digits = |line: &str| line.split_whitespace().filter_map(|word| word.parse::<f64>().ok()).collect::<Vec<_>>();
+    let shown: Vec<f64> = text.lines().flat_map(digits).collect();
+    let mut found = 0;
+    for end in ends {
+        let near = shown.iter().filter(|value| (*value / end - 1.0).abs() < 1e-5);
+        found += near.filter(|value| **value <= end).count();
+        assert!(!shown.iter().any(|value| *value > end && value / end - 1.0 < 1e-5), "{end} is shown as more:\n{text}");
+    }
+    assert!(found > 10, "{found} of {text}");
+}

@@ -42,7 +42,7 @@ UNVIABLE = WORK / "unviable.txt"
 LEDGER = WORK / "outcomes.tsv"
 # Why survivors survive: file, mutant, text of the line, reason.
 EXPLAINED = pathlib.Path(__file__).parent / "explained.tsv"
-ROOMS = ["interval", "audit", "accountant", "divergence", "distribution"]
+ROOMS = ["interval", "audit", "accountant", "bound", "divergence", "distribution"]
 SWITCH = """
 /// Which of the mutants written into this copy is on.
 pub(crate) mod mutant_switch {
@@ -369,6 +369,7 @@ def main():
         "--minutes", type=float, default=120, help="after which no further mutant is run (default: 120)"
     )
     parser.add_argument("--opt-level", default="1", help="of the mutated crate (default: 1)")
+    parser.add_argument("--since", metavar="REVISION", help="sample only files that changed since this commit")
     parser.add_argument("--only", metavar="TEXT", help="run only sampled mutants whose name contains this")
     parser.add_argument("--resume", action="store_true", help="do not run mutants again that were caught before")
     parser.add_argument("--result", type=pathlib.Path, help="also write the tables and the survivors to this file")
@@ -377,10 +378,14 @@ def main():
     totals, mutants, seeds = {}, [], options.seed or [1]
     reasons = explanations()
     stale = {place for place in reasons if place[0].split("/")[1] in (options.room or ROOMS)}
+    changed = ["git", "diff", "--name-only", options.since or "HEAD", "--", "src"]
+    changed = set(subprocess.run(changed, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\n"))
     for room in options.room or ROOMS:
         all_of_room = listed(room)
-        totals[room] = len(all_of_room)
         stale -= {mutant.place for mutant in all_of_room}
+        if options.since:
+            all_of_room = [mutant for mutant in all_of_room if mutant.file in changed]
+        totals[room] = len(all_of_room)
         for seed in seeds:
             sample = random.Random(f"{seed} {room}").sample(all_of_room, min(options.sample, len(all_of_room)))
             for mutant in sample:

@@ -66,6 +66,23 @@ impl OutputBins {
         }
         Ok(Self { cuts })
     }
+
+    /// The same bins, cut too in the widest gaps above and below the median of sorted values, if a gap is wider than what
+    /// lies between it and the median: what is rare and far from all others is then no part of a bin of frequent values.
+    pub(crate) fn split_at_gaps(mut self, sorted: &[f64]) -> Self {
+        let (below, above) = sorted.split_at(sorted.len() / 2);
+        let Some(&median) = above.first() else { return self };
+        for part in [below, above] {
+            let widest = part.windows(2).max_by(|a, b| (a[1] - a[0]).total_cmp(&(b[1] - b[0])));
+            let Some(&[low, high]) = widest else { continue };
+            let bin = self.bin(low);
+            let near = if high <= median { median - high } else { low - median };
+            if high - low > near && bin == self.bin(high) {
+                self.cuts.insert(bin, Cut { at: shortest_between(low, high), after: false });
+            }
+        }
+        self
+    }
 }
 
 /// The number with the fewest digits in (low, high], for low < high.
@@ -123,6 +140,20 @@ mod tests {
         assert_eq!((bins.bins(), bins.bin(0.0), bins.bin(f64::MAX)), (3, 0, 1));
         let text = serde_json::to_string(&bins).unwrap();
         assert_eq!(serde_json::from_str::<OutputBins>(&text).unwrap(), bins);
+    }
+
+    #[test]
+    fn gaps_part_what_is_far_from_frequent_values() {
+        let values = [-9.0, -1.0, -0.5, 0.0, 0.25, 0.5, 1.0, 700.0, 700.0];
+        let bins = OutputBins::new(&[0.0, 0.4]).unwrap().split_at_gaps(&values);
+        assert_eq!(bins.labels(), ["(-inf, -5)", "[-5, 0)", "[0, 0.4)", "[0.4, 400)", "[400, inf)"]);
+        // Nothing is cut twice, or between equal values.
+        assert_eq!(bins.clone().split_at_gaps(&values), bins);
+        for values in [&[] as &[f64], &[1.0], &[1.0; 5], &[f64::MIN, f64::MIN, f64::MAX, f64::MAX]] {
+            assert_eq!(bins.clone().split_at_gaps(values), bins);
+        }
+        let wide = OutputBins::new(&[0.0]).unwrap().split_at_gaps(&[f64::MIN, f64::MIN, 1.0, f64::MAX]);
+        assert_eq!((wide.bin(1.0), wide.bin(f64::MAX)), (1, 2));
     }
 
     #[test]

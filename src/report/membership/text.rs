@@ -40,8 +40,8 @@ impl TextMembershipAnswer {
         Table::of(&self.attacks)
             .words("score", |row| row.score)
             .number("AUC", 4, |row| row.auc)
-            .number("from", 4, |row| row.auc_lower)
-            .number("to", 4, |row| row.auc_upper)
+            .at_least("from", 4, |row| row.auc_lower)
+            .at_most("to", 4, |row| row.auc_upper)
             .number("balanced accuracy", 4, |row| row.balanced_accuracy)
             .number("advantage", 4, |row| row.advantage)
             .each(targets, |table, (index, at)| {

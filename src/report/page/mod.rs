@@ -5,7 +5,7 @@ use super::envelope::Envelope;
 use super::figure::{Drawing, shortened, visible};
 use super::meaning::one_in;
 use super::section::{Body, Column, Section, Table};
-use crate::study::{Claim, Warning, rounded_up, short, significant};
+use crate::study::{Claim, Warning, rounded_up, short, significant_below};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde_json::Value;
 
@@ -176,7 +176,7 @@ fn claims(claims: &[Claim], refuted_by: Option<&str>) -> Markup {
                             @if claim.lower.0 == 0.0 {
                                 "There is no lower bound above 0"
                             } @else {
-                                "The value is at least " (significant(claim.lower.0, 6))
+                                "The value is at least " (significant_below(claim.lower.0, 6))
                             }
                             @if !claim.query.is_empty() { " (query " (shortened(&claim.query, LONG_CELL)) ")" }
                             @if claim.failure_probability > 0.0 {

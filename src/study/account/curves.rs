@@ -8,13 +8,11 @@ use crate::bound::{AtMost, Direction, Directions, Figures, Validity};
 use crate::distribution::{Noise, OutputPair};
 use crate::divergence::{Conversion, RdpCurve, order_grid};
 use crate::error::Result;
-use crate::histogram::{Adjacency, VoteHistogram};
 use crate::mechanism::{Mechanism, NoisyArgmax, RandomVotes};
 use crate::quantity::{Delta, Order};
 use crate::record::{RecordedQuery, ScenarioQuery};
 use crate::study::progress::Meter;
 use rayon::prelude::*;
-use std::collections::BTreeMap;
 
 /// The cost of a sequence of answers.
 pub struct NamedCurve {
@@ -59,15 +57,15 @@ impl NamedCurve {
     }
 }
 
-/// Every n-th order of the grid is used for many different releases: that raises ε by less than 1 %.
+/// Every n-th order of the grid is used for exact costs and many different releases: that raises ε by less than 1 %.
 const FEW_STEP: usize = 5;
 
-/// The orders of all curves that are compared: with fewer of them an exact ε could be above a bound of it.
+/// The orders of all curves but the exact ones.
 pub fn all_orders(requested: &[Order]) -> Vec<Order> {
     with(order_grid(), requested)
 }
 
-/// The orders of many different releases.
+/// Fewer orders, of many different releases.
 pub fn some_orders(requested: &[Order]) -> Vec<Order> {
     with(order_grid().into_iter().filter(|order| order.get() < 2000.0).step_by(FEW_STEP).collect(), requested)
 }
@@ -131,81 +129,43 @@ pub fn recorded(
     Ok(curves)
 }
 
-/// The exact cost of one answer per recorded query, conditional on the votes.
+/// The orders of exact costs, which are slower: few, and those at which some bound has its least ε, so that no exact ε
+/// is above one.
+pub fn exact_orders(
+    requested: &[Order],
+    bounds: &[NamedCurve],
+    deltas: &[Delta],
+    conversion: Conversion,
+) -> Vec<Order> {
+    let best = bounds.iter().flat_map(|bound| deltas.iter().map(|&delta| bound.epsilon(delta, conversion).1));
+    with(some_orders(requested), &best.filter_map(|order| Order::new(order).ok()).collect::<Vec<_>>())
+}
+
+/// The exact cost of one answer per recorded query, conditional on the votes, and that of all answers when one teacher,
+/// or one party, changes any of its votes; without the latter where the recording does not say who voted for what.
 ///
 /// # Errors
 /// [`Error::Rejected`](crate::Error::Rejected) when a histogram has too many neighbors to be searched.
 pub fn exact(
     mechanism: NoisyArgmax,
     queries: &[RecordedQuery],
-    requested: &[Order],
-    meter: &Meter<'_>,
-) -> Result<NamedCurve> {
-    Ok(NamedCurve {
-        name: "exact-per-query",
-        meaning: CostMeaning::ExactGivenVotes,
-        directions: Directions::Both,
-        validity: Validity::Exact,
-        curve: exact_curve(mechanism, queries, &all_orders(requested), meter)?,
-        largest_loss: AtMost::NOTHING,
-    })
-}
-
-/// Σ over the queries of the largest divergence, in either direction, from any histogram one moved vote away.
-fn exact_curve(
-    mechanism: NoisyArgmax,
-    queries: &[RecordedQuery],
     orders: &[Order],
     meter: &Meter<'_>,
-) -> Result<RdpCurve> {
-    // Classes are alike: histograms that are permutations of each other cost the same.
-    let mut different: BTreeMap<Vec<u64>, f64> = BTreeMap::new();
-    for query in queries {
-        let mut counts = query.histogram.counts().to_vec();
-        counts.sort_unstable();
-        *different.entry(counts).or_default() += 1.0;
-    }
-    let different: Vec<(Vec<u64>, f64)> = different.into_iter().collect();
-    let costs: Vec<Vec<f64>> = different
-        .par_iter()
-        .map(|(counts, times)| {
-            let votes = VoteHistogram::new(counts.clone())?;
-            // Without a vote to move, or a class to move it to, nothing changes.
-            let costs = if votes.neighbors(Adjacency::Moved).is_empty() {
-                vec![0.0; orders.len()]
-            } else {
-                let worst = mechanism.worst_neighbors(&votes, Adjacency::Moved, orders, &[])?;
-                worst.renyi.iter().map(|[forward, reverse]| times * forward.value.max(reverse.value)).collect()
-            };
-            meter.add(*times as u64)?;
-            Ok(costs)
+) -> Result<Vec<NamedCurve>> {
+    let moves = VoterMoves::new(mechanism, queries, orders, meter)?;
+    let curve = |name, meaning, values| {
+        Ok(NamedCurve {
+            name,
+            meaning,
+            directions: Directions::Both,
+            validity: Validity::Exact,
+            curve: RdpCurve::new(orders.to_vec(), values)?,
+            largest_loss: AtMost::NOTHING,
         })
-        .collect::<Result<_>>()?;
-    let sums = (0..orders.len()).map(|index| costs.iter().map(|cost| cost[index]).sum()).collect();
-    RdpCurve::new(orders.to_vec(), sums)
-}
-
-/// The exact cost of all answers when one teacher, or one party, changes any of its votes; None where the recording
-/// does not say who voted for what.
-///
-/// # Errors
-/// Those of the distributions.
-pub fn one_voter(mechanism: NoisyArgmax, queries: &[RecordedQuery], requested: &[Order]) -> Result<Option<NamedCurve>> {
-    let orders = all_orders(requested);
-    let Some(moves) = VoterMoves::new(mechanism, queries, &orders)? else { return Ok(None) };
-    let values = (0..orders.len()).map(|place| {
-        let largest = |direction| moves.sums(place, direction).into_iter().fold(0.0, f64::max);
-        largest(Direction::Forward).max(largest(Direction::Reverse))
-    });
-    let curve = RdpCurve::new(orders.clone(), values.collect())?;
-    Ok(Some(NamedCurve {
-        name: "exact-one-voter",
-        meaning: CostMeaning::ExactOfOneVoter,
-        directions: Directions::Both,
-        validity: Validity::Exact,
-        curve,
-        largest_loss: AtMost::NOTHING,
-    }))
+    };
+    let per_query = curve("exact-per-query", CostMeaning::ExactGivenVotes, moves.per_query());
+    let one_voter = moves.one_voter().map(|values| curve("exact-one-voter", CostMeaning::ExactOfOneVoter, values));
+    [per_query].into_iter().chain(one_voter).collect()
 }
 
 /// Costs of one answer per query of a scenario: the exact ones added up, or the largest of them.

@@ -1,7 +1,7 @@
 //! All answers together by composition of privacy losses: nothing is lost to an order of Rényi.
 
 use super::meaning::{ComposedEpsilonAt, CostMeaning, EpsilonAtDelta, LossComposition};
-use super::voter_moves::VoterMoves;
+use super::voter_moves::{VoterMoves, voters};
 use crate::bound::Direction;
 use crate::distribution::OutputPair;
 use crate::divergence::{Bracket, ComposedDirection, EnclosedLoss, PrivacyLoss, compose_losses};
@@ -49,7 +49,7 @@ pub fn recorded(
         .par_iter()
         .map(|(counts, times)| {
             let losses = of_votes(mechanism, &VoteHistogram::new(counts.clone())?, order, *times)?;
-            meter.add(*times)?;
+            meter.add_in_passes(*times)?;
             Ok(losses)
         })
         .collect::<Result<_>>()?;
@@ -95,8 +95,12 @@ pub fn one_voter(
     queries: &[RecordedQuery],
     order: Order,
     (deltas, delta): (&[Delta], Delta),
+    meter: &Meter<'_>,
 ) -> Result<Option<Vec<EpsilonAtDelta>>> {
-    let Some(moves) = VoterMoves::new(mechanism, queries, &[order])? else { return Ok(None) };
+    if voters(queries) == 0 {
+        return Ok(None);
+    }
+    let moves = VoterMoves::new(mechanism, queries, &[order], meter)?;
     let mut composed = Vec::new();
     for direction in Direction::BOTH {
         let losses = moves.losses(0, direction)?;

@@ -49,6 +49,19 @@ pub enum CostMeaning {
 }
 
 impl CostMeaning {
+    /// Whether the charge is at least what it holds for costs, and neither exactly that nor a mean.
+    #[must_use]
+    pub const fn is_bound(self) -> bool {
+        match self {
+            Self::DataIndependent | Self::AnyData | Self::DataDependent => true,
+            Self::Expected
+            | Self::ExactGivenVotes
+            | Self::ExactOfOneVoter
+            | Self::ExactOfScenario
+            | Self::ExactOfOneAnswer => false,
+        }
+    }
+
     /// What stands in tables.
     #[must_use]
     pub const fn words(self) -> &'static str {

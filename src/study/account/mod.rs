@@ -96,11 +96,9 @@ impl AccountStudy {
         let mut left_out = None;
         if self.exact {
             let meter = Meter::new(progress, queries.len() as u64, "queries");
-            match curves::exact(mechanism, queries, &self.orders, &meter) {
-                Ok(curve) => {
-                    curves.push(curve);
-                    curves.extend(curves::one_voter(mechanism, queries, &self.orders)?);
-                }
+            let orders = curves::exact_orders(&self.orders, &curves, &deltas(self.delta), self.conversion);
+            match curves::exact(mechanism, queries, &orders, &meter) {
+                Ok(exact) => curves.extend(exact),
                 // The other figures hold without it.
                 Err(Error::Rejected { reason, .. }) => left_out = Some(reason),
                 Err(error) => return Err(error),
@@ -111,7 +109,7 @@ impl AccountStudy {
             let meter = Meter::new(progress, queries.len() as u64, "queries");
             let (order, deltas) = (self.best_order(&curves)?, deltas(self.delta));
             let mut losses = losses::recorded(mechanism, queries, order, (&deltas, self.delta), &meter)?;
-            losses.one_voter = losses::one_voter(mechanism, queries, order, (&deltas, self.delta))?;
+            losses.one_voter = losses::one_voter(mechanism, queries, order, (&deltas, self.delta), &meter)?;
             curves::consistent_losses(&curves, &losses, self.conversion)?;
             Ok::<_, Error>(losses)
         });

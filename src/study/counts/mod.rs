@@ -79,15 +79,15 @@ impl Study for CountsStudy {
             trade_off: self.wants_trade_off(),
             whole: queries.len(),
         };
-        let (planned, budget) = plan_all(&targets, &self.bounds, beside, self.seed)?;
-        let failure = FailureNote::new(&budget, planned.iter().any(Planned::has_nominal));
         let meter = Meter::new(progress, queries.len() as u64, "queries");
+        let (planned, budget) = plan_all(&targets, &self.bounds, beside, self.seed, &meter)?;
+        let failure = FailureNote::new(&budget, planned.iter().any(Planned::has_nominal));
         let audits: Vec<Applied> = queries
             .par_iter()
             .zip(planned)
             .map(|(query, planned)| {
                 let applied = planned.apply(&query.counts, &query.guide)?;
-                meter.add(1)?;
+                meter.add_in_passes(1)?;
                 Ok(applied)
             })
             .collect::<Result<_>>()?;

@@ -207,17 +207,18 @@ impl Study for VotesStudy {
                           worst with --n-queries, or take them one by one with --composition per-query";
             return Err(Error::Rejected { operation: "composition", reason: reason.into() });
         }
-        let audited = self.audit(progress)?;
+        let meter = Meter::new(progress, self.queries.len() as u64, "queries");
+        let audited = self.audit(progress, &meter)?;
         let distribution = distribution_kind(&audited);
         let targets: Vec<Target> =
             audited.iter().map(|query| Target { counts: &query.counts, guide: &query.guide }).collect();
         let composed = if self.repeated.is_some() { 1 } else { audited.len() };
         let whole = self.whole.map_or(audited.len(), |queries| queries as usize);
         let beside = Beside { composition: self.composition, composed, trade_off: false, whole };
-        let (planned, budget) = plan_all(&targets, &self.bounds, beside, self.seed)?;
+        let (planned, budget) = plan_all(&targets, &self.bounds, beside, self.seed, &meter)?;
         let failure = FailureNote::new(&budget, planned.iter().any(Planned::has_nominal));
         let (queries, left_out): (Vec<VotesQuery>, Vec<Vec<Skipped>>) =
-            rows(distribution, &audited, planned)?.into_iter().unzip();
+            rows(distribution, &audited, planned, &meter)?.into_iter().unzip();
         let composed = self.together(&audited, distribution, &budget)?;
         self.consistent(distribution, &audited, &queries, composed.as_ref())?;
         Ok(VotesAnswer {
@@ -266,24 +267,23 @@ impl VotesStudy {
     }
 
     /// Distributions on all threads, then the outputs query by query; a simulation is itself on all threads.
-    fn audit(&self, progress: &Progress<'_>) -> Result<Vec<AuditedVotes>> {
-        let pairs: Vec<(OutputPair, Option<SeriesNote>)> =
-            self.queries.par_iter().map(|query| self.output_pair(&query.model)).collect::<Result<_>>()?;
-        let known = WorstCases::default();
-        let count = self.queries.len() as u64;
-        let meter = match self.sampling {
-            Sampling::MonteCarlo => Meter::new(progress, (2 * self.samples).saturating_mul(count), "outputs"),
-            Sampling::ExactDistribution => Meter::new(progress, count, "queries"),
+    fn audit(&self, progress: &Progress<'_>, queries: &Meter<'_>) -> Result<Vec<AuditedVotes>> {
+        let pair = |query: &ModeledQuery| {
+            queries.add_in_passes(1)?;
+            self.output_pair(&query.model)
         };
+        let pairs: Vec<(OutputPair, Option<SeriesNote>)> = self.queries.par_iter().map(pair).collect::<Result<_>>()?;
+        let known = WorstCases::default();
+        let outputs = Meter::new(progress, (2 * self.samples).saturating_mul(self.queries.len() as u64), "outputs");
         self.queries
             .iter()
             .zip(pairs)
             .map(|(query, (pair, series))| {
                 let simulation = Simulation::new(self.samples)?.seed(self.seed).query(query.position as u64);
                 let counts = match self.sampling {
-                    Sampling::MonteCarlo => self.simulated(query, simulation, &meter)?,
+                    Sampling::MonteCarlo => self.simulated(query, simulation, &outputs)?,
                     Sampling::ExactDistribution => {
-                        meter.add(1)?;
+                        queries.add_in_passes(1)?;
                         sample_distributions(pair.dataset(), pair.neighbor(), simulation)?
                     }
                 };
@@ -358,8 +358,10 @@ fn rows(
     distribution: DistributionKind,
     audited: &[AuditedVotes],
     planned: Vec<Planned>,
+    meter: &Meter<'_>,
 ) -> Result<Vec<(VotesQuery, Vec<Skipped>)>> {
     let row = |(query, planned): (&AuditedVotes, Planned)| {
+        meter.add_in_passes(1)?;
         let Applied { plan, audit, recommendation } = planned.apply(&query.counts, &query.guide)?;
         let divergences = plan.orders.iter().map(|&order| ExactRow {
             order: order.get(),

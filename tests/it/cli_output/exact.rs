@@ -22,7 +22,7 @@ fn exact_text() {
     Rényi divergence in nats; the accountants bound both directions from above, or the one they name
       order α              D(P‖Q)              D(Q‖P)   gnmax-data-dependent   gnmax-data-independent   gnmax-worst-case
       ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-            2   0.239564145745804   0.312352841854614               0.500000                 0.500000           0.325857
+            2   0.239564145745804   0.312352841854614               0.500000                 0.500000           0.325858
            10   0.399220743846952   0.664022700391515                2.50000                  2.50000            2.29550
 
     Privacy profile: the smallest δ at each ε
@@ -60,7 +60,7 @@ fn exact_text_of_the_worst_neighbor() {
     Rényi divergence in nats; the accountants bound both directions from above, or the one they name
       order α              D(P‖Q)              D(Q‖P)   worst P‖Q   worst Q‖P   gnmax-data-dependent   gnmax-data-independent   gnmax-worst-case
       ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-            2   0.302950835564604   0.312352841854614       1 → 0       0 → 1               0.500000                 0.500000           0.325857
+            2   0.302950835564604   0.312352841854614       1 → 0       0 → 1               0.500000                 0.500000           0.325858
            10    1.62938674902069    1.41267345937468       4 → 0       0 → 4                2.50000                  2.50000            2.29550
 
     Privacy profile: the smallest δ at each ε

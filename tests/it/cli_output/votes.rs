@@ -13,9 +13,9 @@ fn prompt_votes_text() {
     Rényi divergence of order 2, forward, per query (nats)
       query   label   k-cut-region     exact   gnmax-data-dependent   gnmax-data-independent   gnmax-worst-case   lower/exact   ε at least
       ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-          0       4        5.57e-5   5.72e-4                0.00125                  0.00125            8.00e-4         9.7 %            0
-          1       9              0   4.18e-7                1.66e-5                  0.00125            8.00e-4         0.0 %            0
-          2       2        2.13e-4   7.65e-4                0.00125                  0.00125            8.00e-4        27.8 %       0.0101
+          0       4        5.57e-5   5.72e-4                0.00125                  0.00125            8.01e-4         9.7 %            0
+          1       9              0   4.18e-7                1.67e-5                  0.00125            8.01e-4         0.0 %            0
+          2       2        2.12e-4   7.65e-4                0.00125                  0.00125            8.01e-4        27.8 %       0.0101
 
     leakage certified in 2 of 3 queries
 
@@ -23,17 +23,17 @@ fn prompt_votes_text() {
       order α   k-cut-region      exact   gnmax-data-dependent   gnmax-data-independent   gnmax-worst-case   lower/exact
       ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
             2       8.950e-5   4.458e-4               8.389e-4                 0.001250           8.001e-4        20.1 %
-            8       3.596e-4   0.001810               0.003341                 0.005000           0.003204        19.9 %
+            8       3.596e-4   0.001810               0.003341                 0.005000           0.003205        19.9 %
 
     Composed: one answer to each of 3 queries (independent). The sum of the lower bounds is a bound: the outputs are independent under both datasets, so divergences add. Each ε is the larger of both directions, as differential privacy demands.
       curve                    RDP is      α = 2      α = 8   ε at δ = 1e-5   ε is
       ──────────────────────────────────────────────────────────────────────────────────────
-      lower-sum                bound    2.685e-4   0.001079         0.01730   illustrative
+      lower-sum                bound    2.685e-4   0.001078         0.01729   illustrative
       lower-joint              bound    4.009e-4   0.001479        0.001477   illustrative
       exact-sum                bound    0.001338   0.005429          0.1248   bound
-      gnmax-data-dependent     bound    0.002517    0.01002          0.1917   bound
+      gnmax-data-dependent     bound    0.002517    0.01003          0.1917   bound
       gnmax-data-independent   bound    0.003750    0.01500          0.2210   bound
-      gnmax-worst-case         bound    0.002400   0.009612          0.1851   bound
+      gnmax-worst-case         bound    0.002401   0.009613          0.1852   bound
     ");
 }
 
@@ -49,8 +49,8 @@ fn pate_votes_text() {
     Rényi divergence of order 2, forward, per query (nats)
       query   label   k-cut-region     exact   gnmax-data-dependent   gnmax-data-independent   gnmax-worst-case   lower/exact   ε at least
       ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-         18       4              0   1.78e-4                0.00125                  0.00125            8.00e-4         0.0 %            0
-         32       9              0   2.67e-7                1.53e-5                  0.00125            8.00e-4         0.0 %            0
+         18       4              0   1.78e-4                0.00125                  0.00125            8.01e-4         0.0 %            0
+         32       9              0   2.67e-7                1.54e-5                  0.00125            8.01e-4         0.0 %            0
 
     leakage certified in 0 of 2 queries
 
@@ -58,11 +58,11 @@ fn pate_votes_text() {
       order α   k-cut-region      exact   gnmax-data-dependent   gnmax-data-independent   gnmax-worst-case   lower/exact
       ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
             2              0   8.907e-5               6.327e-4                 0.001250           8.001e-4         0.0 %
-            4              0   1.774e-4               0.001258                 0.002500           0.001600         0.0 %
-            8              0   3.519e-4               0.002510                 0.005000           0.003204         0.0 %
-           16              0   6.902e-4               0.005018                  0.01000           0.006433         0.0 %
-           32              0   0.001317                0.01010                  0.02000            0.01308         0.0 %
-           64              0   0.002338                0.02547                  0.04000            0.02817         0.0 %
+            4              0   1.774e-4               0.001259                 0.002500           0.001601         0.0 %
+            8              0   3.519e-4               0.002511                 0.005000           0.003205         0.0 %
+           16              0   6.902e-4               0.005019                  0.01000           0.006434         0.0 %
+           32              0   0.001317                0.01011                  0.02000            0.01309         0.0 %
+           64              0   0.002338                0.02548                  0.04000            0.02817         0.0 %
 
     Composed: one answer to each of 2 queries (shared-teachers). The sum of the lower bounds is illustrative: teachers trained once make the answers dependent, and a sum can overstate what they leak together; the largest single query bounds it. Each ε is the larger of both directions, as differential privacy demands.
       curve                    RDP is            α = 2      α = 4      α = 8     α = 16     α = 32     α = 64   ε at δ = 1e-5   ε is
@@ -70,9 +70,9 @@ fn pate_votes_text() {
       lower-sum                illustrative          0          0          0          0          0          0               0   illustrative
       lower-largest-query      bound                 0          0          0          0          0          0               0   illustrative
       exact-sum                illustrative   1.781e-4   3.549e-4   7.037e-4   0.001380   0.002633   0.004676         0.08259   illustrative
-      gnmax-data-dependent     illustrative   0.001265   0.002517   0.005021    0.01004    0.02020    0.05095          0.1522   illustrative
-      gnmax-data-independent   bound          0.002500   0.005000    0.01000    0.02000    0.04000    0.08000          0.1775   bound
-      gnmax-worst-case         bound          0.001600   0.003201   0.006408    0.01287    0.02617    0.05634          0.1523   bound
+      gnmax-data-dependent     illustrative   0.001266   0.002517   0.005021    0.01004    0.02021    0.05095          0.1523   illustrative
+      gnmax-data-independent   bound          0.002500   0.005000    0.01000    0.02000    0.04000    0.08000          0.1776   bound
+      gnmax-worst-case         bound          0.001601   0.003201   0.006409    0.01287    0.02617    0.05634          0.1523   bound
 
     warning: bounds and exact values hold for the model fitted to the recorded votes, not for the training itself (hint: record more instantiations to see how much the fit matters)
     "
