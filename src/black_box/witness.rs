@@ -114,8 +114,8 @@ impl Witness {
         Self::binned(View::Feature(feature.clone()), outputs, bins)
     }
 
-    /// Bins with equal shares of these outputs, but for those that are far from all others; none for a view under which
-    /// nothing is a finite number.
+    /// Bins with equal shares of these outputs, with outputs far from all others in separate bins; none for a view under
+    /// which nothing is a finite number.
     fn binned<'a>(view: View, outputs: impl Iterator<Item = &'a Output>, bins: usize) -> Option<Self> {
         let numbers = outputs.map(|output| view.number(output)).filter(|number| number.is_finite());
         let mut sorted: Vec<f64> = numbers.collect();

@@ -99,8 +99,8 @@ pub fn significant_below(value: f64, digits: usize) -> String {
     significant(digits_below(value, digits), digits)
 }
 
-/// An upper bound with this many significant digits, rounded up: but for a 2^-40 of it, which is what bounds in doubles
-/// are rounded up by, so that three halves are not 1.50001.
+/// An upper bound with this many significant digits, rounded up unless it exceeds a number with these digits by less than
+/// a relative 2^-40: bounds are already rounded up as doubles, and 1.5 must not become 1.50001.
 #[must_use]
 pub fn significant_above(value: f64, digits: usize) -> String {
     const IN_DOUBLES: f64 = 1.0 / (1u64 << 40) as f64;

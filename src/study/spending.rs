@@ -70,7 +70,7 @@ pub(super) fn plan_all(
     bounds: &Bounds,
     beside: Beside,
     seed: u64,
-    queries_seen: &Meter<'_>,
+    meter: &Meter<'_>,
 ) -> Result<(Vec<Planned>, FailureBudget)> {
     let budget = FailureBudget::new(bounds.failure_probability, bounds.failure_per, queries.len());
     let budget = budget.part_of(beside.whole).joint(beside.joint(queries));
@@ -89,7 +89,7 @@ pub(super) fn plan_all(
     let plans: Vec<(AuditPlan, Option<Recommendation>)> = queries
         .par_iter()
         .map(|query| {
-            queries_seen.add_in_passes(1)?;
+            meter.add_in_passes(1)?;
             bounds.plan(query.counts, query.guide, likely.share(), seed)
         })
         .collect::<Result<_>>()?;

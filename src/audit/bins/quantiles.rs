@@ -67,8 +67,8 @@ impl OutputBins {
         Ok(Self { cuts })
     }
 
-    /// The same bins, cut too in the widest gaps above and below the median of sorted values, if a gap is wider than what
-    /// lies between it and the median: what is rare and far from all others is then no part of a bin of frequent values.
+    /// These bins with one more cut on each side of the median of sorted values: in the widest gap, if that is wider than
+    /// the distance from it to the median. Rare values far from all others then do not share a bin with frequent ones.
     pub(crate) fn split_at_gaps(mut self, sorted: &[f64]) -> Self {
         let (below, above) = sorted.split_at(sorted.len() / 2);
         let Some(&median) = above.first() else { return self };
