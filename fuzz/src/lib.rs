@@ -1,54 +1,81 @@
-//! What fuzz targets of readers share: inputs as files on a disk, which are read otherwise than bytes in memory.
+//! Fuzz targets: functions of any bytes that assert properties of the library, not only the absence of panics.
+//!
+//! Tests run each on its seeds and on random changes of them. `cargo xtask fuzz` runs libFuzzer on one, which looks for
+//! inputs that reach new code.
 
-use leakbound::Result;
-use std::io::{Cursor, Write};
-use std::path::Path;
-use zip::CompressionMethod;
+mod input;
+#[cfg(test)]
+mod smoke;
 
-/// What a reader may take: the fuzzer ends a target that takes 2 GiB.
-pub const MEMORY: u64 = 256 << 20;
-
-/// Reads bytes as a file whose name has this ending. A rejection is one line that names the file.
-///
-/// # Panics
-/// If it is not, and if no file can be written.
-pub fn on_disk<T>(bytes: &[u8], ending: &str, read: impl FnOnce(&Path) -> Result<T>) -> Option<T> {
-    let mut file = tempfile::Builder::new().suffix(ending).tempfile().expect("a file can be made");
-    file.write_all(bytes).expect("a file takes every byte");
-    match read(file.path()) {
-        Ok(value) => Some(value),
-        Err(error) => {
-            let (text, path) = (error.to_string(), file.path().to_string_lossy());
-            assert!(text.starts_with(&*path) && !text.contains(char::is_control), "{text:?}");
-            None
+/// Declares the modules of the targets, each with its `run`, and lists them.
+macro_rules! targets {
+    ($($name:ident),+ $(,)?) => {
+        mod targets {
+            $(pub mod $name;)+
         }
-    }
+
+        /// Names and functions of all targets.
+        pub const TARGETS: &[(&str, fn(&[u8]))] = &[$((stringify!($name), targets::$name::run)),+];
+
+        #[cfg(test)]
+        mod tests {
+            $(
+                #[test]
+                fn $name() {
+                    crate::smoke::run(stringify!($name), crate::targets::$name::run);
+                }
+            )+
+        }
+    };
 }
 
-/// The archive itself where the bytes start with `P`. Otherwise its arrays, each as index of a name, length in two
-/// bytes (little-endian) and content: the checksums of an archive would stop nearly every change. Arrays of an even
-/// index of a name are compressed, if the first byte is odd; all are stored otherwise.
-///
-/// # Panics
-/// If memory does not take a byte.
+targets! {
+    accountants,
+    bounds,
+    distributions,
+    histograms,
+    quantities,
+    read_answer,
+    read_counts,
+    read_distribution,
+    read_labels,
+    read_parquet,
+    read_property,
+    read_scenario,
+    read_scores,
+    read_shadow,
+    read_shadow_files,
+    read_simulation,
+    read_stream,
+    read_vote_files,
+    read_votes,
+}
+
+/// The target of this name.
 #[must_use]
-pub fn archive(bytes: &[u8], names: &[&str]) -> Vec<u8> {
-    if bytes.starts_with(b"P") {
-        return bytes.to_vec();
-    }
-    let Some((&first, mut rest)) = bytes.split_first() else { return Vec::new() };
-    let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
-    while let [name, low, high, after @ ..] = rest {
-        let (array, after) = after.split_at(usize::from(u16::from_le_bytes([*low, *high])).min(after.len()));
-        let index = usize::from(*name) % names.len();
-        let compressed = first % 2 == 1 && index % 2 == 0;
-        let method = if compressed { CompressionMethod::Deflated } else { CompressionMethod::Stored };
-        let options = zip::write::SimpleFileOptions::default().compression_method(method);
-        // A name that comes twice is left out.
-        if writer.start_file(format!("{}.npy", names[index]), options).is_ok() {
-            writer.write_all(array).expect("memory takes every byte");
+pub fn target(name: &str) -> Option<fn(&[u8])> {
+    TARGETS.iter().find(|(known, _)| *known == name).map(|(_, run)| *run)
+}
+
+#[cfg(test)]
+mod registry {
+    use super::{TARGETS, target};
+    use std::path::Path;
+
+    #[test]
+    fn every_file_is_a_target_and_every_folder_of_seeds_has_one() {
+        let names = |folder: &str| -> Vec<String> {
+            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+            let entries = std::fs::read_dir(folder).expect("a folder can be read").flatten();
+            let mut names: Vec<_> =
+                entries.map(|entry| entry.path().file_stem().unwrap().to_string_lossy().into_owned()).collect();
+            names.sort_unstable();
+            names
+        };
+        let targets: Vec<_> = TARGETS.iter().map(|(name, _)| (*name).to_owned()).collect();
+        assert_eq!(names("src/targets"), targets);
+        for folder in names("seeds") {
+            assert!(target(&folder).is_some(), "{folder}");
         }
-        rest = after;
     }
-    writer.finish().expect("memory takes every byte").into_inner()
 }

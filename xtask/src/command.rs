@@ -21,29 +21,25 @@ pub fn program(name: impl AsRef<OsStr>) -> Command {
 }
 
 /// The cargo that runs this program.
-///
-/// Where nobody has compiled the library step by step, as on a machine that is thrown away afterwards, nothing is kept
-/// for the next time either: that takes a fifth of the time of a first build.
 pub fn cargo<const N: usize>(arguments: [&str; N]) -> Command {
     let mut command = program(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    with_state_of_builds(&mut command);
+    command.args(arguments);
+    command
+}
+
+/// Where nobody has compiled the library step by step, as on a machine that is thrown away afterwards, nothing is kept
+/// for the next time either: that takes a fifth of the time of a first build.
+pub fn with_state_of_builds(command: &mut Command) {
     if std::env::var_os("CARGO_INCREMENTAL").is_none() && !has_state_of("leakbound-") {
         command.env("CARGO_INCREMENTAL", "0");
     }
-    command.args(arguments);
-    command
 }
 
 /// Whether an earlier build of a crate of such a name left what the next one begins with.
 fn has_state_of(prefix: &str) -> bool {
     let Ok(states) = std::fs::read_dir(root().join("target/debug/incremental")) else { return false };
     states.flatten().any(|state| state.file_name().to_string_lossy().starts_with(prefix))
-}
-
-/// Makes release builds of this command fast to build rather than fast to run, for tests that take less time than the
-/// build.
-pub fn hasty(command: &mut Command) -> &mut Command {
-    let less = [("LTO", "off"), ("CODEGEN_UNITS", "16"), ("OPT_LEVEL", "1")];
-    command.envs(less.map(|(key, value)| (format!("CARGO_PROFILE_RELEASE_{key}"), value)))
 }
 
 /// Runs a command with its output visible.

@@ -1,7 +1,7 @@
 //! `cargo xtask test`: every check a change must pass, cheapest first.
 
 use crate::command::{Outcome, cargo, run_quietly, run_visibly};
-use crate::{deny, fuzz, libtorch, python, python_api, readme, site, spelling};
+use crate::{deny, libtorch, python, python_api, readme, site, spelling};
 use std::time::{Duration, Instant};
 
 /// A named check.
@@ -10,8 +10,8 @@ type Step = (&'static str, fn() -> Outcome);
 /// Tests of the command that depend on libtorch: those that train, and those that go through all commands.
 const WITH_LIBTORCH: [&str; 4] = ["cli_torch", "with_libtorch", "every_help", "every_command"];
 
-const STEPS: [Step; 16] = [
-    ("format", format),
+const STEPS: [Step; 15] = [
+    ("format", || run_visibly(&mut cargo(["fmt", "--all", "--check"]))),
     ("spelling", spelling::run),
     ("dependencies", deny::run_if_installed),
     // `leakbound-train` links to it.
@@ -27,22 +27,21 @@ const STEPS: [Step; 16] = [
     // The command as most people have it, without libtorch: with it, each run takes half a second longer to start, and
     // these tests take two to three times as long.
     ("tests", || run_visibly(&mut cargo(["test", "--workspace"]))),
+    ("Python", python::test),
     ("with libtorch", || {
         let mut tests = cargo(["test", "--workspace", "--all-features", "--test", "it", "--"]);
         run_visibly(tests.args(WITH_LIBTORCH))
     }),
-    // The tests built the command.
+    // The step before built the command.
     ("Python API", python_api::check),
     ("site", site::build),
-    ("fuzz smoke", || fuzz::run(&fuzz::Options::smoke())),
     // That they run is what is asked: the profile of the tests says as much. The whole workspace is named, as for the
     // tests, because other features of third-party packages would have the library built once more.
     ("bench smoke", || {
         let benches = ["bench", "--profile", "dev", "--workspace", "--all-features", "--bench", "*", "--", "--test"];
         run_quietly(&mut cargo(benches))
     }),
-    ("Python", python::test),
-    // They have the package that was just installed.
+    // They have the package that was installed above.
     ("examples", || site::examples(&[])),
     ("README", readme::run),
 ];
@@ -67,12 +66,6 @@ pub fn run() -> Outcome {
     let (outcome, table) = run_steps(&STEPS);
     println!("\n{table}");
     outcome
-}
-
-/// The fuzz package is no member of the workspace and is named apart.
-fn format() -> Outcome {
-    run_visibly(&mut cargo(["fmt", "--all", "--check"]))?;
-    run_visibly(&mut cargo(["fmt", "--manifest-path", "fuzz/Cargo.toml", "--check"]))
 }
 
 fn table(rows: &[(&str, Duration, bool)], planned: usize) -> String {

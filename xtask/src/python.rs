@@ -1,6 +1,6 @@
 //! The Python package: its wheel, and its tests in a virtual environment of their own.
 
-use crate::command::{self, Outcome, cargo, hasty, run_quietly, run_visibly};
+use crate::command::{self, Outcome, cargo, run_quietly, run_visibly};
 use crate::venv::Environment;
 use std::path::PathBuf;
 use std::process::Command;
@@ -20,7 +20,7 @@ pub fn wheel() -> Outcome {
 /// Builds the wheel of this machine, and says where it is.
 pub fn built_wheel() -> Result<PathBuf, String> {
     environment()?;
-    run_visibly(&mut build())?;
+    run_visibly(build().arg("--release"))?;
     newest_wheel()
 }
 
@@ -35,7 +35,8 @@ pub fn built_source() -> Result<PathBuf, String> {
 /// Installs the wheel with what its tests need, checks the types, and runs the tests and the tutorials.
 pub fn test() -> Outcome {
     environment()?;
-    run_visibly(hasty(&mut build()))?;
+    // The profile of the tests, which have compiled all but the module itself.
+    run_visibly(&mut build())?;
     let wheel = newest_wheel()?;
     let mut with_extras = wheel.clone().into_os_string();
     with_extras.push("[test]");
@@ -46,10 +47,10 @@ pub fn test() -> Outcome {
     if let Err(failure) = run_quietly(ENVIRONMENT.pip().args(["install", "--quiet", "--only-binary=:all:", "ray"])) {
         println!("{failure}; Ray does not install here, and its test is skipped");
     }
-    run_quietly(hasty(&mut cargo(["build", "--release", "--bin", "leakbound"])))?;
+    run_quietly(&mut cargo(["build", "--workspace", "--bin", "leakbound"]))?;
     let folder = command::root().join("python");
     run_visibly(ENVIRONMENT.python().args(["-m", "mypy", "--strict", "src/leakbound"]).current_dir(&folder))?;
-    let command = command::root().join("target/release/leakbound");
+    let command = command::root().join("target/debug/leakbound");
     run_visibly(
         ENVIRONMENT.python().args(["-m", "pytest", "-q"]).current_dir(&folder).env("LEAKBOUND_COMMAND", command),
     )
@@ -63,9 +64,9 @@ pub fn interpreter() -> PathBuf {
 /// What builds the wheel.
 fn build() -> Command {
     let maturin = ENVIRONMENT.program("maturin");
-    let arguments = ["build", "--release", "--manifest-path", "python/Cargo.toml", "--target-dir", "target", "--out"];
     let mut command = command::program(maturin);
-    command.args(arguments).arg(WHEELS);
+    command::with_state_of_builds(&mut command);
+    command.args(["build", "--manifest-path", "python/Cargo.toml", "--target-dir", "target", "--out", WHEELS]);
     command
 }
 

@@ -28,7 +28,7 @@ const PATHS: [&str; 26] = [
     "cli",
     "docs",
     "examples",
-    "fuzz/fuzz_targets",
+    "fuzz/src",
     "packaging",
     "paper",
     "python",

@@ -8,6 +8,8 @@ use leakbound::record::{read_canary_plan, read_planned_scores};
 use leakbound::report::one_line;
 use leakbound::study::{AttackScores, CanaryAuditStudy, CanaryPlanStudy, Verdict};
 use leakbound::{Error, Result};
+use rand::TryRng;
+use rand::rngs::SysRng;
 use std::path::{Path, PathBuf};
 
 pub fn run(common: &Common, command: &CanariesCommand) -> Result<Verdict> {
@@ -71,7 +73,7 @@ fn audit(common: &Common, options: &CanaryAuditOptions) -> Result<Verdict> {
 
 /// A seed that nobody knows: coins that can be guessed prove nothing. As every seed, below 2^53, which JSON keeps.
 fn drawn_seed() -> Result<u64> {
-    let drawn = getrandom::u64().map_err(|error| Error::Unavailable {
+    let drawn = SysRng.try_next_u64().map_err(|error| Error::Unavailable {
         operation: "coins of canaries",
         reason: format!("the operating system has no random numbers ({error}); give --seed"),
     })?;

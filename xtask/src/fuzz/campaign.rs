@@ -164,6 +164,7 @@ fn timed(program: &std::process::Command) -> std::process::Command {
     let mut shell = command::program("sh");
     shell.args(["-c", "\"$@\" >/dev/null; status=$?; times; exit $status", "sh"]);
     shell.arg(program.get_program()).args(program.get_args());
+    shell.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
     shell
 }
 
@@ -204,7 +205,7 @@ fn minimize(target: &Target) -> Result<(usize, usize), String> {
     let _ = std::fs::remove_dir_all(&small);
     std::fs::create_dir_all(&small).map_err(|error| format!("{}: {error}", small.display()))?;
     let mut merge = command::program(target.binary());
-    merge.args(["-merge=1", "-rss_limit_mb=2048"]).arg(&small).arg(&corpus);
+    merge.env("LEAKBOUND_FUZZ", &target.name).args(["-merge=1", "-rss_limit_mb=2048"]).arg(&small).arg(&corpus);
     command::output(&mut merge)?;
     let after = files(&small);
     // An input that ends the fuzzer is left out of a merge; an empty result is no corpus.
@@ -260,7 +261,7 @@ mod tests {
     use super::*;
 
     fn target(name: &str) -> Target {
-        Target { name: name.into(), host: "host".into(), profile: "release" }
+        Target { name: name.into(), host: "host".into() }
     }
 
     fn turn(name: &str, cpu_seconds: f64, coverage: (u64, u64), finding: Option<&str>) -> Turn {

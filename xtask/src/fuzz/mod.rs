@@ -4,19 +4,19 @@
 //! compiler, and safe Rust gains little from them.
 
 mod campaign;
-mod lockfile;
 
 use crate::command::{self, Outcome};
 use std::io::{BufRead, BufReader};
-use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What `cargo fuzz` would pass, less the sanitizer. Warnings are errors as in the rest of the gate.
 const RUSTFLAGS: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
     -Cllvm-args=-sanitizer-coverage-trace-compares --cfg fuzzing -Dwarnings";
+
+/// Where the files of the targets are.
+const TARGETS: &str = "fuzz/src/targets";
 
 /// What to fuzz and for how long.
 #[derive(Debug, PartialEq)]
@@ -29,8 +29,6 @@ pub struct Options {
 /// How long.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Length {
-    /// A fixed number of inputs from the seeds alone, without the fuzzer's own lines.
-    Smoke,
     /// Seconds for each target, one after the other.
     Seconds(u32),
     /// Hours of processor time for all together.
@@ -38,11 +36,6 @@ enum Length {
 }
 
 impl Options {
-    /// All seeds of all targets and the same few thousand inputs every time.
-    pub fn smoke() -> Self {
-        Self { length: Length::Smoke, targets: Vec::new() }
-    }
-
     /// Reads `[--seconds N | --hours N] [TARGET...]`.
     pub fn parse(arguments: &[String]) -> Result<Self, String> {
         let (mut length, mut targets) = (None, Vec::new());
@@ -69,14 +62,6 @@ impl Options {
 }
 
 impl Length {
-    /// How the targets are built, in `fuzz/Cargo.toml`: a smoke run has few inputs, and building takes most of its time.
-    fn profile(self) -> &'static str {
-        match self {
-            Self::Smoke => "smoke",
-            Self::Seconds(_) | Self::Hours(_) => "release",
-        }
-    }
-
     fn seconds(value: Option<&String>) -> Result<Self, String> {
         let value = value.map_or("", String::as_str);
         // libFuzzer reads 0 as no limit.
@@ -93,46 +78,23 @@ impl Length {
 
 /// Builds the targets and runs one after the other.
 pub fn run(options: &Options) -> Outcome {
-    let known = targets(&command::root().join("fuzz/fuzz_targets"))?;
+    let known = targets(&command::root().join(TARGETS))?;
     if let Some(unknown) = options.targets.iter().find(|target| !known.contains(target)) {
         return Err(format!("there is no fuzz target `{unknown}`; there are {}", known.join(", ")));
     }
     let names = if options.targets.is_empty() { &known } else { &options.targets };
     let host = host()?;
-    let profile = options.length.profile();
-    let chosen: Vec<Target> =
-        names.iter().map(|name| Target { name: name.clone(), host: host.clone(), profile }).collect();
-    lockfile::share()?;
-    build(names, &host, profile)?;
+    let chosen: Vec<Target> = names.iter().map(|name| Target { name: name.clone(), host: host.clone() }).collect();
+    build(&host)?;
     match options.length {
-        Length::Smoke => smoke(&chosen),
         Length::Seconds(seconds) => chosen.iter().try_for_each(|target| target.run(seconds)),
         Length::Hours(hours) => campaign::run(&chosen, hours),
     }
 }
 
-/// As many targets at a time as there are processors: a fuzzer has one thread.
-fn smoke(targets: &[Target]) -> Outcome {
-    let next = AtomicUsize::new(0);
-    let worker = || -> Outcome {
-        while let Some(target) = targets.get(next.fetch_add(1, Ordering::Relaxed)) {
-            target.smoke()?;
-        }
-        Ok(())
-    };
-    let workers = std::thread::available_parallelism().map_or(1, NonZero::get);
-    std::thread::scope(|scope| {
-        let handles: Vec<_> = (0..workers).map(|_| scope.spawn(worker)).collect();
-        let outcomes =
-            handles.into_iter().map(|handle| handle.join().unwrap_or_else(|_| Err("a fuzzer's thread failed".into())));
-        // All are awaited before the first failure is told.
-        outcomes.collect::<Vec<_>>().into_iter().collect()
-    })
-}
-
-/// Names of the files in fuzz/fuzz_targets.
+/// Names of the files in this folder.
 fn targets(folder: &Path) -> Result<Vec<String>, String> {
-    let files = std::fs::read_dir(folder).map_err(|error| format!("fuzz/fuzz_targets: {error}"))?;
+    let files = std::fs::read_dir(folder).map_err(|error| format!("{TARGETS}: {error}"))?;
     let mut names: Vec<String> = files
         .filter_map(|file| Some(file.ok()?.path()))
         .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
@@ -150,13 +112,9 @@ fn host() -> Result<String, String> {
     host.map(str::to_owned).ok_or_else(|| command::failure(&rustc, &"prints no host triple"))
 }
 
-fn build(targets: &[String], host: &str, profile: &str) -> Outcome {
-    let mut build = command::cargo(["build", "--profile", profile, "--manifest-path", "fuzz/Cargo.toml"]);
-    build.args(["--target", host]);
+fn build(host: &str) -> Outcome {
+    let mut build = command::cargo(["build", "--package", "leakbound-fuzz", "--profile", "fuzz", "--target", host]);
     build.env("CARGO_TARGET_DIR", "fuzz/target").env("RUSTFLAGS", RUSTFLAGS).env_remove("CARGO_ENCODED_RUSTFLAGS");
-    for target in targets {
-        build.args(["--bin", target]);
-    }
     command::run_visibly(&mut build)
 }
 
@@ -164,7 +122,6 @@ fn build(targets: &[String], host: &str, profile: &str) -> Outcome {
 struct Target {
     name: String,
     host: String,
-    profile: &'static str,
 }
 
 /// Where libFuzzer stops, as it is told.
@@ -176,14 +133,6 @@ impl Limits {
         Self(vec![format!("-max_total_time={seconds}"), format!("-timeout={input_seconds}")])
     }
 
-    /// Inputs of a smoke run after the seeds, and the seed of the fuzzer: every run of it does the same. A shared
-    /// machine may be slow, so an input has longer than when one waits for a hang.
-    fn smoke() -> Self {
-        let mut limits = Self::time(120, 60);
-        limits.0.extend(["-runs=5000", "-seed=1", "-reload=0"].map(str::to_owned));
-        limits
-    }
-
     /// Hours are spent where others work too, and the limit of an input is wall time.
     fn campaign(seconds: u32) -> Self {
         Self::time(seconds, 120)
@@ -192,7 +141,7 @@ impl Limits {
 
 impl Target {
     fn binary(&self) -> PathBuf {
-        command::root().join("fuzz/target").join(&self.host).join(self.profile).join(&self.name)
+        command::root().join("fuzz/target").join(&self.host).join("fuzz/fuzz")
     }
 
     /// Inputs that were found, outside git.
@@ -207,6 +156,7 @@ impl Target {
             std::fs::create_dir_all(command::root().join(folder)).map_err(|error| format!("{folder}: {error}"))?;
         }
         let mut fuzzer = command::program(self.binary());
+        fuzzer.env("LEAKBOUND_FUZZ", &self.name);
         fuzzer.arg("-rss_limit_mb=2048").args(&limits.0).arg(format!("-artifact_prefix={artifacts}/")).arg(corpus);
         if command::root().join(&seeds).is_dir() {
             fuzzer.arg(seeds);
@@ -214,35 +164,20 @@ impl Target {
         Ok(fuzzer)
     }
 
-    /// Starts from the seeds, whatever earlier runs have found.
-    fn smoke(&self) -> Outcome {
-        let corpus = format!("fuzz/corpus/.smoke/{}", self.name);
-        if command::root().join(&corpus).is_dir() {
-            std::fs::remove_dir_all(command::root().join(&corpus)).map_err(|error| format!("{corpus}: {error}"))?;
-        }
-        let mut fuzzer = self.fuzzer(&corpus, &Limits::smoke())?;
-        command::announce(&fuzzer);
-        let (passed, lines) = follow(&mut fuzzer, false).map_err(|error| command::failure(&fuzzer, &error))?;
-        if !passed {
-            eprintln!("{}", lines.join("\n"));
-        }
-        self.verdict(&fuzzer, passed, &lines)
-    }
-
     /// Runs for some seconds, with the fuzzer's own lines.
     fn run(&self, seconds: u32) -> Outcome {
         let mut fuzzer = self.fuzzer(&self.corpus(), &Limits::time(seconds, 10))?;
         command::announce(&fuzzer);
-        let (passed, lines) = follow(&mut fuzzer, true).map_err(|error| command::failure(&fuzzer, &error))?;
+        let (passed, lines) = follow(&mut fuzzer).map_err(|error| command::failure(&fuzzer, &error))?;
         self.verdict(&fuzzer, passed, &lines)
     }
 
     fn verdict(&self, fuzzer: &Command, passed: bool, lines: &[String]) -> Outcome {
-        let Self { name, host, profile } = self;
+        let name = &self.name;
         match Report::read(lines) {
             Report { artifact: Some(artifact), .. } => Err(format!(
-                "fuzz target {name} failed on the input {artifact}\n  reproduce: fuzz/target/{host}/{profile}/{name} \
-                 {artifact}\n  once mended, move it to fuzz/seeds/{name}/"
+                "fuzz target {name} failed on the input {artifact}\n  reproduce: LEAKBOUND_FUZZ={name} cargo run \
+                 --package leakbound-fuzz -- {artifact}\n  once mended, move it to fuzz/seeds/{name}/"
             )),
             _ if !passed => Err(command::failure(fuzzer, &"ended with an error, see above")),
             Report { coverage: None | Some((_, 0)), .. } => {
@@ -256,16 +191,14 @@ impl Target {
     }
 }
 
-/// Runs the fuzzer and keeps its lines; the verdict is whether it ended well.
-fn follow(fuzzer: &mut Command, visible: bool) -> std::io::Result<(bool, Vec<String>)> {
+/// Runs the fuzzer, shows its lines and keeps them; the verdict is whether it ended well.
+fn follow(fuzzer: &mut Command) -> std::io::Result<(bool, Vec<String>)> {
     let mut child = fuzzer.stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
     let mut lines = Vec::new();
     if let Some(stderr) = child.stderr.take() {
         for line in BufReader::new(stderr).split(b'\n') {
             let line = String::from_utf8_lossy(&line?).into_owned();
-            if visible {
-                eprintln!("{line}");
-            }
+            eprintln!("{line}");
             lines.push(line);
         }
     }

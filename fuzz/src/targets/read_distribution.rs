@@ -1,11 +1,9 @@
 //! Any bytes as a distribution of outputs: rejected in one line, or probabilities that are a distribution.
-#![no_main]
 
 use leakbound::distribution::OutcomeDistribution;
 use leakbound::record::distribution_from_bytes;
-use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| {
+pub fn run(bytes: &[u8]) {
     for name in ["a.csv", "a.json"] {
         match distribution_from_bytes(name, bytes) {
             Ok(file) => {
@@ -28,4 +26,4 @@ fuzz_target!(|bytes: &[u8]| {
             }
         }
     }
-});
+}

@@ -1,15 +1,14 @@
 //! Any counts, failure probability, order and δ: bounds are finite, never negative, and in their proven order.
-#![no_main]
 
+use crate::input::typed;
 use leakbound::audit::{AuditPlan, Guide, KCutBox, Method, OutputSet, Rectangle, SimultaneousIntervals, audit_counts};
 use leakbound::bound::Direction;
 use leakbound::counts::{MAX_COUNT, PairedCounts};
 use leakbound::interval::{BinomialCounts, RectangleProbability};
 use leakbound::quantity::{Delta, FailureProbability, Order};
-use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|input: (f64, f64, f64, Vec<(u64, u64, u8)>)| {
-    let (failure, order, delta, outcomes) = input;
+pub fn run(bytes: &[u8]) {
+    let Some((failure, order, delta, outcomes)) = typed::<(f64, f64, f64, Vec<(u64, u64, u8)>)>(bytes) else { return };
     let (Ok(failure), Ok(order)) = (FailureProbability::new(failure), Order::new(order)) else { return };
     let delta = Delta::new(delta).unwrap_or(Delta::new(1e-5).expect("a legal delta"));
     // Sizes from 1 to 2^53, small and large ones alike.
@@ -45,7 +44,7 @@ fuzz_target!(|input: (f64, f64, f64, Vec<(u64, u64, u8)>)| {
         let epsilon = audit.epsilon.iter().filter(|row| !infinite(row.bound.method)).map(|row| row.bound.value);
         assert!(rdp.chain(epsilon).all(|value| value.is_finite() && value >= 0.0), "{counts:?} {guide:?}: {audit:?}");
     }
-});
+}
 
 fn rectangles(p: BinomialCounts, q: BinomialCounts, failure: FailureProbability, order: Order, delta: Delta) {
     for tails in [Rectangle::four_tails, Rectangle::two_tails] {

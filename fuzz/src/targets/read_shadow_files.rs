@@ -1,18 +1,16 @@
 //! Any bytes as recorded answers of shadow models in a file, where arrays that are not compressed stay: rejected in one
 //! line, or the scores that the same bytes have in memory, and the hash of all of them.
 //!
-//! Bytes that start with `m` are a table, all others an archive, see `leakbound_fuzz::archive`.
-#![no_main]
+//! Bytes that start with `m` are a table, all others an archive, see `input::archive`.
 
 use leakbound::Result;
 use leakbound::membership::{ShadowEmbeddings, ShadowLogits, ShadowScores};
 use leakbound::record::{InputFile, MemoryBudget, ShadowRecording, read_shadow_models, shadow_models_from_bytes};
-use leakbound_fuzz::{MEMORY, archive, on_disk};
-use libfuzzer_sys::fuzz_target;
+use crate::input::{MEMORY, archive, on_disk};
 
 const NAMES: [&str; 6] = ["logits", "scores", "keep", "labels", "embeddings", "neighbor_logits"];
 
-fuzz_target!(|bytes: &[u8]| {
+pub fn run(bytes: &[u8]) {
     let table = bytes.starts_with(b"m");
     let (bytes, ending) = if table { (bytes.to_vec(), ".csv") } else { (archive(bytes, &NAMES), ".npz") };
     let read = |recording: ShadowRecording| -> Result<_> {
@@ -45,4 +43,4 @@ fuzz_target!(|bytes: &[u8]| {
         let there = shadow_models_from_bytes("s.npz", bytes).and_then(read).ok();
         assert_eq!(found.map(|found| (found.0, found.1)), there.map(|found| (found.0, found.1)));
     }
-});
+}

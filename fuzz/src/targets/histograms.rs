@@ -1,12 +1,11 @@
 //! Any counts and any change: a histogram keeps its counts, a neighbor differs by exactly the vote that was named.
-#![no_main]
 
+use crate::input::typed;
 use leakbound::counts::MAX_COUNT;
 use leakbound::histogram::{Adjacency, Neighbor, VoteHistogram};
-use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|input: (u8, usize, usize, Vec<u64>)| {
-    let (shift, from, to, mut counts) = input;
+pub fn run(bytes: &[u8]) {
+    let Some((shift, from, to, mut counts)) = typed::<(u8, usize, usize, Vec<u64>)>(bytes) else { return };
     // All changes of long histograms would take seconds; small counts make ties and empty classes.
     counts.truncate(40);
     counts.iter_mut().for_each(|count| *count >>= shift % 64);
@@ -34,7 +33,7 @@ fuzz_target!(|input: (u8, usize, usize, Vec<u64>)| {
             assert!(check(&histogram, change, adjacency) || counts.contains(&MAX_COUNT), "{histogram}: {change:?}");
         }
     }
-});
+}
 
 /// Whether the change is possible; if so, the neighbor is one vote away in the named direction.
 fn check(histogram: &VoteHistogram, change: Neighbor, adjacency: Adjacency) -> bool {

@@ -1,7 +1,7 @@
 //! Small histograms, any noise: distributions sum to 1, divergences are no NaN, rise with the order and obey the
 //! accountants.
-#![no_main]
 
+use crate::input::typed;
 use leakbound::accountant::{
     gnmax_data_dependent, gnmax_data_independent, lnmax_data_independent, log_flip_probability,
 };
@@ -11,10 +11,9 @@ use leakbound::distribution::{
 use leakbound::divergence::{hockey_stick, renyi_divergence};
 use leakbound::histogram::{Adjacency, VoteHistogram};
 use leakbound::quantity::{Epsilon, NoiseScale, Order};
-use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|input: (u8, f64, f64, f64, u8, Vec<u16>)| {
-    let (form, scale, order, epsilon, change, counts) = input;
+pub fn run(bytes: &[u8]) {
+    let Some((form, scale, order, epsilon, change, counts)) = typed::<(u8, f64, f64, f64, u8, Vec<u16>)>(bytes) else { return };
     let order = Order::new(order).unwrap_or(Order::new(2.0).expect("a legal order"));
     let counts: Vec<u64> = counts.into_iter().take(8).map(u64::from).collect();
     if form & 2 != 0 {
@@ -51,7 +50,7 @@ fuzz_target!(|input: (u8, f64, f64, f64, u8, Vec<u16>)| {
             assert!((0.0..=1.0).contains(&delta), "{a:?} {b:?} {epsilon}: {delta}");
         }
     }
-});
+}
 
 /// The distribution of a histogram, rejected only where its counts are too far apart.
 fn distribution(histogram: &VoteHistogram, noise: Noise) -> Option<OutcomeDistribution> {

@@ -1,15 +1,13 @@
 //! Any bytes as answers of a student and of ensembles in a file: rejected in one line, or probabilities that fit
 //! together.
-#![no_main]
 
 use leakbound::property::property_distance;
 use leakbound::record::{MemoryBudget, read_property_answers};
-use leakbound_fuzz::{MEMORY, archive, on_disk};
-use libfuzzer_sys::fuzz_target;
+use crate::input::{MEMORY, archive, on_disk};
 
 const NAMES: [&str; 2] = ["student", "ensembles"];
 
-fuzz_target!(|bytes: &[u8]| {
+pub fn run(bytes: &[u8]) {
     let bytes = archive(bytes, &NAMES);
     let read = on_disk(&bytes, ".npz", |path| read_property_answers(path, MemoryBudget::of_bytes(MEMORY)));
     if let Some((answers, _)) = read {
@@ -19,4 +17,4 @@ fuzz_target!(|bytes: &[u8]| {
         // Rows that do not sum to 1 are rejected here, and nothing panics.
         let _ = property_distance(answers.student.view(), answers.ensembles.view(), 5, 0);
     }
-});
+}

@@ -1,12 +1,11 @@
 //! Every quantity takes any double: a number of its domain unchanged, everything else with an error that prints.
-#![no_main]
 
+use crate::input::typed;
 use leakbound::Result;
 use leakbound::quantity::{Delta, Epsilon, FailureProbability, NoiseScale, Order, Probability};
-use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|input: (f64, usize)| {
-    let (value, parts) = input;
+pub fn run(bytes: &[u8]) {
+    let Some((value, parts)) = typed::<(f64, usize)>(bytes) else { return };
     let positive = value > 0.0;
     check(value, Epsilon::new(value).map(Epsilon::get), value >= 0.0);
     check(value, Delta::new(value).map(Delta::get), value >= 0.0 && value < 1.0);
@@ -23,7 +22,7 @@ fuzz_target!(|input: (f64, usize)| {
         let sum = share.get() * parts.max(1) as f64;
         assert!(!share.get().is_normal() || sum <= whole.get() * (1.0 + 1e-15), "{parts} shares of {whole}: {share}");
     }
-});
+}
 
 fn check(value: f64, result: Result<f64>, legal: bool) {
     match result {

@@ -1,16 +1,14 @@
 //! Any bytes as canaries with wrong labels in a file: rejected in one line, or canaries that can be audited.
 //!
-//! Bytes that start with `l` or a byte-order mark are a table, all others an archive, see `leakbound_fuzz::archive`.
-#![no_main]
+//! Bytes that start with `l` or a byte-order mark are a table, all others an archive, see `input::archive`.
 
 use leakbound::label_dp::AntipodesInterval;
 use leakbound::record::{MemoryBudget, read_label_canaries};
-use leakbound_fuzz::{MEMORY, archive, on_disk};
-use libfuzzer_sys::fuzz_target;
+use crate::input::{MEMORY, archive, on_disk};
 
 const NAMES: [&str; 4] = ["probabilities", "logits", "labels_true", "labels_trained"];
 
-fuzz_target!(|bytes: &[u8]| {
+pub fn run(bytes: &[u8]) {
     let table = bytes.starts_with(b"l") || bytes.starts_with(b"\xef\xbb\xbf");
     let (bytes, ending) = if table { (bytes.to_vec(), ".csv") } else { (archive(bytes, &NAMES), ".npz") };
     let read = on_disk(&bytes, ending, |path| read_label_canaries(path, MemoryBudget::of_bytes(MEMORY)));
@@ -20,4 +18,4 @@ fuzz_target!(|bytes: &[u8]| {
             assert!(interval.lower <= interval.upper, "{interval:?}");
         }
     }
-});
+}

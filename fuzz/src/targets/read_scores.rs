@@ -1,13 +1,11 @@
 //! Any bytes as scores of canaries in a file: rejected in one line, or scores of both kinds that are no NaN.
 //!
 //! Bytes that start with the mark of numpy are an array of the members and of the others, all others a table.
-#![no_main]
 
 use leakbound::record::{MemoryBudget, read_score_arrays, read_scores};
-use leakbound_fuzz::{MEMORY, on_disk};
-use libfuzzer_sys::fuzz_target;
+use crate::input::{MEMORY, on_disk};
 
-fuzz_target!(|bytes: &[u8]| {
+pub fn run(bytes: &[u8]) {
     let memory = MemoryBudget::of_bytes(MEMORY);
     let scores = if bytes.starts_with(b"\x93NUMPY") {
         on_disk(bytes, ".npy", |path| read_score_arrays(path, path, memory)).map(|(scores, _)| scores)
@@ -22,4 +20,4 @@ fuzz_target!(|bytes: &[u8]| {
             assert!(!side.is_empty() && side.iter().all(|score| !score.is_nan()));
         }
     }
-});
+}

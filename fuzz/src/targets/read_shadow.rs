@@ -2,19 +2,17 @@
 //!
 //! Bytes that start with `P` are the archive itself. Others are its arrays, each as index of a name, length in two
 //! bytes (little-endian) and content: the checksums of an archive would otherwise stop nearly every change.
-#![no_main]
 
 use leakbound::Error;
 use leakbound::membership::{
     LiraPlan, MembershipScore, ScoredEmbeddings, ScoredLogits, ShadowLogits, ShadowScores, ViewPairs, lira,
 };
 use leakbound::record::{ShadowRecording, shadow_models_from_bytes};
-use libfuzzer_sys::fuzz_target;
 use std::io::{Cursor, Write};
 
 const NAMES: [&str; 6] = ["logits", "scores", "keep", "labels", "embeddings", "neighbor_logits"];
 
-fuzz_target!(|bytes: &[u8]| {
+pub fn run(bytes: &[u8]) {
     let archive = if bytes.starts_with(b"P") { bytes.to_vec() } else { wrap(bytes) };
     let one_line = |error: &Error| {
         let text = error.to_string();
@@ -44,7 +42,7 @@ fuzz_target!(|bytes: &[u8]| {
         ShadowRecording::Scores(scores) => attacked(&scores, one_line),
         ShadowRecording::Embeddings(_) => {}
     }
-});
+}
 
 fn attacked(source: &impl ShadowScores, one_line: impl Fn(&Error)) {
     match lira(source, &LiraPlan::default()) {

@@ -1,10 +1,8 @@
 //! Any bytes as recorded votes in a file: rejected in one line, or the votes that the same bytes have in memory.
-#![no_main]
 
 use leakbound::model::Adversary;
 use leakbound::record::{ImagePart, MemoryBudget, VoteFile, read_images, votes_from_bytes};
-use leakbound_fuzz::{MEMORY, archive, on_disk};
-use libfuzzer_sys::fuzz_target;
+use crate::input::{MEMORY, archive, on_disk};
 
 const NAMES: [&str; 12] = [
     "pate_votes",
@@ -21,7 +19,7 @@ const NAMES: [&str; 12] = [
     "y_test",
 ];
 
-fuzz_target!(|bytes: &[u8]| {
+pub fn run(bytes: &[u8]) {
     let bytes = archive(bytes, &NAMES);
     let memory = MemoryBudget::of_bytes(MEMORY);
     let files = [
@@ -42,4 +40,4 @@ fuzz_target!(|bytes: &[u8]| {
     assert_eq!(first, second);
     let images = on_disk(&bytes, ".npz", |path| read_images(path, ImagePart::Test, memory));
     assert!(images.is_none_or(|(images, _)| images.pixels.dim().0 == images.len()));
-});
+}

@@ -1,9 +1,7 @@
 //! Any bytes as a scenario: rejected in one line, or queries whose identity and outcomes can be told. The same bytes as
 //! releases and as an event of dp_accounting: rejected in one line, or at least one release that is made.
-#![no_main]
 
 use leakbound::record::{ReleasePart, events_from_bytes, releases_from_bytes, scenario_from_bytes};
-use libfuzzer_sys::fuzz_target;
 
 /// Whether there is a part, and each of them is made.
 fn all_made(parts: &[ReleasePart]) -> bool {
@@ -14,7 +12,7 @@ fn all_made(parts: &[ReleasePart]) -> bool {
     !parts.is_empty() && parts.iter().all(made)
 }
 
-fuzz_target!(|bytes: &[u8]| {
+pub fn run(bytes: &[u8]) {
     for list in [releases_from_bytes("r", bytes), events_from_bytes("r", bytes)] {
         match list {
             Ok(list) => assert!(list.releases.group > 0 && list.releases.count() > 0 && all_made(&list.releases.parts)),
@@ -40,4 +38,4 @@ fuzz_target!(|bytes: &[u8]| {
             assert!(text.starts_with("s.toml: ") && !text.contains(char::is_control), "{text:?}");
         }
     }
-});
+}

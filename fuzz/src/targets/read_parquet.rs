@@ -1,10 +1,8 @@
 //! Any bytes as a Parquet table of next tokens and of sequences: rejected in one line, or numbers that are read.
-#![no_main]
 
 use leakbound::membership::TextSequences;
 use leakbound::record::{MemoryBudget, is_panic_expected, read_text_sequences, read_tokens};
-use leakbound_fuzz::{MEMORY, on_disk};
-use libfuzzer_sys::fuzz_target;
+use crate::input::{MEMORY, on_disk};
 
 /// A panic of the decoder that becomes an error is no finding.
 fn look_away_where_panics_are_expected() {
@@ -16,7 +14,8 @@ fn look_away_where_panics_are_expected() {
     }));
 }
 
-fuzz_target!(init: look_away_where_panics_are_expected(), |bytes: &[u8]| {
+pub fn run(bytes: &[u8]) {
+    look_away_where_panics_are_expected();
     let memory = MemoryBudget::of_bytes(MEMORY);
     if let Some(recording) = on_disk(bytes, ".parquet", |path| read_tokens(path, memory)) {
         assert!(recording.members() > 0 && recording.tokens() > 1);
@@ -27,4 +26,4 @@ fuzz_target!(init: look_away_where_panics_are_expected(), |bytes: &[u8]| {
     {
         assert!(text.members().len() > 1);
     }
-});
+}

@@ -1,10 +1,8 @@
 //! Any bytes as recorded counts: rejected in one line, or read and then the same when written as CSV and read again.
-#![no_main]
 
 use leakbound::record::{CountsFile, counts_from_bytes};
-use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| {
+pub fn run(bytes: &[u8]) {
     for name in ["a.csv", "a.json"] {
         match counts_from_bytes(name, bytes) {
             Ok(file) => check(&file),
@@ -14,7 +12,7 @@ fuzz_target!(|bytes: &[u8]| {
             }
         }
     }
-});
+}
 
 fn check(file: &CountsFile) {
     assert!(!file.queries.is_empty());

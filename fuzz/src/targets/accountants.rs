@@ -1,16 +1,15 @@
 //! Any order, scale and ln q: accountants are no NaN, never negative, and a data-dependent cost is never the larger.
-#![no_main]
 
+use crate::input::typed;
 use leakbound::accountant::{
     gaussian_rdp, gnmax_data_dependent, gnmax_data_independent, group_rdp, laplace_rdp, lnmax_data_independent,
     subsampled_gaussian_group_rdp, subsampled_gaussian_rdp,
 };
 use leakbound::divergence::{classic_epsilon_of_rdp, delta_of_rdp, epsilon_of_rdp};
 use leakbound::quantity::{Delta, Epsilon, NoiseScale, Order, Probability};
-use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|input: (f64, f64, f64, f64, f64)| {
-    let (order, scale, log_q, delta, rdp) = input;
+pub fn run(bytes: &[u8]) {
+    let Some((order, scale, log_q, delta, rdp)) = typed::<(f64, f64, f64, f64, f64)>(bytes) else { return };
     let (Ok(order), Ok(scale)) = (Order::new(order), NoiseScale::new(scale)) else { return };
     let cost = |name: &str, value: f64| {
         assert!(value >= 0.0, "{name} at order {order}, scale {scale}, ln q {log_q}: {value}");
@@ -40,4 +39,4 @@ fuzz_target!(|input: (f64, f64, f64, f64, f64)| {
     assert!(epsilon <= classic * (1.0 + 1e-12), "{rdp} {order} {delta}: {epsilon} {classic}");
     let back = cost("delta", delta_of_rdp(rdp.get(), order, Epsilon::new(epsilon).expect("checked above")));
     assert!(back <= 1.0, "{rdp} {order} {delta}: delta {back}");
-});
+}

@@ -1,0 +1,56 @@
+//! What targets make of bytes: numbers, archives, and files, which are read otherwise than bytes in memory.
+
+use arbitrary::{Arbitrary, Unstructured};
+use leakbound::Result;
+use std::io::{Cursor, Write};
+use std::path::Path;
+use zip::CompressionMethod;
+
+/// Numbers made of any bytes; none if there are too few.
+pub fn typed<'a, T: Arbitrary<'a>>(bytes: &'a [u8]) -> Option<T> {
+    if bytes.len() < T::size_hint(0).0 {
+        return None;
+    }
+    T::arbitrary_take_rest(Unstructured::new(bytes)).ok()
+}
+
+/// What a reader may take: the fuzzer ends a target that takes 2 GiB.
+pub const MEMORY: u64 = 256 << 20;
+
+/// Reads bytes as a file whose name has this ending. A rejection is one line that names the file.
+pub fn on_disk<T>(bytes: &[u8], ending: &str, read: impl FnOnce(&Path) -> Result<T>) -> Option<T> {
+    let mut file = tempfile::Builder::new().suffix(ending).tempfile().expect("a file can be made");
+    file.write_all(bytes).expect("a file takes every byte");
+    match read(file.path()) {
+        Ok(value) => Some(value),
+        Err(error) => {
+            let (text, path) = (error.to_string(), file.path().to_string_lossy());
+            assert!(text.starts_with(&*path) && !text.contains(char::is_control), "{text:?}");
+            None
+        }
+    }
+}
+
+/// The archive itself where the bytes start with `P`. Otherwise its arrays, each as index of a name, length in two
+/// bytes (little-endian) and content: the checksums of an archive would stop nearly every change. Arrays of an even
+/// index of a name are compressed, if the first byte is odd; all are stored otherwise.
+pub fn archive(bytes: &[u8], names: &[&str]) -> Vec<u8> {
+    if bytes.starts_with(b"P") {
+        return bytes.to_vec();
+    }
+    let Some((&first, mut rest)) = bytes.split_first() else { return Vec::new() };
+    let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    while let [name, low, high, after @ ..] = rest {
+        let (array, after) = after.split_at(usize::from(u16::from_le_bytes([*low, *high])).min(after.len()));
+        let index = usize::from(*name) % names.len();
+        let compressed = first % 2 == 1 && index % 2 == 0;
+        let method = if compressed { CompressionMethod::Deflated } else { CompressionMethod::Stored };
+        let options = zip::write::SimpleFileOptions::default().compression_method(method);
+        // A name that comes twice is left out.
+        if writer.start_file(format!("{}.npy", names[index]), options).is_ok() {
+            writer.write_all(array).expect("memory takes every byte");
+        }
+        rest = after;
+    }
+    writer.finish().expect("memory takes every byte").into_inner()
+}
