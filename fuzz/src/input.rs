@@ -43,7 +43,7 @@ pub fn archive(bytes: &[u8], names: &[&str]) -> Vec<u8> {
     while let [name, low, high, after @ ..] = rest {
         let (array, after) = after.split_at(usize::from(u16::from_le_bytes([*low, *high])).min(after.len()));
         let index = usize::from(*name) % names.len();
-        let compressed = first % 2 == 1 && index % 2 == 0;
+        let compressed = first % 2 == 1 && index.is_multiple_of(2);
         let method = if compressed { CompressionMethod::Deflated } else { CompressionMethod::Stored };
         let options = zip::write::SimpleFileOptions::default().compression_method(method);
         // A name that comes twice is left out.

@@ -8,10 +8,10 @@ pub fn run(bytes: &[u8]) {
     let Some((value, parts)) = typed::<(f64, usize)>(bytes) else { return };
     let positive = value > 0.0;
     check(value, Epsilon::new(value).map(Epsilon::get), value >= 0.0);
-    check(value, Delta::new(value).map(Delta::get), value >= 0.0 && value < 1.0);
+    check(value, Delta::new(value).map(Delta::get), (0.0..1.0).contains(&value));
     check(value, Order::new(value).map(Order::get), value > 1.0 && value.is_finite());
     check(value, FailureProbability::new(value).map(FailureProbability::get), positive && value < 1.0);
-    check(value, Probability::new(value).map(Probability::get), value >= 0.0 && value <= 1.0);
+    check(value, Probability::new(value).map(Probability::get), (0.0..=1.0).contains(&value));
     check(value, NoiseScale::new(value).map(NoiseScale::get), positive && value.is_finite());
 
     if let Ok(whole) = FailureProbability::new(value) {

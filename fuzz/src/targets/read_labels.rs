@@ -13,7 +13,7 @@ pub fn run(bytes: &[u8]) {
     let (bytes, ending) = if table { (bytes.to_vec(), ".csv") } else { (archive(bytes, &NAMES), ".npz") };
     let read = on_disk(&bytes, ending, |path| read_label_canaries(path, MemoryBudget::of_bytes(MEMORY)));
     if let Some((canaries, input)) = read {
-        assert!(canaries.len() > 0 && canaries.classes() > 2 && input.bytes == bytes.len() as u64);
+        assert!(!canaries.is_empty() && canaries.classes() > 2 && input.bytes == bytes.len() as u64);
         if let Ok(interval) = AntipodesInterval::of_canaries(&canaries) {
             assert!(interval.lower <= interval.upper, "{interval:?}");
         }

@@ -29,7 +29,7 @@ pub fn run(input: &[u8]) {
         let order = Order::new(order).expect("an order");
         for direction in Direction::BOTH {
             let bound = process.lower_bound(order, direction, failure).value;
-            assert!(bound >= 0.0 && bound < f64::INFINITY, "{order} {direction}: {bound}");
+            assert!((0.0..f64::INFINITY).contains(&bound), "{order} {direction}: {bound}");
             let [low, high] = [0.1, 1.0].map(|claim| process.log_e_value(order, direction, claim));
             assert!(high >= 0.0 && low >= high - 1e-9, "{order} {direction}: {low} {high}");
         }

@@ -46,7 +46,7 @@ pub fn run(bytes: &[u8]) {
                 for query in &votes.queries {
                     assert_eq!([query.votes.len(), query.votes_neighbor.len()], [votes.classes; 2]);
                     let total: u64 = query.votes.iter().sum();
-                    assert!(total > 0 && total % votes.teachers as u64 == 0, "{total} votes of {}", votes.teachers);
+                    assert!(total > 0 && total.is_multiple_of(votes.teachers as u64), "{total} votes of {}", votes.teachers);
                     assert!(query.label.is_none_or(|label| label < votes.classes));
                 }
             }
