@@ -29,6 +29,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PLACES = {
     "version": [
         ("Cargo.toml", r'(?m)^\[workspace\.package\]\nversion = "([^"]*)"'),
+        ("Cargo.toml", r'(?m)^leakbound-fft = \{ path = "fft", version = "([^"]*)"'),
         ("cli/Cargo.toml", r'(?m)^leakbound = \{ path = "\.\.", version = "([^"]*)"'),
         ("cli/Cargo.toml", r'(?m)^leakbound-train = \{ path = "\.\./train", version = "([^"]*)"'),
         ("train/Cargo.toml", r'(?m)^leakbound = \{ path = "\.\.", version = "([^"]*)"'),

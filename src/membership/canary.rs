@@ -213,8 +213,9 @@ fn residuals(guesses: &AttackScores) -> Vec<Column> {
 /// Fisher and Yates within each truth.
 fn shuffle(column: &Column, shuffled: &mut [f64], stream: &mut ChaCha8Rng) {
     for group in &column.groups {
-        for last in (1..group.len()).rev() {
-            shuffled.swap(group[last], group[stream.random_range(0..=last)]);
+        // The numbers of a range of `usize`, in fewer instructions: as many victims as a u32 counts do not fit in memory.
+        for last in (1..group.len() as u32).rev() {
+            shuffled.swap(group[last as usize], group[stream.random_range(0..=last) as usize]);
         }
     }
 }

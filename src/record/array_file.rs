@@ -304,50 +304,66 @@ impl ArrayFile {
         convert: impl Fn(S) -> Option<T>,
     ) -> Result<Array<T, D>> {
         if let Some(axes) = D::NDIM.filter(|&axes| axes != header.shape.len()) {
-            let found = format!("shape {:?}", header.shape);
-            return Err(self.at(name, found, format!("{axes} ax{}", if axes == 1 { "is" } else { "es" })).into());
+            return Err(self.other_axes(name, header, axes).into());
         }
-        let elements = header.elements().unwrap_or(u64::MAX);
+        let mut values: Vec<T> = self.room.vector(header.elements().unwrap_or(u64::MAX), |found, expected| {
+            let found = format!("shape {:?}, {found}", header.shape);
+            fault(&self.input.path, format!("array {}", quoted(name)), found, expected)
+        })?;
+        let little = !header.descriptor.starts_with('>');
+        self.unpack(name, header, (S::WIDTH, wanted), &mut |piece| {
+            for bytes in piece.chunks_exact(S::WIDTH) {
+                let value = S::decode(bytes, little).map_err(|byte| format!("the byte {byte}"));
+                match value.and_then(|value| convert(value).ok_or_else(|| format!("`{value}`"))) {
+                    Ok(value) => values.push(value),
+                    Err(found) => return Err((values.len() as u64, found)),
+                }
+            }
+            Ok(())
+        })?;
+        let shape: Vec<usize> = header.shape.iter().map(|&length| length as usize).collect();
+        ArrayD::from_shape_vec(IxDyn(&shape).set_f(header.fortran), values)
+            .and_then(ArrayD::into_dimensionality)
+            .map_err(|_| self.at(name, "another shape", data_of(header, S::WIDTH)).into())
+    }
+
+    fn other_axes(&self, name: &str, header: &NpyHeader, axes: usize) -> InputError {
+        let found = format!("shape {:?}", header.shape);
+        self.at(name, found, format!("{axes} ax{}", if axes == 1 { "is" } else { "es" }))
+    }
+
+    /// Hands over the bytes of the elements in pieces; the place of one that is not what is wanted, and what it is, end
+    /// it.
+    fn unpack(
+        &mut self,
+        name: &str,
+        header: &NpyHeader,
+        (width, wanted): (usize, &str),
+        convert: &mut dyn FnMut(&[u8]) -> std::result::Result<(), Misfit>,
+    ) -> Result<()> {
         let path = self.input.path.clone();
         let at = |found: &str, expected: &str| fault(&path, format!("array {}", quoted(name)), found, expected);
-        let mut values: Vec<T> = self
-            .room
-            .vector(elements, |found, expected| at(&format!("shape {:?}, {found}", header.shape), &expected))?;
-        let expected = format!("{} bytes of data for shape {:?}", elements * S::WIDTH as u64, header.shape);
+        let expected = data_of(header, width);
         let less = || Error::from(hinted(at("less data", &expected), "the file may be cut off"));
         let broken = |error: &dyn Display| Error::from(unpackable(&path, name, &error.to_string()));
-        let little = !header.descriptor.starts_with('>');
         let index = self.names.iter().position(|other| other == name).unwrap_or_default();
-        let mut wrong: Option<(u64, String)> = None;
         let mut entry = self.archive.by_index(index).map_err(|error| broken(&error))?;
         std::io::copy(&mut (&mut entry).take(header.bytes), &mut std::io::sink()).map_err(|error| broken(&error))?;
-        let mut buffer = vec![0; PIECE * S::WIDTH];
-        while (values.len() as u64) < elements && wrong.is_none() {
-            let piece = (PIECE as u64).min(elements - values.len() as u64) as usize * S::WIDTH;
+        let mut buffer = vec![0; PIECE * width];
+        let mut left = header.elements().unwrap_or(u64::MAX);
+        while left > 0 {
+            let piece = (PIECE as u64).min(left) as usize * width;
             match entry.read_exact(&mut buffer[..piece]) {
                 Ok(()) => {}
                 Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Err(less()),
                 Err(error) => return Err(broken(&error)),
             }
-            for bytes in buffer[..piece].chunks_exact(S::WIDTH) {
-                let converted = match S::decode(bytes, little) {
-                    Ok(value) => convert(value).ok_or_else(|| format!("`{value}`")),
-                    Err(byte) => Err(format!("the byte {byte}")),
-                };
-                match converted {
-                    Ok(value) => values.push(value),
-                    Err(found) => {
-                        wrong = Some((values.len() as u64, found));
-                        break;
-                    }
-                }
+            if let Err((position, found)) = convert(&buffer[..piece]) {
+                let wanted = if wanted.is_empty() { "0 or 1, a truth value" } else { wanted };
+                let index = index_of(position, &header.shape, header.fortran);
+                return Err(fault(&path, format!("array {}, index {index:?}", quoted(name)), found, wanted).into());
             }
-        }
-        if let Some((position, found)) = wrong {
-            let wanted = if wanted.is_empty() { "0 or 1, a truth value" } else { wanted };
-            let place =
-                format!("array {}, index {:?}", quoted(name), index_of(position, &header.shape, header.fortran));
-            return Err(fault(&path, place, found, wanted).into());
+            left -= (piece / width) as u64;
         }
         // Whether there is more is asked at the end, which also makes the archive check its checksum.
         match entry.read(&mut [0]) {
@@ -356,12 +372,17 @@ impl ArrayFile {
             Err(error) => return Err(broken(&error)),
         }
         drop(entry);
-        self.reader.check_unchanged(&path)?;
-        let shape: Vec<usize> = header.shape.iter().map(|&length| length as usize).collect();
-        ArrayD::from_shape_vec(IxDyn(&shape).set_f(header.fortran), values)
-            .and_then(ArrayD::into_dimensionality)
-            .map_err(|_| at("another shape", &expected).into())
+        self.reader.check_unchanged(&path)
     }
+}
+
+/// The position of an element that is not what is wanted, and what it is.
+type Misfit = (u64, String);
+
+/// The data that a header declares, in words.
+fn data_of(header: &NpyHeader, width: usize) -> String {
+    let bytes = header.elements().unwrap_or(u64::MAX).saturating_mul(width as u64);
+    format!("{bytes} bytes of data for shape {:?}", header.shape)
 }
 
 fn unpackable(path: &Path, name: &str, reason: &str) -> InputError {

@@ -127,8 +127,8 @@ impl Part {
         let found = format!("shape {shape:?}");
         let sizes = sizes.ok_or_else(|| self.array.at(&found, kind.axes(self.stacked)))?;
         let too_small = match (kind, sizes) {
-            (Kind::Logits | Kind::NeighborLogits, [_, _, ..2]) => Some("at least 2 classes on the last axis"),
-            (Kind::Embeddings, [_, ..2, _]) => Some("at least 2 views on axis 2, which are compared with each other"),
+            (Kind::Logits | Kind::NeighborLogits, [_, _, 0 | 1]) => Some("at least 2 classes on the last axis"),
+            (Kind::Embeddings, [_, 0 | 1, _]) => Some("at least 2 views on axis 2, which are compared with each other"),
             _ => None,
         };
         too_small.map_or(Ok(sizes), |expected| Err(self.array.at(&found, expected).into()))

@@ -124,22 +124,23 @@ pub struct Columns<R> {
 }
 
 impl<R> Columns<R> {
-    fn column(mut self, name: impl Into<String>, words: bool, cell: impl Fn(&R) -> String) -> Self {
+    /// Compiled once for each kind of rows, not for each column.
+    fn column(mut self, name: String, words: bool, cell: &dyn Fn(&R) -> String) -> Self {
         let cells = self.rows.iter().map(cell).collect();
-        self.table.columns.push(Column { name: name.into(), words, cells });
+        self.table.columns.push(Column { name, words, cells });
         self
     }
 
     /// Words, aligned left.
     #[must_use]
     pub fn words<W: Display>(self, name: impl Into<String>, value: impl Fn(&R) -> W) -> Self {
-        self.column(name, true, |row| value(row).to_string())
+        self.column(name.into(), true, &|row| value(row).to_string())
     }
 
     /// Counts, and numbers that are written already, aligned right.
     #[must_use]
     pub fn exact<W: Display>(self, name: impl Into<String>, value: impl Fn(&R) -> W) -> Self {
-        self.column(name, false, |row| value(row).to_string())
+        self.column(name.into(), false, &|row| value(row).to_string())
     }
 
     /// Numbers with so many significant digits; where there is none the cell is empty.
@@ -173,13 +174,13 @@ impl<R> Columns<R> {
     /// Numbers that a user gave, as short as they read back.
     #[must_use]
     pub fn short(self, name: impl Into<String>, value: impl Fn(&R) -> f64) -> Self {
-        self.column(name, false, |row| short(value(row)))
+        self.column(name.into(), false, &|row| short(value(row)))
     }
 
     /// Shares in percent; where there is none the cell is empty.
     #[must_use]
     pub fn percent<N: Into<Option<f64>>>(self, name: impl Into<String>, value: impl Fn(&R) -> N) -> Self {
-        self.column(name, false, |row| value(row).into().map_or_else(String::new, percent))
+        self.column(name.into(), false, &|row| value(row).into().map_or_else(String::new, percent))
     }
 
     /// Adds columns that only some tables have.

@@ -6,11 +6,10 @@ use crate::bound::{LowerBound, Validity};
 use crate::error::{Error, Result};
 use crate::quantity::{Delta, FailureProbability};
 use crate::special::{ndtr, ndtri};
+use leakbound_fft::{Complex, Planner};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
-use rustfft::FftPlanner;
-use rustfft::num_complex::Complex;
 use std::f64::consts::PI;
 use std::sync::OnceLock;
 
@@ -379,7 +378,7 @@ impl Weighted {
         let mut values: Vec<Complex<f64>> = (0..=points / 2).map(characteristic).collect();
         values.extend((1..points - points / 2).rev().map(|index| values[index].conj()).collect::<Vec<_>>());
         let sizes: f64 = values.iter().map(|value| value.norm()).sum();
-        FftPlanner::new().plan_fft_forward(points).process(&mut values);
+        Planner::new().forward(points).process(&mut values);
         // Angles are sums of up to π for each guess, and a transform has log₂ N stages.
         let guesses: f64 = self.weighted().map(|(_, n)| n).sum();
         let error = sizes * UNIT * (64.0 * (guesses + 64.0) + 8.0 * ((points as f64).log2() + 2.0));

@@ -7,8 +7,8 @@ use super::{Atom, EnclosedLoss, PrivacyLoss};
 use crate::bound::outward::up;
 use crate::error::{Error, Result};
 use crate::quantity::{Delta, Epsilon};
+use leakbound_fft::Planner;
 use rayon::prelude::*;
-use rustfft::FftPlanner;
 
 /// Points of the finest lattice, for one query and for all together, but no fewer for one than the next.
 const MOST_POINTS: usize = 1 << 18;
@@ -150,7 +150,7 @@ impl Parts<'_> {
         let mut step = scale * (4.0 * (center.abs() / scale).max(1.0) * relative / (queries * spread)).sqrt();
         let mut best: Option<(f64, ComposedDirection)> = None;
         let most = (MOST_POINTS_OF_ALL / above.len()).next_power_of_two().clamp(POINTS_OF_ONE, MOST_POINTS);
-        let (frame, mut planner) = (Frame { spare, most, tilt, scale }, FftPlanner::new());
+        let (frame, mut planner) = (Frame { spare, most, tilt, scale }, Planner::new());
         for _ in 0..REFINEMENTS {
             let Some((next, points, used)) = composed.on_lattice(self, step, (&frame, &mut planner)) else { break };
             let bracket = next.epsilon(delta);
@@ -389,7 +389,7 @@ impl ComposedDirection {
         &self,
         parts: Parts<'_>,
         mut step: f64,
-        (frame, planner): (&Frame, &mut FftPlanner<f64>),
+        (frame, planner): (&Frame, &mut Planner),
     ) -> Option<(Self, usize, f64)> {
         let &Frame { spare, most, tilt, scale } = frame;
         for _ in 0..REFINEMENTS {
@@ -674,7 +674,7 @@ mod tests {
         let (tilt, scale, _) = tilt(&losses, 0.0, delta).unwrap();
         let most = 1 << 12;
         let frame = Frame { spare: 0.0, most, tilt, scale };
-        let (_, points, used) = composed.on_lattice(parts, 1e-9 * scale, (&frame, &mut FftPlanner::new())).unwrap();
+        let (_, points, used) = composed.on_lattice(parts, 1e-9 * scale, (&frame, &mut Planner::new())).unwrap();
         assert!(points == most && used < 0.1 * scale, "{points} {used} {scale}");
     }
 }

@@ -5,7 +5,7 @@ use super::lattice::{Above, Masses};
 use super::spectrum::convolve;
 use super::tail::window;
 use crate::error::{Error, Result};
-use rustfft::FftPlanner;
+use leakbound_fft::Planner;
 
 /// Points of the finest lattice, and of the coarsest.
 const MOST_POINTS: usize = 1 << 20;
@@ -109,7 +109,7 @@ impl Quantiles {
             }
             let points = (wished as usize).max(FEWEST_POINTS).next_power_of_two();
             let first = (low / step).floor() as i64 - 1;
-            let mass = convolve(vec![(masses, times)], points, &mut FftPlanner::new()).mass;
+            let mass = convolve(vec![(masses, times)], points, &mut Planner::new()).mass;
             let mut sum = 0.0;
             let sums: Vec<f64> = (0..points as i64)
                 .map(|index| {

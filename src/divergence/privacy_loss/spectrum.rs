@@ -2,10 +2,8 @@
 
 use super::gathered::{Gathered, gathered};
 use super::lattice::Masses;
+use leakbound_fft::{Complex, Planner, Transform};
 use rayon::prelude::*;
-use rustfft::num_complex::Complex;
-use rustfft::{Fft, FftPlanner};
-use std::sync::Arc;
 
 /// Half a unit in the last place.
 const UNIT: f64 = 0.5 * f64::EPSILON;
@@ -58,13 +56,9 @@ fn size(z: Complex<f64>) -> f64 {
 /// errors of all frequencies.
 ///
 /// The planner keeps the roots of unity of the lengths that it has seen.
-pub(super) fn convolve(
-    queries: Vec<(Masses, u64)>,
-    points: usize,
-    planner: &mut FftPlanner<f64>,
-) -> CyclicDistribution {
+pub(super) fn convolve(queries: Vec<(Masses, u64)>, points: usize, planner: &mut Planner) -> CyclicDistribution {
     let queries = gathered(queries);
-    let (forward, inverse) = (planner.plan_fft_forward(points), planner.plan_fft_inverse(points));
+    let (forward, inverse) = (planner.forward(points), planner.inverse(points));
     let stage_error = STAGE * ((points as f64).log2() + 2.0);
     let pieces: Vec<Product> =
         queries.par_chunks(CHUNK).map(|chunk| piece(chunk, points, &forward, 2.0 * stage_error)).collect();
@@ -88,11 +82,11 @@ pub(super) fn convolve(
     }
 }
 
-fn piece(queries: &[Gathered], points: usize, forward: &Arc<dyn Fft<f64>>, error: f64) -> Product {
+fn piece(queries: &[Gathered], points: usize, forward: &Transform, error: f64) -> Product {
     let half = points / 2;
     let mut product = Product::unit(half + 1);
     let mut buffer = vec![Complex::new(0.0, 0.0); points];
-    let mut scratch = vec![Complex::new(0.0, 0.0); forward.get_inplace_scratch_len()];
+    let mut scratch = Vec::new();
     for pair in queries.chunks(2) {
         buffer.fill(Complex::new(0.0, 0.0));
         let place = |point: i64| point.rem_euclid(points as i64) as usize;
@@ -100,7 +94,7 @@ fn piece(queries: &[Gathered], points: usize, forward: &Arc<dyn Fft<f64>>, error
         if let Some(second) = pair.get(1) {
             second.masses.iter().for_each(|&(point, mass)| buffer[place(point)].im += mass);
         }
-        forward.process_with_scratch(&mut buffer, &mut scratch);
+        forward.process_with(&mut buffer, &mut scratch);
         // Two real sequences in one transform: their spectra are its even and odd parts.
         for (member, Gathered { times, error: own, .. }) in pair.iter().enumerate() {
             let error = error + own;
@@ -151,7 +145,7 @@ mod tests {
         let masses: Masses = vec![(0, 0.5), (1, 0.5)];
         let points = 1 << 12;
         let [one, many] =
-            [1u64, 1_000].map(|times| convolve(vec![(masses.clone(), times)], points, &mut FftPlanner::new()));
+            [1u64, 1_000].map(|times| convolve(vec![(masses.clone(), times)], points, &mut Planner::new()));
         assert!((one.mass[0] - 0.5).abs() <= one.error && (one.mass[1] - 0.5).abs() <= one.error);
         // P(Bin(1000, 1/2) = 500).
         let expected = crate::special::log_binomial_pmf(500, 1_000, 0.5).exp();
