@@ -28,6 +28,7 @@ const PATHS: [&str; 26] = [
     "cli",
     "docs",
     "examples",
+    "fft",
     "fuzz/src",
     "packaging",
     "paper",
