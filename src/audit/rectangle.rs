@@ -311,6 +311,8 @@ mod tests {
         let order = Order::new(2.0).unwrap();
         for loss in [1e-3, 1.0, 30.0, 699.0, 715.0, 745.0, 800.0, 1e6] {
             let rectangle = Rectangle::of_observed_loss(loss, failure);
+            // Rounded up.
+            assert!(rectangle.q_high.value > failure.get() * libm::exp(-loss), "{loss}");
             let epsilon = rectangle.epsilon(delta, Direction::Forward).value;
             let expected = (f64::min(loss, 705.4) + 0.8f64.ln()).max(0.0);
             assert!((epsilon - expected).abs() < 0.4 && epsilon <= (loss + 0.8f64.ln()).max(0.0), "{loss}: {epsilon}");

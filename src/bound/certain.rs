@@ -181,6 +181,11 @@ mod tests {
         assert!(refutes(f64::INFINITY, f64::NAN, f64::MAX) && !refutes(f64::INFINITY, 0.0, f64::INFINITY));
         assert!(refutes(1.0, 1e-12, 0.999) && refutes(0.0, 1.0, -1.0));
         assert!(!refutes(1.0, 1e-12, 1.0) && !refutes(1.0, 1e-12, 1.0 - 1e-13) && !refutes(1.0, 0.0, f64::INFINITY));
+        let exact = Exact { value: 2.0, error: 0.5 };
+        assert_eq!((exact.at_least().get(), exact.at_most().get()), (1.5f64.next_down(), 2.5f64.next_up()));
+        assert_eq!(Claimed::from(Epsilon::new(-0.0).unwrap()).get().to_bits(), 0);
+        assert_eq!(claim(2.0).loosened(0.25, 0.5).get(), 3.0);
+        assert_eq!(claim(0.0).loosened(0.25, 0.5).get(), 0.5);
         // Nothing is lost to an overflow.
         assert_eq!(claim(f64::MAX).loosened(1e-10, 0.0).get(), f64::MAX);
     }

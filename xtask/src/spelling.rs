@@ -9,7 +9,7 @@ const REQUIREMENTS: &str = "codespell==2.4.3\n";
 /// an author, what other libraries call their functions, and two types.
 const IGNORED: &str = "fpr,worstcase,ser,gausian,mattern,caf,randomise,ue,atleast,atmost";
 /// What is written by hand.
-const PATHS: [&str; 26] = [
+const PATHS: &[&str] = &[
     "README.md",
     "CHANGELOG.md",
     "CITATION.cff",
