@@ -57,7 +57,7 @@ impl Transform {
     /// Transforms values in place.
     ///
     /// # Panics
-    /// If there are not a multiple of the planned number of values.
+    /// If the number of values is not a multiple of the planned one.
     pub fn process(&self, values: &mut [Complex<f64>]) {
         self.0.process(values);
     }
@@ -65,7 +65,7 @@ impl Transform {
     /// Transforms values in place, with memory that is used again from call to call.
     ///
     /// # Panics
-    /// If there are not a multiple of the planned number of values.
+    /// If the number of values is not a multiple of the planned one.
     pub fn process_with(&self, values: &mut [Complex<f64>], scratch: &mut Vec<Complex<f64>>) {
         scratch.resize(self.0.get_inplace_scratch_len(), Complex::new(0.0, 0.0));
         self.0.process_with_scratch(values, scratch);

@@ -1,4 +1,4 @@
-//! What targets make of bytes: numbers, archives, and files, which are read otherwise than bytes in memory.
+//! What targets make of bytes: numbers, archives, and files, which take another path through the readers than bytes in memory.
 
 use arbitrary::{Arbitrary, Unstructured};
 use leakbound::Result;
@@ -38,19 +38,24 @@ pub fn archive(bytes: &[u8], names: &[&str]) -> Vec<u8> {
     if bytes.starts_with(b"P") {
         return bytes.to_vec();
     }
-    let Some((&first, mut rest)) = bytes.split_first() else { return Vec::new() };
+    let Some((&first, rest)) = bytes.split_first() else { return Vec::new() };
+    packed(rest, names, |index| {
+        if first % 2 == 1 && index.is_multiple_of(2) { CompressionMethod::Deflated } else { CompressionMethod::Stored }
+    })
+}
+
+/// An archive of arrays, each given as index of a name, length in two bytes (little-endian) and content.
+pub fn packed(mut bytes: &[u8], names: &[&str], method: impl Fn(usize) -> CompressionMethod) -> Vec<u8> {
     let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
-    while let [name, low, high, after @ ..] = rest {
-        let (array, after) = after.split_at(usize::from(u16::from_le_bytes([*low, *high])).min(after.len()));
+    while let [name, low, high, rest @ ..] = bytes {
+        let (array, after) = rest.split_at(usize::from(u16::from_le_bytes([*low, *high])).min(rest.len()));
         let index = usize::from(*name) % names.len();
-        let compressed = first % 2 == 1 && index.is_multiple_of(2);
-        let method = if compressed { CompressionMethod::Deflated } else { CompressionMethod::Stored };
-        let options = zip::write::SimpleFileOptions::default().compression_method(method);
+        let options = zip::write::SimpleFileOptions::default().compression_method(method(index));
         // A name that comes twice is left out.
         if writer.start_file(format!("{}.npy", names[index]), options).is_ok() {
             writer.write_all(array).expect("memory takes every byte");
         }
-        rest = after;
+        bytes = after;
     }
     writer.finish().expect("memory takes every byte").into_inner()
 }

@@ -3,7 +3,7 @@
 
 fn chosen() -> fn(&[u8]) {
     let name = std::env::var("LEAKBOUND_FUZZ").unwrap_or_default();
-    leakbound_fuzz::target(&name).unwrap_or_else(|| panic!("LEAKBOUND_FUZZ `{name}` is no fuzz target"))
+    leakbound_fuzz::target(&name).unwrap_or_else(|| panic!("unknown fuzz target `{name}` in LEAKBOUND_FUZZ"))
 }
 
 #[cfg(fuzzing)]

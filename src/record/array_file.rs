@@ -332,8 +332,7 @@ impl ArrayFile {
         self.at(name, found, format!("{axes} ax{}", if axes == 1 { "is" } else { "es" }))
     }
 
-    /// Hands over the bytes of the elements in pieces; the place of one that is not what is wanted, and what it is, end
-    /// it.
+    /// Passes the bytes of the elements to `convert`, piece by piece, and stops at the first element that it rejects.
     fn unpack(
         &mut self,
         name: &str,
@@ -376,7 +375,7 @@ impl ArrayFile {
     }
 }
 
-/// The position of an element that is not what is wanted, and what it is.
+/// The position of a rejected element, and what was found there.
 type Misfit = (u64, String);
 
 /// The data that a header declares, in words.

@@ -3,17 +3,18 @@
 //! Bytes that start with `P` are the archive itself. Others are its arrays, each as index of a name, length in two
 //! bytes (little-endian) and content: the checksums of an archive would otherwise stop nearly every change.
 
+use crate::input::packed;
 use leakbound::Error;
 use leakbound::membership::{
     LiraPlan, MembershipScore, ScoredEmbeddings, ScoredLogits, ShadowLogits, ShadowScores, ViewPairs, lira,
 };
 use leakbound::record::{ShadowRecording, shadow_models_from_bytes};
-use std::io::{Cursor, Write};
+use zip::CompressionMethod;
 
 const NAMES: [&str; 6] = ["logits", "scores", "keep", "labels", "embeddings", "neighbor_logits"];
 
 pub fn run(bytes: &[u8]) {
-    let archive = if bytes.starts_with(b"P") { bytes.to_vec() } else { wrap(bytes) };
+    let archive = if bytes.starts_with(b"P") { bytes.to_vec() } else { packed(bytes, &NAMES, |_| CompressionMethod::default()) };
     let one_line = |error: &Error| {
         let text = error.to_string();
         assert!(!text.contains(char::is_control), "{text:?}");
@@ -49,18 +50,4 @@ fn attacked(source: &impl ShadowScores, one_line: impl Fn(&Error)) {
         Ok(guesses) => assert!(guesses.scores.scores().iter().all(|score| score.is_finite())),
         Err(error) => one_line(&error),
     }
-}
-
-fn wrap(mut bytes: &[u8]) -> Vec<u8> {
-    let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
-    while let [name, low, high, rest @ ..] = bytes {
-        let (array, after) = rest.split_at(usize::from(u16::from_le_bytes([*low, *high])).min(rest.len()));
-        let name = format!("{}.npy", NAMES[usize::from(*name) % NAMES.len()]);
-        // A name that comes twice is left out.
-        if writer.start_file(name, zip::write::SimpleFileOptions::default()).is_ok() {
-            writer.write_all(array).expect("memory takes every byte");
-        }
-        bytes = after;
-    }
-    writer.finish().expect("memory takes every byte").into_inner()
 }

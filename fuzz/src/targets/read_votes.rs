@@ -3,10 +3,11 @@
 //! Bytes that start with `P` are the archive itself. Others are its arrays, each as index of a name, length in two
 //! bytes (little-endian) and content: the checksums of an archive would otherwise stop nearly every change.
 
+use crate::input::packed;
 use leakbound::Error;
 use leakbound::model::Adversary;
 use leakbound::record::votes_from_bytes;
-use std::io::{Cursor, Write};
+use zip::CompressionMethod;
 
 const NAMES: [&str; 21] = [
     "pate_votes",
@@ -33,7 +34,7 @@ const NAMES: [&str; 21] = [
 ];
 
 pub fn run(bytes: &[u8]) {
-    let archive = if bytes.starts_with(b"P") { bytes.to_vec() } else { wrap(bytes) };
+    let archive = if bytes.starts_with(b"P") { bytes.to_vec() } else { packed(bytes, &NAMES, |_| CompressionMethod::default()) };
     let open = || votes_from_bytes("v.npz", archive.clone());
     let one_line = |error: Error| {
         let text = error.to_string();
@@ -88,18 +89,4 @@ pub fn run(bytes: &[u8]) {
         }
         Err(error) => one_line(error),
     }
-}
-
-fn wrap(mut bytes: &[u8]) -> Vec<u8> {
-    let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
-    while let [name, low, high, rest @ ..] = bytes {
-        let (array, after) = rest.split_at(usize::from(u16::from_le_bytes([*low, *high])).min(rest.len()));
-        let name = format!("{}.npy", NAMES[usize::from(*name) % NAMES.len()]);
-        // A name that comes twice is left out.
-        if writer.start_file(name, zip::write::SimpleFileOptions::default()).is_ok() {
-            writer.write_all(array).expect("memory takes every byte");
-        }
-        bytes = after;
-    }
-    writer.finish().expect("memory takes every byte").into_inner()
 }

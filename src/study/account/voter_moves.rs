@@ -35,7 +35,7 @@ impl Moves {
             let pair = OutputPair::new(p.clone(), mechanism.distribution(&votes.neighbor(change)?)?)?;
             for ((&order, largest), worst) in orders.iter().zip(&mut found.largest).zip(&mut found.worst) {
                 for direction in Direction::BOTH {
-                    // What is no number bounds nothing.
+                    // NaN is not a bound: the cost is infinite.
                     let value = Some(pair.renyi(direction, order)).filter(|value| !value.is_nan());
                     let value = value.unwrap_or(f64::INFINITY);
                     if value >= largest[direction as usize] {
