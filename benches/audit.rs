@@ -1,6 +1,6 @@
 //! The bounds from one linear functional: half-space, variational and region, for 20 orders in both directions.
 
-use criterion::{Criterion, criterion_group, criterion_main};
+use criterion::{Criterion, criterion_group};
 use leakbound::audit::{HalfSpace, ReferenceDistributions, Region, Variational};
 use leakbound::bound::Direction;
 use leakbound::counts::PairedCounts;
@@ -65,4 +65,3 @@ fn bounds(criterion: &mut Criterion) {
 }
 
 criterion_group!(benches, bounds);
-criterion_main!(benches);

@@ -1,6 +1,6 @@
 //! The bootstrap: resampling, and the bounds of all orders and directions read from it.
 
-use criterion::{Criterion, criterion_group, criterion_main};
+use criterion::{Criterion, criterion_group};
 use leakbound::audit::{Bootstrap, BootstrapInterval};
 use leakbound::bound::Direction;
 use leakbound::counts::PairedCounts;
@@ -43,4 +43,3 @@ fn bootstrap(criterion: &mut Criterion) {
 }
 
 criterion_group!(benches, bootstrap);
-criterion_main!(benches);

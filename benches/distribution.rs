@@ -1,6 +1,6 @@
 //! Exact distributions: fixed histograms of several sizes, random votes.
 
-use criterion::{Criterion, criterion_group, criterion_main};
+use criterion::{Criterion, criterion_group};
 use leakbound::distribution::{
     Displacement, Noise, displaced_argmax_distributions, marked_argmax_distribution, marked_argmax_distributions,
     multinomial_argmax_distribution, noisy_argmax_distribution,
@@ -73,4 +73,3 @@ fn pairs(criterion: &mut Criterion) {
 }
 
 criterion_group!(benches, fixed, random, pairs);
-criterion_main!(benches);

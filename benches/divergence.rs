@@ -1,6 +1,6 @@
 //! Rényi divergences and worst neighbors.
 
-use criterion::{Criterion, criterion_group, criterion_main};
+use criterion::{Criterion, criterion_group};
 use leakbound::distribution::{Noise, noisy_argmax_distribution};
 use leakbound::divergence::{renyi_divergence, worst_neighbors};
 use leakbound::histogram::{Adjacency, VoteHistogram};
@@ -23,4 +23,3 @@ fn benches(criterion: &mut Criterion) {
 }
 
 criterion_group!(all, benches);
-criterion_main!(all);

@@ -1,6 +1,6 @@
 //! The e-process: a stream of 10^7 pairs, and recorded counts.
 
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{Criterion, Throughput, criterion_group};
 use leakbound::audit::EProcess;
 use leakbound::bound::Direction;
 use leakbound::counts::PairedCounts;
@@ -53,4 +53,3 @@ fn e_process(criterion: &mut Criterion) {
 }
 
 criterion_group!(benches, e_process);
-criterion_main!(benches);

@@ -1,6 +1,6 @@
 //! Clopper-Pearson limits and the bounds made of them.
 
-use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{BatchSize, Criterion, Throughput, criterion_group};
 use leakbound::audit::{AuditPlan, Guide, Method, audit_counts};
 use leakbound::bound::Direction;
 use leakbound::counts::PairedCounts;
@@ -57,4 +57,3 @@ fn audit(criterion: &mut Criterion) {
 }
 
 criterion_group!(benches, limits, audit);
-criterion_main!(benches);

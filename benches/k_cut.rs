@@ -1,6 +1,6 @@
 //! Bounds that use every outcome, 20 orders in both directions.
 
-use criterion::{Criterion, criterion_group, criterion_main};
+use criterion::{Criterion, criterion_group};
 use leakbound::audit::{KCutBox, SimultaneousIntervals};
 use leakbound::bound::{Direction, LowerBound};
 use leakbound::counts::PairedCounts;
@@ -62,4 +62,3 @@ fn bounds(criterion: &mut Criterion) {
 }
 
 criterion_group!(benches, bounds);
-criterion_main!(benches);

@@ -1,6 +1,6 @@
 //! LiRA leave-one-out, RMIA and the bootstrap over victims from memory: 64 models, 50,000 samples, 18 views.
 
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{Criterion, Throughput, criterion_group};
 use leakbound::membership::{
     LabelOnlyPlan, LiraPlan, MemoryScores, RmiaPlan, label_only, lira, rmia, victim_bootstrap,
 };
@@ -54,4 +54,3 @@ fn attacks(criterion: &mut Criterion) {
 }
 
 criterion_group!(benches, attacks);
-criterion_main!(benches);

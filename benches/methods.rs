@@ -1,7 +1,7 @@
 //! One audit of counts: every method alone and all but the bootstrap together, 20 orders in one direction, ten and a
 //! thousand outcomes.
 
-use criterion::{Criterion, criterion_group, criterion_main};
+use criterion::{Criterion, criterion_group};
 use leakbound::audit::{AuditPlan, Guide, Method, SetSource, audit_counts};
 use leakbound::bound::Direction;
 use leakbound::counts::PairedCounts;
@@ -62,4 +62,3 @@ fn methods(criterion: &mut Criterion) {
 }
 
 criterion_group!(benches, methods);
-criterion_main!(benches);

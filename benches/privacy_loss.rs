@@ -1,6 +1,6 @@
 //! Composition by privacy-loss distributions.
 
-use criterion::{Criterion, criterion_group, criterion_main};
+use criterion::{Criterion, criterion_group};
 use leakbound::distribution::{Noise, OutcomeDistribution, noisy_argmax_distribution};
 use leakbound::divergence::{ComposedDirection, Conversion, PrivacyLoss};
 use leakbound::histogram::{Neighbor, VoteHistogram};
@@ -84,4 +84,3 @@ fn benches(criterion: &mut Criterion) {
 }
 
 criterion_group!(all, benches, account);
-criterion_main!(all);

@@ -1,6 +1,6 @@
 //! The ROC of all guesses of 64 victims about 50,000 samples: sorting, AUC and TPR at small FPR.
 
-use criterion::{Criterion, criterion_group, criterion_main};
+use criterion::{Criterion, criterion_group};
 use leakbound::membership::AttackScores;
 use leakbound::quantity::Probability;
 use leakbound::roc::Roc;
@@ -41,4 +41,3 @@ fn roc(criterion: &mut Criterion) {
 }
 
 criterion_group!(benches, roc);
-criterion_main!(benches);

@@ -1,6 +1,6 @@
 //! Nanoseconds per simulated sample on one core.
 
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{Criterion, Throughput, criterion_group};
 use leakbound::histogram::VoteHistogram;
 use leakbound::model::{CapcModel, PateModel, PrivateKnnModel, PromptPateModel, VoteModel};
 use leakbound::simulate::{ArgmaxSampler, BLOCK_SAMPLES, Sampler, Stream, StreamId, World};
@@ -83,4 +83,3 @@ fn block(criterion: &mut Criterion) {
 }
 
 criterion_group!(benches, block);
-criterion_main!(benches);

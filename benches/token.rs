@@ -1,6 +1,6 @@
 //! What each member of an ensemble of 8 leaks at one position of 50,000 tokens: exact D_2 and D_8 in both directions.
 
-use criterion::{Criterion, criterion_group, criterion_main};
+use criterion::{Criterion, criterion_group};
 use leakbound::quantity::{Order, Probability};
 use leakbound::token::{ClippedLogits, MixedTokens, NextTokens, TokenMechanism, removed_members};
 use ndarray::{Array1, Array2};
@@ -35,4 +35,3 @@ fn leakage(criterion: &mut Criterion) {
 }
 
 criterion_group!(benches, leakage);
-criterion_main!(benches);

@@ -1,6 +1,6 @@
 //! The certified worst case of GNMax over all votes.
 
-use criterion::{Criterion, criterion_group, criterion_main};
+use criterion::{Criterion, criterion_group};
 use leakbound::accountant::{gnmax_worst_case, gnmax_worst_case_curve};
 use leakbound::histogram::Adjacency;
 use leakbound::quantity::{NoiseScale, Order};
@@ -21,4 +21,3 @@ fn benches(criterion: &mut Criterion) {
 }
 
 criterion_group!(all, benches);
-criterion_main!(all);

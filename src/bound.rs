@@ -8,6 +8,7 @@ pub(crate) mod outward;
 pub use certain::{AtLeast, AtMost, Claimed, Exact};
 
 use crate::error::{Error, Result};
+use crate::named::named;
 use crate::quantity::FailureProbability;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -31,26 +32,10 @@ pub enum Validity {
     NumericallyCertified,
 }
 
-impl Validity {
-    /// The name used in tables and JSON.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::FiniteSample => "finite-sample",
-            Self::Asymptotic => "asymptotic",
-            Self::Bayesian => "bayesian",
-            Self::Heuristic => "heuristic",
-            Self::Exact => "exact",
-            Self::NumericallyCertified => "numerically-certified",
-        }
-    }
-}
-
-impl fmt::Display for Validity {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.name())
-    }
-}
+named!(Validity, "validity", [
+    FiniteSample "finite-sample", Asymptotic "asymptotic", Bayesian "bayesian", Heuristic "heuristic", Exact "exact",
+    NumericallyCertified "numerically-certified",
+]);
 
 /// Which divergence of a pair of neighbors is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

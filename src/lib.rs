@@ -80,6 +80,8 @@ pub mod label_dp;
 pub mod mechanism;
 pub mod membership;
 pub mod model;
+mod named;
+mod parallel;
 pub mod program;
 pub mod property;
 mod quadrature;

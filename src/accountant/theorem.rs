@@ -6,8 +6,8 @@ use crate::bound::outward::sum_up;
 use crate::bound::{Direction, Directions, UpperBound, Validity};
 use crate::divergence::RdpCurve;
 use crate::histogram::Adjacency;
+use crate::parallel;
 use crate::quantity::{NoiseScale, Order};
-use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -276,7 +276,7 @@ impl ComposedTheorem {
         let composed = shared.map(|statement| {
             let curves = Direction::BOTH.map(|direction| {
                 let one = |answer: &Vec<Theorem>| answer[find(answer, statement)?].values(orders, direction);
-                let each: Vec<Vec<f64>> = answers.par_iter().map(one).collect::<Option<_>>()?;
+                let each: Vec<Vec<f64>> = parallel::map(answers, one).into_iter().collect::<Option<_>>()?;
                 let mut sums = vec![0.0; orders.len()];
                 for values in &each {
                     sums.iter_mut().zip(values).for_each(|(sum, value)| *sum = sum_up(*sum, *value));

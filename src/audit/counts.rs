@@ -21,8 +21,8 @@ use crate::bound::{Direction, LowerBound, Validity};
 use crate::counts::PairedCounts;
 use crate::error::{Error, Result};
 use crate::interval::{BinomialCounts, RectangleProbability};
+use crate::parallel;
 use crate::quantity::{FailureProbability, Order};
-use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 /// A bound of D_α as a function of the order and the direction.
 type Renyi<'a> = Box<dyn Fn(Order, Direction) -> Result<LowerBound> + 'a>;
@@ -71,7 +71,7 @@ pub fn audit_counts(counts: &PairedCounts, guide: &Guide, plan: &AuditPlan) -> R
     }
     let task = Task { counts, guide, plan };
     // Results, and the first fault, stand in the order requested.
-    let found: Vec<Result<QueryAudit>> = plan.methods.par_iter().map(|&method| task.run(method)).collect();
+    let found = parallel::map(&plan.methods, |&method| task.run(method));
     QueryAudit::of_methods(&plan.methods, found)
 }
 

@@ -4,11 +4,9 @@ use super::guide::Guide;
 use super::method::Method;
 use super::output_set::{OutputSets, SetSource};
 use crate::bound::Validity;
-use crate::error::{Error, Result};
+use crate::named::named;
 use crate::quantity::FailureProbability;
 use serde::{Deserialize, Serialize};
-use std::fmt;
-use std::str::FromStr;
 
 /// What the stated failure probability is for.
 ///
@@ -32,34 +30,7 @@ pub enum FailurePer {
     Query,
 }
 
-impl FailurePer {
-    /// The name used in JSON and on the command line.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Answer => "answer",
-            Self::Query => "query",
-        }
-    }
-}
-
-impl fmt::Display for FailurePer {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.name())
-    }
-}
-
-impl FromStr for FailurePer {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        [Self::Answer, Self::Query].into_iter().find(|per| per.name() == text).ok_or_else(|| Error::Syntax {
-            quantity: "reading of the failure probability",
-            value: text.to_owned(),
-            expected: "answer or query",
-        })
-    }
-}
+named!(FailurePer, "reading of the failure probability", [Answer "answer", Query "query"]);
 
 /// An event about one query that bounds are read from: where it does not happen, all of them hold at once, at every
 /// order, δ and ε and in both directions.
@@ -326,15 +297,6 @@ mod tests {
         // An event for every method with a guarantee, and for no other.
         for method in Method::ALL {
             assert_eq!(method.event(&free.sets).is_some(), method.validity() == Validity::FiniteSample, "{method}");
-        }
-    }
-
-    #[test]
-    fn names_read_back() {
-        let error = "none".parse::<FailurePer>().unwrap_err().to_string();
-        for per in [FailurePer::Answer, FailurePer::Query] {
-            assert_eq!(per.to_string().parse::<FailurePer>().unwrap(), per);
-            assert!(error.contains(per.name()), "{error}");
         }
     }
 }

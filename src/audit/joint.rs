@@ -5,9 +5,9 @@ use crate::counts::PairedCounts;
 use crate::distribution::OutcomeDistribution;
 use crate::error::{Error, Result};
 use crate::interval::{LevelSplit, LinearFunctional, SimplexBox};
+use crate::parallel;
 use crate::quantity::{FailureProbability, Order};
 use crate::special::{CompensatedSum, ndtri};
-use rayon::prelude::*;
 
 /// One query of a product: its counts, and guesses of both distributions that were made without looking at them.
 #[derive(Debug, Clone, Copy)]
@@ -91,7 +91,7 @@ pub fn joint_bound(
     let power = best_power(&worlds, a, failure);
     let tails = worlds.iter().map(|query| 2 * SimplexBox::tails(query.counts[0].len())).sum();
     let split = LevelSplit::new(failure, tails);
-    let terms: Vec<Term> = worlds.par_iter().map(|query| query.term(power, a, &split)).collect::<Result<_>>()?;
+    let terms = parallel::try_map(&worlds, |query| query.term(power, a, &split))?;
     let mut sum = LinearFunctional::default();
     let mut least = CompensatedSum::default();
     for term in &terms {

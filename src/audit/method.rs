@@ -1,9 +1,7 @@
 //! The names of the methods that bound leakage from counts, and what each needs and guarantees.
 
 use crate::bound::Validity;
-use crate::error::{Error, Result};
-use std::fmt;
-use std::str::FromStr;
+use crate::named::named;
 
 /// A method that turns counts into lower bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -44,6 +42,14 @@ pub enum Method {
     Gdp,
 }
 
+named!(Method, "method", [
+    TwoCutPaper "two-cut-paper", TwoCutCorner "two-cut-corner", TwoCutHalfSpace "two-cut-half-space",
+    KCutGoodman "k-cut-goodman", KCutSisonGlaz "k-cut-sison-glaz", KCutBox "k-cut-box",
+    KCutVariational "k-cut-variational", KCutRegion "k-cut-region", BootstrapTwoCut "bootstrap-two-cut",
+    BootstrapKCut "bootstrap-k-cut", EProcess "e-process", ClopperPearson "clopper-pearson", Jeffreys "jeffreys",
+    JointBeta "joint-beta", KatzLog "katz-log", Gdp "gdp",
+]);
+
 /// What a method bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bounded {
@@ -54,49 +60,6 @@ pub enum Bounded {
 }
 
 impl Method {
-    /// All methods, in the order of tables.
-    pub const ALL: [Self; 16] = [
-        Self::TwoCutPaper,
-        Self::TwoCutCorner,
-        Self::TwoCutHalfSpace,
-        Self::KCutGoodman,
-        Self::KCutSisonGlaz,
-        Self::KCutBox,
-        Self::KCutVariational,
-        Self::KCutRegion,
-        Self::BootstrapTwoCut,
-        Self::BootstrapKCut,
-        Self::EProcess,
-        Self::ClopperPearson,
-        Self::Jeffreys,
-        Self::JointBeta,
-        Self::KatzLog,
-        Self::Gdp,
-    ];
-
-    /// The name used in tables, JSON and on the command line.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::TwoCutPaper => "two-cut-paper",
-            Self::TwoCutCorner => "two-cut-corner",
-            Self::TwoCutHalfSpace => "two-cut-half-space",
-            Self::KCutGoodman => "k-cut-goodman",
-            Self::KCutSisonGlaz => "k-cut-sison-glaz",
-            Self::KCutBox => "k-cut-box",
-            Self::KCutVariational => "k-cut-variational",
-            Self::KCutRegion => "k-cut-region",
-            Self::BootstrapTwoCut => "bootstrap-two-cut",
-            Self::BootstrapKCut => "bootstrap-k-cut",
-            Self::EProcess => "e-process",
-            Self::ClopperPearson => "clopper-pearson",
-            Self::Jeffreys => "jeffreys",
-            Self::JointBeta => "joint-beta",
-            Self::KatzLog => "katz-log",
-            Self::Gdp => "gdp",
-        }
-    }
-
     /// What the method bounds.
     #[must_use]
     pub const fn bounds(self) -> Bounded {
@@ -121,40 +84,6 @@ impl Method {
             Self::KCutGoodman | Self::KCutSisonGlaz | Self::Jeffreys | Self::KatzLog => Validity::Asymptotic,
             Self::JointBeta => Validity::Bayesian,
             Self::BootstrapTwoCut | Self::BootstrapKCut | Self::Gdp => Validity::Heuristic,
-        }
-    }
-}
-
-impl fmt::Display for Method {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.name())
-    }
-}
-
-impl FromStr for Method {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        Self::ALL.into_iter().find(|method| method.name() == text).ok_or_else(|| Error::Syntax {
-            quantity: "method",
-            value: text.to_owned(),
-            expected: "two-cut-paper, two-cut-corner, two-cut-half-space, k-cut-goodman, k-cut-sison-glaz, k-cut-box, \
-                       k-cut-variational, k-cut-region, bootstrap-two-cut, bootstrap-k-cut, e-process, \
-                       clopper-pearson, jeffreys, joint-beta, katz-log or gdp",
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_distinct_and_read_back() {
-        let error = "nonsense".parse::<Method>().unwrap_err().to_string();
-        for method in Method::ALL {
-            assert_eq!(method.name().parse::<Method>().unwrap(), method);
-            assert!(error.contains(method.name()), "{error} lacks {method}");
         }
     }
 }

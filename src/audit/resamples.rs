@@ -2,12 +2,12 @@
 
 use crate::bound::Direction;
 use crate::counts::PairedCounts;
+use crate::parallel;
 use crate::special::{exp_less_one_in_loops, log_sum_exp};
 use crate::vectorized::{Arch, vectorized};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Binomial, Distribution};
-use rayon::prelude::*;
 
 /// Resamples drawn from one random stream: fixed, so that threads do not matter.
 const BLOCK: usize = 256;
@@ -70,26 +70,23 @@ impl Resamples {
             .collect();
         let width = ends.last().copied().unwrap_or(0);
         let places = Places::new(partitions, &sizes);
-        let blocks: Vec<Vec<[f64; 2]>> = (0..resamples.div_ceil(BLOCK))
-            .into_par_iter()
-            .map(|block| {
-                let mut stream = ChaCha8Rng::seed_from_u64(seed);
-                stream.set_stream(block as u64);
-                let length = BLOCK.min(resamples - block * BLOCK);
-                let mut drawn = vec![[0.0; 2]; width * length];
-                for row in drawn.chunks_exact_mut(width) {
-                    for (world, distribution) in distributions.iter().enumerate() {
-                        multinomial(distribution, totals[world], &mut stream, |outcome, count| {
-                            for &place in places.of(outcome) {
-                                row[place][world] += count as f64;
-                            }
-                        });
-                    }
-                    places.fill(row, totals);
+        let blocks = parallel::map(0..resamples.div_ceil(BLOCK), |block| {
+            let mut stream = ChaCha8Rng::seed_from_u64(seed);
+            stream.set_stream(block as u64);
+            let length = BLOCK.min(resamples - block * BLOCK);
+            let mut drawn = vec![[0.0; 2]; width * length];
+            for row in drawn.chunks_exact_mut(width) {
+                for (world, distribution) in distributions.iter().enumerate() {
+                    multinomial(distribution, totals[world], &mut stream, |outcome, count| {
+                        for &place in places.of(outcome) {
+                            row[place][world] += count as f64;
+                        }
+                    });
                 }
-                drawn
-            })
-            .collect();
+                places.fill(row, totals);
+            }
+            drawn
+        });
         let of = |(index, cells): (usize, &Vec<usize>)| {
             let (size, end) = (sizes[index], ends[index]);
             let observed = worlds.map(|world| {

@@ -1,9 +1,9 @@
 //! A linear score of two worlds, by logistic regression.
 
+use crate::parallel;
 use argmin::core::{CostFunction, Executor, Gradient, State};
 use argmin::solver::linesearch::MoreThuenteLineSearch;
 use argmin::solver::quasinewton::LBFGS;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::feature::Feature;
@@ -139,7 +139,7 @@ impl CostFunction for Regression<'_> {
     fn cost(&self, weights: &Vec<f64>) -> Outcome<f64> {
         let part =
             |rows: &[&(Vec<f64>, f64)]| rows.iter().map(|(x, sign)| log_loss(sign * dot(weights, x))).sum::<f64>();
-        let parts: Vec<f64> = self.rows.par_chunks(ROWS).map(part).collect();
+        let parts = parallel::map(self.rows.chunks(ROWS), part);
         Ok(parts.iter().sum::<f64>() + 0.5 * self.penalty * dot(weights, weights))
     }
 }
@@ -157,7 +157,7 @@ impl Gradient for Regression<'_> {
             }
             sum
         };
-        let parts: Vec<Vec<f64>> = self.rows.par_chunks(ROWS).map(part).collect();
+        let parts = parallel::map(self.rows.chunks(ROWS), part);
         let mut gradient: Vec<f64> = weights.iter().map(|weight| self.penalty * weight).collect();
         for part in parts {
             gradient.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);

@@ -4,6 +4,7 @@ use super::dataset::Dataset;
 use super::grid::Grid;
 use super::output::Output;
 use crate::error::{Error, Result, one_line};
+use crate::parallel;
 use crate::program::{
     Exchange, Fault, FaultKind, Limits, LineProgram, Stop, Watchdog, quoted, with_special_numbers_as_strings,
 };
@@ -270,7 +271,6 @@ impl BlackBox for ExecBlackBox {
     }
 
     fn run(&self, dataset: &Dataset, runs: usize, seed: u64, stop: &Stop<'_>) -> Exchange<Ran> {
-        use rayon::prelude::*;
         let failed = |error: std::io::Error| Exchange::Unanswered(format!("no file for the dataset: {error}"));
         let file = match tempfile::Builder::new().suffix(".json").tempfile() {
             Ok(file) => file,
@@ -284,8 +284,7 @@ impl BlackBox for ExecBlackBox {
             Exchange::Answered(Ok(outputs)) => Ok(outputs),
             other => Err(other),
         };
-        let found: std::result::Result<Vec<Vec<Output>>, _> = (0..runs).into_par_iter().map(one).collect();
-        match found {
+        match parallel::until_error(0..runs, one) {
             Ok(outputs) => Exchange::Answered(Ok(outputs.into_iter().flatten().collect())),
             Err(other) => other,
         }

@@ -3,12 +3,11 @@
 use super::{Noise, OutcomeDistribution, noisy_argmax_distribution};
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
+use crate::named::named;
 use crate::quadrature::LogIntegral;
 use crate::quantity::{NoiseScale, Probability};
 use crate::special::{log_ndtr, log_sum_exp};
 use serde::{Deserialize, Serialize};
-use std::fmt;
-use std::str::FromStr;
 
 /// Where the noise of a threshold test is added. Both forms exist in practice and have different distributions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -20,34 +19,7 @@ pub enum ThresholdForm {
     PerClass,
 }
 
-impl ThresholdForm {
-    /// The name used on the command line and in JSON.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Max => "max",
-            Self::PerClass => "per-class",
-        }
-    }
-}
-
-impl fmt::Display for ThresholdForm {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.name())
-    }
-}
-
-impl FromStr for ThresholdForm {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        [Self::Max, Self::PerClass].into_iter().find(|form| form.name() == text).ok_or_else(|| Error::Syntax {
-            quantity: "form of the threshold test",
-            value: text.to_owned(),
-            expected: "max or per-class",
-        })
-    }
-}
+named!(ThresholdForm, "form of the threshold test", [Max "max", PerClass "per-class"]);
 
 /// A noisy comparison of the largest count with a threshold T.
 ///

@@ -1,12 +1,10 @@
 //! From an RDP curve that is a function of the order to ε: the order is chosen continuously.
 
 use super::convert::{classic_epsilon_of_rdp, epsilon_of_rdp, order_grid};
-use crate::error::{Error, Result};
+use crate::named::named;
 use crate::quantity::{Delta, Epsilon, Order};
 use crate::solve::maximize;
 use serde::{Deserialize, Serialize};
-use std::fmt;
-use std::str::FromStr;
 
 /// How RDP is turned into (ε, δ).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -19,6 +17,8 @@ pub enum Conversion {
     Classic,
 }
 
+named!(Conversion, "conversion", [Improved "improved", Classic "classic"]);
+
 impl Conversion {
     /// ε at δ of an (α, ρ)-RDP mechanism.
     #[must_use]
@@ -27,31 +27,6 @@ impl Conversion {
             Self::Improved => epsilon_of_rdp(rdp, order, delta),
             Self::Classic => classic_epsilon_of_rdp(rdp, order, delta),
         }
-    }
-
-    /// The name used on the command line and in JSON.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Improved => "improved",
-            Self::Classic => "classic",
-        }
-    }
-}
-
-impl fmt::Display for Conversion {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.name())
-    }
-}
-
-impl FromStr for Conversion {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        [Self::Improved, Self::Classic].into_iter().find(|conversion| conversion.name() == text).ok_or_else(|| {
-            Error::Syntax { quantity: "conversion", value: text.to_owned(), expected: "improved or classic" }
-        })
     }
 }
 

@@ -5,10 +5,10 @@ use crate::bound::outward::{product_up, sum_up};
 use crate::bound::{Direction, UpperBound, Validity};
 use crate::distribution::{Noise, OutcomeDistribution, OutputPair, vote_probabilities};
 use crate::error::{Error, Result};
+use crate::parallel;
 use crate::quadrature::LogIntegral;
 use crate::quantity::Order;
 use crate::special::{log_binomial_pmf, log_sum_exp, ndtr};
-use rayon::prelude::*;
 
 /// The votes of k teachers of whom m were trained on changed data, drawn once and then asked the same query n times,
 /// with fresh noise for every answer:
@@ -97,15 +97,10 @@ impl SharedTeachers {
         }
         let votes = [self.ln_votes(0), self.ln_votes(self.changed)];
         let wins: Vec<[f64; 2]> = (0..=self.k).map(|h| win(noise, 2.0 * h as f64 - self.k as f64)).collect();
-        let mixtures: Vec<[f64; 2]> = (0..=answers)
-            .into_par_iter()
-            .map(|j| {
-                let given: Vec<f64> = wins.iter().map(|&win| ln_binomial(j, answers, win)).collect();
-                [0, 1].map(|world: usize| {
-                    log_sum_exp(votes[world].iter().zip(&given).map(|(votes, given)| votes + given))
-                })
-            })
-            .collect();
+        let mixtures: Vec<[f64; 2]> = parallel::map(0..=answers, |j| {
+            let given: Vec<f64> = wins.iter().map(|&win| ln_binomial(j, answers, win)).collect();
+            [0, 1].map(|world: usize| log_sum_exp(votes[world].iter().zip(&given).map(|(votes, given)| votes + given)))
+        });
         let distribution = |world: usize| {
             let error = 1e-14 * (self.k as f64).sqrt().max(1.0);
             let integrals: Vec<LogIntegral> =

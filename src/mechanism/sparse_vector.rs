@@ -9,6 +9,7 @@ use crate::distribution::{
 use crate::divergence::EnclosedLoss;
 use crate::error::{Result, echo};
 use crate::histogram::VoteHistogram;
+use crate::named::named;
 use crate::quantity::{Epsilon, NoiseScale, Order};
 use crate::simulate::{Sampler, Stream, World};
 use rand::RngExt;
@@ -26,19 +27,9 @@ pub enum ThresholdNoise {
     Gaussian,
 }
 
+named!(ThresholdNoise, "noise of a threshold", [Laplace "laplace", Gaussian "gaussian"]);
+
 impl ThresholdNoise {
-    /// Both of them.
-    pub const ALL: [Self; 2] = [Self::Laplace, Self::Gaussian];
-
-    /// The word in the text form.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Laplace => "laplace",
-            Self::Gaussian => "gaussian",
-        }
-    }
-
     /// The noise with this scale.
     #[must_use]
     pub const fn with_scale(self, scale: NoiseScale) -> Noise {

@@ -4,8 +4,8 @@ use super::means::of_views;
 use super::score::MembershipScore;
 use super::shadow_scores::{ScoredLogits, ShadowLogits, ShadowScores, blocks};
 use crate::error::Result;
+use crate::parallel;
 use ndarray::Array2;
-use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use std::ops::Range;
 
 /// Whether each model predicts the label of each sample, \[model, sample\], on the view on which most samples are
@@ -41,11 +41,10 @@ pub fn right_answers(logits: &impl ShadowLogits) -> Result<(usize, Array2<bool>)
         }
         Ok(right)
     };
-    let sum = |mut a: Vec<u64>, b: Vec<u64>| -> Result<Vec<u64>> {
-        a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
-        Ok(a)
-    };
-    let right = blocks(&source).into_par_iter().map(of_block).try_reduce(|| vec![0; views], sum)?;
+    let mut right = vec![0; views];
+    for block in parallel::try_map(blocks(&source), of_block)? {
+        right.iter_mut().zip(block).for_each(|(all, own)| *all += own);
+    }
     let most = right.iter().copied().max().unwrap_or(0);
     let view = right.iter().position(|&count| count == most).unwrap_or(0);
     Ok((view, of_views(&source, |views| views[view])?.mapv(|score| score > 0.5)))

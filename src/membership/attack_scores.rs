@@ -1,6 +1,7 @@
 //! What an attack says about each sample of each victim, beside the truth.
 
 use crate::error::{Error, Result};
+use crate::parallel;
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
 use rayon::prelude::*;
 
@@ -96,7 +97,7 @@ impl AttackScores {
                 chosen.iter().filter(|&&sample| members[sample]).count()
             }
         };
-        let counts: Vec<usize> = rows.par_iter().map(|(_, members)| members_of(members)).collect();
+        let counts = parallel::map(&rows, |(_, members)| members_of(members));
         let positives = counts.iter().sum();
         let mut classes = [vec![0.0; positives], vec![0.0; rows.len() * chosen.len() - positives]];
         let [mut first, mut second] = classes.each_mut().map(|class| &mut class[..]);

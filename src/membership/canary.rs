@@ -6,12 +6,12 @@ use super::tpr_at_fpr::curve_upper;
 use crate::bound::Interval;
 use crate::error::{Error, Result};
 use crate::interval::{BinomialCounts, clopper_pearson};
+use crate::parallel;
 use crate::quantity::{FailureProbability, Probability};
 use crate::roc::Roc;
 use ndarray::{Array2, ArrayView2};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rayon::prelude::*;
 
 /// How often victims are right about the samples that they were trained on, and about the others.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -148,14 +148,11 @@ pub fn canary_independence(guesses: &AttackScores, permutations: usize, seed: u6
     }
     let victims = guesses.victims();
     let observed = statistics(&columns, victims, |_, _| {});
-    let permuted: Vec<[f64; 2]> = (1..=permutations as u64)
-        .into_par_iter()
-        .map(|index| {
-            let mut stream = ChaCha8Rng::seed_from_u64(seed);
-            stream.set_stream(index);
-            statistics(&columns, victims, |column, shuffled| shuffle(column, shuffled, &mut stream))
-        })
-        .collect();
+    let permuted: Vec<[f64; 2]> = parallel::map(1..=permutations as u64, |index| {
+        let mut stream = ChaCha8Rng::seed_from_u64(seed);
+        stream.set_stream(index);
+        statistics(&columns, victims, |column, shuffled| shuffle(column, shuffled, &mut stream))
+    });
     let p_value = |place: usize| {
         // Equal permutations may differ in the last digits.
         let least = observed[place] * (1.0 - 1e-9);
@@ -347,12 +344,10 @@ mod tests {
     #[test]
     fn independence_is_rejected_when_it_fails_only() {
         let rejected = |shared: f64| {
-            (0..200)
-                .into_par_iter()
-                .filter(|&seed| {
-                    canary_independence(&normal_scores(24, 40, shared, seed), 99, seed).unwrap().p_value <= 0.05
-                })
-                .count()
+            let p_values = parallel::map(0..200, |seed| {
+                canary_independence(&normal_scores(24, 40, shared, seed), 99, seed).unwrap().p_value
+            });
+            p_values.into_iter().filter(|p_value| *p_value <= 0.05).count()
         };
         let [alone, together] = [rejected(0.0), rejected(0.35)];
         println!("rejected {alone} and {together} of 200");

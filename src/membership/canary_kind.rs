@@ -1,9 +1,7 @@
 //! Which samples an audit by shadow models attacks.
 
-use crate::error::{Error, Result};
-use serde::{Serialize, Serializer};
-use std::fmt;
-use std::str::FromStr;
+use crate::named::named;
+use serde::Serialize;
 
 /// What takes the place of the audited training images.
 ///
@@ -15,8 +13,9 @@ use std::str::FromStr;
 /// # References
 /// Aerni, Zhang and Tramèr (2024), "Evaluations of machine learning privacy defenses are misleading", sections 4.2, 5.4
 /// and 5.5, appendices A.5 and B.3.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename_all = "kebab-case"))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum CanaryKind {
     /// The images as they are: what is found holds for the average image.
     Original,
@@ -42,35 +41,12 @@ pub enum CanaryKind {
     Blank,
 }
 
+named!(CanaryKind, "canaries", [
+    Original "original", Mislabeled "mislabeled", Duplicated "duplicated", AlwaysDuplicated "always-duplicated",
+    Poisoned "poisoned", OutOfDistribution "out-of-distribution", Uniform "uniform", Blank "blank",
+]);
+
 impl CanaryKind {
-    /// All kinds.
-    pub const ALL: [Self; 8] = [
-        Self::Original,
-        Self::Mislabeled,
-        Self::Duplicated,
-        Self::AlwaysDuplicated,
-        Self::Poisoned,
-        Self::OutOfDistribution,
-        Self::Uniform,
-        Self::Blank,
-    ];
-
-    /// `original`, `mislabeled`, `duplicated`, `always-duplicated`, `poisoned`, `out-of-distribution`, `uniform` or
-    /// `blank`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Original => "original",
-            Self::Mislabeled => "mislabeled",
-            Self::Duplicated => "duplicated",
-            Self::AlwaysDuplicated => "always-duplicated",
-            Self::Poisoned => "poisoned",
-            Self::OutOfDistribution => "out-of-distribution",
-            Self::Uniform => "uniform",
-            Self::Blank => "blank",
-        }
-    }
-
     /// Whether every training set has a copy of every audited image.
     #[must_use]
     pub const fn has_copies(self) -> bool {
@@ -87,43 +63,5 @@ impl CanaryKind {
     #[must_use]
     pub const fn has_duplicates(self) -> bool {
         matches!(self, Self::Duplicated) || self.has_copies()
-    }
-}
-
-impl FromStr for CanaryKind {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == text.trim()).ok_or_else(|| Error::Syntax {
-            quantity: "canaries",
-            value: text.into(),
-            expected: "original, mislabeled, duplicated, always-duplicated, poisoned, out-of-distribution, uniform or \
-                       blank",
-        })
-    }
-}
-
-impl fmt::Display for CanaryKind {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.name())
-    }
-}
-
-impl Serialize for CanaryKind {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn kinds_are_read_by_their_names() {
-        for kind in CanaryKind::ALL {
-            assert_eq!(kind.to_string().parse::<CanaryKind>().unwrap(), kind);
-        }
-        assert!("mislabled".parse::<CanaryKind>().unwrap_err().to_string().contains("mislabeled"));
     }
 }

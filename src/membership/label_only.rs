@@ -5,8 +5,8 @@ use super::logistic::{Design, fit, probability};
 use super::shadow_scores::{ShadowScores, blocks};
 use crate::error::{Error, Result};
 use crate::membership::AttackScores;
+use crate::parallel;
 use ndarray::{Array2, Axis};
-use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -101,7 +101,7 @@ pub fn label_only(source: &impl ShadowScores, plan: &LabelOnlyPlan) -> Result<Gu
             })
             .collect()
     };
-    let parts = blocks(source).into_par_iter().map(block).collect::<Result<Vec<_>>>()?;
+    let parts = parallel::try_map(blocks(source), block)?;
     let mut scores = Array2::zeros((list.len(), samples));
     let mut undecided = 0;
     for (mut column, found) in scores.columns_mut().into_iter().zip(parts.into_iter().flatten()) {

@@ -2,8 +2,8 @@
 
 use super::shadow_scores::{ShadowScores, blocks};
 use crate::error::{Error, Result};
+use crate::parallel;
 use ndarray::{Array2, ArrayViewMut2, Axis};
-use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use std::ops::Range;
 
 /// Means over the views \[model, sample\].
@@ -34,7 +34,7 @@ pub(super) fn of_views(source: &impl ShadowScores, number: impl Fn(&[f64]) -> f6
         }
         Ok(())
     };
-    parts.into_par_iter().map(one).collect::<Result<()>>()?;
+    parallel::try_map(parts, one)?;
     Ok(numbers)
 }
 

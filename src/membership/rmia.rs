@@ -5,8 +5,8 @@ use super::means::means;
 use super::shadow_scores::ShadowScores;
 use crate::error::{Error, Result};
 use crate::membership::AttackScores;
+use crate::parallel;
 use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut1, Axis};
-use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 /// What [`rmia`] computes; the default is online with γ = 2 and a = 0.3.
 #[derive(Debug, Clone, PartialEq)]
@@ -84,15 +84,12 @@ pub fn rmia(source: &impl ShadowScores, plan: &RmiaPlan) -> Result<Guesses> {
     }
     let sides = Sides::new(&confidence, members, &shadows);
     let mut scores = Array2::zeros((victims.len(), samples));
-    let rows: Vec<_> = scores.outer_iter_mut().zip(&victims).collect();
-    let undecided = rows
-        .into_par_iter()
-        .map(|(mut row, &victim)| {
-            let ratios = sides.ratios(plan, confidence.row(victim), shadows[victim].then(|| members.row(victim)));
-            let decided = shares(&ratios, plan.gamma, &mut row);
-            (samples - decided) as u64
-        })
-        .sum();
+    let undecided = parallel::map(scores.outer_iter_mut().zip(&victims), |(mut row, &victim)| {
+        let ratios = sides.ratios(plan, confidence.row(victim), shadows[victim].then(|| members.row(victim)));
+        let decided = shares(&ratios, plan.gamma, &mut row);
+        (samples - decided) as u64
+    });
+    let undecided: u64 = undecided.into_iter().sum();
     if undecided == (victims.len() * samples) as u64 {
         return Err(rejected("every sample has models on one side only"));
     }

@@ -3,9 +3,9 @@
 use super::attack_scores::AttackScores;
 use crate::error::Result;
 use crate::interval::{BinomialCounts, clopper_pearson_lower, clopper_pearson_upper};
+use crate::parallel;
 use crate::quantity::{FailureProbability, Probability};
 use crate::roc::Roc;
-use rayon::prelude::*;
 use std::collections::HashMap;
 
 /// One sample attacked under every victim, at a threshold of its own.
@@ -82,13 +82,11 @@ pub struct SampleLevel {
 /// 4.2; Carlini et al. (2022), "The privacy onion effect", for sample-level attacks.
 pub fn sample_level(guesses: &AttackScores, target: Probability, failure: FailureProbability) -> Result<SampleLevel> {
     // Of each sample only what is published: thousands of curves would take more memory than the scores.
-    let seen: Vec<Seen> = (0..guesses.samples())
-        .into_par_iter()
-        .filter_map(|sample| {
-            let [members, non_members] = guesses.of_sample(sample);
-            Some(Seen::new(sample, &Roc::new(&members, &non_members).ok()?, target))
-        })
-        .collect();
+    let seen = parallel::map(0..guesses.samples(), |sample| {
+        let [members, non_members] = guesses.of_sample(sample);
+        Some(Seen::new(sample, &Roc::new(&members, &non_members).ok()?, target))
+    });
+    let seen: Vec<Seen> = seen.into_iter().flatten().collect();
     let each = failure.split(2 * seen.len());
     // Thousands of samples share a few counts.
     let mut limits: HashMap<(bool, BinomialCounts), f64> = HashMap::new();

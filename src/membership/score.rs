@@ -1,8 +1,7 @@
 //! One number for each answer of a model: how much it looks like an answer on a training sample.
 
 use crate::error::{Error, Result};
-use std::fmt;
-use std::str::FromStr;
+use crate::named::named;
 
 /// What is read from the logits z of one answer, with the label y. **High means member** for all of them.
 ///
@@ -52,34 +51,12 @@ pub enum MembershipScore {
     Correct,
 }
 
+named!(MembershipScore, "membership score", [
+    Logit "logit", Hinge "hinge", Loss "loss", Confidence "confidence", TopConfidence "top-confidence",
+    Entropy "entropy", ModifiedEntropy "modified-entropy", Correct "correct",
+]);
+
 impl MembershipScore {
-    /// All of them.
-    pub const ALL: [Self; 8] = [
-        Self::Logit,
-        Self::Hinge,
-        Self::Loss,
-        Self::Confidence,
-        Self::TopConfidence,
-        Self::Entropy,
-        Self::ModifiedEntropy,
-        Self::Correct,
-    ];
-
-    /// The name on the command line and in results.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Logit => "logit",
-            Self::Hinge => "hinge",
-            Self::Loss => "loss",
-            Self::Confidence => "confidence",
-            Self::TopConfidence => "top-confidence",
-            Self::Entropy => "entropy",
-            Self::ModifiedEntropy => "modified-entropy",
-            Self::Correct => "correct",
-        }
-    }
-
     /// The score of one answer.
     ///
     /// # Errors
@@ -158,24 +135,6 @@ fn log_softmax(logits: &[f64]) -> Vec<f64> {
     let largest = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let norm = logits.iter().map(|logit| (logit - largest).exp()).sum::<f64>().ln();
     logits.iter().map(|logit| logit - largest - norm).collect()
-}
-
-impl fmt::Display for MembershipScore {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.name())
-    }
-}
-
-impl FromStr for MembershipScore {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        Self::ALL.into_iter().find(|score| score.name() == text).ok_or_else(|| Error::Syntax {
-            quantity: "membership score",
-            value: text.into(),
-            expected: "logit, hinge, loss, confidence, top-confidence, entropy, modified-entropy or correct",
-        })
-    }
 }
 
 /// Fisher's transform of a cosine similarity: ln((1 + ρ)/(1 - ρ)), near normal where ρ itself is squeezed at its ends.
@@ -258,7 +217,6 @@ mod tests {
             for logits in [[1e308, -1e308], [-1e308, 1e308], [0.0, 0.0], [1e-300, -1e-300]] {
                 assert!(!kind.of(&logits, 0).unwrap().is_nan(), "{kind} {logits:?}");
             }
-            assert_eq!(kind.name().parse::<MembershipScore>().unwrap(), kind);
             assert!(kind.of(&[f64::NAN, 0.0], 0).is_err() && kind.of(&[0.0, 0.0], 2).is_err());
         }
     }

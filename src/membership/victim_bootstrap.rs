@@ -4,6 +4,7 @@ use super::attack_scores::AttackScores;
 use super::order_statistics::order_statistics;
 use crate::bound::{Interval, Validity};
 use crate::error::{Error, Result};
+use crate::parallel;
 use crate::quantity::{FailureProbability, Probability};
 use crate::vectorized::{Arch, vectorized};
 use ndarray::ArrayView1;
@@ -98,8 +99,8 @@ pub fn victim_bootstrap(
         }
         metrics(&ranking, &weights, fprs)
     };
-    let found: Vec<Vec<f64>> =
-        (0..resamples.div_ceil(LANES)).into_par_iter().flat_map_iter(side_by_side).flatten().collect();
+    let found = parallel::map(0..resamples.div_ceil(LANES), side_by_side);
+    let found: Vec<Vec<f64>> = found.into_iter().flatten().flatten().collect();
     if found.is_empty() {
         let reason = "no resample has both members and non-members".into();
         return Err(Error::Rejected { operation, reason });

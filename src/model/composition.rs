@@ -1,9 +1,7 @@
 //! Whether the leakage of several queries may be added.
 
-use crate::error::{Error, Result};
+use crate::named::named;
 use serde::{Deserialize, Serialize};
-use std::fmt;
-use std::str::FromStr;
 
 /// How the answers to several queries depend on each other, which decides what their divergences may be combined to.
 ///
@@ -53,52 +51,12 @@ pub enum Composition {
     PerQuery,
 }
 
-impl Composition {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Independent, Self::SharedTeachers, Self::PerQuery];
+named!(Composition, "composition", [Independent "independent", SharedTeachers "shared-teachers", PerQuery "per-query"]);
 
+impl Composition {
     /// Whether a sum of lower bounds per query is a lower bound on the leakage of all answers together.
     #[must_use]
     pub const fn divergences_add(self) -> bool {
         matches!(self, Self::Independent)
-    }
-}
-
-impl fmt::Display for Composition {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Independent => "independent",
-            Self::SharedTeachers => "shared-teachers",
-            Self::PerQuery => "per-query",
-        })
-    }
-}
-
-impl FromStr for Composition {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        Self::ALL.into_iter().find(|composition| composition.to_string() == text).ok_or_else(|| Error::Syntax {
-            quantity: "composition",
-            value: text.into(),
-            expected: "independent, shared-teachers or per-query",
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_read_back() {
-        for composition in Composition::ALL {
-            assert_eq!(composition.to_string().parse::<Composition>().unwrap(), composition);
-            assert_eq!(serde_json::to_string(&composition).unwrap(), format!("\"{composition}\""));
-        }
-        assert_eq!(
-            "shared".parse::<Composition>().unwrap_err().to_string(),
-            "composition `shared` cannot be read; expected independent, shared-teachers or per-query"
-        );
     }
 }

@@ -2,8 +2,8 @@
 
 use super::neighbor_sampling::NeighborSampling;
 use crate::error::{Error, Result};
+use crate::parallel;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, Zip};
-use rayon::prelude::*;
 
 /// The training points nearest to each of some queries, by brute force: Euclidean distances of the features.
 ///
@@ -68,23 +68,22 @@ impl NeighborIndex {
             return Err(Error::Domain { quantity: "feature", value, domain: "(-inf, inf)" });
         }
         let kept = ranks.min(points.nrows());
-        let (nearest, distances) = (0..queries.nrows())
-            .into_par_iter()
-            .map(|query| {
-                let mut all: Vec<(f64, usize)> = points
-                    .axis_iter(Axis(0))
-                    .enumerate()
-                    .map(|(index, point)| (squared_distance(queries.row(query), point), index))
-                    .collect();
-                let nearer = |a: &(f64, usize), b: &(f64, usize)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
-                if kept < all.len() {
-                    all.select_nth_unstable_by(kept, nearer);
-                    all.truncate(kept);
-                }
-                all.sort_unstable_by(nearer);
-                (all.iter().map(|pair| pair.1).collect(), all.iter().map(|pair| pair.0).collect())
-            })
-            .unzip();
+        let (nearest, distances) = parallel::map(0..queries.nrows(), |query| {
+            let mut all: Vec<(f64, usize)> = points
+                .axis_iter(Axis(0))
+                .enumerate()
+                .map(|(index, point)| (squared_distance(queries.row(query), point), index))
+                .collect();
+            let nearer = |a: &(f64, usize), b: &(f64, usize)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
+            if kept < all.len() {
+                all.select_nth_unstable_by(kept, nearer);
+                all.truncate(kept);
+            }
+            all.sort_unstable_by(nearer);
+            (all.iter().map(|pair| pair.1).collect(), all.iter().map(|pair| pair.0).collect())
+        })
+        .into_iter()
+        .unzip();
         Ok(Self { queries: queries.to_owned(), nearest, distances })
     }
 
@@ -154,11 +153,8 @@ impl NeighborIndex {
         let value = |start: &Array1<f64>| Ok((self.expected_votes(start.view(), sampling)?, start.clone()));
         let averages = starts.iter().map(value).collect::<Result<Vec<_>>>()?;
         let nearest = self.best_point(points, sampling)?;
-        let ends = starts
-            .into_par_iter()
-            .chain([average, nearest])
-            .map(|start| self.ascend(start, sampling))
-            .collect::<Result<Vec<_>>>()?;
+        let ends =
+            parallel::try_map(starts.into_iter().chain([average, nearest]), |start| self.ascend(start, sampling))?;
         let expected_votes_average = best(averages).map_or(0.0, |(value, _)| value);
         let (expected_votes, features) = best(ends).unwrap_or_else(|| unreachable!("there is always a start"));
         Ok(Embedding { ranks: self.ranks_of(features.view())?, features, expected_votes, expected_votes_average })
@@ -166,14 +162,9 @@ impl NeighborIndex {
 
     /// The training point of the largest E(x), the first of equals.
     fn best_point(&self, points: ArrayView2<'_, f64>, sampling: &NeighborSampling) -> Result<Array1<f64>> {
-        let value = |point: usize| Ok((self.expected_votes(points.row(point), sampling)?, point));
-        let larger = |a: (f64, usize), b: (f64, usize)| {
-            let first = b.0 > a.0 || (b.0 == a.0 && b.1 < a.1);
-            Ok(if first { b } else { a })
-        };
-        let best: Option<Result<(f64, usize)>> = (0..points.nrows()).into_par_iter().map(value).try_reduce_with(larger);
-        let average = || Array1::zeros(points.ncols());
-        Ok(best.transpose()?.map_or_else(average, |(_, point)| points.row(point).to_owned()))
+        let values = parallel::try_map(points.outer_iter(), |point| self.expected_votes(point, sampling))?;
+        let best = (0..values.len()).reduce(|best, point| if values[point] > values[best] { point } else { best });
+        Ok(best.map_or_else(|| Array1::zeros(points.ncols()), |point| points.row(point).to_owned()))
     }
 
     /// Averages of the neighbors of the queries of one class, for every class; and that of all points.

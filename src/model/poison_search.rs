@@ -2,11 +2,10 @@
 
 use super::neighbor_sampling::NeighborSampling;
 use crate::error::{Error, Result};
+use crate::named::named;
 use crate::special::CompensatedSum;
 use ndarray::{ArrayView1, ArrayView2, Axis};
 use serde::{Deserialize, Serialize};
-use std::fmt;
-use std::str::FromStr;
 
 /// Where the adversary Pois-NatQ looks for the point that it adds to a Private-kNN.
 ///
@@ -27,32 +26,7 @@ pub enum PoisonSearch {
     Embedding,
 }
 
-impl PoisonSearch {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Train, Self::Test, Self::Embedding];
-}
-
-impl fmt::Display for PoisonSearch {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Train => "train",
-            Self::Test => "test",
-            Self::Embedding => "embedding",
-        })
-    }
-}
-
-impl FromStr for PoisonSearch {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        Self::ALL.into_iter().find(|search| search.to_string() == text).ok_or_else(|| Error::Syntax {
-            quantity: "search for the added point",
-            value: text.into(),
-            expected: "train, test or embedding",
-        })
-    }
-}
+named!(PoisonSearch, "search for the added point", [Train "train", Test "test", Embedding "embedding"]);
 
 /// A candidate with the number of queries on which it is expected to vote.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -140,17 +114,6 @@ pub fn wrong_label(inclusion: ArrayView1<'_, f64>, p: ArrayView2<'_, f64>, own: 
 mod tests {
     use super::*;
     use ndarray::{Array1, Array2, array};
-
-    #[test]
-    fn names_read_back() {
-        for search in PoisonSearch::ALL {
-            assert_eq!(search.to_string().parse::<PoisonSearch>().unwrap(), search);
-        }
-        assert_eq!(
-            "anywhere".parse::<PoisonSearch>().unwrap_err().to_string(),
-            "search for the added point `anywhere` cannot be read; expected train, test or embedding"
-        );
-    }
 
     #[test]
     fn only_allowed_candidates_are_taken_and_the_first_of_equals() {

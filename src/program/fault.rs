@@ -1,9 +1,8 @@
 //! How a program fails.
 
 use crate::error::one_line;
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use std::fmt;
+use crate::named::named;
+use serde::{Deserialize, Serialize};
 
 /// How a program failed to answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,8 +15,9 @@ pub struct Fault {
 }
 
 /// Kinds of failure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename_all = "kebab-case"))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum FaultKind {
     /// The process ended.
     Crash,
@@ -33,43 +33,10 @@ pub enum FaultKind {
     Unasked,
 }
 
-impl FaultKind {
-    const ALL: [Self; 6] =
-        [Self::Crash, Self::TimeOut, Self::NotANumber, Self::Malformed, Self::TooLong, Self::Unasked];
-
-    /// The name in tables and JSON.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Crash => "crash",
-            Self::TimeOut => "time-out",
-            Self::NotANumber => "not-a-number",
-            Self::Malformed => "malformed",
-            Self::TooLong => "too-long",
-            Self::Unasked => "unasked",
-        }
-    }
-}
-
-impl fmt::Display for FaultKind {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.name())
-    }
-}
-
-impl Serialize for FaultKind {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
-    }
-}
-
-impl<'de> Deserialize<'de> for FaultKind {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let name = String::deserialize(deserializer)?;
-        let found = Self::ALL.into_iter().find(|kind| kind.name() == name);
-        found.ok_or_else(|| D::Error::custom(format_args!("`{name}` is no kind of failure")))
-    }
-}
+named!(FaultKind, "kind of failure", [
+    Crash "crash", TimeOut "time-out", NotANumber "not-a-number", Malformed "malformed", TooLong "too-long",
+    Unasked "unasked",
+]);
 
 /// The beginning of a line, safe to print.
 pub(crate) fn quoted(line: &str) -> String {

@@ -1,7 +1,7 @@
 //! The attacks that infer a property of a network's training data.
 
+use crate::named::named;
 use serde::Serialize;
-use std::fmt;
 
 /// How the value of a property is inferred.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -16,20 +16,4 @@ pub enum PropertyAttack {
     Distance,
 }
 
-impl PropertyAttack {
-    /// Its name in rows and arrays.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Flat => "flat",
-            Self::Set => "set",
-            Self::Distance => "distance",
-        }
-    }
-}
-
-impl fmt::Display for PropertyAttack {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.name())
-    }
-}
+named!(PropertyAttack, "attack on a property", [Flat "flat", Set "set", Distance "distance"]);

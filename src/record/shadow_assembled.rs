@@ -8,8 +8,8 @@ use super::shadow_stack::{Found, Kind, Part, Stack, UNLABELED};
 use super::trace::Trace;
 use crate::error::{Error, InputError, Result};
 use crate::histogram::MAX_CLASSES;
+use crate::parallel;
 use ndarray::Array2;
-use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -179,7 +179,7 @@ impl Assembly {
             return Err(hinted(array.at("a single model", expected), hint).into());
         }
         // Many files side by side: hashing takes longer than reading.
-        traces.par_iter().map(Trace::check_sums).collect::<Result<()>>()?;
+        parallel::try_map(&traces, Trace::check_sums)?;
         let members = Arc::new(members);
         let beside = embeddings.sizes.map(|sizes| {
             EmbeddingFile::new(Stack::beside(embeddings.parts, Arc::clone(&members), sizes[1]), None, sizes[2])

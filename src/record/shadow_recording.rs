@@ -6,8 +6,8 @@ use super::shadow_stack::{Part, Stack};
 use super::trace::Trace;
 use crate::error::Result;
 use crate::membership::{ScoreBlock, ShadowEmbeddings, ShadowLogits, ShadowScores};
+use crate::parallel;
 use ndarray::{Array3, Array4, ArrayD, ArrayView2, CowArray, Ix3, Ix4};
-use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use std::ops::{Range, RangeInclusive};
 use std::path::PathBuf;
 
@@ -247,7 +247,7 @@ impl ShadowRecording {
     /// [`Error::Io`](crate::Error::Io) when a file cannot be read, [`Error::Input`](crate::Error::Input) when one
     /// changed since it was opened.
     pub fn inputs(&self) -> Result<Vec<InputFile>> {
-        self.stack().traces.par_iter().map(Trace::input).collect()
+        parallel::try_map(&self.stack().traces, Trace::input)
     }
 
     fn stack(&self) -> &Stack {

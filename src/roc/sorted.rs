@@ -1,6 +1,7 @@
 //! Scores of two classes in falling order with their counts, ties together.
 
 use super::point::RocPoint;
+use crate::parallel;
 use rayon::prelude::*;
 
 /// A distinct score with the number of members and of non-members at or above it.
@@ -92,7 +93,7 @@ fn merge(members: &[u64], non_members: &[u64]) -> Vec<Step> {
     }
     let part =
         |(from, to, steps): (_, _, &mut [Step])| (steps.len(), merge_part(members, non_members, from, to, steps));
-    let lengths: Vec<(usize, usize)> = places.into_par_iter().map(part).collect();
+    let lengths = parallel::map(places, part);
     let (mut from, mut length) = (0, 0);
     for (most, found) in lengths {
         if length < from {

@@ -4,6 +4,7 @@ use crate::bound::{Direction, Validity};
 use crate::counts::PairedCounts;
 use crate::distribution::{OutcomeDistribution, OutputPair};
 use crate::error::Result;
+use crate::named::named;
 use crate::quantity::{Delta, FailureProbability, Order};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -22,19 +23,9 @@ pub enum CheckCase {
     Known,
 }
 
+named!(CheckCase, "case of a self-check", [Null "null", Known "known"]);
+
 impl CheckCase {
-    /// Both, the null first.
-    pub const ALL: [Self; 2] = [Self::Null, Self::Known];
-
-    /// The name used in tables and JSON.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Null => "null",
-            Self::Known => "known",
-        }
-    }
-
     /// The distributions of both worlds.
     pub(super) fn pair(self, counts: &PairedCounts) -> Result<OutputPair> {
         let distribution = |weight: &dyn Fn(usize) -> f64| {
@@ -121,17 +112,7 @@ pub enum CheckVerdict {
     AboveNominal,
 }
 
-impl CheckVerdict {
-    /// The name used in tables and JSON.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Kept => "kept",
-            Self::Broken => "broken",
-            Self::AboveNominal => "above-nominal",
-        }
-    }
-}
+named!(CheckVerdict, "verdict of a self-check", [Kept "kept", Broken "broken", AboveNominal "above-nominal"]);
 
 /// The audits of one method in one case.
 #[derive(Debug, Clone, PartialEq)]

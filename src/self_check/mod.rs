@@ -11,8 +11,8 @@ use crate::bound::{Direction, LowerBound};
 use crate::counts::PairedCounts;
 use crate::distribution::OutputPair;
 use crate::error::{Error, Result};
+use crate::parallel;
 use crate::simulate::{Simulation, sample_distributions};
-use rayon::prelude::*;
 
 /// Audits that are kept in memory at once; results are added up in the order of the audits, whatever the threads.
 const BATCH: u64 = 512;
@@ -78,7 +78,7 @@ pub fn self_check(
     let mut first = 0;
     while first < runs.repetitions {
         let last = runs.repetitions.min(first + BATCH);
-        let audits: Vec<QueryAudit> = (first..last).into_par_iter().map(one).collect::<Result<_>>()?;
+        let audits = parallel::try_map(first..last, one)?;
         for (repetition, audit) in (first..last).zip(&audits) {
             tally.add(repetition, audit)?;
         }

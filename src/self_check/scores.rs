@@ -7,11 +7,11 @@ use crate::audit::{
 use crate::bound::{Direction, LowerBound, Validity};
 use crate::divergence::gdp_epsilon;
 use crate::error::{Error, Result};
+use crate::parallel;
 use crate::quantity::{Delta, FailureProbability};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
-use rayon::prelude::*;
 
 /// μ of the known case.
 const KNOWN_MU: f64 = 1.0;
@@ -76,7 +76,7 @@ pub fn self_check_scores(
         done()?;
         Ok(found)
     };
-    let all: Vec<Vec<Found>> = (0..runs.repetitions).into_par_iter().map(one).collect::<Result<_>>()?;
+    let all = parallel::try_map(0..runs.repetitions, one)?;
     let names = THRESHOLDS.iter().map(|row| row.0).chain(GUESSES.iter().map(|row| row.0));
     Ok(names
         .enumerate()

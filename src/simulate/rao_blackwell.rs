@@ -6,10 +6,10 @@ use crate::bound::Direction;
 use crate::distribution::{ArgmaxTable, Change, ClassGroups, Noise, OutcomeDistribution, OutputPair, Workspace};
 use crate::error::{Error, Result};
 use crate::model::VoteModel;
+use crate::parallel;
 use crate::quantity::Order;
 use crate::variate::Multinomial;
 use rand::RngExt;
-use rayon::prelude::*;
 
 /// The first block of the streams of these draws: a simulation has at most 2^37 blocks and never comes here.
 const FIRST_BLOCK: u64 = 1 << 62;
@@ -84,15 +84,12 @@ pub fn rao_blackwell(model: &VoteModel, noise: Noise, simulation: Simulation) ->
     let shared = SharedVotes::new(model, &groups)?;
     let table = ArgmaxTable::new(noise, groups.len(), groups.multiplicity()[groups.len() - 1])?;
     let size = draws.div_ceil(BATCHES);
-    let sums: Vec<(f64, [Vec<f64>; 2])> = (0..draws.div_ceil(size))
-        .into_par_iter()
-        .map(|batch| {
-            let number = size.min(draws - batch * size);
-            let mut stream = simulation.stream(World::Dataset, FIRST_BLOCK + batch);
-            let means = shared.mean_distributions(&table, groups.len(), number, &mut stream);
-            (number as f64 / draws as f64, means.map(|mean| groups.expanded(&mean)))
-        })
-        .collect();
+    let sums: Vec<(f64, [Vec<f64>; 2])> = parallel::map(0..draws.div_ceil(size), |batch| {
+        let number = size.min(draws - batch * size);
+        let mut stream = simulation.stream(World::Dataset, FIRST_BLOCK + batch);
+        let means = shared.mean_distributions(&table, groups.len(), number, &mut stream);
+        (number as f64 / draws as f64, means.map(|mean| groups.expanded(&mean)))
+    });
     // In the order of the batches, whatever the threads did.
     let mean = |world: usize| -> Vec<f64> {
         let mean = |class: usize| sums.iter().map(|(share, means)| share * means[world][class]).sum::<f64>();

@@ -9,8 +9,8 @@ use crate::counts::PairedCounts;
 use crate::divergence::{RdpCurve, order_grid};
 use crate::error::Result;
 use crate::model::Composition;
+use crate::parallel;
 use crate::quantity::{Epsilon, Order};
-use rayon::prelude::*;
 use serde::Serialize;
 use std::fmt;
 
@@ -145,10 +145,8 @@ impl<'a> LowerCurves<'a> {
         budget: &'a FailureBudget,
     ) -> Result<Self> {
         let share = budget.share_of_all(answers.len(), 1);
-        let evidence = answers
-            .par_iter()
-            .map(|answer| Evidence::new(answer.counts, answer.guide, share, Wanted::Renyi))
-            .collect::<Result<_>>()?;
+        let evidence =
+            parallel::try_map(answers, |answer| Evidence::new(answer.counts, answer.guide, share, Wanted::Renyi))?;
         Ok(Self { answers, evidence, times, bounds, budget })
     }
 
@@ -157,14 +155,10 @@ impl<'a> LowerCurves<'a> {
     pub(crate) fn curves(&self, meaning: Meaning, orders: &[Order]) -> Result<Vec<ComposedCurve>> {
         // Lower bounds are computed at some orders only: D_α never falls in α, so each serves the orders above it.
         let few = lower_orders(&self.bounds.orders);
-        let lower: Vec<[Vec<f64>; 2]> = self
-            .evidence
-            .par_iter()
-            .map(|evidence| {
-                let at = |direction| few.iter().map(|&order| evidence.renyi(order, direction).get()).collect();
-                Direction::BOTH.map(at)
-            })
-            .collect();
+        let lower = parallel::map(&self.evidence, |evidence| {
+            let at = |direction| few.iter().map(|&order| evidence.renyi(order, direction).get()).collect();
+            Direction::BOTH.map(at)
+        });
         let at = |place: usize, direction: Direction| {
             lower.iter().map(move |values: &[Vec<f64>; 2]| values[direction as usize][place])
         };

@@ -4,10 +4,10 @@ use super::number::Number;
 use super::progress::{Meter, Progress};
 use super::{Answer, Study, Warning};
 use crate::error::{Error, Result};
+use crate::parallel;
 use crate::property::{PropertyAttack, inference_accuracy, paired_inferences, property_distance};
 use crate::quantity::FailureProbability;
 use ndarray::{Array3, Array4, Axis};
-use rayon::prelude::*;
 use serde::Serialize;
 
 /// How often is the value of a property of a network's training data inferred, and which attack infers more?
@@ -189,12 +189,11 @@ impl MetaClassifierStudy {
     fn nearest(&self, answers: &TargetAnswers, progress: &Progress<'_>) -> Result<Vec<usize>> {
         let targets: Vec<_> = answers.targets.axis_iter(Axis(0)).collect();
         let meter = Meter::new(progress, targets.len() as u64, "networks");
-        let nearest = targets.par_iter().map(|target| {
-            let decision = property_distance(*target, answers.ensembles.view(), 0, self.seed)?;
+        parallel::try_map(targets, |target| {
+            let decision = property_distance(target, answers.ensembles.view(), 0, self.seed)?;
             meter.add(1)?;
             Ok(decision.value)
-        });
-        nearest.collect()
+        })
     }
 
     fn check(&self, inferred: &[InferredValues]) -> Result<()> {

@@ -10,7 +10,7 @@ use crate::bound::Validity;
 use crate::counts::PairedCounts;
 use crate::error::Result;
 use crate::model::Composition;
-use rayon::prelude::*;
+use crate::parallel;
 
 /// What an answer says beside the bounds of its methods.
 #[derive(Clone, Copy)]
@@ -86,13 +86,10 @@ pub(super) fn plan_all(
     };
     // Methods are recommended for the share that they would have if the region were one of them.
     let likely = budget.events(most(&|_| vec![Method::ClopperPearson, Method::KCutRegion]));
-    let plans: Vec<(AuditPlan, Option<Recommendation>)> = queries
-        .par_iter()
-        .map(|query| {
-            meter.add_in_passes(1)?;
-            bounds.plan(query.counts, query.guide, likely.share(), seed)
-        })
-        .collect::<Result<_>>()?;
+    let plans = parallel::try_map(queries, |query| {
+        meter.add_in_passes(1)?;
+        bounds.plan(query.counts, query.guide, likely.share(), seed)
+    })?;
     let budget = budget.events(most(&|place| plans[place].0.methods.clone()));
     let planned = plans.into_iter().map(|(plan, recommendation)| {
         let plan = AuditPlan { failure: budget.share(), ..plan };
@@ -126,7 +123,7 @@ impl Planned {
             audit_counts(counts, guide, &plan)
         };
         // Results, and the first fault, are in the requested order.
-        let found: Vec<Result<QueryAudit>> = plan.methods.par_iter().map(one).collect();
+        let found = parallel::map(&plan.methods, one);
         QueryAudit::of_methods(&plan.methods, found)
     }
 

@@ -3,6 +3,7 @@
 use super::request::Request;
 use crate::bound::{Claimed, Directions};
 use crate::mechanism::{MechanismKind, RELEASES};
+use crate::named::named;
 use crate::program::{Fault, FaultKind, Stop};
 use serde::Serialize;
 
@@ -85,6 +86,10 @@ pub enum ClaimScope {
     DataDependentForward,
 }
 
+named!(ClaimScope, "scope of claims", [
+    DataIndependent "data-independent", DataDependent "data-dependent", DataDependentForward "data-dependent-forward",
+]);
+
 impl ClaimScope {
     /// The directions that the claims cover.
     #[must_use]
@@ -92,16 +97,6 @@ impl ClaimScope {
         match self {
             Self::DataIndependent | Self::DataDependent => Directions::Both,
             Self::DataDependentForward => Directions::Forward,
-        }
-    }
-
-    /// The name used on the command line and in JSON.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::DataIndependent => "data-independent",
-            Self::DataDependent => "data-dependent",
-            Self::DataDependentForward => "data-dependent-forward",
         }
     }
 }

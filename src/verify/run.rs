@@ -8,10 +8,10 @@ use super::punctual::Punctual;
 use super::request::Case;
 use super::shrink::shrink;
 use crate::mechanism::MechanismKind;
+use crate::parallel;
 use crate::program::{Fault, Stop, Watch};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rayon::prelude::*;
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
@@ -216,11 +216,8 @@ fn test(accountant: &dyn Accountant, property: &'static Property, plan: &Plan, s
     while first < blocks && total.failed.is_none() && !total.out_of_time {
         // One after the other where the accountant must be asked so: what comes after a failure is never asked.
         let last = if accountant.sequential() { first + 1 } else { blocks.min(first + BATCH) };
-        let results: Vec<Block> = if accountant.sequential() {
-            vec![run_block(first)]
-        } else {
-            (first..last).into_par_iter().map(run_block).collect()
-        };
+        let results: Vec<Block> =
+            if accountant.sequential() { vec![run_block(first)] } else { parallel::map(first..last, run_block) };
         for result in results {
             if total.failed.is_none() {
                 total.add(result);

@@ -239,7 +239,6 @@ mod tests {
     #[test]
     fn no_closed_form_is_outside_of_its_enclosure() {
         let report = check(GATE).unwrap();
-        report.lines.iter().for_each(|line| println!("{line}"));
         assert_eq!(report.verdict, Verdict::Pass);
     }
 

@@ -43,17 +43,23 @@ impl Report {
     /// A report that passes while nothing fails.
     #[must_use]
     pub fn new(setting: impl Into<String>) -> Self {
-        Self { setting: setting.into(), lines: Vec::new(), verdict: Verdict::Pass, figures: Vec::new() }
+        let setting = setting.into();
+        println!("{setting}");
+        Self { setting, lines: Vec::new(), verdict: Verdict::Pass, figures: Vec::new() }
     }
 
     /// Adds a line of figures without a claim.
+    ///
+    /// It is printed at once: an experiment may take hours.
     pub fn line(&mut self, line: impl Into<String>) {
-        self.lines.push(line.into());
+        let line = line.into();
+        println!("{line}");
+        self.lines.push(line);
     }
 
     /// Adds a line with the verdict of its claim in front.
     pub fn claim(&mut self, holds: bool, line: impl AsRef<str>) {
-        self.lines.push(format!("{}  {}", if holds { "PASS" } else { "FAIL" }, line.as_ref()));
+        self.line(format!("{}  {}", if holds { "PASS" } else { "FAIL" }, line.as_ref()));
         if !holds {
             self.verdict = Verdict::Fail;
         }
@@ -61,7 +67,7 @@ impl Report {
 
     /// Says why nothing was done.
     pub fn set_aside(&mut self, reason: impl AsRef<str>) {
-        self.lines.push(format!("set aside: {}", reason.as_ref()));
+        self.line(format!("set aside: {}", reason.as_ref()));
         self.verdict = Verdict::SetAside;
     }
 

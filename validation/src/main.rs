@@ -65,9 +65,8 @@ fn run(request: &Request) -> Result<ExitCode, String> {
     let mut code = ExitCode::SUCCESS;
     for experiment in &request.experiments {
         let start = Instant::now();
+        print!("{}: ", experiment.name);
         let report = (experiment.run)();
-        println!("{}: {}", experiment.name, report.setting);
-        report.lines.iter().for_each(|line| println!("{line}"));
         println!("{:?}: {} in {:.1} s\n", report.verdict, experiment.name, start.elapsed().as_secs_f64());
         let aside = report.verdict == Verdict::SetAside;
         if report.verdict == Verdict::Fail || (aside && request.named) {

@@ -8,13 +8,13 @@ const ENVIRONMENT: Environment = Environment::new("target/baselines");
 /// Builds what is compared and runs it; a Python of one's own is taken as it is.
 pub fn run(arguments: &[String]) -> Outcome {
     let file = "benches/baselines/requirements.txt";
-    let mut compare = cargo(["run", "--release", "-p", "leakbound-validation", "--bin", "compare", "--"]);
+    let mut compare = cargo(["run", "--profile", "dist", "-p", "leakbound-validation", "--bin", "compare", "--"]);
     if !arguments.iter().any(|argument| argument == "--python") {
         let path = command::root().join(file);
         let requirements = std::fs::read_to_string(path).map_err(|error| format!("{file}: {error}"))?;
         ENVIRONMENT.require(&requirements)?;
         compare.arg("--python").arg(ENVIRONMENT.program("python"));
     }
-    run_visibly(&mut cargo(["build", "--release"]))?;
+    run_visibly(&mut cargo(["build", "--profile", "dist"]))?;
     run_visibly(compare.args(arguments))
 }

@@ -20,7 +20,7 @@ pub fn wheel() -> Outcome {
 /// Builds the wheel of this machine, and says where it is.
 pub fn built_wheel() -> Result<PathBuf, String> {
     environment()?;
-    run_visibly(build().arg("--release"))?;
+    run_visibly(build().args(["--profile", "dist"]))?;
     newest_wheel()
 }
 

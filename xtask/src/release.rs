@@ -113,7 +113,7 @@ fn python_packages(folder: &Path) -> Outcome {
     let before = sum(&first)?;
     copy(&first, &command::root().join(TRIAL))?;
     // What was compiled for the first is not taken for the second.
-    forget()?;
+    forget("dist")?;
     let second = python::built_wheel()?;
     if sum(&second)? != before {
         return Err(format!("{}: a build before, kept in {TRIAL}, has other bytes", second.display()));
@@ -128,9 +128,9 @@ fn python_packages(folder: &Path) -> Outcome {
     installed(&wheel, &source)
 }
 
-/// Removes what was compiled of the packages that a wheel has, so that it is compiled again.
-fn forget() -> Outcome {
-    let mut clean = cargo(["clean", "--release", "--package", "leakbound-python"]);
+/// Removes what was compiled of the packages that a wheel has in a profile, so that it is compiled again.
+fn forget(profile: &str) -> Outcome {
+    let mut clean = cargo(["clean", "--profile", profile, "--package", "leakbound-python"]);
     run_quietly(clean.args(["--package", "leakbound-cli", "--package", "leakbound"]))
 }
 
@@ -140,7 +140,7 @@ fn installed(wheel: &Path, source: &Path) -> Outcome {
     INSTALLED.require("numpy>=1.23\n")?;
     let from_source = command::root().join(TRIAL).join("from-source");
     // Dependencies are compiled already. The rest is not: cargo would take it for that of the source.
-    forget()?;
+    forget("release")?;
     let mut build = INSTALLED.pip();
     build.args(["wheel", "--quiet", "--no-deps", "--wheel-dir"]).arg(&from_source).arg(source);
     run_visibly(build.env("CARGO_TARGET_DIR", command::root().join("target")))?;
@@ -169,12 +169,21 @@ fn first_bound(program: &Path) -> Outcome {
 
 /// The command with its manual page and completions.
 fn program(version: &str, folder: &Path) -> Outcome {
-    run_visibly(&mut cargo(["build", "--release", "--locked", "--package", "leakbound-cli", "--bin", "leakbound"]))?;
+    run_visibly(&mut cargo([
+        "build",
+        "--profile",
+        "dist",
+        "--locked",
+        "--package",
+        "leakbound-cli",
+        "--bin",
+        "leakbound",
+    ]))?;
     let host = output(command::program("rustc").arg("-vV"))?;
     let host = host.lines().find_map(|line| line.strip_prefix("host: ")).ok_or("rustc names no host")?;
     let name = format!("leakbound-{version}-{host}");
     let place = folder.join(&name);
-    let built = command::root().join("target/release/leakbound");
+    let built = command::root().join("target/dist/leakbound");
     let io = |error: std::io::Error| format!("{}: {error}", place.display());
     fs::create_dir_all(place.join("completions")).map_err(io)?;
     for shell in SHELLS {

@@ -17,8 +17,8 @@ use super::gaussian::gaussian_rdp;
 use super::gnmax::gnmax_data_independent;
 use crate::bound::{UpperBound, Validity};
 use crate::histogram::Adjacency;
+use crate::parallel;
 use crate::quantity::{NoiseScale, Order};
-use rayon::prelude::*;
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 
 /// Relative error of a value by rounding and quadrature, generously; bounds are moved outwards by it.
@@ -143,7 +143,7 @@ pub fn gnmax_worst_case_curve(orders: &[Order], sigma: NoiseScale, adjacency: Ad
         let mut plane = Plane::new(1.0 / sigma.get());
         orders.iter().map(|&order| enclose(order, sigma, adjacency, &mut plane)).collect::<Vec<_>>()
     };
-    orders.par_chunks(CHUNK).flat_map_iter(of_chunk).collect()
+    parallel::map(orders.chunks(CHUNK), of_chunk).concat()
 }
 
 fn enclose(order: Order, sigma: NoiseScale, adjacency: Adjacency, plane: &mut Plane) -> WorstCase {

@@ -10,10 +10,10 @@ use super::score_model::CanaryScoreModel;
 use super::scores::CanaryScores;
 use crate::error::{Error, Result};
 use crate::interval::BinomialCounts;
+use crate::parallel;
 use crate::quantity::{Delta, Epsilon, FailureProbability};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rayon::prelude::*;
 
 /// Streams of forecasts, and of the runs by which guesses are chosen: what is best there by luck must not be forecast.
 /// All are beyond that of the coins.
@@ -233,7 +233,7 @@ fn simulated<T: Send>(
             }
         }
     };
-    (0..repetitions).into_par_iter().map(simulate).collect()
+    parallel::try_map(0..repetitions, simulate)
 }
 
 #[cfg(test)]

@@ -4,12 +4,12 @@ use super::one_run_ranks::{GuessedSides, OneRunAudit, OneRunGuesses, cumulated, 
 use super::scores::CanaryScores;
 use crate::bound::{LowerBound, Validity};
 use crate::error::{Error, Result};
+use crate::parallel;
 use crate::quantity::{Delta, FailureProbability};
 use crate::special::{ndtr, ndtri};
 use leakbound_fft::{Complex, Planner};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use rayon::prelude::*;
 use std::f64::consts::PI;
 use std::sync::OnceLock;
 
@@ -155,9 +155,8 @@ impl NestedTests {
     #[must_use]
     pub fn most(&self) -> f64 {
         for first in (0..TESTS).step_by(AT_ONCE) {
-            let made = |index| self.made(index).is_some();
-            if !(first..TESTS.min(first + AT_ONCE)).into_par_iter().map(made).reduce(|| true, |one, other| one && other)
-            {
+            let made = parallel::map(first..TESTS.min(first + AT_ONCE), |index| self.made(index).is_some());
+            if made.contains(&false) {
                 break;
             }
         }

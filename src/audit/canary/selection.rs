@@ -6,11 +6,11 @@ use crate::audit::gdp::gdp_bounds;
 use crate::audit::rectangle::Rectangle;
 use crate::bound::{Direction, LowerBound, Validity};
 use crate::error::{Error, Result};
+use crate::parallel;
 use crate::quantity::{Delta, Epsilon, FailureProbability};
 use crate::roc::RocPoint;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rayon::prelude::*;
 
 /// How the threshold comes about.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -292,7 +292,7 @@ pub fn best_threshold_false_claims(
         let claims = Direction::BOTH.iter().any(|&direction| evidence.epsilon(delta, direction).value > 0.0);
         Ok(u64::from(claims))
     };
-    let claims = (0..repetitions).into_par_iter().map(one).try_reduce(|| 0, |a, b| Ok(a + b))?;
+    let claims = parallel::try_map(0..repetitions, one)?.into_iter().sum();
     Ok(FalseClaims { claims, repetitions })
 }
 

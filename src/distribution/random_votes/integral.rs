@@ -6,10 +6,10 @@ use super::lattice::{LEVELS, Lattice, Level};
 use super::spectrum::coefficients;
 use super::votes::{Output, Votes};
 use crate::error::{Error, Result};
+use crate::parallel;
 use crate::quadrature::LogIntegral;
 use crate::solve::{Search, increasing_root};
 use crate::special::log_sum_exp;
-use rayon::prelude::*;
 
 /// Distance of two levels of the trapezoid rule from which the squared distance is below rounding.
 pub(super) const LEVEL_DISTANCE: f64 = 2e-8;
@@ -150,7 +150,7 @@ impl<'a> Integral<'a> {
     /// The densities at the nodes of a level: bounds of them all, then those that may matter.
     fn densities(&self, level: &Level) -> Result<Vec<Node>> {
         let mut nodes: Vec<Node> = (0..level.len()).map(|place| Node { place, ..Node::default() }).collect();
-        nodes.par_chunks_mut(CHUNK).map(|nodes| self.bound(nodes, level)).collect::<Result<()>>()?;
+        parallel::try_map(nodes.chunks_mut(CHUNK), |nodes| self.bound(nodes, level))?;
         let mut largest = vec![f64::NEG_INFINITY; self.votes.outputs.len() * self.votes.groups.len()];
         for node in &nodes {
             for (largest, density) in largest.iter_mut().zip(node.densities.iter().flatten()) {
@@ -164,7 +164,7 @@ impl<'a> Integral<'a> {
                 bounds.any(|(density, largest)| density.ln_error > largest + NEGLIGIBLE - COMMON_SHARE)
             })
             .collect();
-        matter.par_chunks_mut(CHUNK).map(|nodes| self.evaluate(nodes, level)).collect::<Result<()>>()?;
+        parallel::try_map(matter.chunks_mut(CHUNK), |nodes| self.evaluate(nodes, level))?;
         nodes.iter_mut().for_each(|node| node.kept = Vec::new());
         self.refine(&mut nodes, level)?;
         Ok(nodes)
@@ -319,10 +319,9 @@ impl<'a> Integral<'a> {
                 return Ok(());
             }
             most *= 2;
-            let refined: Vec<Density> = vague
-                .par_iter()
-                .map(|&(output, group, node)| self.with_own_tilt(output, group, &nodes[node], level))
-                .collect::<Result<_>>()?;
+            let refined = parallel::try_map(&vague, |&(output, group, node)| {
+                self.with_own_tilt(output, group, &nodes[node], level)
+            })?;
             for ((output, group, node), density) in vague.into_iter().zip(refined) {
                 nodes[node].densities[output][group] = density;
             }

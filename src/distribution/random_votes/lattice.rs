@@ -4,7 +4,7 @@ use super::factors::Place;
 use super::noise_table::NoiseTable;
 use super::votes::Votes;
 use crate::error::{Error, Result};
-use rayon::prelude::*;
+use crate::parallel;
 
 /// The most nodes of a level with this step in units of σ, and the most values of ln Φ at them: some minutes of work.
 const NOMINAL_STEP: f64 = 0.4;
@@ -95,7 +95,7 @@ impl Lattice {
         let (first, last) = (-self.marks, self.voters + self.marks);
         let table = |x: &f64| NoiseTable::gaussian(self.sigma, *x, (first, last), self.values);
         let nodes = (0..abscissae.len()).map(|node| (0, node)).collect();
-        Level { step, nodes, tables: abscissae.par_iter().map(table).collect() }
+        Level { step, nodes, tables: parallel::map(&abscissae, table) }
     }
 
     fn rational_level(&self, level: u32, numerator: i64, parts: i64) -> Level {
@@ -117,7 +117,7 @@ impl Lattice {
         let (first, last) = (-self.marks - highest, self.voters + self.marks - lowest);
         let table =
             |offset: &i64| NoiseTable::gaussian(self.sigma, *offset as f64 / parts as f64, (first, last), self.values);
-        Level { step, nodes, tables: offsets.par_iter().map(table).collect() }
+        Level { step, nodes, tables: parallel::map(&offsets, table) }
     }
 }
 

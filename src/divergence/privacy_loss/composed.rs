@@ -6,9 +6,9 @@ use super::tail::{MANY, cumulants, log_moment, window};
 use super::{Atom, EnclosedLoss, PrivacyLoss};
 use crate::bound::outward::up;
 use crate::error::{Error, Result};
+use crate::parallel;
 use crate::quantity::{Delta, Epsilon};
 use leakbound_fft::Planner;
-use rayon::prelude::*;
 
 /// Points of the finest lattice, for one query and for all together, but no fewer for one than the next.
 const MOST_POINTS: usize = 1 << 18;
@@ -260,15 +260,12 @@ fn tilt(losses: &[(&PrivacyLoss, u64)], spare: f64, delta: Delta) -> Option<(f64
     let points = |(loss, _): &(&PrivacyLoss, u64)| -> Vec<(f64, f64)> {
         kept_atoms(loss, spare).chunks(together).map(gathered_point).collect()
     };
-    let points: Vec<Vec<(f64, f64)>> = losses.par_iter().map(points).collect();
+    let points = parallel::map(losses, points);
     let sum = |lambda: f64| {
         let mut total = [0.0; 3];
         let of_one = |points: &Vec<(f64, f64)>| cumulants(points.iter().copied(), lambda);
-        let all: Vec<[f64; 3]> = if losses.len() < MANY {
-            points.iter().map(of_one).collect()
-        } else {
-            points.par_iter().map(of_one).collect()
-        };
+        let all: Vec<[f64; 3]> =
+            if losses.len() < MANY { points.iter().map(of_one).collect() } else { parallel::map(&points, of_one) };
         for ((_, times), own) in losses.iter().zip(all) {
             if own[0] > f64::NEG_INFINITY {
                 total.iter_mut().zip(own).for_each(|(total, own)| *total += *times as f64 * own);
@@ -393,10 +390,8 @@ impl ComposedDirection {
     ) -> Option<(Self, usize, f64)> {
         let &Frame { spare, most, tilt, scale } = frame;
         for _ in 0..REFINEMENTS {
-            let above: Vec<(Above, u64)> =
-                parts.above.par_iter().map(|(loss, times)| (Above::new(loss, step, spare), *times)).collect();
-            let below: Vec<(Below, u64)> =
-                parts.below.par_iter().map(|(loss, times)| (Below::new(loss, step, spare), *times)).collect();
+            let above = parallel::map(parts.above, |(loss, times)| (Above::new(loss, step, spare), *times));
+            let below = parallel::map(parts.below, |(loss, times)| (Below::new(loss, step, spare), *times));
             let sides: [Vec<(&Masses, u64)>; 3] = [
                 above.iter().map(|(one, times)| (&one.p, *times)).collect(),
                 below.iter().map(|(one, times)| (&one.p, *times)).collect(),
@@ -413,8 +408,7 @@ impl ComposedDirection {
             let points = (wished as usize).max(FEWEST_POINTS).next_power_of_two();
             let first = (low / step).floor() as i64 - 1;
             let convolved = sides.map(|side| {
-                let weighted: Vec<(Masses, u64)> =
-                    side.par_iter().map(|(masses, times)| (tilted(masses, step, tilt), *times)).collect();
+                let weighted = parallel::map(&side, |(masses, times)| (tilted(masses, step, tilt), *times));
                 (convolve(weighted, points, planner), log_moment(&side, step, tilt))
             });
             let moved = above.iter().zip(parts.above);

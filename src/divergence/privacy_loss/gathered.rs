@@ -4,7 +4,7 @@
 //! transform of that length for each would be spent on zeros; a few dozen queries are added up point by point first.
 
 use super::lattice::Masses;
-use rayon::prelude::*;
+use crate::parallel;
 
 /// Points of a sum that is still worth adding to.
 const WIDEST: i64 = 1 << 10;
@@ -26,28 +26,26 @@ pub(super) struct Gathered {
 /// non-negative with sum 1, so a mass of the sum of two is off by a rounding for each term and each product, relative
 /// to itself.
 pub(super) fn gathered(queries: Vec<(Masses, u64)>) -> Vec<Gathered> {
-    queries
-        .par_chunks(CHUNK)
-        .flat_map_iter(|chunk| {
-            let mut sums: Vec<Gathered> = Vec::new();
-            let mut open: Option<Sum> = None;
-            for (masses, times) in chunk {
-                let next = if *times == 1 { Sum::of_one(masses) } else { None };
-                open = match (open.take(), next) {
-                    (Some(sum), Some(next)) if sum.width() + next.width() <= WIDEST => Some(sum.plus(&next)),
-                    (sum, next) => {
-                        sums.extend(sum.map(Sum::into_gathered));
-                        if next.is_none() {
-                            sums.push(Gathered { masses: masses.clone(), times: *times, error: 0.0 });
-                        }
-                        next
+    let sums = parallel::map(queries.chunks(CHUNK), |chunk| {
+        let mut sums: Vec<Gathered> = Vec::new();
+        let mut open: Option<Sum> = None;
+        for (masses, times) in chunk {
+            let next = if *times == 1 { Sum::of_one(masses) } else { None };
+            open = match (open.take(), next) {
+                (Some(sum), Some(next)) if sum.width() + next.width() <= WIDEST => Some(sum.plus(&next)),
+                (sum, next) => {
+                    sums.extend(sum.map(Sum::into_gathered));
+                    if next.is_none() {
+                        sums.push(Gathered { masses: masses.clone(), times: *times, error: 0.0 });
                     }
-                };
-            }
-            sums.extend(open.map(Sum::into_gathered));
-            sums
-        })
-        .collect()
+                    next
+                }
+            };
+        }
+        sums.extend(open.map(Sum::into_gathered));
+        sums
+    });
+    sums.into_iter().flatten().collect()
 }
 
 /// Masses of all points from the first to the last.

@@ -2,8 +2,8 @@
 
 use super::gathered::{Gathered, gathered};
 use super::lattice::Masses;
+use crate::parallel;
 use leakbound_fft::{Complex, Planner, Transform};
-use rayon::prelude::*;
 
 /// Half a unit in the last place.
 const UNIT: f64 = 0.5 * f64::EPSILON;
@@ -60,8 +60,7 @@ pub(super) fn convolve(queries: Vec<(Masses, u64)>, points: usize, planner: &mut
     let queries = gathered(queries);
     let (forward, inverse) = (planner.forward(points), planner.inverse(points));
     let stage_error = STAGE * ((points as f64).log2() + 2.0);
-    let pieces: Vec<Product> =
-        queries.par_chunks(CHUNK).map(|chunk| piece(chunk, points, &forward, 2.0 * stage_error)).collect();
+    let pieces = parallel::map(queries.chunks(CHUNK), |chunk| piece(chunk, points, &forward, 2.0 * stage_error));
     let mut total = Product::unit(points / 2 + 1);
     for piece in pieces {
         total.multiply(piece.value.into_iter().zip(piece.error));

@@ -1,7 +1,7 @@
 //! Cumulants of sums of losses, and Chernoff's bound.
 
 use super::lattice::Masses;
-use rayon::prelude::*;
+use crate::parallel;
 
 /// Queries from which on they are worth other threads.
 pub(super) const MANY: usize = 64;
@@ -36,7 +36,7 @@ pub(super) fn log_moment(queries: &[(&Masses, u64)], step: f64, lambda: f64) -> 
         return queries.iter().map(of_one).sum();
     }
     // Summed up in their order, whatever the threads.
-    queries.par_iter().map(of_one).collect::<Vec<f64>>().into_iter().sum()
+    parallel::map(queries, of_one).into_iter().sum()
 }
 
 /// Ends that the sum of tilted lattice distributions leaves with probability e^-`rarity` at most on either side, by

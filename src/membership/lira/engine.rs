@@ -8,8 +8,8 @@ use super::tile;
 use crate::error::{Error, Result};
 use crate::membership::AttackScores;
 use crate::membership::shadow_scores::{ScoreBlock, ShadowScores, blocks};
+use crate::parallel;
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis};
-use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use std::ops::Range;
 
 /// The likelihood ratio attack on recorded scores of shadow models.
@@ -181,7 +181,7 @@ impl<S: ShadowScores> Job<'_, S> {
             Ok(sums)
         };
         let mut sums = zero.clone();
-        for part in self.blocks.iter().collect::<Vec<_>>().into_par_iter().map(block).collect::<Result<Vec<_>>>()? {
+        for part in parallel::try_map(&self.blocks, block)? {
             sum(&mut sums, part);
         }
         Ok(sums)
@@ -243,7 +243,6 @@ impl<S: ShadowScores> Job<'_, S> {
             }
             Ok(undecided)
         };
-        let counts = parts.into_par_iter().map(one).collect::<Result<Vec<u64>>>()?;
-        Ok(counts.into_iter().sum())
+        Ok(parallel::try_map(parts, one)?.into_iter().sum())
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::membership::AttackScores;
-use std::fmt;
+use crate::named::named;
 use std::str::FromStr;
 
 /// Whose formulas are used. All scores are turned so that high means member.
@@ -45,6 +45,11 @@ pub enum LiraVariant {
     /// the lower tail, as its code since 2025 has it.
     LeakPro,
 }
+
+named!(LiraVariant, "variant of LiRA", [
+    Leakbound "leakbound", Carlini2022 "carlini-2022", TfAmia "tf-amia", TfOffset "tf-offset", Aerni2024 "aerni-2024",
+    LeakPro "leakpro",
+]);
 
 /// Which models the victim's answer is held against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -214,43 +219,6 @@ impl Victims {
             victims.iter().for_each(|&victim| shadows[victim] = false);
         }
         shadows
-    }
-}
-
-impl LiraVariant {
-    /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Leakbound, Self::Carlini2022, Self::TfAmia, Self::TfOffset, Self::Aerni2024, Self::LeakPro];
-
-    /// The name on the command line and in results.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Leakbound => "leakbound",
-            Self::Carlini2022 => "carlini-2022",
-            Self::TfAmia => "tf-amia",
-            Self::TfOffset => "tf-offset",
-            Self::Aerni2024 => "aerni-2024",
-            Self::LeakPro => "leakpro",
-        }
-    }
-}
-
-impl fmt::Display for LiraVariant {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.name())
-    }
-}
-
-impl FromStr for LiraVariant {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        Self::ALL.into_iter().find(|variant| variant.name() == text).ok_or_else(|| Error::Syntax {
-            quantity: "variant of LiRA",
-            value: text.into(),
-            expected: "leakbound, carlini-2022, tf-amia, tf-offset, aerni-2024 or leakpro",
-        })
     }
 }
 

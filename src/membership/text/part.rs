@@ -1,5 +1,7 @@
 //! What may be recorded of texts.
 
+use crate::named::named;
+
 /// One kind of number that is recorded of every sequence. Logarithms are natural, and losses are mean negative
 /// log-probabilities of a token, in nats, so that all of them may be compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,39 +27,18 @@ pub enum TextPart {
     CandidateLosses,
 }
 
+named!(TextPart, "part of a recorded text", [
+    LogProbabilities "log_probabilities", Means "log_probability_mean", Deviations "log_probability_deviation",
+    Entropies "entropy", ReferenceLoss "reference_loss", ZlibBytes "zlib_bytes", NeighborLosses "neighbor_losses",
+    CandidateLosses "candidate_losses",
+]);
+
 /// The largest number that is taken: beyond, differences and quotients might overflow.
 const LARGEST: f64 = 1e30;
 /// The smallest deviation and loss that may divide.
 const SMALLEST: f64 = 1e-30;
 
 impl TextPart {
-    /// All of them.
-    pub const ALL: [Self; 8] = [
-        Self::LogProbabilities,
-        Self::Means,
-        Self::Deviations,
-        Self::Entropies,
-        Self::ReferenceLoss,
-        Self::ZlibBytes,
-        Self::NeighborLosses,
-        Self::CandidateLosses,
-    ];
-
-    /// Its name in recordings.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::LogProbabilities => "log_probabilities",
-            Self::Means => "log_probability_mean",
-            Self::Deviations => "log_probability_deviation",
-            Self::Entropies => "entropy",
-            Self::ReferenceLoss => "reference_loss",
-            Self::ZlibBytes => "zlib_bytes",
-            Self::NeighborLosses => "neighbor_losses",
-            Self::CandidateLosses => "candidate_losses",
-        }
-    }
-
     /// The part that is this one with another sign: entropies are negative means.
     #[must_use]
     pub const fn negative(self) -> Option<Self> {

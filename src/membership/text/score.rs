@@ -5,8 +5,8 @@ use super::part::TextPart;
 use super::sequence::TextSequence;
 use crate::audit::exposure;
 use crate::error::{Error, Result};
+use crate::named::named;
 use serde::Serialize;
-use std::fmt;
 
 /// What is read from the log-probabilities of the tokens of one sequence. **High means member** for all of them.
 ///
@@ -73,6 +73,11 @@ pub enum TextScore {
     Exposure,
 }
 
+named!(TextScore, "score of a text", [
+    Loss "loss", Zlib "zlib", MinK "min-k", MinKPlusPlus "min-k-plus-plus", Reference "reference",
+    Neighborhood "neighborhood", Surprise "surprise", Exposure "exposure",
+]);
+
 /// The constants of scores that look at some of the tokens only.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TextRule {
@@ -116,33 +121,6 @@ impl TextRule {
 }
 
 impl TextScore {
-    /// All of them.
-    pub const ALL: [Self; 8] = [
-        Self::Loss,
-        Self::Zlib,
-        Self::MinK,
-        Self::MinKPlusPlus,
-        Self::Reference,
-        Self::Neighborhood,
-        Self::Surprise,
-        Self::Exposure,
-    ];
-
-    /// The name on the command line and in results.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Loss => "loss",
-            Self::Zlib => "zlib",
-            Self::MinK => "min-k",
-            Self::MinKPlusPlus => "min-k-plus-plus",
-            Self::Reference => "reference",
-            Self::Neighborhood => "neighborhood",
-            Self::Surprise => "surprise",
-            Self::Exposure => "exposure",
-        }
-    }
-
     /// What it needs besides the log-probabilities.
     #[must_use]
     pub const fn needs(self) -> &'static [TextPart] {
@@ -189,22 +167,9 @@ impl TextScore {
     }
 }
 
-impl fmt::Display for TextScore {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.name())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_are_those_of_documents() {
-        for score in TextScore::ALL {
-            assert_eq!(serde_json::to_string(&score).unwrap(), format!("\"{score}\""));
-        }
-    }
 
     #[test]
     fn rules_have_limits() {

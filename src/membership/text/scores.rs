@@ -6,7 +6,7 @@ use super::score::{TextRule, TextScore};
 use super::sequence::TextSequence;
 use super::sequences::TextSequences;
 use crate::error::Result;
-use rayon::prelude::*;
+use crate::parallel;
 use std::ops::Range;
 
 /// Numbers of a part in a piece: some parts of it fit a cache, and threads have enough pieces.
@@ -42,7 +42,7 @@ pub fn text_scores(
         let found = piece(source, &parts, scores, (rule, sequences.clone()))?;
         watch(sequences.len()).map(|()| found)
     };
-    let pieces = pieces(source, &parts).into_par_iter().map(of_piece).collect::<Result<Vec<_>>>()?;
+    let pieces = parallel::try_map(pieces(source, &parts), of_piece)?;
     let joined = |score: usize| pieces.iter().flat_map(|piece| piece[score].iter().copied()).collect();
     Ok((0..scores.len()).map(joined).collect())
 }

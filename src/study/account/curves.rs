@@ -9,10 +9,10 @@ use crate::distribution::{Noise, OutputPair};
 use crate::divergence::{Conversion, RdpCurve, order_grid};
 use crate::error::Result;
 use crate::mechanism::{Mechanism, NoisyArgmax, RandomVotes};
+use crate::parallel;
 use crate::quantity::{Delta, Order};
 use crate::record::{RecordedQuery, ScenarioQuery};
 use crate::study::progress::Meter;
-use rayon::prelude::*;
 
 /// The cost of a sequence of answers.
 pub struct NamedCurve {
@@ -93,13 +93,10 @@ pub fn recorded(
     known: &WorstCases,
 ) -> Result<Vec<NamedCurve>> {
     let orders = all_orders(requested);
-    let answers: Vec<Vec<Theorem>> = queries
-        .par_iter()
-        .map(|query| {
-            let theorems = mechanism.theorems_for_votes(&query.histogram, known);
-            theorems.into_iter().filter(|theorem| theorem.statement().scope == Scope::TheseData).collect()
-        })
-        .collect();
+    let answers: Vec<Vec<Theorem>> = parallel::map(queries, |query| {
+        let theorems = mechanism.theorems_for_votes(&query.histogram, known);
+        theorems.into_iter().filter(|theorem| theorem.statement().scope == Scope::TheseData).collect()
+    });
     let times = queries.len() as f64;
     // What holds for any votes is the same at every answer.
     let one = ComposedTheorem::all(&[mechanism.theorems_for_any_votes(known)], &orders);
@@ -113,7 +110,7 @@ pub fn recorded(
     if mechanism.test.is_some() {
         let cost =
             |query: &RecordedQuery| VoteCost::of_moved_vote(mechanism.noise, mechanism.test.as_ref(), &query.histogram);
-        let costs: Vec<VoteCost> = queries.par_iter().map(cost).collect();
+        let costs = parallel::map(queries, cost);
         let expected = |order: &Order| {
             costs.iter().map(|cost| ConfidentCost::expected(cost.in_both_directions(*order))).fold(0.0, sum_up)
         };
@@ -122,7 +119,7 @@ pub fn recorded(
             meaning: CostMeaning::Expected,
             directions: Directions::Both,
             validity: Validity::Exact,
-            curve: RdpCurve::new(orders.clone(), orders.par_iter().map(expected).collect())?,
+            curve: RdpCurve::new(orders.clone(), parallel::map(&orders, expected))?,
             largest_loss: AtMost::NOTHING,
         });
     }
@@ -171,8 +168,7 @@ pub fn exact(
 /// Costs of one answer per query of a scenario: the exact ones added up, or the largest of them.
 pub fn scenario(queries: &[ScenarioQuery], adds: bool, requested: &[Order]) -> Result<Vec<NamedCurve>> {
     let orders = all_orders(requested);
-    let pairs: Vec<OutputPair> =
-        queries.par_iter().map(|query| query.model.output_pair(query.noise)).collect::<Result<_>>()?;
+    let pairs = parallel::try_map(queries, |query| query.model.output_pair(query.noise))?;
     let known = WorstCases::default();
     let theorems = |(query, pair): (&ScenarioQuery, &OutputPair)| {
         let mechanism = RandomVotes { model: &query.model, noise: query.noise, rate: None };
@@ -189,12 +185,12 @@ pub fn scenario(queries: &[ScenarioQuery], adds: bool, requested: &[Order]) -> R
         let answers = pairs.iter().map(|pair| pair.renyi(direction, order));
         if adds { answers.sum::<f64>() } else { answers.fold(0.0, f64::max) }
     };
-    let values = orders.par_iter().map(|&order| exact(order, Direction::Forward).max(exact(order, Direction::Reverse)));
+    let both = |&order: &Order| exact(order, Direction::Forward).max(exact(order, Direction::Reverse));
     let (name, meaning) = match adds {
         true => ("exact-sum", CostMeaning::ExactOfScenario),
         false => ("exact-largest-answer", CostMeaning::ExactOfOneAnswer),
     };
-    let curve = RdpCurve::new(orders.clone(), values.collect())?;
+    let curve = RdpCurve::new(orders.clone(), parallel::map(&orders, both))?;
     let (directions, validity, largest_loss) = (Directions::Both, Validity::Exact, AtMost::NOTHING);
     curves.push(NamedCurve { name, meaning, directions, validity, curve, largest_loss });
     Ok(curves)

@@ -8,11 +8,11 @@ use crate::divergence::{Bracket, ComposedDirection, EnclosedLoss, PrivacyLoss, c
 use crate::error::{Error, Result};
 use crate::histogram::{Adjacency, VoteHistogram};
 use crate::mechanism::NoisyArgmax;
+use crate::parallel;
 use crate::quantity::{Delta, Order};
 use crate::record::{RecordedQuery, ScenarioQuery};
 use crate::study::number::Number;
 use crate::study::progress::Meter;
-use rayon::prelude::*;
 use std::collections::BTreeMap;
 
 /// The relative width aimed at.
@@ -44,15 +44,11 @@ pub fn recorded(
         counts.sort_unstable();
         *different.entry(counts).or_default() += 1;
     }
-    let different: Vec<(Vec<u64>, u64)> = different.into_iter().collect();
-    let losses: Vec<Option<Losses>> = different
-        .par_iter()
-        .map(|(counts, times)| {
-            let losses = of_votes(mechanism, &VoteHistogram::new(counts.clone())?, order, *times)?;
-            meter.add_in_passes(*times)?;
-            Ok(losses)
-        })
-        .collect::<Result<_>>()?;
+    let losses = parallel::try_map(different, |(counts, times)| {
+        let losses = of_votes(mechanism, &VoteHistogram::new(counts)?, order, times)?;
+        meter.add_in_passes(times)?;
+        Ok(losses)
+    })?;
     compose(&losses.into_iter().flatten().collect::<Vec<_>>(), CostMeaning::ExactGivenVotes, deltas, delta)
 }
 
@@ -117,8 +113,7 @@ pub fn one_voter(
 
 /// One answer per query of a scenario, between its two worlds.
 pub fn scenario(queries: &[ScenarioQuery], deltas: &[Delta], delta: Delta) -> Result<LossComposition> {
-    let pairs: Vec<OutputPair> =
-        queries.par_iter().map(|query| query.model.output_pair(query.noise)).collect::<Result<_>>()?;
+    let pairs = parallel::try_map(queries, |query| query.model.output_pair(query.noise))?;
     let losses = |pair: &OutputPair| Losses {
         enclosed: Direction::BOTH.map(|direction| EnclosedLoss::known(pair.privacy_loss(direction))),
         times: 1,

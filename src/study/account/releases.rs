@@ -11,10 +11,10 @@ use crate::divergence::{EnclosedLoss, RdpCurve};
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
 use crate::mechanism::{AdditiveNoise, Bins, LargestLoss, Mechanism, Relation};
+use crate::parallel;
 use crate::quantity::{Delta, NoiseScale, Order};
 use crate::record::{Composition, Release, ReleasePart};
 use crate::study::progress::{Meter, Progress};
-use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap};
 
 /// Cells of the real outputs of all different releases together, and of one at least and at most.
@@ -50,15 +50,14 @@ impl Costs {
         collect(&composition.parts, &mut different);
         let orders =
             if different.len() > MOST_WITH_ALL_ORDERS { some_orders(requested) } else { all_orders(requested) };
-        let different: Vec<(Key, &Release)> = different.into_iter().collect();
         let known = WorstCases::default();
         let meter = Meter::new(progress, different.len() as u64, "releases");
         let cost = |(key, release): (Key, &Release)| {
             let cost = least_theorem(release, group, &orders, &known);
             meter.add(1).map(|()| (key, cost))
         };
-        let known = different.into_par_iter().map(cost).collect::<Result<_>>()?;
-        Ok(Self { orders, known })
+        let known = parallel::try_map(different, cost)?;
+        Ok(Self { orders, known: known.into_iter().collect() })
     }
 
     /// The orders of all costs.
@@ -231,15 +230,11 @@ impl Merged {
         let (least, most) = CELLS_OF_ONE;
         let bins = (CELLS / self.different().max(1)).clamp(least, most);
         let (gaussian, others) = self.split();
-        let losses: Vec<Option<Losses>> = others
-            .par_iter()
-            .map(|release| {
-                let losses =
-                    of_release(release, self.group, order, bins).map_err(|error| at_its_place(release, error))?;
-                meter.add(1)?;
-                Ok(losses)
-            })
-            .collect::<Result<_>>()?;
+        let losses = parallel::try_map(&others, |release| {
+            let losses = of_release(release, self.group, order, bins).map_err(|error| at_its_place(release, error))?;
+            meter.add(1)?;
+            Ok(losses)
+        })?;
         let votes = self.releases.iter().any(|release| release.mechanism.kind().relation.depends_on_data());
         let meaning = if votes { CostMeaning::ExactGivenVotes } else { CostMeaning::AnyData };
         let mut losses: Vec<Losses> = losses.into_iter().flatten().collect();

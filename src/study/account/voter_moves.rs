@@ -7,10 +7,10 @@ use crate::divergence::{PrivacyLoss, searched};
 use crate::error::Result;
 use crate::histogram::{Adjacency, Neighbor, VoteHistogram};
 use crate::mechanism::NoisyArgmax;
+use crate::parallel;
 use crate::quantity::Order;
 use crate::record::RecordedQuery;
 use crate::study::progress::Meter;
-use rayon::prelude::*;
 use std::collections::HashMap;
 
 /// The moves of one vote away from a class of a known count.
@@ -102,12 +102,11 @@ impl<'a> VoterMoves<'a> {
                 searched(changes.len() as u64)?;
             }
             let of_class: Vec<&[Neighbor]> = changes.chunk_by(|a, b| giver(a) == giver(b)).collect();
-            let moves = of_class.par_iter().map(|changes| Moves::new(mechanism, &votes, changes, orders));
-            let moves = moves.collect::<Result<_>>()?;
+            let moves = parallel::try_map(of_class, |changes| Moves::new(mechanism, &votes, changes, orders))?;
             meter.add_in_passes(*times)?;
             Ok((votes, moves))
         };
-        let different = sorted.par_iter().map(moves).collect::<Result<_>>()?;
+        let different = parallel::try_map(&sorted, moves)?;
         Ok(Self { mechanism, queries, orders: orders.len(), different, places })
     }
 
@@ -144,17 +143,14 @@ impl<'a> VoterMoves<'a> {
     /// At each order the largest sum of any voter in either direction; None without voters.
     pub fn one_voter(&self) -> Option<Vec<f64>> {
         let largest = |sums: Vec<[f64; 2]>| -> Vec<f64> { sums.into_iter().map(|[a, b]| a.max(b)).collect() };
-        let all = (0..voters(self.queries)).into_par_iter().map(|voter| largest(self.sums(voter)));
-        all.reduce_with(|a, b| a.iter().zip(b).map(|(a, b)| a.max(b)).collect())
+        let all = parallel::map(0..voters(self.queries), |voter| largest(self.sums(voter)));
+        all.into_iter().reduce(|a, b| a.iter().zip(b).map(|(a, b)| a.max(b)).collect())
     }
 
     /// The losses of the costliest moves of the costliest voter, at the order of this place: one pair of recordings
     /// that differ in the votes of one voter.
     pub fn losses(&self, place: usize, direction: Direction) -> Result<Vec<(PrivacyLoss, u64)>> {
-        let sums: Vec<f64> = (0..voters(self.queries))
-            .into_par_iter()
-            .map(|voter| self.sums(voter)[place][direction as usize])
-            .collect();
+        let sums = parallel::map(0..voters(self.queries), |voter| self.sums(voter)[place][direction as usize]);
         let Some(voter) = (0..sums.len()).max_by(|&a, &b| sums[a].total_cmp(&sums[b])) else { return Ok(Vec::new()) };
         let mut times: Vec<((usize, Neighbor), u64)> = Vec::new();
         let mut known: HashMap<(usize, Neighbor), usize> = HashMap::new();
@@ -172,6 +168,6 @@ impl<'a> VoterMoves<'a> {
             let pair = self.mechanism.output_pair(votes, &votes.neighbor(change)?)?;
             Ok((pair.privacy_loss(direction), times))
         };
-        times.into_par_iter().map(loss).collect()
+        parallel::try_map(times, loss)
     }
 }

@@ -6,6 +6,7 @@ use crate::distribution::Noise;
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
 use crate::model::{CapcModel, PateModel, PrivateKnnModel, PromptPateModel, VoteModel};
+use crate::named::named;
 use crate::quantity::NoiseScale;
 use crate::simulate::ArgmaxSampler;
 use serde::Serialize;
@@ -26,21 +27,9 @@ pub enum Varied {
     Threads,
 }
 
+named!(Varied, "quantity to vary", [Classes "classes", Voters "voters", Sigma "sigma", Threads "threads"]);
+
 impl Varied {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Classes, Self::Voters, Self::Sigma, Self::Threads];
-
-    /// As it is written on the command line and in documents.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Classes => "classes",
-            Self::Voters => "voters",
-            Self::Sigma => "sigma",
-            Self::Threads => "threads",
-        }
-    }
-
     /// The symbol of formulas and tables.
     #[must_use]
     pub const fn symbol(self) -> &'static str {

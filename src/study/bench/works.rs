@@ -3,6 +3,7 @@
 use crate::error::Result;
 use crate::histogram::VoteHistogram;
 use crate::model::{CapcModel, PateModel, PrivateKnnModel, PromptPateModel, VoteModel};
+use crate::named::named;
 use crate::simulate::{ArgmaxSampler, Simulation, World};
 use rand::RngExt;
 use serde::Serialize;
@@ -24,6 +25,11 @@ pub enum BenchWork {
     ExactDistributionPair,
 }
 
+named!(BenchWork, "work to measure", [
+    Fixed "fixed", Pate "pate", Capc "capc", PrivateKnn "private-knn",
+    ExactDistributionPair "exact-distribution-pair",
+]);
+
 /// Vote probabilities of 10 classes of a query on which teachers disagree.
 const P: [f64; 10] = [0.30, 0.22, 0.13, 0.10, 0.08, 0.06, 0.05, 0.03, 0.02, 0.01];
 const P_MARKED: [f64; 10] = [0.05, 0.05, 0.05, 0.05, 0.05, 0.05, 0.05, 0.05, 0.05, 0.55];
@@ -31,20 +37,6 @@ const P_MARKED: [f64; 10] = [0.05, 0.05, 0.05, 0.05, 0.05, 0.05, 0.05, 0.05, 0.0
 const VOTES: [u64; 10] = [75, 55, 33, 25, 20, 15, 12, 8, 5, 2];
 
 impl BenchWork {
-    /// All of them.
-    pub const ALL: [Self; 5] = [Self::Fixed, Self::Pate, Self::Capc, Self::PrivateKnn, Self::ExactDistributionPair];
-
-    /// As it is written on the command line.
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::Fixed => "fixed",
-            Self::Pate => "pate",
-            Self::Capc => "capc",
-            Self::PrivateKnn => "private-knn",
-            Self::ExactDistributionPair => "exact-distribution-pair",
-        }
-    }
-
     /// What is counted.
     pub(super) const fn unit(self) -> &'static str {
         match self {

@@ -6,10 +6,10 @@ use crate::divergence::{CertifiedProfile, ComposedLoss, RdpCurve, compose_losses
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
 use crate::mechanism::{Mechanism, Relation};
+use crate::parallel;
 use crate::quantity::{Delta, Order};
 use crate::record::Release;
 use crate::study::account::{Losses, all_orders, least_theorem, of_release};
-use rayon::prelude::*;
 use serde::Serialize;
 use std::fmt;
 use std::sync::Arc;
@@ -148,5 +148,5 @@ impl Profiles {
 /// Once for each δ.
 fn composed(losses: &Losses, deltas: &[f64], width: f64) -> Result<Vec<ComposedLoss>> {
     let losses = [(&losses.enclosed, losses.times)];
-    deltas.par_iter().map(|&delta| compose_losses(&losses, Delta::new(delta)?, width)).collect()
+    parallel::try_map(deltas, |&delta| compose_losses(&losses, Delta::new(delta)?, width))
 }

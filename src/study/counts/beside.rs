@@ -8,6 +8,7 @@ use crate::audit::{
 use crate::bound::{Direction, LowerBound, Validity};
 use crate::distribution::OutputPair;
 use crate::error::{Error, Result};
+use crate::parallel;
 use crate::quantity::{Epsilon, FailureProbability, Order};
 use crate::study::bounds::Bounds;
 use crate::study::composed::{
@@ -15,7 +16,6 @@ use crate::study::composed::{
 };
 use crate::study::number::Number;
 use crate::study::rows::DistributionDivergenceRow;
-use rayon::prelude::*;
 use serde::Serialize;
 
 /// A bound of δ at ε.
@@ -133,7 +133,7 @@ impl CountsStudy {
                 points: limits.sets.iter().zip(&limits.rectangles).map(point).collect(),
             })
         };
-        self.queries.par_iter().map(row).collect()
+        parallel::try_map(&self.queries, row)
     }
 
     /// The divergences of the given distributions at the orders and directions of the bounds.

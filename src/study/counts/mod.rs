@@ -19,7 +19,7 @@ use super::spending::{Applied, Beside, Planned, Target, plan_all};
 use super::{Answer, Study, Warning};
 use crate::audit::{Bootstrap, FailureBudget, Method, Skipped};
 use crate::error::Result;
-use rayon::prelude::*;
+use crate::parallel;
 use serde::Serialize;
 
 /// The answer of a [`CountsStudy`].
@@ -82,15 +82,11 @@ impl Study for CountsStudy {
         let meter = Meter::new(progress, queries.len() as u64, "queries");
         let (planned, budget) = plan_all(&targets, &self.bounds, beside, self.seed, &meter)?;
         let failure = FailureNote::new(&budget, planned.iter().any(Planned::has_nominal));
-        let audits: Vec<Applied> = queries
-            .par_iter()
-            .zip(planned)
-            .map(|(query, planned)| {
-                let applied = planned.apply(&query.counts, &query.guide)?;
-                meter.add_in_passes(1)?;
-                Ok(applied)
-            })
-            .collect::<Result<_>>()?;
+        let audits = parallel::try_map(queries.iter().zip(planned), |(query, planned)| {
+            let applied = planned.apply(&query.counts, &query.guide)?;
+            meter.add_in_passes(1)?;
+            Ok(applied)
+        })?;
         let mut answer = CountsAnswer {
             failure,
             bounds: Vec::new(),
@@ -125,9 +121,7 @@ impl CountsStudy {
     fn forecasts(&self, audits: &[Applied]) -> Result<Vec<ForecastRow>> {
         let wanted = if self.forecasts { self.queries.len() } else { 0 };
         let rows = |(query, applied): (&CountedQuery, &Applied)| forecast::rows(query, &applied.plan);
-        let found: Vec<Vec<ForecastRow>> =
-            self.queries[..wanted].par_iter().zip(audits).map(rows).collect::<Result<_>>()?;
-        Ok(found.into_iter().flatten().collect())
+        Ok(parallel::try_map(self.queries[..wanted].iter().zip(audits), rows)?.concat())
     }
 
     /// Claims are tested on evidence that holds for all queries at once.

@@ -19,9 +19,9 @@ use crate::divergence::{CertifiedProfile, searched};
 use crate::error::{Error, Result};
 use crate::histogram::{Adjacency, Changes, Neighbor, VoteHistogram};
 use crate::mechanism::{Mechanism, NoisyArgmax, Value as ParameterValue};
+use crate::parallel;
 use crate::quantity::{Delta, Epsilon, Order, Probability};
 use compared::{Compared, Outputs, Wanted, suprema};
-use rayon::prelude::*;
 use std::sync::Arc;
 
 /// Which neighbors of a histogram are looked at.
@@ -173,12 +173,12 @@ impl ExactStudy {
     ) -> Result<Found> {
         let changes = self.changes(changes)?;
         let meter = Meter::new(progress, changes.len() as u64, "neighbors");
-        let each = changes.par_iter().map(|&change| {
+        let each = parallel::try_map(&changes, |&change| {
             let compared = outputs.against(&self.histogram.neighbor(change)?)?;
             meter.add(1)?;
             Ok((compared.values(wanted), self.tested(&compared)))
-        });
-        let (values, claims): (Vec<_>, Vec<_>) = each.collect::<Result<Vec<_>>>()?.into_iter().unzip();
+        })?;
+        let (values, claims): (Vec<_>, Vec<_>) = each.into_iter().unzip();
         let larger = |a: Claim, b: Claim| if AtLeast::new(b.lower.0) > AtLeast::new(a.lower.0) { b } else { a };
         let claims = claims
             .into_iter()

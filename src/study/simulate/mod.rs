@@ -12,9 +12,9 @@ use super::{Answer, Study, Warning};
 use crate::distribution::OutputPair;
 use crate::error::{Error, Result};
 use crate::model::{Composition, VoteModel};
+use crate::parallel;
 use crate::record::{PartialSimulation, SIMULATE_SCHEMA, ScenarioQuery, SimulatedQuery, SimulationPlan};
 use crate::simulate::{BlockSet, PartialCounts, Shard, chi_square_p_value, sample_distributions};
-use rayon::prelude::*;
 use serde::Serialize;
 
 /// Counts of one query, in the form that `leakbound audit counts` reads.
@@ -159,7 +159,7 @@ impl Study for SimulateStudy<'_> {
 impl SimulateStudy<'_> {
     /// The output distributions of every query, on all threads.
     fn output_pairs(&self) -> Vec<Result<OutputPair>> {
-        self.scenario.queries.par_iter().map(|query| query.model.output_pair(query.noise)).collect()
+        parallel::map(&self.scenario.queries, |query| query.model.output_pair(query.noise))
     }
 
     /// Draws all counts at once from the distributions, which are returned.

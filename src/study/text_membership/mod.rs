@@ -13,10 +13,10 @@ use crate::error::{Error, Result};
 use crate::membership::{
     TextPart, TextRule, TextScore, TextSequences, auc_limits, document_scores, text_scores, tpr_at_fpr,
 };
+use crate::parallel;
 use crate::quantity::{FailureProbability, Probability};
 use crate::roc::Roc;
 use answer::curve;
-use rayon::prelude::*;
 
 /// Which texts was a language model trained on, judged by the log-probabilities of their tokens?
 ///
@@ -90,21 +90,21 @@ impl Study for TextMembershipStudy<'_> {
         };
         let both = [self.failure_probability.get(), each.get()];
         let mut answer = TextMembershipAnswer::new(sizes, self.rule, both, documents.is_some());
-        let found = scores.par_iter().zip(&values).map(|(&score, values)| {
+        let found = parallel::try_map(scores.iter().zip(&values), |(&score, values)| {
             let of_documents = document_scores(values, documents);
             let (mut row, roc) = self.attack(score, &of_documents, &members, each)?;
             row.undecided = values.iter().filter(|value| value.is_none()).count();
             row.undecided_documents = of_documents.iter().filter(|value| **value == f64::NEG_INFINITY).count();
             Ok((row, roc, of_documents))
-        });
-        for (row, roc, of_documents) in found.collect::<Result<Vec<_>>>()? {
+        })?;
+        for (row, roc, of_documents) in found {
             answer.roc.push(curve(row.score, &roc));
             answer.attacks.push(row);
             answer.values.push(of_documents);
         }
         answer.members = members;
-        let vulnerable = scores.par_iter().zip(&values).map(|(&score, values)| self.vulnerable(score, values));
-        answer.vulnerable = vulnerable.collect::<Vec<_>>().into_iter().flatten().collect();
+        let vulnerable = parallel::map(scores.iter().zip(&values), |(&score, values)| self.vulnerable(score, values));
+        answer.vulnerable = vulnerable.into_iter().flatten().collect();
         answer.warnings = [left_out, warnings::recorded(source)?, warnings::of(&answer)].concat();
         Ok(answer)
     }

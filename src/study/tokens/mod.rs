@@ -28,6 +28,7 @@ use crate::audit::Rectangle;
 use crate::bound::{Claimed, Direction, Validity};
 use crate::divergence::{Bracket, RdpCurve, order_grid};
 use crate::error::{Error, Result};
+use crate::parallel;
 use crate::quantity::{Delta, FailureProbability, Order};
 use crate::record::{TokenRecording, free_memory};
 use crate::token::{Charge, Decoding, EnsembleSize, TokenMechanism, TokenNeighbor, TokenNeighbors};
@@ -35,7 +36,6 @@ use composed::{epsilon, is_composed};
 use meaning::warnings;
 use planted::test_planted;
 use position::{Reading, Shown, is_above};
-use rayon::prelude::*;
 use std::sync::Arc;
 use sums::Sums;
 use tested::Known;
@@ -167,7 +167,7 @@ impl Study for TokensStudy {
         recording.follow(chunk.min(recording.positions()))?;
         for start in (0..recording.positions()).step_by(chunk) {
             let end = (start + chunk).min(recording.positions());
-            let shown = || (start..end).into_par_iter().map(|index| reading.shown(index)).collect();
+            let shown = || parallel::map(start..end, |index| reading.shown(index));
             // What is hashed is at hand when the next positions are read; files are read in their order so.
             let next = (end + chunk).min(recording.positions());
             let (found, hashed): (Vec<Result<Shown>>, _) = rayon::join(shown, || recording.follow(next));
@@ -303,12 +303,8 @@ impl TokensStudy {
         let rounding = LOSS_ROUNDING * self.recording.answers() as f64;
         let bound = |loss: &f64| Rectangle::of_observed_loss(loss - rounding, failure);
         let lower: Option<Vec<Rectangle>> = sums.losses().map(|losses| losses.iter().map(bound).collect());
-        let known: Vec<Bracket> = sums
-            .composed()
-            .par_iter()
-            .filter(|answers| !answers.is_empty())
-            .map(|answers| epsilon(answers, self.delta))
-            .collect::<Result<_>>()?;
+        let answered = sums.composed().iter().filter(|answers| !answers.is_empty());
+        let known = parallel::try_map(answered, |answers| epsilon(answers, self.delta))?;
         let simulated = self.transcripts.is_some();
         let plan = TranscriptPlan {
             source: if simulated { TranscriptSource::Simulated } else { TranscriptSource::Recorded },

@@ -12,11 +12,11 @@ use super::transcript_losses::Losses;
 use crate::audit::{Guide, OutputBins, RealOutputs};
 use crate::bound::Direction;
 use crate::error::{Error, Result};
+use crate::parallel;
 use crate::quantity::{Delta, FailureProbability, Order};
 use crate::study::claim::Quantity;
 use crate::study::evidence::{Evidence, Wanted};
 use crate::study::number::Number;
-use rayon::prelude::*;
 
 /// Groups of similar losses.
 const GROUPS: usize = 20;
@@ -59,8 +59,7 @@ impl TranscriptPlan<'_> {
         let all = sums.transcripts();
         let Some(first) = all.first() else { return Ok(None) };
         let (count, share) = (first[0].len() as u64, self.failure.split(all.len()));
-        let found: Vec<(u64, usize, Evidence)> =
-            all.par_iter().map(|losses| self.of_neighbor(losses, share)).collect::<Result<_>>()?;
+        let found = parallel::try_map(all, |losses| self.of_neighbor(losses, share))?;
         let mut section = TranscriptsSection {
             source: self.source,
             transcripts: count,

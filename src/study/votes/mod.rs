@@ -26,9 +26,9 @@ use crate::distribution::{ExpandedDistribution, Noise, OutputPair};
 use crate::error::{Error, Result};
 use crate::mechanism::RandomVotes;
 use crate::model::{Composition, VoteModel};
+use crate::parallel;
 use crate::quantity::{Order, Probability};
 use crate::simulate::{ArgmaxSampler, PartialCounts, Sampler, Simulation, rao_blackwell, sample_distributions};
-use rayon::prelude::*;
 use serde::Serialize;
 
 /// How outputs are drawn.
@@ -272,7 +272,7 @@ impl VotesStudy {
             queries.add_in_passes(1)?;
             self.output_pair(&query.model)
         };
-        let pairs: Vec<(OutputPair, Option<SeriesNote>)> = self.queries.par_iter().map(pair).collect::<Result<_>>()?;
+        let pairs = parallel::try_map(&self.queries, pair)?;
         let known = WorstCases::default();
         let outputs = Meter::new(progress, (2 * self.samples).saturating_mul(self.queries.len() as u64), "outputs");
         self.queries
@@ -392,5 +392,5 @@ fn rows(
         };
         Ok((row, audit.skipped))
     };
-    audited.par_iter().zip(planned).map(row).collect()
+    parallel::try_map(audited.iter().zip(planned), row)
 }

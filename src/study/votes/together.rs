@@ -8,9 +8,9 @@ use crate::distribution::{Noise, OutcomeDistribution, OutputPair};
 use crate::divergence::SharedTeachers;
 use crate::error::Result;
 use crate::model::{Composition, VoteModel};
+use crate::parallel;
 use crate::quantity::Order;
 use crate::study::composed::{ComposedSection, CurveKind, LowerCurves, Meaning, Observed, curves, meaning, orders};
-use rayon::prelude::*;
 
 /// The sequence: which queries, and how often each is answered.
 struct Sequence<'a> {
@@ -119,7 +119,7 @@ fn shared(
     noise: Noise,
 ) -> Result<Vec<(&'static str, CurveKind, BothDirections)>> {
     let curves_of = |pair: &OutputPair| -> BothDirections {
-        Direction::BOTH.map(|direction| orders.par_iter().map(|&order| pair.renyi(direction, order)).collect())
+        Direction::BOTH.map(|direction| parallel::map(orders, |&order| pair.renyi(direction, order)))
     };
     let mut curves = Vec::new();
     let cap = match model {
@@ -130,9 +130,7 @@ fn shared(
             if let Ok(pair) = teachers.joint_pair(noise, answers) {
                 curves.push(("joint-exact", CurveKind::Exact, curves_of(&pair)));
             }
-            let cap = |direction| {
-                orders.par_iter().map(|&order| Ok(teachers.cap(order, direction)?.value)).collect::<Result<Vec<_>>>()
-            };
+            let cap = |direction| parallel::try_map(orders, |&order| Ok(teachers.cap(order, direction)?.value));
             [cap(Direction::Forward)?, cap(Direction::Reverse)?]
         }
         VoteModel::Capc(model) => {

@@ -275,7 +275,7 @@ fn roc_rate(_: &str, seconds: f64) -> Result<f64> {
 }
 
 fn leakbound(arguments: &[&str]) -> Result<Vec<u8>> {
-    let program = root().join("target/release/leakbound");
+    let program = root().join("target/dist/leakbound");
     let output = Command::new(&program)
         .args(arguments)
         .stdin(Stdio::null())
