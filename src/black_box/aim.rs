@@ -11,6 +11,8 @@ const PLAUSIBLE: f64 = 1.0;
 
 /// That of limits which a set must keep to be worth a bound.
 const SURE: f64 = 2.0;
+/// Violations by a factor of up to e^3 in the ratio of probabilities are expected, each as likely as any other.
+const RANGE: f64 = 3.0;
 /// Standard deviations are counted in steps, up to so many.
 const STEP: f64 = 0.25;
 const STEPS: u32 = 160;
@@ -58,6 +60,19 @@ impl Aim {
             Some(steps) => 1.0 + f64::from(steps) * STEP,
             None => self.certain_share(inside, outputs, direction).min(1.0),
         }
+    }
+
+    /// ln of how many times as likely such counts are where the claim is violated as where it is just kept, roughly; none
+    /// where they do not speak against it.
+    ///
+    /// e^{z²/2} at z standard deviations, times the share of all violations that fit the counts, 1 at most: many frequent
+    /// sets whose ratio is as large as the claim allows seem to be a little above it, one or the other by two standard
+    /// deviations. That takes a small violation of a certain size, and is less likely than a rare set of one world alone.
+    pub(super) fn log_bayes_factor(&self, inside: [f64; 2], outputs: [f64; 2]) -> Option<f64> {
+        let z = self.strength(inside, outputs, Direction::Forward) - 1.0;
+        let deviation = (1.0 / (inside[0] + 0.5) + 1.0 / (inside[1] + 0.5)).sqrt();
+        let share = std::f64::consts::TAU.sqrt() * deviation / RANGE;
+        (z > 0.0).then(|| 0.5 * z * z + share.ln().min(0.0))
     }
 
     /// The fewest runs of each world that refute the claim by a set of outputs, if they are fewer than `most`; `most`

@@ -35,6 +35,8 @@ pub(crate) struct Candidate {
     pub(crate) seen: [Vec<Output>; 2],
     pub(crate) runs: u64,
     pub(crate) chosen: Option<Chosen>,
+    /// What was chosen when the memory was full, and counts of the outputs since then.
+    remembered: Option<(Chosen, [Vec<u64>; 2])>,
     /// Why one of both worlds, by its place, has no outputs.
     pub(crate) trouble: Option<(usize, Trouble)>,
     wagers: Vec<Wager>,
@@ -66,6 +68,7 @@ impl Candidate {
             seen: [Vec::new(), Vec::new()],
             runs: 0,
             chosen: None,
+            remembered: None,
             trouble: None,
             wagers: aims.iter().map(|&aim| Wager::new(aim)).collect(),
             evidence: vec![0.0; aims.len()],
@@ -87,6 +90,12 @@ impl Candidate {
     fn soonest(&self, within: u64) -> f64 {
         let soonest = self.chosen.as_ref().map_or(f64::INFINITY, |chosen| chosen.soonest);
         if soonest <= within as f64 { soonest } else { f64::INFINITY }
+    }
+
+    /// The negative of how much speaks against a claim that is promised to be refuted; infinite where none is.
+    fn doubt(&self, within: u64) -> f64 {
+        let promised = self.chosen.as_ref().filter(|_| self.soonest(within).is_finite());
+        promised.map_or(f64::INFINITY, |chosen| -chosen.doubt)
     }
 
     /// Whether a claim may be violated so much that further runs would refute it, whatever was seen so far.
@@ -111,6 +120,14 @@ impl Candidate {
         }
     }
 
+    /// Counts outputs that are no longer remembered.
+    fn count(&mut self, fresh: &[Vec<Output>; 2]) {
+        let Some((chosen, further)) = &mut self.remembered else { return };
+        for (further, fresh) in further.iter_mut().zip(fresh) {
+            fresh.iter().for_each(|output| further[chosen.witness.outcome(output)] += 1);
+        }
+    }
+
     /// So many more runs of each world: they are bet on first and learned from then.
     pub(crate) fn run(&mut self, runs: u64, sampler: &mut Sampler<'_>, goal: Goal<'_>) -> Result<()> {
         let mut left = runs;
@@ -130,13 +147,23 @@ impl Candidate {
                 }
             }
             self.bet(&fresh);
+            self.count(&fresh);
             for (seen, fresh) in self.seen.iter_mut().zip(fresh) {
                 let room = MEMORY.saturating_sub(seen.len());
                 seen.extend(fresh.into_iter().take(room));
             }
         }
         self.runs += runs;
-        self.chosen = Witness::choose([&self.seen[0], &self.seen[1]], goal);
+        self.chosen = match &self.remembered {
+            None => Witness::choose([&self.seen[0], &self.seen[1]], goal),
+            // Few further outputs say less than those that are remembered.
+            Some((chosen, further)) if further[0].iter().sum::<u64>() < MEMORY as u64 => Some(chosen.clone()),
+            Some((chosen, further)) => Some(chosen.with(further, goal.aims)),
+        };
+        if self.remembered.is_none() && self.seen.iter().all(|seen| seen.len() == MEMORY) {
+            let none = |chosen: &Chosen| [0, 1].map(|world| vec![0; chosen.pilot[world].len()]);
+            self.remembered = self.chosen.clone().map(|chosen| (chosen.clone(), none(&chosen)));
+        }
         let nothing = [0, 1].map(|world| vec![self.seen[world].len() as u64]);
         let counts = self.chosen.as_ref().map_or(&nothing, |chosen| &chosen.pilot);
         self.hidden = soonest_at_best(counts, goal.aims);
@@ -244,18 +271,20 @@ impl Search<'_> {
         }
     }
 
-    /// The pair first that promises to be refuted soonest, then what shows most of a claim; that alone once a claim is
+    /// The pair first that speaks most against a claim which it promises to refute, then what shows most of a claim; that alone once a claim is
     /// refuted, or where there is none to refute. Where the search is the test, a pair that makes a violation plausible
     /// comes before all that merely promise one. Whatever has no outputs comes last, behind sound pairs that show nothing.
     fn rank(&self, found: &mut Found) {
         let within = self.total - found.runs;
         let by_score = self.shows(found);
-        let soonest = |candidate: &Candidate| {
-            if by_score || self.stop_early && candidate.score() > 1.0 { 0.0 } else { candidate.soonest(within) }
+        let promises = |candidate: &Candidate| match by_score || self.stop_early && candidate.score() > 1.0 {
+            true => [0.0; 2],
+            false => [candidate.doubt(within), candidate.soonest(within)],
         };
         found.candidates.sort_by(|a, b| {
             let last = |candidate: &Candidate| (candidate.trouble.is_some(), candidate.chosen.is_none());
-            (last(a).cmp(&last(b))).then(soonest(a).total_cmp(&soonest(b))).then(b.score().total_cmp(&a.score()))
+            let by_promise = |a: [f64; 2], b: [f64; 2]| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1]));
+            (last(a).cmp(&last(b))).then(by_promise(promises(a), promises(b))).then(b.score().total_cmp(&a.score()))
         });
     }
 
@@ -325,5 +354,40 @@ impl Search<'_> {
 
     fn is_done(&self, most: u64, found: &Found, sampler: &Sampler<'_>) -> bool {
         self.stop_early && !found.refuted.is_empty() || found.runs >= most || found.over || sampler.is_over()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Dataset, Features, FunctionBlackBox};
+    use super::*;
+    use crate::program::Stop;
+    use crate::quantity::Delta;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    /// A pair that is run longer is known better, although it is its first outputs that are remembered.
+    #[test]
+    fn outputs_beyond_the_memory_are_counted() {
+        let source = FunctionBlackBox::new("bits", |dataset: &Dataset, runs, seed| {
+            let mut stream = ChaCha8Rng::seed_from_u64(seed);
+            let share = if dataset.records().is_empty() { 0.3 } else { 0.5 };
+            Ok((0..runs).map(|_| Output::Bool(stream.random_bool(share))).collect())
+        });
+        let mut sampler = Sampler::new(&source, 1000, 1, Stop::default());
+        let aims = [Aim::Epsilon(Delta::new(0.0).unwrap(), 1.0)];
+        let goal = Goal { aims: &aims, features: Features::Auto };
+        let [dataset, neighbor] = ["[1]", "[]"].map(|records| records.parse().unwrap());
+        let mut candidate = Candidate::new(Pair { dataset, neighbor, pattern: "one record".into() }, &aims, 0.0);
+        let memory = MEMORY as u64;
+        for (runs, known) in [(memory / 2, 10_000), (memory / 2, memory), (memory / 2, memory), (2 * memory, 70_000)] {
+            candidate.run(runs, &mut sampler, goal).unwrap();
+            let chosen = candidate.chosen.as_ref().unwrap();
+            assert_eq!(chosen.pilot.each_ref().map(|counts| counts.iter().sum::<u64>()), [known; 2]);
+            assert!(candidate.seen.iter().all(|seen| seen.len() as u64 <= memory));
+            // ln 5/3 of 1, for the set of all `true`.
+            assert!((chosen.score - (5.0f64 / 3.0).ln()).abs() < 0.05, "{}", chosen.score);
+        }
+        assert_eq!(candidate.runs, 70_000);
     }
 }

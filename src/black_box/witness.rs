@@ -79,8 +79,13 @@ pub struct Chosen {
     /// The fewest runs of each world that refute a claim if frequencies are probabilities, infinite where no number does:
     /// by a rare set of outputs, or by any where the score is above 1.
     pub soonest: f64,
+    /// ln of the largest Bayes factor against a claim, `-inf` where nothing speaks against any.
+    pub doubt: f64,
     /// Counts of outputs: a guide for bounds. A linear score was not made from them.
     pub pilot: [Vec<u64>; 2],
+    /// Outputs in the sets of outcomes with the largest and with the smallest ratios, and all outputs: ratios are those
+    /// of other outputs than the counts, so that no set is large because it was chosen.
+    pub(super) sets: Vec<[[f64; 2]; 2]>,
 }
 
 impl Witness {
@@ -291,15 +296,32 @@ impl Trial {
             };
             sets.iter_mut().zip(others).for_each(|(set, other)| add(set, other));
         }
-        sets.retain(|[inside, outputs]| inside[0] <= most * outputs[0]);
-        let soonest = soonest(0.0, &sets, aims);
+        let few: Vec<_> = sets.iter().copied().filter(|[inside, outputs]| inside[0] <= most * outputs[0]).collect();
+        let soonest = soonest(0.0, &few, aims);
+        let doubts = few
+            .iter()
+            .flat_map(|[inside, outputs]| aims.iter().filter_map(|aim| aim.log_bayes_factor(*inside, *outputs)));
+        let doubt = doubts.fold(f64::NEG_INFINITY, f64::max);
         let pilot = if witness.view.is_trained() {
             shown
         } else {
             // Values and quantiles of both worlds together say little of their difference.
             [0, 1].map(|world| made[world].iter().zip(&shown[world]).map(|(a, b)| a + b).collect())
         };
-        Chosen { witness, score, soonest, pilot }
+        Chosen { witness, score, soonest, doubt, pilot, sets }
+    }
+}
+
+impl Chosen {
+    /// What a witness shows by counts of two groups of outputs.
+    pub(super) fn new(witness: Witness, [made, shown]: [[Vec<u64>; 2]; 2], aims: &[Aim]) -> Self {
+        let [score, worth] = shares(&made, &shown, aims);
+        Trial { witness, made, shown, score, worth }.into_chosen(aims)
+    }
+
+    /// The same witness, with counts of further outputs that had no part in it.
+    pub(super) fn with(&self, further: &[Vec<u64>; 2], aims: &[Aim]) -> Self {
+        Self::new(self.witness.clone(), [self.pilot.clone(), further.clone()], aims)
     }
 }
 

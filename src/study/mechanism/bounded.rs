@@ -57,14 +57,14 @@ pub(super) struct Outcomes<'a> {
 impl<'a> Outcomes<'a> {
     /// Those of a witness, and the sets that speak against the claims.
     pub(super) fn of(chosen: &'a Chosen, aims: &[Aim]) -> Result<Self> {
-        // The sets of a guide are those of Rényi divergences; that of a claim may be another one.
-        let set = |aim: &Aim| Some(Event::choose(&chosen.witness, &chosen.pilot, *aim)?.favoring_dataset());
+        // The sets of a guide are those of Rényi divergences; that of a claim may be others.
+        let sets = |aim: &Aim| Event::choose(chosen, *aim);
         Ok(Self {
             labels: chosen.witness.labels(),
             fixed: serde_json::to_string(&chosen.witness).unwrap_or_default(),
             of: Box::new(|output| chosen.witness.outcome(output)),
             pilot: chosen.witness.paired(&chosen.pilot)?,
-            sets: aims.iter().filter_map(set).collect(),
+            sets: aims.iter().flat_map(sets).map(|event| event.favoring_dataset()).collect(),
         })
     }
 

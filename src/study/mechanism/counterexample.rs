@@ -105,6 +105,11 @@ impl CounterexampleFound {
         }
     }
 
+    /// The p-value; 1 where these counts alone refute nothing.
+    pub(super) fn p_value_or_one(&self) -> f64 {
+        self.p_value.map_or(1.0, |p| p.0)
+    }
+
     /// With these outputs in its figure.
     pub(super) fn drawn(mut self, worlds: [&[Output]; 2]) -> Self {
         self.bars = picture(&self.predicate, worlds).into_iter().map(EventBar::new).collect();

@@ -363,11 +363,17 @@ impl MechanismStudy<'_> {
         shown: &Shown,
     ) -> Option<CounterexampleFound> {
         let aim = *self.aims().get(claim)?;
-        let event = Event::choose(&chosen.witness, &chosen.pilot, aim)?;
-        let inside = [0, 1].map(|world| event.inside(&shown.counts[world]));
         let outputs = [0, 1].map(|world| shown.counts[world].iter().sum::<u64>());
-        let words = shown.claims[claim].claim.clone();
-        let mut found = CounterexampleFound::new(&best.pair, &event, aim, inside, outputs, words);
+        let with = |event: &Event| {
+            let inside = [0, 1].map(|world| event.inside(&shown.counts[world]));
+            let words = shown.claims[claim].claim.clone();
+            CounterexampleFound::new(&best.pair, event, aim, inside, outputs, words)
+        };
+        let all: Vec<CounterexampleFound> = Event::choose(chosen, aim).iter().map(with).collect();
+        let events = all.len() as f64;
+        let mut found = all.into_iter().min_by(|a, b| a.p_value_or_one().total_cmp(&b.p_value_or_one()))?;
+        // The smaller one of several.
+        found.p_value = found.p_value.map(|p| Number((events * p.0).min(1.0)));
         if shown.runs == 0 {
             // The outputs of the search chose the event: the bets before it are the evidence.
             found.p_value = Some(Number(libm::exp(-best.log_evidence(claim)).min(1.0)));
