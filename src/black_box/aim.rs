@@ -13,6 +13,10 @@ const PLAUSIBLE: f64 = 1.0;
 const SURE: f64 = 2.0;
 /// Violations by a factor of up to e^3 in the ratio of probabilities are expected, each as likely as any other.
 const RANGE: f64 = 3.0;
+/// Steps of the search for the most likely probabilities that keep a claim: (2/3)^40 is 1e-7.
+const THIRDS: u32 = 40;
+/// e^ε is a number up to here.
+const LARGEST_EPSILON: f64 = 700.0;
 /// Standard deviations are counted in steps, up to so many.
 const STEP: f64 = 0.25;
 const STEPS: u32 = 160;
@@ -65,14 +69,20 @@ impl Aim {
     /// ln of how many times as likely such counts are where the claim is violated as where it is just kept, roughly; none
     /// where they do not speak against it.
     ///
-    /// e^{z²/2} at z standard deviations, times the share of all violations that fit the counts, 1 at most: many frequent
-    /// sets whose ratio is as large as the claim allows seem to be a little above it, one or the other by two standard
-    /// deviations. That takes a small violation of a certain size, and is less likely than a rare set of one world alone.
+    /// The likelihood ratio, times the share of all violations that fit the counts, 1 at most: many frequent sets whose
+    /// ratio is as large as the claim allows seem to be a little above it, one or the other by two standard deviations.
+    /// That takes a small violation of a certain size, and is less likely than a rare set of one world alone.
     pub(super) fn log_bayes_factor(&self, inside: [f64; 2], outputs: [f64; 2]) -> Option<f64> {
-        let z = self.strength(inside, outputs, Direction::Forward) - 1.0;
+        let likelihood = match *self {
+            Self::Epsilon(delta, epsilon) => log_likelihood_ratio(inside, outputs, epsilon, delta.get()),
+            Self::Rdp(..) | Self::Mu(_) => {
+                let z = (self.strength(inside, outputs, Direction::Forward) - 1.0).max(0.0);
+                0.5 * z * z
+            }
+        };
         let deviation = (1.0 / (inside[0] + 0.5) + 1.0 / (inside[1] + 0.5)).sqrt();
         let share = std::f64::consts::TAU.sqrt() * deviation / RANGE;
-        (z > 0.0).then(|| 0.5 * z * z + share.ln().min(0.0))
+        (likelihood > 0.0).then(|| likelihood + share.ln().min(0.0))
     }
 
     /// The fewest runs of each world that refute the claim by a set of outputs, if they are fewer than `most`; `most`
@@ -119,6 +129,25 @@ impl Aim {
     }
 }
 
+/// ln of the likelihood of two proportions over the largest one where p ≤ e^ε q + δ; 0 where that holds.
+fn log_likelihood_ratio([a, b]: [f64; 2], [m, n]: [f64; 2], epsilon: f64, delta: f64) -> f64 {
+    let factor = libm::exp(epsilon.min(LARGEST_EPSILON));
+    let (mut low, mut high) = (b / n, (a / m - delta) / factor);
+    if !(low < high) {
+        return 0.0;
+    }
+    let log = |count: f64, share: f64| if count == 0.0 { 0.0 } else { count * share.max(0.0).ln() };
+    let both = |p: f64, q: f64| log(a, p) + log(m - a, 1.0 - p) + log(b, q) + log(n - b, 1.0 - q);
+    // On the line p = e^ε q + δ it is concave in q, and largest between the two frequencies.
+    let on_line = |q: f64| both(factor * q + delta, q);
+    let largest = both(a / m, b / n);
+    for _ in 0..THIRDS {
+        let third = (high - low) / 3.0;
+        if on_line(low + third) < on_line(high - third) { low += third } else { high -= third }
+    }
+    (largest - on_line(f64::midpoint(low, high))).max(0.0)
+}
+
 /// A limit of a proportion (Wilson 1927): below the frequency for a negative quantile, above for a positive one.
 fn wilson(count: f64, trials: f64, z: f64) -> f64 {
     let (share, square) = (count / trials, z * z / trials);
@@ -158,5 +187,24 @@ mod tests {
         assert!(hidden(100.0) < 1500.0 && hidden(299.0) == f64::INFINITY, "{} {}", hidden(100.0), hidden(299.0));
         assert!(soonest(Aim::Mu(1.0), 0.0, [0.01, 0.0], 1.0) < soonest(Aim::Mu(1.0), 0.0, [0.001, 0.0], 1.0));
         assert!((wilson(0.0, 10.0, 1.0) - 1.0 / 11.0).abs() < 1e-12 && wilson(0.0, 10.0, -1.0) == 0.0);
+    }
+
+    /// 13 outputs of one world alone against e = e¹ q/p: 13 ln((1 + e)/e), by Poisson; normal approximation of frequent
+    /// ones: z²/2 with z = 2, and a share of 0.031 of all violations.
+    #[test]
+    fn rare_outputs_of_one_world_speak_louder_than_frequent_ones() {
+        let aim = Aim::Epsilon(Delta::new(0.0).unwrap(), 1.0);
+        let factor = |inside| aim.log_bayes_factor(inside, [1e6; 2]);
+        let e = 1f64.exp();
+        assert!((factor([13.0, 0.0]).unwrap() - 13.0 * ((1.0 + e) / e).ln()).abs() < 1e-3);
+        let deviation = (1e-3f64 + 1e-3 / e).sqrt();
+        let frequent = factor([1000.0 * e * (2.0 * deviation).exp(), 1000.0]).unwrap();
+        assert!((frequent - (2.0 + (std::f64::consts::TAU.sqrt() * 0.0364 / 3.0).ln())).abs() < 0.1, "{frequent}");
+        assert_eq!([factor([2718.0, 1000.0]), factor([0.0, 0.0]), factor([0.0, 5.0])], [None; 3]);
+        // What a claimed δ allows speaks for nothing, and e^ε may overflow.
+        let allowed = |epsilon, delta: f64| Aim::Epsilon(Delta::new(delta).unwrap(), epsilon);
+        assert_eq!(allowed(1.0, 2e-5).log_bayes_factor([13.0, 0.0], [1e6; 2]), None);
+        assert_eq!(allowed(1e6, 0.0).log_bayes_factor([13.0, 1.0], [1e6; 2]), None);
+        assert!(allowed(1.0, 5e-6).log_bayes_factor([13.0, 0.0], [1e6; 2]).unwrap() < factor([13.0, 0.0]).unwrap());
     }
 }

@@ -19,7 +19,7 @@ pub struct Event {
 
 impl Event {
     /// The set of outcomes that is the most standard deviations above a claim, by counts that must not be used to test
-    /// it, and the one with the largest Bayes factor, where that is another one.
+    /// it, and the one with the largest Bayes factor, where that is above 1 and of another one.
     #[must_use]
     pub fn choose(chosen: &Chosen, aim: Aim) -> Vec<Self> {
         let Chosen { witness, pilot, sets, .. } = chosen;
@@ -39,9 +39,9 @@ impl Event {
             let both = [(inside, totals, false), (outside, [totals[1], totals[0]], true)];
             for ((inside, totals, reverse), other) in both.into_iter().zip(others) {
                 let strength = aim.strength(inside, totals, Direction::Forward);
-                let doubt = aim.log_bayes_factor(other[0], other[1]).unwrap_or(f64::NEG_INFINITY);
-                for (best, worth) in best.iter_mut().zip([strength, doubt]) {
-                    if worth > best.0 {
+                let doubt = aim.log_bayes_factor(other[0], other[1]).filter(|factor| *factor > 0.0);
+                for (best, worth) in best.iter_mut().zip([Some(strength), doubt]) {
+                    if let Some(worth) = worth.filter(|worth| *worth > best.0) {
                         *best = (worth, place + 1, reverse);
                     }
                 }
