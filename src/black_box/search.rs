@@ -22,7 +22,7 @@ const LAST: u64 = 64;
 const MEMORY: usize = 20_000;
 /// Pairs that are tried sooner have more of the failure probability.
 const EARLY: f64 = 4.0;
-/// Runs of each world up to which a pair is looked at for what it may hide, or its share of all if that is more.
+/// Runs of each world from which on no pair is looked at for what it may hide.
 const DEEPEST: u64 = 8192;
 /// The fewest runs of each world that are worth a look.
 const LEAST: u64 = 8;
@@ -257,11 +257,8 @@ impl Search<'_> {
             if best.trouble.is_some() || self.is_done(self.most, found, sampler) {
                 return Ok(());
             }
-            let looked = self.look(found, &spent, false);
-            let better = if looked.is_none() { self.better(found) } else { None };
-            // What nothing promises to need more may show what is hidden still.
-            let looked = looked.or_else(|| better.is_none().then(|| self.look(found, &spent, true)).flatten());
-            let Some((place, runs)) = looked.or(better) else { return Ok(()) };
+            let looked = self.look(found, &spent);
+            let Some((place, runs)) = looked.or_else(|| self.better(found)) else { return Ok(()) };
             if looked.is_some() {
                 spent.looks += runs
             } else {
@@ -275,8 +272,9 @@ impl Search<'_> {
     }
 
     /// The pair first that speaks most against a claim which it promises to refute, then what shows most of a claim;
-    /// that alone once a claim is refuted, or where there is none to refute. Where the search is the test, a pair that makes a violation plausible
-    /// comes before all that merely promise one. Whatever has no outputs comes last, behind sound pairs that show nothing.
+    /// that alone once a claim is refuted, or where there is none to refute. Where the search is the test, a pair that
+    /// makes a violation plausible comes before all that merely promise one. Whatever has no outputs comes last, behind
+    /// sound pairs that show nothing.
     fn rank(&self, found: &mut Found) {
         let within = self.total - found.runs;
         let by_score = self.shows(found);
@@ -316,8 +314,8 @@ impl Search<'_> {
     ///
     /// A pair has its turns until no violation that it may hide could be shown with the runs that are left. Those with
     /// the fewest runs get twice as many, or equal shares of what is left for looks: of all runs of the search, while none
-    /// promises anything, or where `all` are asked for.
-    fn look(&self, found: &Found, spent: &Spent, all: bool) -> Option<(usize, u64)> {
+    /// promises anything.
+    fn look(&self, found: &Found, spent: &Spent) -> Option<(usize, u64)> {
         let within = self.total - found.runs;
         let best = found.candidates.first()?;
         let promises = best.soonest(within).is_finite();
@@ -326,18 +324,15 @@ impl Search<'_> {
         if self.shows(found) || self.stop_early && promises && !turn {
             return None;
         }
-        // Where the search is the test, what is left is the test of the best pair.
-        let share = if self.stop_early { 0 } else { self.most / found.candidates.len() as u64 };
-        let deepest = DEEPEST.max(share);
-        let open = |candidate: &Candidate| candidate.is_open(within) && candidate.runs < deepest;
+        let open = |candidate: &Candidate| candidate.is_open(within) && candidate.runs < DEEPEST;
         let fewest =
             found.candidates.iter().filter(|candidate| open(candidate)).map(|candidate| candidate.runs).min()?;
         let due = |candidate: &&Candidate| open(candidate) && candidate.runs == fewest;
         let waiting = found.candidates.iter().filter(due).count() as u64;
         let kept = if self.stop_early { 0 } else { self.pilot.saturating_sub(best.runs) };
         let left = (self.most - found.runs).saturating_sub(kept);
-        let left = if promises && !all { left.min(self.looks.saturating_sub(spent.looks)) } else { left };
-        let deepest = deepest - fewest;
+        let left = if promises { left.min(self.looks.saturating_sub(spent.looks)) } else { left };
+        let deepest = DEEPEST - fewest;
         let each = fewest.max(FIRST).min(left / waiting).min(deepest);
         let place = found.candidates.iter().position(|candidate| due(&candidate))?;
         (each >= LEAST.min(deepest)).then_some((place, each))
