@@ -66,6 +66,7 @@ mod tests {
         let error = "blue".parse::<Color>().unwrap_err().to_string();
         assert!(error.contains("red, dark-blue or green") && error.contains("color"), "{error}");
     }
+
     /// Documents have the same names.
     #[test]
     fn names_are_those_of_documents() {

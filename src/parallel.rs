@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The function of each item.
+/// Applies a function to each item.
 pub(crate) fn map<T: Send, R: Send>(items: impl IntoIterator<Item = T>, of: impl Fn(T) -> R + Sync) -> Vec<R> {
     let places = |item| Mutex::new((Some(item), None));
     let places: Vec<Mutex<(Option<T>, Option<R>)>> = items.into_iter().map(places).collect();
@@ -20,7 +20,7 @@ pub(crate) fn map<T: Send, R: Send>(items: impl IntoIterator<Item = T>, of: impl
     places.into_iter().filter_map(found).collect()
 }
 
-/// The function of each item, or the error of the first item in their order that has one.
+/// Applies a function to each item; fails with the error of the first item, in their order, that has one.
 pub(crate) fn try_map<T: Send, R: Send>(
     items: impl IntoIterator<Item = T>,
     of: impl Fn(T) -> error::Result<R> + Sync,
@@ -28,7 +28,7 @@ pub(crate) fn try_map<T: Send, R: Send>(
     until_error(items, of)
 }
 
-/// The same with errors of another type.
+/// As [`try_map`], for errors of any type.
 pub(crate) fn until_error<T: Send, R: Send, E: Send>(
     items: impl IntoIterator<Item = T>,
     of: impl Fn(T) -> Result<R, E> + Sync,

@@ -92,7 +92,7 @@ impl Candidate {
         if soonest <= within as f64 { soonest } else { f64::INFINITY }
     }
 
-    /// The negative of how much speaks against a claim that is promised to be refuted; infinite where none is.
+    /// The negative log Bayes factor against a claim, if further runs promise to refute it; infinite otherwise.
     fn doubt(&self, within: u64) -> f64 {
         let promised = self.chosen.as_ref().filter(|_| self.soonest(within).is_finite());
         promised.map_or(f64::INFINITY, |chosen| -chosen.doubt)
