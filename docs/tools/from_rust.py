@@ -244,7 +244,8 @@ def theorems() -> str:
 def methods() -> tuple[str, str]:
     """The table of the methods that bound leakage from counts, and a section for each."""
     text = (SRC / "audit/method.rs").read_text(encoding="utf-8")
-    names = dict(re.findall(r'Self::(\w+) => "([^"]+)"', text))
+    table = text.split("named!(Method", 1)[1].split("]);", 1)[0]
+    names = dict(re.findall(r'(\w+) "([^"]+)"', table))
     validity: dict[str, str] = {}
     block = text.split("pub const fn validity", 1)[1].split("\n    }\n", 1)[0]
     for variants, value in re.findall(r"((?:\|?\s*Self::\w+\s*)+)=> Validity::(\w+)", block):
