@@ -40,6 +40,8 @@ pub enum Aim {
 pub struct Goal<'a> {
     /// The quantities.
     pub aims: &'a [Aim],
+    /// Whether they are claims, which are to be refuted.
+    pub claimed: bool,
     /// What tells outputs apart.
     pub features: Features,
 }

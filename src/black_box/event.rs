@@ -2,7 +2,7 @@
 
 use super::aim::Aim;
 use super::output::Output;
-use super::witness::{Chosen, Witness, by_ratio};
+use super::witness::{Chosen, PlainSet, Witness, by_ratio};
 use crate::bound::Direction;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -19,37 +19,37 @@ pub struct Event {
 
 impl Event {
     /// The set of outcomes that is the most standard deviations above a claim, by counts that must not be used to test
-    /// it, and the one with the largest Bayes factor, where that is above 1 and of another one.
+    /// it, and the one of all that no counts chose with the largest Bayes factor, where that is above 1 and of another
+    /// one.
     #[must_use]
     pub fn choose(chosen: &Chosen, aim: Aim) -> Vec<Self> {
-        let Chosen { witness, pilot, sets, .. } = chosen;
+        let Chosen { witness, pilot, .. } = chosen;
         let totals = [0, 1].map(|world| pilot[world].iter().sum::<u64>() as f64);
         let order = by_ratio(pilot);
-        // The largest of both, with the number of outcomes in front, and whether the set is those behind.
-        let mut best = [(f64::NEG_INFINITY, 0, false); 2];
+        // The largest strength, with the number of outcomes in front, and whether the set is those behind.
+        let mut best = (f64::NEG_INFINITY, 0, false);
         let mut inside = [0.0f64; 2];
-        // The first of the sets is of nothing.
-        for (place, (&outcome, others)) in
-            order.iter().zip(sets.get(1..).unwrap_or_default().chunks_exact(2)).enumerate()
-        {
+        for (place, &outcome) in order.iter().enumerate() {
             for (inside, counts) in inside.iter_mut().zip(pilot) {
                 *inside += counts[outcome] as f64;
             }
             let outside = [totals[1] - inside[1], totals[0] - inside[0]];
-            let both = [(inside, totals, false), (outside, [totals[1], totals[0]], true)];
-            for ((inside, totals, reverse), other) in both.into_iter().zip(others) {
+            for (inside, totals, reverse) in [(inside, totals, false), (outside, [totals[1], totals[0]], true)] {
                 let strength = aim.strength(inside, totals, Direction::Forward);
-                let doubt = aim.log_bayes_factor(other[0], other[1]).filter(|factor| *factor > 0.0);
-                for (best, worth) in best.iter_mut().zip([Some(strength), doubt]) {
-                    if let Some(worth) = worth.filter(|worth| *worth > best.0) {
-                        *best = (worth, place + 1, reverse);
-                    }
+                if strength > best.0 {
+                    best = (strength, place + 1, reverse);
                 }
             }
         }
+        let (_, first, reverse) = best;
+        let strongest = (if reverse { &order[first..] } else { &order[..first] }.to_vec(), reverse);
+        let doubtful = PlainSet::of_counts(pilot)
+            .into_iter()
+            .filter_map(|set| Some((set.doubt(aim).filter(|factor| *factor > 0.0)?, set)))
+            .max_by(|a, b| a.0.total_cmp(&b.0))
+            .map(|(_, set)| (set.outcomes.collect(), set.reverse));
         let mut found: Vec<Self> = Vec::new();
-        for (_, first, reverse) in best.into_iter().filter(|(worth, ..)| *worth > f64::NEG_INFINITY) {
-            let mut outcomes = if reverse { order[first..].to_vec() } else { order[..first].to_vec() };
+        for (mut outcomes, reverse) in [strongest].into_iter().chain(doubtful) {
             // What was never seen says nothing.
             outcomes.retain(|&outcome| pilot[0][outcome] + pilot[1][outcome] > 0);
             outcomes.sort_unstable();

@@ -79,7 +79,7 @@ impl Reduction {
             if runs == 0 {
                 return Ok(false);
             }
-            candidate.run(runs, sampler, Goal { aims: &[self.aim], features: self.features })?;
+            candidate.run(runs, sampler, Goal { aims: &[self.aim], claimed: true, features: self.features })?;
             *spent += runs;
             if candidate.trouble.is_some() {
                 return Ok(false);

@@ -86,16 +86,14 @@ impl Candidate {
         self.evidence[aim] + self.log_weight
     }
 
-    /// The runs of each world that promise to refute a claim; infinite where more than these would.
-    fn soonest(&self, within: u64) -> f64 {
-        let soonest = self.chosen.as_ref().map_or(f64::INFINITY, |chosen| chosen.soonest);
-        if soonest <= within as f64 { soonest } else { f64::INFINITY }
+    /// ln of the Bayes factor against a claim; `-inf` where nothing speaks against any.
+    fn doubt(&self) -> f64 {
+        self.chosen.as_ref().map_or(f64::NEG_INFINITY, |chosen| chosen.doubt.log_factor)
     }
 
-    /// The negative log Bayes factor against a claim, if further runs promise to refute it; infinite otherwise.
-    fn doubt(&self, within: u64) -> f64 {
-        let promised = self.chosen.as_ref().filter(|_| self.soonest(within).is_finite());
-        promised.map_or(f64::INFINITY, |chosen| -chosen.doubt)
+    /// Whether so many further runs of each world promise to refute a claim.
+    fn promises(&self, within: u64) -> bool {
+        self.chosen.as_ref().is_some_and(|chosen| chosen.doubt.soonest <= within as f64)
     }
 
     /// Whether a claim may be violated so much that further runs would refute it, whatever was seen so far.
@@ -271,21 +269,14 @@ impl Search<'_> {
         }
     }
 
-    /// The pair first that speaks most against a claim which it promises to refute, then what shows most of a claim;
-    /// that alone once a claim is refuted, or where there is none to refute. Where the search is the test, a pair that
-    /// makes a violation plausible comes before all that merely promise one. Whatever has no outputs comes last, behind
-    /// sound pairs that show nothing.
+    /// The pair first that speaks most against a claim, then what shows most of one; that alone once a claim is refuted,
+    /// or where there is none to refute. Whatever has no outputs comes last, behind sound pairs that show nothing.
     fn rank(&self, found: &mut Found) {
-        let within = self.total - found.runs;
         let by_score = self.shows(found);
-        let promises = |candidate: &Candidate| match by_score || self.stop_early && candidate.score() > 1.0 {
-            true => [0.0; 2],
-            false => [candidate.doubt(within), candidate.soonest(within)],
-        };
+        let doubt = |candidate: &Candidate| if by_score { 0.0 } else { candidate.doubt() };
         found.candidates.sort_by(|a, b| {
             let last = |candidate: &Candidate| (candidate.trouble.is_some(), candidate.chosen.is_none());
-            let by_promise = |a: [f64; 2], b: [f64; 2]| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1]));
-            (last(a).cmp(&last(b))).then(by_promise(promises(a), promises(b))).then(b.score().total_cmp(&a.score()))
+            (last(a).cmp(&last(b))).then(doubt(b).total_cmp(&doubt(a))).then(b.score().total_cmp(&a.score()))
         });
     }
 
@@ -294,18 +285,18 @@ impl Search<'_> {
         self.looks == 0 || !found.refuted.is_empty()
     }
 
-    /// The pair that has more runs to show what it promises, with twice its runs: the best one, and then each other one
-    /// that promises to refute a claim, up to the runs that the winner must have had.
+    /// The pair that has more runs, with twice its runs: the best one, and then each other one that speaks against a
+    /// claim, up to the runs that the winner must have had.
     fn better(&self, found: &Found) -> Option<(usize, u64)> {
         let left = self.most - found.runs;
         if self.stop_early {
             return found.candidates.first().map(|best| (0, best.runs.max(FIRST).min(left)));
         }
-        let within = if self.shows(found) { 0 } else { self.total - found.runs };
+        let shows = self.shows(found);
         let wanting = |(place, candidate): (usize, &Candidate)| {
-            let promises = place == 0 || candidate.trouble.is_none() && candidate.soonest(within).is_finite();
+            let doubted = place == 0 || !shows && candidate.doubt() > f64::NEG_INFINITY;
             let runs = candidate.runs.max(FIRST).min(left).min(self.pilot.saturating_sub(candidate.runs));
-            (promises && runs > 0).then_some((place, runs))
+            (doubted && runs > 0).then_some((place, runs))
         };
         found.candidates.iter().enumerate().find_map(wanting)
     }
@@ -318,7 +309,7 @@ impl Search<'_> {
     fn look(&self, found: &Found, spent: &Spent) -> Option<(usize, u64)> {
         let within = self.total - found.runs;
         let best = found.candidates.first()?;
-        let promises = best.soonest(within).is_finite();
+        let promises = best.promises(within);
         let belief = if promises { best.belief() } else { 0.0 };
         let turn = (spent.looks as f64) < (spent.looks + spent.best) as f64 * (1.0 - belief);
         if self.shows(found) || self.stop_early && promises && !turn {
@@ -377,7 +368,7 @@ mod tests {
         });
         let mut sampler = Sampler::new(&source, 1000, 1, Stop::default());
         let aims = [Aim::Epsilon(Delta::new(0.0).unwrap(), 1.0)];
-        let goal = Goal { aims: &aims, features: Features::Auto };
+        let goal = Goal { aims: &aims, claimed: true, features: Features::Auto };
         let [dataset, neighbor] = ["[1]", "[]"].map(|records| records.parse().unwrap());
         let mut candidate = Candidate::new(Pair { dataset, neighbor, pattern: "one record".into() }, &aims, 0.0);
         let memory = MEMORY as u64;

@@ -27,8 +27,10 @@ struct Simple {
 ///
 /// Sets are found with one half of the outputs and compared with the other; it takes fresh outputs to test one.
 pub(crate) fn simplest(worlds: [&[Output]; 2], aim: Aim, features: Features) -> Option<Event> {
-    let found: Vec<Simple> =
-        trials(worlds, Goal { aims: &[aim], features }).iter().flat_map(|trial| sets(trial, aim)).collect();
+    let found: Vec<Simple> = trials(worlds, Goal { aims: &[aim], claimed: true, features })
+        .iter()
+        .flat_map(|trial| sets(trial, aim))
+        .collect();
     let strongest = found.iter().map(|set| set.strength).fold(0.0, f64::max);
     // Beyond 1 the strength counts standard deviations.
     let enough = if strongest > 1.0 { 1.0 + ENOUGH * (strongest - 1.0) } else { strongest };

@@ -11,6 +11,7 @@ use crate::counts::PairedCounts;
 use crate::error::{Result, echo};
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::ops::Range;
 
 /// Values that are outcomes of their own; all others together are one.
 const MOST_VALUES: usize = 200;
@@ -25,6 +26,11 @@ const BOOSTED: usize = 12;
 /// A witness that is less simple must show so much more.
 const PLAINER: f64 = 1.1;
 const PLAINER_THAN_TREES: f64 = 1.25;
+/// ln of the Bayes factor from which on a claim is in doubt: a third or three times are not worth mentioning (Kass and
+/// Raftery 1995, Section 3.2).
+const UNDECIDED: f64 = -1.1;
+/// The same from which on a claim is violated beyond doubt: ten thousand times.
+const BEYOND_DOUBT: f64 = 9.2;
 /// The probability of a set that is rare.
 const RARELY: f64 = 0.1;
 /// Standard deviations by which a pair may be worse than its frequencies: what was not seen in n runs may have a
@@ -69,6 +75,16 @@ enum Cells {
     Bins(OutputBins),
 }
 
+/// How much speaks against a claim.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Doubt {
+    /// ln of the Bayes factor against it, `-inf` where nothing speaks against it.
+    pub log_factor: f64,
+    /// The fewest runs of each world that refute it by the set that says most, if frequencies are probabilities; infinite
+    /// where no number does.
+    pub soonest: f64,
+}
+
 /// A witness, and what it shows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chosen {
@@ -76,32 +92,33 @@ pub struct Chosen {
     pub witness: Witness,
     /// The largest share of a claim that it makes plausible.
     pub score: f64,
-    /// The fewest runs of each world that refute a claim if frequencies are probabilities, infinite where no number does:
-    /// by a rare set of outputs, or by any where the score is above 1.
-    pub soonest: f64,
-    /// ln of the largest Bayes factor against a claim, `-inf` where nothing speaks against any.
-    pub doubt: f64,
+    /// What speaks most against a claim, under any witness.
+    pub doubt: Doubt,
     /// Counts of outputs: a guide for bounds. A linear score was not made from them.
     pub pilot: [Vec<u64>; 2],
-    /// Outputs in the sets of outcomes with the largest and with the smallest ratios, and all outputs: ratios are those
-    /// of other outputs than the counts, so that no set is large because it was chosen.
-    pub(super) sets: Vec<[[f64; 2]; 2]>,
 }
 
 impl Witness {
     /// The witness under which these outputs make the claims most doubtful, and what it shows. None without outputs.
     ///
     /// Half of the outputs make candidates, the other half compares them: the most frequent values, each feature in
-    /// bins, a linear score of all of them, boosted trees.
+    /// bins, a linear score of all of them, boosted trees. Where a claim is in doubt, the candidate comes first under
+    /// which it is most.
     #[must_use]
     pub fn choose(worlds: [&[Output]; 2], goal: Goal<'_>) -> Option<Chosen> {
+        let mut all = trials(worlds, goal);
+        let doubts: Vec<Doubt> = all.iter().map(|trial| trial.doubt(goal.aims)).collect();
         // The simplest ones come first.
-        let best = trials(worlds, goal).into_iter().reduce(|best, next| {
-            let boosted = matches!(next.witness.view, View::Boosted(_));
+        let doubt =
+            doubts.iter().copied().reduce(|best, next| if next.log_factor > best.log_factor { next } else { best })?;
+        let in_doubt = goal.claimed && doubt.log_factor > UNDECIDED;
+        let least = if in_doubt { doubt.log_factor.min(BEYOND_DOUBT) } else { f64::NEG_INFINITY };
+        let best = (0..all.len()).filter(|&trial| doubts[trial].log_factor >= least).reduce(|best, next| {
+            let boosted = matches!(all[next].witness.view, View::Boosted(_));
             let plainer = if boosted { PLAINER_THAN_TREES } else { PLAINER };
-            if next.worth > plainer * best.worth { next } else { best }
+            if all[next].worth > plainer * all[best].worth { next } else { best }
         })?;
-        Some(best.into_chosen(goal.aims))
+        Some(all.swap_remove(best).into_chosen(doubt))
     }
 
     /// The values that were seen most often, if any was seen twice.
@@ -226,7 +243,7 @@ impl Witness {
     }
 
     /// The bins of numbers, as a range of outcomes.
-    pub(super) fn bins(&self) -> std::ops::Range<usize> {
+    pub(super) fn bins(&self) -> Range<usize> {
         match &self.cells {
             Cells::Values(_) => 0..0,
             Cells::Bins(bins) => SPECIAL..SPECIAL + bins.bins(),
@@ -284,31 +301,73 @@ pub(super) struct Trial {
 }
 
 impl Trial {
-    fn into_chosen(self, aims: &[Aim]) -> Chosen {
-        let Self { witness, made, shown, score, .. } = self;
-        // What is rare is told apart from luck by the frequent outcomes, where these do not speak against the claim.
-        let most = if score > 1.0 { 1.0 } else { RARELY };
-        let mut sets = suggested(&made, &shown);
-        if !witness.view.is_trained() {
-            let others = suggested(&shown, &made);
-            let add = |set: &mut [[f64; 2]; 2], other: [[f64; 2]; 2]| {
-                set.iter_mut().flatten().zip(other.iter().flatten()).for_each(|(sum, count)| *sum += count);
-            };
-            sets.iter_mut().zip(others).for_each(|(set, other)| add(set, other));
+    /// Counts of outputs that a trained witness was not made from.
+    fn pilot(&self) -> [Vec<u64>; 2] {
+        if self.witness.view.is_trained() {
+            return self.shown.clone();
         }
-        let few: Vec<_> = sets.iter().copied().filter(|[inside, outputs]| inside[0] <= most * outputs[0]).collect();
-        let soonest = soonest(0.0, &few, aims);
-        let doubts = few
-            .iter()
-            .flat_map(|[inside, outputs]| aims.iter().filter_map(|aim| aim.log_bayes_factor(*inside, *outputs)));
-        let doubt = doubts.fold(f64::NEG_INFINITY, f64::max);
-        let pilot = if witness.view.is_trained() {
-            shown
-        } else {
-            // Values and quantiles of both worlds together say little of their difference.
-            [0, 1].map(|world| made[world].iter().zip(&shown[world]).map(|(a, b)| a + b).collect())
+        // Values and quantiles of both worlds together say little of their difference.
+        [0, 1].map(|world| self.made[world].iter().zip(&self.shown[world]).map(|(a, b)| a + b).collect())
+    }
+
+    /// Against a claim that one of the sets violates which no counts chose, each as likely as any other: the mean of their
+    /// Bayes factors. The largest of many is large by luck.
+    fn doubt(&self, aims: &[Aim]) -> Doubt {
+        // What is rare is told apart from luck by the frequent outcomes, where these do not speak against the claim.
+        let most = if self.score > 1.0 { 1.0 } else { RARELY };
+        let mut sets = PlainSet::of_counts(&self.pilot());
+        sets.retain(|set| set.inside[0] <= most * set.outputs[0]);
+        let doubt = |aim: &Aim| {
+            let factors: Vec<(f64, &PlainSet)> = sets.iter().filter_map(|set| Some((set.doubt(*aim)?, set))).collect();
+            let (largest, set) = factors.iter().copied().max_by(|a, b| a.0.total_cmp(&b.0))?;
+            let mean = factors.iter().map(|(factor, _)| libm::exp(factor - largest)).sum::<f64>() / sets.len() as f64;
+            let soonest = aim.runs_to_refute(0.0, set.inside, set.outputs, f64::INFINITY);
+            Some(Doubt { log_factor: largest + mean.ln(), soonest })
         };
-        Chosen { witness, score, soonest, doubt, pilot, sets }
+        let none = Doubt { log_factor: f64::NEG_INFINITY, soonest: f64::INFINITY };
+        aims.iter().filter_map(doubt).max_by(|a, b| a.log_factor.total_cmp(&b.log_factor)).unwrap_or(none)
+    }
+
+    fn into_chosen(self, doubt: Doubt) -> Chosen {
+        let pilot = self.pilot();
+        Chosen { witness: self.witness, score: self.score, doubt, pilot }
+    }
+}
+
+/// A set of outcomes that no counts chose, and how many outputs lie in it: first those of the world in which it should be
+/// likelier.
+#[derive(Debug)]
+pub(super) struct PlainSet {
+    pub(super) outcomes: Range<usize>,
+    /// Whether it should be likelier under the neighbor.
+    pub(super) reverse: bool,
+    inside: [f64; 2],
+    outputs: [f64; 2],
+}
+
+impl PlainSet {
+    /// Each outcome, and all below and all above each, as far as they were seen.
+    pub(super) fn of_counts(counts: &[Vec<u64>; 2]) -> Vec<Self> {
+        let all = counts[0].len();
+        let seen: Vec<usize> = (0..all).filter(|&outcome| counts[0][outcome] + counts[1][outcome] > 0).collect();
+        let ones = seen.iter().map(|&outcome| outcome..outcome + 1);
+        let sides = seen.iter().skip(1).flat_map(|&outcome| [0..outcome, outcome..all]);
+        let outputs = [0, 1].map(|world| counts[world].iter().sum::<u64>() as f64);
+        let both = |outcomes: Range<usize>| {
+            let inside = [0, 1].map(|world| counts[world][outcomes.clone()].iter().sum::<u64>() as f64);
+            let reversed = |[dataset, neighbor]: [f64; 2]| [neighbor, dataset];
+            let (inside_reversed, outputs_reversed) = (reversed(inside), reversed(outputs));
+            [
+                Self { outcomes: outcomes.clone(), reverse: false, inside, outputs },
+                Self { outcomes, reverse: true, inside: inside_reversed, outputs: outputs_reversed },
+            ]
+        };
+        ones.chain(sides).flat_map(both).collect()
+    }
+
+    /// ln of the Bayes factor against a claim; none where the set does not speak against it.
+    pub(super) fn doubt(&self, aim: Aim) -> Option<f64> {
+        aim.log_bayes_factor(self.inside, self.outputs)
     }
 }
 
@@ -316,7 +375,9 @@ impl Chosen {
     /// What a witness shows by counts of two groups of outputs.
     pub(super) fn new(witness: Witness, [made, shown]: [[Vec<u64>; 2]; 2], aims: &[Aim]) -> Self {
         let [score, worth] = shares(&made, &shown, aims);
-        Trial { witness, made, shown, score, worth }.into_chosen(aims)
+        let trial = Trial { witness, made, shown, score, worth };
+        let doubt = trial.doubt(aims);
+        trial.into_chosen(doubt)
     }
 
     /// The same witness, with counts of further outputs that had no part in it.
@@ -435,16 +496,11 @@ fn shares(first: &[Vec<u64>; 2], second: &[Vec<u64>; 2], aims: &[Aim]) -> [f64; 
     largest
 }
 
-/// The fewest runs of each world that refute a claim by one of these sets, if probabilities are the frequencies, moved
-/// against the claim by this many standard deviations; infinite where no number of runs refutes it.
-fn soonest(deviations: f64, sets: &[[[f64; 2]; 2]], aims: &[Aim]) -> f64 {
-    let cases = sets.iter().flat_map(|set| aims.iter().map(move |aim| (aim, *set)));
-    cases.fold(f64::INFINITY, |most, (aim, [inside, outputs])| aim.runs_to_refute(deviations, inside, outputs, most))
-}
-
-/// The fewest runs of each world that refute a claim, for all that these counts can tell.
+/// The fewest runs of each world that refute a claim, for all that these counts can tell; infinite where no number does.
 pub(super) fn soonest_at_best(counts: &[Vec<u64>; 2], aims: &[Aim]) -> f64 {
-    soonest(HIDDEN, &suggested(counts, counts), aims)
+    let sets = suggested(counts, counts);
+    let cases = sets.iter().flat_map(|set| aims.iter().map(move |aim| (aim, *set)));
+    cases.fold(f64::INFINITY, |most, (aim, [inside, outputs])| aim.runs_to_refute(HIDDEN, inside, outputs, most))
 }
 
 /// Outputs in sets that the first counts suggest, and all outputs, by the second counts: first those of the world in
@@ -489,7 +545,33 @@ mod tests {
 
     fn choose(worlds: [&[Output]; 2]) -> Option<Chosen> {
         let aims = [Aim::Epsilon(Delta::new(0.0).unwrap(), 1.0)];
-        Witness::choose(worlds, Goal { aims: &aims, features: Features::Auto })
+        Witness::choose(worlds, Goal { aims: &aims, claimed: true, features: Features::Auto })
+    }
+
+    /// One world has a rare output, and all else is at the claim: features of the frequent outputs must not hide it.
+    #[test]
+    fn a_claim_in_doubt_is_looked_at_where_it_is_in_doubt() {
+        let aims = [Aim::Epsilon(Delta::new(0.0).unwrap(), 1.0)];
+        let goal = Goal { aims: &aims, claimed: true, features: Features::Auto };
+        let mut stream = ChaCha8Rng::seed_from_u64(11);
+        let mut world = |center: f64, rare: f64| -> Vec<Output> {
+            let mut laplace = || {
+                let uniform: f64 = stream.random_range(-0.5..0.5);
+                center - uniform.signum() * (1.0 - 2.0 * uniform.abs()).ln()
+            };
+            let usual: Vec<Output> = (0..1000).map(|_| Output::Number((laplace() * 1024.0).round() / 1024.0)).collect();
+            let place = |index: usize| (rare * index as f64).fract() < rare;
+            usual.into_iter().enumerate().map(|(index, one)| if place(index) { Output::Null } else { one }).collect()
+        };
+        let mut found = 0;
+        for _ in 0..20 {
+            let (a, b) = (world(0.0, 0.016), world(1.0, 0.0));
+            let chosen = Witness::choose([&a, &b], goal).unwrap();
+            let null = chosen.witness.outcome(&Output::Null);
+            let alone = chosen.pilot[1][null] == 0 && chosen.pilot[0][null] >= 8;
+            found += usize::from(alone && chosen.doubt.log_factor > UNDECIDED && chosen.doubt.soonest < 20_000.0);
+        }
+        assert!(found >= 19, "{found}");
     }
 
     /// In each case something else tells the worlds apart, and the witness finds it.

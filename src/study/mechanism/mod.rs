@@ -199,9 +199,8 @@ impl MechanismStudy<'_> {
         let of_bounds = if self.bounds.claims.is_empty() { stop } else { until(BOUND_TIME) };
         let mut sampler = Sampler::new(self.source, self.batch, self.seed, until(of_search)).kept(self.journal);
         let repeatable = self.repeats(&mut sampler)?;
-        let (aims, search) = (self.aims(), self.search());
-        let goal = Goal { aims: &aims, features: self.features };
-        let found = Search { goal, ..search }.run(self.pairs.clone(), &mut sampler)?;
+        let aims = self.aims();
+        let found = self.search(&aims).run(self.pairs.clone(), &mut sampler)?;
         sampler.unkept();
         // The pair of the strongest evidence, where it decided, or else that of the largest score.
         let early = self.stop_early || meter.is_over();
@@ -334,7 +333,7 @@ impl MechanismStudy<'_> {
     }
 
     /// What the search may spend.
-    fn search(&self) -> Search<'static> {
+    fn search<'a>(&self, aims: &'a [Aim]) -> Search<'a> {
         let share = |of: f64| ((self.runs as f64 * of) as u64).max(1);
         let pilot = share(PILOT);
         let looks = if self.has_to_name() { share(LOOKS) } else { 0 };
@@ -345,7 +344,7 @@ impl MechanismStudy<'_> {
             _ => [share(SEARCH), share(SEARCH_AND_LOOKS)],
         };
         let failure = self.bounds.failure_probability;
-        let goal = Goal { aims: &[], features: self.features };
+        let goal = Goal { aims, claimed: !self.bounds.claims.is_empty(), features: self.features };
         Search { goal, failure, total: self.runs, budget, looks, most, stop_early: self.stop_early, pilot }
     }
 

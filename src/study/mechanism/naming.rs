@@ -9,7 +9,7 @@ use serde::Serialize;
 /// Of the runs of each world: what the search may take before and after the second look at all pairs, and what that look
 /// may take, also where the search is the test.
 pub(super) const SEARCH: f64 = 0.3;
-pub(super) const SEARCH_AND_LOOKS: f64 = 0.6;
+pub(super) const SEARCH_AND_LOOKS: f64 = 0.65;
 pub(super) const LOOKS: f64 = 0.25;
 
 /// The least probability of the event that is forecast, and how it grows until runs can show the event.

@@ -55,7 +55,7 @@ pub struct MechanismStudy<'a> {
     pub features: Features,
     /// What is bounded, and what is claimed.
     pub bounds: Bounds,
-    /// Runs of each of both datasets, all together: six tenths at most search, the rest is bounded.
+    /// Runs of each of both datasets, all together: 65 % at most search, the rest is bounded.
     pub runs: u64,
     /// The time that the program may take.
     pub time_limit: Option<Duration>,

@@ -57,7 +57,7 @@ impl MechanismStudy<'_> {
         if let Some(smallest) = &mut smallest {
             // A gross violation is seen before there are enough outputs to choose an event with.
             let more = LEAST.saturating_sub(smallest.runs).min(self.shrink_runs - runs);
-            match smallest.run(more, sampler, Goal { aims: &[aim], features }) {
+            match smallest.run(more, sampler, Goal { aims: &[aim], claimed: true, features }) {
                 Err(Error::Interrupted) => {}
                 other => other.map(|()| runs += more)?,
             }
