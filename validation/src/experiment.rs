@@ -113,7 +113,6 @@ pub struct Experiment {
 pub const ALL: &[Experiment] = &[
     Experiment { name: "tables", run: crate::tables::report },
     Experiment { name: "rounding", run: crate::rounding::report },
-    Experiment { name: "enclosures", run: crate::enclosures::report },
     Experiment { name: "ladder", run: crate::ladder::report },
     Experiment { name: "tightness", run: crate::tightness::report },
     Experiment { name: "labeling-budget", run: crate::labeling_budget::report },
@@ -131,6 +130,7 @@ pub const ALL: &[Experiment] = &[
     Experiment { name: "distributions-by-simulation", run: crate::distributions_by_simulation::report },
     Experiment { name: "samplers", run: crate::samplers::report },
     Experiment { name: "votes", run: crate::votes::report },
+    Experiment { name: "enclosures", run: crate::enclosures::report },
     Experiment { name: "kill-resume", run: crate::kill_resume::report },
     Experiment { name: "private-prediction", run: crate::private_prediction::report },
     Experiment { name: "verify", run: crate::verify::report },
