@@ -24,6 +24,8 @@ const MEMORY: usize = 20_000;
 const EARLY: f64 = 4.0;
 /// Runs of each world from which on no pair is looked at for what it may hide.
 const DEEPEST: u64 = 8192;
+/// ln of the Bayes factor below which all that speaks against a claim may be luck.
+const DISMISSED: f64 = -2.0;
 /// The fewest runs of each world that are worth a look.
 const LEAST: u64 = 8;
 
@@ -269,11 +271,14 @@ impl Search<'_> {
         }
     }
 
-    /// The pair first that speaks most against a claim, then what shows most of one; that alone once a claim is refuted,
-    /// or where there is none to refute. Whatever has no outputs comes last, behind sound pairs that show nothing.
+    /// The pair first that speaks most against a claim, if not too little, then what shows most of one; that alone once a
+    /// claim is refuted, or where there is none to refute. Whatever has no outputs comes last, behind sound pairs that show nothing.
     fn rank(&self, found: &mut Found) {
         let by_score = self.shows(found);
-        let doubt = |candidate: &Candidate| if by_score { 0.0 } else { candidate.doubt() };
+        let doubt = |candidate: &Candidate| match candidate.doubt() {
+            doubt if !by_score && doubt > DISMISSED => doubt,
+            _ => DISMISSED,
+        };
         found.candidates.sort_by(|a, b| {
             let last = |candidate: &Candidate| (candidate.trouble.is_some(), candidate.chosen.is_none());
             (last(a).cmp(&last(b))).then(doubt(b).total_cmp(&doubt(a))).then(b.score().total_cmp(&a.score()))
