@@ -13,8 +13,8 @@ const PLAUSIBLE: f64 = 1.0;
 const SURE: f64 = 2.0;
 /// Violations by a factor of up to e^3 in the ratio of probabilities are expected, each as likely as any other.
 const RANGE: f64 = 3.0;
-/// Steps of the search for the most likely probabilities that keep a claim: (2/3)^40 is 1e-7.
-const THIRDS: u32 = 40;
+/// Steps of the search for the most likely probabilities that keep a claim.
+const HALVINGS: u32 = 40;
 /// e^ε is a number up to here.
 const LARGEST_EPSILON: f64 = 700.0;
 /// Standard deviations are counted in steps, up to so many.
@@ -141,13 +141,17 @@ fn log_likelihood_ratio([a, b]: [f64; 2], [m, n]: [f64; 2], epsilon: f64, delta:
     let log = |count: f64, share: f64| if count == 0.0 { 0.0 } else { count * share.max(0.0).ln() };
     let both = |p: f64, q: f64| log(a, p) + log(m - a, 1.0 - p) + log(b, q) + log(n - b, 1.0 - q);
     // On the line p = e^ε q + δ it is concave in q, and largest between the two frequencies.
-    let on_line = |q: f64| both(factor * q + delta, q);
+    let slope = |q: f64| {
+        let p = factor * q + delta;
+        a / p - (m - a) / (1.0 - p) + (b / q - (n - b) / (1.0 - q)) / factor
+    };
     let largest = both(a / m, b / n);
-    for _ in 0..THIRDS {
-        let third = (high - low) / 3.0;
-        if on_line(low + third) < on_line(high - third) { low += third } else { high -= third }
+    for _ in 0..HALVINGS {
+        let middle = f64::midpoint(low, high);
+        if slope(middle) > 0.0 { low = middle } else { high = middle }
     }
-    (largest - on_line(f64::midpoint(low, high))).max(0.0)
+    let on_line = f64::midpoint(low, high);
+    (largest - both(factor * on_line + delta, on_line)).max(0.0)
 }
 
 /// A limit of a proportion (Wilson 1927): below the frequency for a negative quantile, above for a positive one.
