@@ -47,4 +47,4 @@ pub use shrink::Shrink;
 pub(crate) use simple::simplest;
 pub use source::{BlackBox, DescribedBlackBox, ExecBlackBox, FunctionBlackBox, LONGEST_ANSWER, LineBlackBox, Ran};
 pub use trouble::Trouble;
-pub use witness::{Chosen, Witness};
+pub use witness::{Chosen, Doubt, Witness};
