@@ -19,8 +19,8 @@ pub struct Event {
 
 impl Event {
     /// The set of outcomes that is the most standard deviations above a claim, by counts that must not be used to test
-    /// it, and the one of all that no counts chose with the largest Bayes factor, where that is above 1 and of another
-    /// one.
+    /// it, and the single outcome or side of a cut with the largest Bayes factor, where that is above 1 and the set is
+    /// another one.
     #[must_use]
     pub fn choose(chosen: &Chosen, aim: Aim) -> Vec<Self> {
         let Chosen { witness, pilot, .. } = chosen;

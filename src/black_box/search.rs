@@ -271,8 +271,8 @@ impl Search<'_> {
         }
     }
 
-    /// The pair first that speaks most against a claim, if not too little, then what shows most of one; that alone once a
-    /// claim is refuted, or where there is none to refute. Whatever has no outputs comes last, behind sound pairs that show nothing.
+    /// First the pair with the most evidence against a claim, where that is not dismissed; then the one that shows most of
+    /// a claim, which alone counts once a claim is refuted or where there is none. Whatever has no outputs comes last.
     fn rank(&self, found: &mut Found) {
         let by_score = self.shows(found);
         let doubt = |candidate: &Candidate| match candidate.doubt() {

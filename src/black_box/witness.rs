@@ -102,8 +102,8 @@ impl Witness {
     /// The witness under which these outputs make the claims most doubtful, and what it shows. None without outputs.
     ///
     /// Half of the outputs make candidates, the other half compares them: the most frequent values, each feature in
-    /// bins, a linear score of all of them, boosted trees. Where a claim is in doubt, the candidate comes first under
-    /// which it is most.
+    /// bins, a linear score of all of them, boosted trees. Where a claim is in doubt, the candidate with the
+    /// largest Bayes factor against it wins.
     #[must_use]
     pub fn choose(worlds: [&[Output]; 2], goal: Goal<'_>) -> Option<Chosen> {
         let mut all = trials(worlds, goal);
@@ -310,8 +310,8 @@ impl Trial {
         [0, 1].map(|world| self.made[world].iter().zip(&self.shown[world]).map(|(a, b)| a + b).collect())
     }
 
-    /// Against a claim that one of the sets violates which no counts chose, each as likely as any other: the mean of their
-    /// Bayes factors. The largest of many is large by luck.
+    /// The mean Bayes factor of all plain sets: against a claim that one of them violates, each as likely as any other.
+    /// The largest of many factors would be large by luck.
     fn doubt(&self, aims: &[Aim]) -> Doubt {
         // What is rare is told apart from luck by the frequent outcomes, where these do not speak against the claim.
         let most = if self.score > 1.0 { 1.0 } else { RARELY };
