@@ -319,7 +319,7 @@ pub enum AuditCommand {
     Stream(StreamOptions),
     /// Run a program on neighboring datasets, find where it leaks, and bound it; refute what is claimed of it
     #[command(
-        after_help = "Example:\n  leakbound audit mechanism --program 'python3 examples/noisy_count.py' --dataset \
+        after_help = "Example:\n  leakbound audit mechanism --program 'python3 examples/noisy_count.py 1.5' --dataset \
                             '[1, 1, 1]' --relation add-remove --claim-epsilon 1 --delta 0\n\nA request is a line of \
                             JSON such as {\"id\": 7, \"dataset\": [1, 1, 1], \"runs\": 1000, \"seed\": 123}; the answer is \
                             {\"id\": 7, \"outputs\": [...]} or {\"id\": 7, \"error\": \"reason\"}. An output is a number, \

@@ -64,16 +64,16 @@ impl Output {
             Some(text) => writer.write_all(text.as_bytes()),
             None => document.write_json(writer),
         };
-        if let Some(report) = self.report {
-            report.write(&document.page())?;
-        }
+        // A full disk costs nobody the work: the result goes to stdout where its file cannot be written, and appears
+        // without its page where that cannot.
+        let page = self.report.map_or(Ok(()), |report| report.write(&document.page()));
+        let printed = || if self.session.is_hosted() { Ok(()) } else { print_with(result) };
         match self.file {
-            Some(file) => file.commit_with(result),
-            None if self.session.is_hosted() => Ok(()),
-            None => print_with(result),
+            Some(file) => file.commit_with(result).inspect_err(|_| drop(printed())),
+            None => printed(),
         }?;
         self.session.hand_over(document);
-        Ok(())
+        page
     }
 }
 

@@ -178,8 +178,9 @@ fn processes_on_one_state_take_turns() {
 fn a_failing_write_loses_nothing() {
     let desk = Desk::new();
     desk.file("a.csv", outputs(400, 6));
-    let line = desk.run("audit stream a.csv --state s --output /dev/full").line(1);
-    assert!(line.starts_with("/dev/full: cannot write: No space left"), "{line}");
+    let ran = desk.run("audit stream a.csv --state s --format json --output /dev/full");
+    assert!(ran.complaint(1).starts_with("/dev/full: cannot write: No space left"), "{ran:?}");
+    assert_eq!(pairs(&serde_json::from_str(&ran.stdout).unwrap()), 200);
     let retried = desk.json("audit stream a.csv --state s");
     assert_eq!((pairs(&retried), codes(&retried)), (200, vec!["resumed"]));
     desk.rejected(1, "audit stream a.csv --state s");
@@ -194,9 +195,11 @@ fn a_failing_write_loses_nothing() {
         if ran.status == 0 {
             break;
         }
-        let line = ran.line(1);
+        let line = ran.complaint(1);
         assert!(line.contains(": cannot write: File too large"), "{line}");
-        failed.insert(line.split(':').next().unwrap().to_owned());
+        let place = line.split(':').next().unwrap();
+        assert_eq!(ran.stdout.is_empty(), place != "out.json", "{ran:?}");
+        failed.insert(place.to_owned());
         assert_eq!(pairs(&desk.json(retry)), 200);
         for name in ["t", "out.json", "page.html"] {
             let _ = fs::remove_file(desk.path(name));
@@ -530,14 +533,18 @@ fn a_time_limit_holds_inside_a_case() {
     assert_eq!(document["properties"][0]["cases"], 0);
 }
 
-/// What a program does to the signals of its children is its own affair, and a full disk is told like any other.
+/// A full disk is told like any other, leaves what was there, and costs nobody the result: it is printed.
 #[test]
-fn a_broken_result_is_absent() {
+fn a_result_that_cannot_be_written_is_printed() {
     let desk = Desk::new();
-    let words = "exact --histogram 3,1 --neighbor 2,2 --noise gaussian:2 --orders 2,3,4 --output r.json --format json";
-    desk.file("r.json", "old");
-    let line = Ran::of(&mut shell(&desk, &format!("ulimit -f 1 && exec $LEAKBOUND {words}"))).line(1);
-    assert!(line.starts_with("r.json: cannot write: File too large"), "{line}");
-    assert_eq!(desk.text("r.json"), "old");
-    assert_eq!(others(&desk, &["r.json"]), Vec::<String>::new());
+    let words = "exact --histogram 3,1 --neighbor 2,2 --noise gaussian:2 --orders 2,3,4";
+    let whole = desk.stdout(words);
+    desk.file("r", "old");
+    for option in ["--output", "--report"] {
+        let ran = Ran::of(&mut shell(&desk, &format!("ulimit -f 1 && exec $LEAKBOUND {words} {option} r")));
+        assert_eq!(ran.stdout, whole, "{option}");
+        assert!(ran.complaint(1).starts_with("r: cannot write: File too large"), "{ran:?}");
+        assert_eq!(desk.text("r"), "old");
+        assert_eq!(others(&desk, &["r"]), Vec::<String>::new());
+    }
 }
