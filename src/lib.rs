@@ -81,6 +81,7 @@ pub mod mechanism;
 pub mod membership;
 pub mod model;
 mod named;
+mod order;
 mod parallel;
 pub mod program;
 pub mod property;

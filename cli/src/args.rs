@@ -249,6 +249,9 @@ pub enum Command {
                             command; paths are relative to the folder of the file.\n\nExit status 1 if a study fails, 3 \
                             if a claim is refuted.\n\nExample:\n  leakbound run studies.toml --format json")]
     Run(SuiteOptions),
+    /// List the mechanisms with their data, neighbors and an example of their text form
+    #[command(after_help = "Example:\n  leakbound mechanisms --format json")]
+    Mechanisms,
     /// Print the options of commands and the JSON Schema of their documents
     #[command(
         after_help = "Example:\n  leakbound schema exact > exact.json\n\nWithout COMMAND all commands are printed. Each has its options, with type, default and \
@@ -269,7 +272,7 @@ pub enum Command {
 impl Command {
     /// Whether the command has a result with a document, unlike those that print a text for a shell.
     pub const fn has_document(&self) -> bool {
-        !matches!(self, Self::Schema(_) | Self::Completions { .. } | Self::Man)
+        !matches!(self, Self::Mechanisms | Self::Schema(_) | Self::Completions { .. } | Self::Man)
     }
 }
 

@@ -102,6 +102,7 @@ fn run(cli: &Cli) -> Result<Verdict> {
         Command::Torch(command) => cmd::torch::run(&cli.common, command).map(decided),
         Command::Rerun(options) => cmd::rerun::run(&cli.common, options, run),
         Command::Run(options) => cmd::suite::run(&cli.common, options, run),
+        Command::Mechanisms => cmd::mechanisms::run(&cli.common).map(decided),
         Command::Schema(options) => cmd::schema::run(&cli.common, options).map(decided),
         Command::Completions { shell } => cmd::generate::completions(&cli.common, *shell).map(decided),
         Command::Man => cmd::generate::man(&cli.common).map(decided),

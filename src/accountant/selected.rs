@@ -3,6 +3,7 @@
 use crate::bound::outward::up;
 use crate::divergence::RdpCurve;
 use crate::error::{Error, Result};
+use crate::order;
 use crate::quantity::{Epsilon, Order};
 use std::fmt;
 
@@ -142,8 +143,7 @@ impl Runs {
         if self.distribution != RunsDistribution::Poisson && self.mean == 1.0 {
             values.copy_from_slice(one.values());
         }
-        let mut by_order: Vec<usize> = (0..values.len()).collect();
-        by_order.sort_by(|&a, &b| one.orders()[b].get().total_cmp(&one.orders()[a].get()));
+        let by_order = order::positions(values.len(), |a, b| one.orders()[b].get().total_cmp(&one.orders()[a].get()));
         let mut least = f64::INFINITY;
         for index in by_order {
             least = least.min(values[index]);

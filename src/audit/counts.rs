@@ -9,8 +9,8 @@ use super::half_space::HalfSpace;
 use super::joint_beta::joint_beta_epsilon;
 use super::k_cut::SimultaneousIntervals;
 use super::k_cut_box::KCutBox;
-use super::method::{Bounded, Method};
-use super::output_set::OutputSets;
+use super::method::Method;
+use super::output_set::{OutputSet, OutputSets};
 use super::plan::{AuditPlan, EpsilonBound, QueryAudit, RdpBound, Skipped};
 use super::rectangle::Rectangle;
 use super::reference_distributions::ReferenceDistributions;
@@ -26,6 +26,13 @@ use crate::quantity::{FailureProbability, Order};
 
 /// A bound of D_α as a function of the order and the direction.
 type Renyi<'a> = Box<dyn Fn(Order, Direction) -> Result<LowerBound> + 'a>;
+
+/// What a method computes.
+enum Bounds<'a> {
+    Renyi(Renyi<'a>),
+    /// A bound of ε at the δ of the plan as a function of the direction.
+    Epsilon(Box<dyn Fn(Direction) -> Result<LowerBound> + 'a>),
+}
 
 /// What a method needs that the guide lacks.
 const NEEDS_DISTRIBUTIONS: &str = "a pilot or a distribution, for a score of the outcomes";
@@ -90,9 +97,21 @@ impl Guide {
     #[must_use]
     pub fn lacks(&self, method: Method) -> Option<&'static str> {
         match method {
-            Method::KCutVariational | Method::KCutRegion if self.reference().is_none() => Some(NEEDS_DISTRIBUTIONS),
-            Method::TwoCutHalfSpace if !self.sets.directed => Some(NEEDS_DIRECTION),
-            _ => None,
+            Method::KCutVariational | Method::KCutRegion => self.reference().is_none().then_some(NEEDS_DISTRIBUTIONS),
+            Method::TwoCutHalfSpace => (!self.sets.directed).then_some(NEEDS_DIRECTION),
+            Method::TwoCutPaper
+            | Method::TwoCutCorner
+            | Method::KCutGoodman
+            | Method::KCutSisonGlaz
+            | Method::KCutBox
+            | Method::BootstrapTwoCut
+            | Method::BootstrapKCut
+            | Method::EProcess
+            | Method::ClopperPearson
+            | Method::Jeffreys
+            | Method::JointBeta
+            | Method::KatzLog
+            | Method::Gdp => None,
         }
     }
 }
@@ -113,9 +132,8 @@ impl<'a> Task<'a> {
             audit.skipped.push(Skipped { method, reason: format!("it needs {needs}") });
             return Ok(audit);
         }
-        match method.bounds() {
-            Bounded::Renyi => {
-                let bound = self.renyi(method)?;
+        match self.bounds(method)? {
+            Bounds::Renyi(bound) => {
                 for &direction in &plan.directions {
                     let row = |&order: &Order| {
                         let bound = self.of_method(method, bound(order, direction)?);
@@ -128,9 +146,9 @@ impl<'a> Task<'a> {
                     audit.rdp.extend(rows);
                 }
             }
-            Bounded::Epsilon => {
+            Bounds::Epsilon(bound) => {
                 let bounds = plan.directions.iter().map(|&direction| {
-                    let bound = self.of_method(method, self.epsilon(method, direction)?);
+                    let bound = self.of_method(method, bound(direction)?);
                     Ok(EpsilonBound { direction, delta: plan.delta, bound })
                 });
                 match bounds.collect::<Result<Vec<_>>>() {
@@ -172,113 +190,138 @@ impl<'a> Task<'a> {
         self.guide.sets.sets.iter().map(|set| set.inside(self.counts)).collect()
     }
 
-    fn renyi(&self, method: Method) -> Result<Renyi<'a>> {
+    /// What a method computes.
+    fn bounds(&self, method: Method) -> Result<Bounds<'_>> {
         let (counts, failure, nothing) = (self.counts, self.plan.failure, self.nothing(method));
-        Ok(match method {
-            Method::TwoCutPaper => {
-                // It needs all four limits whatever is declared.
-                let undirected = OutputSets { directed: false, ..self.guide.sets.clone() };
-                let rectangles = rectangles(counts, &undirected, failure)?;
-                Box::new(move |order, direction| {
-                    Ok(largest(nothing, rectangles.iter().map(|r| r.termwise(order, direction))))
-                })
+        let (delta, tails) = (self.plan.delta, if self.guide.sets.directed { Tails::Two } else { Tails::Four });
+        let directions = self.plan.directions.len();
+        let renyi: Renyi<'_> = match method {
+            Method::TwoCutPaper => self.two_cut_paper()?,
+            Method::TwoCutCorner => {
+                let rectangles = rectangles(counts, &self.guide.sets, failure)?;
+                sure(move |order, direction| largest(nothing, rectangles.iter().map(|r| r.corner(order, direction))))
             }
             Method::TwoCutHalfSpace => {
                 let share = self.share_of_set(1);
-                let spaces =
-                    self.inside()?.into_iter().map(|[p, q]| HalfSpace::new(p, q, share)).collect::<Result<Vec<_>>>()?;
-                Box::new(move |order, direction| {
-                    Ok(largest(nothing, spaces.iter().map(|space| space.bound(order, direction))))
-                })
+                let spaces = self.inside()?.into_iter().map(|[p, q]| HalfSpace::new(p, q, share));
+                let spaces = spaces.collect::<Result<Vec<_>>>()?;
+                sure(move |order, direction| largest(nothing, spaces.iter().map(|s| s.bound(order, direction))))
             }
             Method::KCutGoodman => {
                 let intervals = SimultaneousIntervals::goodman(counts, failure)?;
-                Box::new(move |order, direction| Ok(intervals.bound(order, direction)))
+                sure(move |order, direction| intervals.bound(order, direction))
             }
             Method::KCutSisonGlaz => {
                 let intervals = SimultaneousIntervals::sison_glaz(counts, failure, RectangleProbability::Exact)?;
-                Box::new(move |order, direction| Ok(intervals.bound(order, direction)))
+                sure(move |order, direction| intervals.bound(order, direction))
             }
             Method::KCutBox => {
                 let cut = KCutBox::new(counts, failure)?;
-                Box::new(move |order, direction| Ok(cut.bound(order, direction)))
+                sure(move |order, direction| cut.bound(order, direction))
             }
             Method::KCutVariational => {
                 let cut = Variational::new(counts, self.reference()?, failure, self.goals())?;
-                Box::new(move |order, direction| Ok(cut.bound(order, direction)))
+                sure(move |order, direction| cut.bound(order, direction))
             }
             Method::KCutRegion => {
                 let region = Region::new(counts, self.reference()?, failure)?;
-                Box::new(move |order, direction| Ok(region.bound(order, direction)))
+                sure(move |order, direction| region.bound(order, direction))
             }
-            Method::BootstrapTwoCut | Method::BootstrapKCut => {
-                let sets = if method == Method::BootstrapTwoCut { &self.guide.sets.sets[..] } else { &[] };
-                let bootstrap = Bootstrap::new(counts, sets, self.plan.resamples, self.plan.seed)?;
-                // Nominal for one order and direction alone, as its authors use it.
-                Box::new(move |order, direction| {
-                    Ok(match method {
-                        Method::BootstrapTwoCut => {
-                            bootstrap.two_cut(order, direction, failure, BootstrapInterval::Percentile)
-                        }
-                        _ => bootstrap.k_cut(order, direction, failure, BootstrapInterval::Percentile),
-                    })
+            // Nominal for one order and direction alone, as its authors use it.
+            Method::BootstrapTwoCut => {
+                let bootstrap = self.bootstrap(&self.guide.sets.sets)?;
+                sure(move |order, direction| {
+                    bootstrap.two_cut(order, direction, failure, BootstrapInterval::Percentile)
                 })
             }
-            Method::EProcess => {
-                let mut process = EProcess::new(counts.outcomes())?
-                    .with_fixed_length(counts.trials().min(counts.trials_neighbor()))?;
-                if let Some((pair, outputs)) = self.guide.pair_with_outputs() {
-                    process = process.with_distributions(pair.dataset(), pair.neighbor(), outputs)?;
-                }
-                process.observe_counts(counts, self.plan.seed)?;
-                let share = self.share_of_goal();
-                Box::new(move |order, direction| Ok(process.lower_bound(order, direction, share)))
+            Method::BootstrapKCut => {
+                let bootstrap = self.bootstrap(&[])?;
+                sure(move |order, direction| bootstrap.k_cut(order, direction, failure, BootstrapInterval::Percentile))
             }
-            _ => {
-                let rectangles = rectangles(counts, &self.guide.sets, failure)?;
-                Box::new(move |order, direction| {
-                    Ok(largest(nothing, rectangles.iter().map(|r| r.corner(order, direction))))
-                })
+            Method::EProcess => self.e_process()?,
+            Method::Jeffreys => {
+                let share = self.share_of_set(1);
+                return Ok(self.of_sets(nothing, move |[p, q], direction| {
+                    jeffreys_epsilon(p, q, delta, direction, share, tails)
+                }));
             }
-        })
+            Method::KatzLog => {
+                let share = self.share_of_set(directions);
+                return Ok(self.of_sets(nothing, move |[p, q], direction| {
+                    Ok(katz_log_epsilon(p, q, delta, direction, share, tails))
+                }));
+            }
+            Method::JointBeta => {
+                let share = self.share_of_set(directions);
+                return Ok(self.of_sets(nothing, move |[p, q], direction| {
+                    joint_beta_epsilon(p, q, delta, direction, share, tails)
+                }));
+            }
+            Method::ClopperPearson => {
+                return Ok(
+                    self.of_rectangles(nothing, move |rectangle, direction| Ok(rectangle.epsilon(delta, direction)))
+                );
+            }
+            Method::Gdp => {
+                return Ok(self.of_rectangles(nothing, move |rectangle, _| {
+                    gdp_bounds(rectangle, delta).map(|[_, epsilon]| epsilon)
+                }));
+            }
+        };
+        Ok(Bounds::Renyi(renyi))
+    }
+
+    fn two_cut_paper(&self) -> Result<Renyi<'_>> {
+        // It needs all four limits whatever is declared.
+        let undirected = OutputSets { directed: false, ..self.guide.sets.clone() };
+        let rectangles = rectangles(self.counts, &undirected, self.plan.failure)?;
+        let nothing = self.nothing(Method::TwoCutPaper);
+        Ok(sure(move |order, direction| largest(nothing, rectangles.iter().map(|r| r.termwise(order, direction)))))
+    }
+
+    fn e_process(&self) -> Result<Renyi<'_>> {
+        let counts = self.counts;
+        let fewer = counts.trials().min(counts.trials_neighbor());
+        let mut process = EProcess::new(counts.outcomes())?.with_fixed_length(fewer)?;
+        if let Some((pair, outputs)) = self.guide.pair_with_outputs() {
+            process = process.with_distributions(pair.dataset(), pair.neighbor(), outputs)?;
+        }
+        process.observe_counts(counts, self.plan.seed)?;
+        let share = self.share_of_goal();
+        Ok(sure(move |order, direction| process.lower_bound(order, direction, share)))
+    }
+
+    fn bootstrap(&self, sets: &[OutputSet]) -> Result<Bootstrap> {
+        Bootstrap::new(self.counts, sets, self.plan.resamples, self.plan.seed)
+    }
+
+    /// The largest ε of all sets.
+    fn of_sets<'t>(
+        &'t self,
+        nothing: LowerBound,
+        bound: impl Fn([BinomialCounts; 2], Direction) -> Result<LowerBound> + 't,
+    ) -> Bounds<'t> {
+        Bounds::Epsilon(Box::new(move |direction| {
+            let bounds = self.inside()?.into_iter().map(|counts| bound(counts, direction));
+            Ok(largest(nothing, bounds.collect::<Result<Vec<_>>>()?.into_iter()))
+        }))
+    }
+
+    /// The largest ε of all rectangles.
+    fn of_rectangles<'t>(
+        &'t self,
+        nothing: LowerBound,
+        bound: impl Fn(&Rectangle, Direction) -> Result<LowerBound> + 't,
+    ) -> Bounds<'t> {
+        Bounds::Epsilon(Box::new(move |direction| {
+            let rectangles = rectangles(self.counts, &self.guide.sets, self.plan.failure)?;
+            let bounds = rectangles.iter().map(|rectangle| bound(rectangle, direction));
+            Ok(largest(nothing, bounds.collect::<Result<Vec<_>>>()?.into_iter()))
+        }))
     }
 
     fn reference(&self) -> Result<&'a ReferenceDistributions> {
         self.guide.reference().ok_or(Error::Rejected { operation: "k-cut", reason: NEEDS_DISTRIBUTIONS.into() })
-    }
-
-    fn epsilon(&self, method: Method, direction: Direction) -> Result<LowerBound> {
-        let nothing = self.nothing(method);
-        let (delta, tails) = (self.plan.delta, if self.guide.sets.directed { Tails::Two } else { Tails::Four });
-        let each =
-            |share: FailureProbability,
-             bound: &dyn Fn(BinomialCounts, BinomialCounts, FailureProbability) -> Result<LowerBound>| {
-                let bounds = self.inside()?.into_iter().map(|[p, q]| bound(p, q, share)).collect::<Result<Vec<_>>>()?;
-                Ok(largest(nothing, bounds.into_iter()))
-            };
-        let directions = self.plan.directions.len();
-        match method {
-            Method::Jeffreys => {
-                each(self.share_of_set(1), &|p, q, share| jeffreys_epsilon(p, q, delta, direction, share, tails))
-            }
-            Method::KatzLog => each(self.share_of_set(directions), &|p, q, share| {
-                Ok(katz_log_epsilon(p, q, delta, direction, share, tails))
-            }),
-            Method::JointBeta => each(self.share_of_set(directions), &|p, q, share| {
-                joint_beta_epsilon(p, q, delta, direction, share, tails)
-            }),
-            _ => {
-                let rectangles = rectangles(self.counts, &self.guide.sets, self.plan.failure)?;
-                let bounds = rectangles
-                    .iter()
-                    .map(|rectangle| match method {
-                        Method::Gdp => gdp_bounds(rectangle, delta).map(|[_, epsilon]| epsilon),
-                        _ => Ok(rectangle.epsilon(delta, direction)),
-                    })
-                    .collect::<Result<Vec<_>>>()?;
-                Ok(largest(nothing, bounds.into_iter()))
-            }
-        }
     }
 }
 
@@ -293,6 +336,11 @@ pub fn rectangles(counts: &PairedCounts, sets: &OutputSets, failure: FailureProb
     let share = failure.split(sets.sets.len());
     let rectangle = if sets.directed { Rectangle::two_tails } else { Rectangle::four_tails };
     sets.sets.iter().map(|set| set.inside(counts).and_then(|[p, q]| rectangle(p, q, share))).collect()
+}
+
+/// A bound that is computed without an error.
+fn sure<'a>(bound: impl Fn(Order, Direction) -> LowerBound + 'a) -> Renyi<'a> {
+    Box::new(move |order, direction| Ok(bound(order, direction)))
 }
 
 /// The largest of bounds that hold at once, or nothing.

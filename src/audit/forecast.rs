@@ -4,6 +4,7 @@ use super::reference_distributions::ReferenceDistributions;
 use crate::counts::{MAX_COUNT, PairedCounts};
 use crate::distribution::OutcomeDistribution;
 use crate::error::{Error, Result};
+use crate::order;
 use crate::variate::Multinomial;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -188,9 +189,8 @@ pub(super) fn expected_counts_of([p, q]: [&OutcomeDistribution; 2], trials: [u64
 fn rounded(p: &[f64], samples: u64) -> Vec<u64> {
     let exact: Vec<f64> = p.iter().map(|p| p * samples as f64).collect();
     let mut counts: Vec<u64> = exact.iter().map(|value| value.floor() as u64).collect();
-    let mut order: Vec<usize> = (0..p.len()).collect();
     let remainder = |outcome: usize| exact[outcome] - exact[outcome].floor();
-    order.sort_by(|&a, &b| remainder(b).total_cmp(&remainder(a)));
+    let order = order::positions(p.len(), |a, b| remainder(b).total_cmp(&remainder(a)));
     // Rounding of large products may leave a sum on either side.
     let mut missing = i128::from(samples) - counts.iter().map(|&count| i128::from(count)).sum::<i128>();
     while missing != 0 {

@@ -65,7 +65,17 @@ impl Method {
     pub const fn bounds(self) -> Bounded {
         match self {
             Self::ClopperPearson | Self::Jeffreys | Self::JointBeta | Self::KatzLog | Self::Gdp => Bounded::Epsilon,
-            _ => Bounded::Renyi,
+            Self::TwoCutPaper
+            | Self::TwoCutCorner
+            | Self::TwoCutHalfSpace
+            | Self::KCutGoodman
+            | Self::KCutSisonGlaz
+            | Self::KCutBox
+            | Self::KCutVariational
+            | Self::KCutRegion
+            | Self::BootstrapTwoCut
+            | Self::BootstrapKCut
+            | Self::EProcess => Bounded::Renyi,
         }
     }
 

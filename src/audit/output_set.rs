@@ -6,6 +6,7 @@ use crate::distribution::OutcomeDistribution;
 use crate::divergence::bernoulli_renyi;
 use crate::error::{Error, Result};
 use crate::interval::BinomialCounts;
+use crate::order;
 use crate::quantity::Order;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -224,8 +225,7 @@ fn ratio_prefixes(p: &OutcomeDistribution, q: &OutcomeDistribution) -> Vec<Outpu
         let (ln_p, ln_q) = (p.ln_p()[outcome], q.ln_p()[outcome]);
         if ln_p == ln_q { 0.0 } else { ln_p - ln_q }
     };
-    let mut order: Vec<usize> = (0..p.outcomes()).collect();
-    order.sort_by(|&a, &b| ratio(b).total_cmp(&ratio(a)));
+    let order = order::positions(p.outcomes(), |a, b| ratio(b).total_cmp(&ratio(a)));
     let mut contains = vec![false; p.outcomes()];
     let mut prefixes = Vec::new();
     for pair in order.windows(2) {

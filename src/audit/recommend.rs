@@ -6,6 +6,7 @@ use super::guide::Guide;
 use super::method::Method;
 use super::plan::{AuditPlan, QueryAudit};
 use crate::error::Result;
+use crate::order;
 
 /// A method for each quantity, with the reason in words.
 #[derive(Debug, Clone, PartialEq)]
@@ -93,7 +94,7 @@ pub fn recommend(guide: &Guide, trials: [u64; 2], plan: &AuditPlan) -> Result<Re
         *found = median(audits.iter().map(|audit| share(audit, *method)).collect::<Result<_>>()?);
     }
     // A stable sort: the simplest first among equals.
-    shares.sort_by(|a, b| b.1.total_cmp(&a.1));
+    order::sort(&mut shares, |a, b| b.1.total_cmp(&a.1));
     let [best, next, ..] = shares;
     let percent = |share: f64| format!("{:.0} %", 100.0 * share);
     let guess = guide.sets.source;

@@ -3,6 +3,7 @@
 use crate::counts::PairedCounts;
 use crate::distribution::{OutcomeDistribution, OutputPair};
 use crate::error::{Error, Result};
+use crate::order;
 
 /// Classes are merged into at most this many groups of nearly equal likelihood ratio.
 const MOST_GROUPS: usize = 64;
@@ -133,8 +134,7 @@ impl ReferenceDistributions {
     /// Equal ratios merged; beyond the largest number of groups also nearly equal ones, cut where the quantiser of
     /// least squared error has its cells: at equal steps of ∫ (density)^{1/3} over the ratio (Panter and Dite 1951).
     fn compressed(&self) -> Self {
-        let mut order: Vec<usize> = (0..self.p.len()).collect();
-        order.sort_by(|&a, &b| self.log_ratio[a].total_cmp(&self.log_ratio[b]));
+        let order = order::positions(self.p.len(), |a, b| self.log_ratio[a].total_cmp(&self.log_ratio[b]));
         let mut rank = vec![0; order.len()];
         order.iter().enumerate().for_each(|(position, &class)| rank[class] = position);
         let this = self.regrouped(&rank);

@@ -6,6 +6,7 @@ use crate::bound::{Direction, LowerBound};
 use crate::counts::PairedCounts;
 use crate::error::{Error, Result};
 use crate::interval::{ProportionLimit, clopper_pearson_lower, clopper_pearson_upper, dkw_limits};
+use crate::order;
 use crate::quantity::{Delta, Epsilon, FailureProbability};
 
 /// Rectangles of (P(O), Q(O)) for every threshold of a score, all of which hold at once.
@@ -72,7 +73,7 @@ pub fn trade_off_band(counts: &PairedCounts, score: &[f64], failure: FailureProb
         return Err(Error::Domain { quantity: "score", value, domain: "[-inf, inf]" });
     }
     let mut thresholds = score.to_vec();
-    thresholds.sort_by(|a, b| b.total_cmp(a));
+    order::falling(&mut thresholds);
     thresholds.dedup_by(|a, b| a == b);
     thresholds.pop();
     let mut band = TradeOffBand { sets: Vec::new(), rectangles: Vec::new(), failure };

@@ -1,6 +1,7 @@
 //! Numbers that describe an output.
 
 use super::output::Output;
+use crate::order;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -94,7 +95,7 @@ impl Feature {
         }
         for (path, seen) in values {
             let mut seen: Vec<(Output, usize)> = seen.into_iter().collect();
-            seen.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+            order::sort(&mut seen, |a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
             // The equality of a value that came once says nothing that will come again.
             let usual = seen.into_iter().filter(|(_, count)| *count > 1).take(MOST_VALUES);
             found.extend(usual.map(|(value, _)| Self { path: path.clone(), measure: Measure::Equals(value) }));

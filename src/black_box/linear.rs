@@ -1,5 +1,6 @@
 //! A linear score of two worlds, by logistic regression.
 
+use crate::order;
 use crate::parallel;
 use argmin::core::{CostFunction, Executor, Gradient, State};
 use argmin::solver::linesearch::MoreThuenteLineSearch;
@@ -84,7 +85,7 @@ impl LinearScore {
     pub(super) fn heaviest(&self, most: usize) -> Vec<(&Feature, f64)> {
         let mut terms: Vec<(&Feature, f64)> =
             self.terms.iter().map(|(feature, .., weight)| (feature, *weight)).collect();
-        terms.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
+        order::sort(&mut terms, |a, b| b.1.abs().total_cmp(&a.1.abs()));
         terms.truncate(most);
         terms
     }

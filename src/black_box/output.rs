@@ -1,6 +1,7 @@
 //! Outputs of a program.
 
 use super::decimal::Decimal;
+use crate::order;
 use crate::program::quoted;
 use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
 use serde::ser::{SerializeMap, SerializeSeq};
@@ -87,7 +88,7 @@ impl Output {
     /// # Errors
     /// A name that comes twice.
     pub fn of_names(mut parts: Vec<(String, Self)>) -> Result<Self, String> {
-        parts.sort_by(|a, b| a.0.cmp(&b.0));
+        order::sort(&mut parts, |a, b| a.0.cmp(&b.0));
         if let Some(pair) = parts.windows(2).find(|pair| pair[0].0 == pair[1].0) {
             return Err(format!("the key `{}` comes twice in an object", pair[0].0));
         }

@@ -2,6 +2,7 @@
 
 use super::event::Event;
 use super::output::Output;
+use crate::order;
 use std::collections::BTreeMap;
 
 /// The most bars.
@@ -82,7 +83,7 @@ fn of_values(values: BTreeMap<(String, usize), Heap>) -> Vec<Bar> {
         .collect();
     bars.sort_by_key(|(_, bar)| std::cmp::Reverse(bar.counts[0] + bar.counts[1]));
     let rest = bars.split_off(bars.len().min(MOST));
-    bars.sort_by(|a, b| a.0.total_cmp(&b.0));
+    order::sort(&mut bars, |a, b| a.0.total_cmp(&b.0));
     let mut bars: Vec<Bar> = bars.into_iter().map(|(_, bar)| bar).collect();
     for inside in [true, false] {
         let left: Vec<&Bar> = rest.iter().map(|(_, bar)| bar).filter(|bar| bar.inside == inside).collect();

@@ -8,6 +8,7 @@ use super::trouble::Trouble;
 use super::wager::Wager;
 use super::witness::{Chosen, Witness, soonest_at_best};
 use crate::error::{Error, Result};
+use crate::order;
 use crate::quantity::FailureProbability;
 
 /// Runs of each world that a pair gets first.
@@ -228,7 +229,7 @@ impl Search<'_> {
                 }
                 // A pair without outputs has no more runs to come: it leaves the race.
                 let sound = racing.iter().filter(|candidate| candidate.trouble.is_none()).count();
-                racing.sort_by(|a, b| {
+                order::sort(&mut racing, |a, b| {
                     (a.trouble.is_some().cmp(&b.trouble.is_some())).then(b.score().total_cmp(&a.score()))
                 });
                 let stay = if racing.len() <= KEPT && each >= LAST || self.is_done(self.budget, &found, sampler) {
@@ -279,7 +280,7 @@ impl Search<'_> {
             doubt if !by_score && doubt > DISMISSED => doubt,
             _ => DISMISSED,
         };
-        found.candidates.sort_by(|a, b| {
+        order::sort(&mut found.candidates, |a, b| {
             let last = |candidate: &Candidate| (candidate.trouble.is_some(), candidate.chosen.is_none());
             (last(a).cmp(&last(b))).then(doubt(b).total_cmp(&doubt(a))).then(b.score().total_cmp(&a.score()))
         });

@@ -6,6 +6,7 @@ use super::feature::Features;
 use super::output::Output;
 use super::witness::{Trial, by_ratio, trials};
 use crate::bound::Direction;
+use crate::order;
 
 /// Sets of a witness that are looked at a second time, the strongest ones.
 const KEPT: usize = 12;
@@ -87,7 +88,7 @@ fn sets(trial: &Trial, aim: Aim) -> Vec<Simple> {
             (outcomes, difficulty, reverse, shown)
         })
         .collect();
-    found.sort_by(|a, b| b.3.total_cmp(&a.3));
+    order::sort(&mut found, |a, b| b.3.total_cmp(&a.3));
     // The strongest ones, and the strongest of those that are easy to say.
     let (easy, hard): (Vec<_>, Vec<_>) = found.into_iter().partition(|set| set.1 <= 1);
     let view = trial.witness.difficulty();

@@ -9,6 +9,7 @@ use crate::audit::{OutputBins, RealOutputs};
 use crate::bound::Direction;
 use crate::counts::PairedCounts;
 use crate::error::{Result, echo};
+use crate::order;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::Range;
@@ -126,7 +127,7 @@ impl Witness {
         let mut seen = std::collections::HashMap::<&Output, usize>::new();
         worlds.iter().flatten().for_each(|output| *seen.entry(output).or_default() += 1);
         let mut often: Vec<(&Output, usize)> = seen.into_iter().filter(|(_, count)| *count > 1).collect();
-        often.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
+        order::sort(&mut often, |a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
         let mut values: Vec<Output> = often.into_iter().take(MOST_VALUES).map(|(value, _)| value.clone()).collect();
         values.sort();
         (!values.is_empty()).then_some(Self { view: View::Whole, cells: Cells::Values(values) })
@@ -409,7 +410,7 @@ pub(super) fn trials(worlds: [&[Output]; 2], goal: Goal<'_>) -> Vec<Trial> {
         .iter()
         .filter_map(|feature| Some((feature.clone(), trial(Witness::of_feature(feature, both(), COARSE)?).score)))
         .collect();
-    ranked.sort_by(|a, b| b.1.total_cmp(&a.1));
+    order::sort(&mut ranked, |a, b| b.1.total_cmp(&a.1));
     let outputs = first.iter().map(Vec::len).sum::<usize>();
     let bins = BINS.into_iter().filter(|(_, from, until)| (from..until).contains(&&outputs)).map(|(bins, ..)| bins);
     for (feature, _) in ranked.iter().take(TRIED) {
@@ -527,9 +528,7 @@ pub(super) fn by_ratio(counts: &[Vec<u64>; 2]) -> Vec<usize> {
         let share = |world: usize| (counts[world][outcome] as f64 + 0.5) / totals[world];
         share(0) / share(1)
     };
-    let mut order: Vec<usize> = (0..counts[0].len()).collect();
-    order.sort_by(|&a, &b| ratio(b).total_cmp(&ratio(a)));
-    order
+    order::positions(counts[0].len(), |a, b| ratio(b).total_cmp(&ratio(a)))
 }
 
 #[cfg(test)]

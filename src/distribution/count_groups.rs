@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
+use crate::order;
 
 /// How many noise scales the counts may spread over.
 pub(super) struct Spread {
@@ -32,8 +33,7 @@ pub(super) struct CountGroup {
 impl CountGroups {
     pub(super) fn new(histogram: &VoteHistogram, scale: f64, spread: Spread) -> Result<Self> {
         let counts = histogram.counts();
-        let mut order: Vec<usize> = (0..counts.len()).collect();
-        order.sort_by(|&a, &b| counts[b].cmp(&counts[a]).then(a.cmp(&b)));
+        let order = order::positions(counts.len(), |a, b| counts[b].cmp(&counts[a]));
         let mut groups: Vec<CountGroup> = Vec::new();
         let mut of_class = vec![0; counts.len()];
         for &class in &order {

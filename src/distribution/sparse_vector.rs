@@ -8,6 +8,7 @@ use super::laplace_argmax::GAUSS_LEGENDRE;
 use super::{Noise, OutcomeDistribution};
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
+use crate::order;
 use crate::quadrature::LogIntegral;
 use crate::special::{CompensatedSum, LN_SQRT_2PI, log_ndtr};
 use std::f64::consts::LN_2;
@@ -313,7 +314,7 @@ impl Places {
                 }
             }
         }
-        ends.sort_by(|a, b| a.0.total_cmp(&b.0));
+        order::sort(&mut ends, |a, b| a.0.total_cmp(&b.0));
         ends.into_iter().map(|(_, at)| at).collect()
     }
 }

@@ -3,6 +3,7 @@
 use super::{hockey_stick, same_outcomes};
 use crate::distribution::OutcomeDistribution;
 use crate::error::Result;
+use crate::order;
 use crate::quantity::{Delta, Epsilon};
 use crate::special::{log_sum_exp, ndtri, ndtri_exp};
 
@@ -170,9 +171,7 @@ pub(super) fn log_ratio(p: &OutcomeDistribution, q: &OutcomeDistribution, outcom
 }
 
 pub(super) fn by_falling_ratio(p: &OutcomeDistribution, q: &OutcomeDistribution) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..p.outcomes()).collect();
-    order.sort_by(|&a, &b| log_ratio(p, q, b).total_cmp(&log_ratio(p, q, a)));
-    order
+    order::positions(p.outcomes(), |a, b| log_ratio(p, q, b).total_cmp(&log_ratio(p, q, a)))
 }
 
 #[cfg(test)]

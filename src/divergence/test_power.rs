@@ -2,6 +2,7 @@
 
 use crate::distribution::OutcomeDistribution;
 use crate::error::Result;
+use crate::order;
 use crate::quantity::Probability;
 use crate::special::CompensatedSum;
 
@@ -54,7 +55,7 @@ impl TestPower {
     pub(crate) fn of_outcomes(outcomes: impl Iterator<Item = ([f64; 2], [f64; 2])>) -> Self {
         let possible = outcomes.filter(|(_, logs)| logs.iter().any(|ln| *ln > f64::NEG_INFINITY));
         let mut sorted: Vec<Outcome> = possible.map(|(rates, [ln_p, ln_q])| (rates, ln_p - ln_q)).collect();
-        sorted.sort_by(|a, b| b.1.total_cmp(&a.1));
+        order::sort(&mut sorted, |a, b| b.1.total_cmp(&a.1));
         let (mut positives, mut false_positives) = (CompensatedSum::default(), CompensatedSum::default());
         let mut corners = vec![[0.0, 0.0]];
         corners.extend(sorted.into_iter().map(|([p, q], _)| {

@@ -4,6 +4,7 @@ use super::binomial::ProportionLimit;
 use super::simultaneous::{ProportionRange, total};
 use super::truncated_poisson::{TruncatedMoments, Window};
 use crate::error::Result;
+use crate::order;
 use crate::quantity::FailureProbability;
 use crate::special::{LN_SQRT_2PI, binomial_tails, log_poisson_pmf, ndtr, ndtri_exp};
 
@@ -175,7 +176,7 @@ impl Rectangle {
     fn work(&self, c: u64) -> f64 {
         let mut lengths: Vec<(f64, f64)> =
             self.counts.iter().map(|&x| (Window::expected_points(x, c), x as f64)).collect();
-        lengths.sort_by(|a, b| a.0.total_cmp(&b.0));
+        order::sort(&mut lengths, |a, b| a.0.total_cmp(&b.0));
         let mut work: f64 = lengths.iter().map(|(length, _)| 8.0 * length).sum();
         lengths.pop();
         let (mut partial, mut mean) = (1.0f64, 0.0);
@@ -190,7 +191,7 @@ impl Rectangle {
     fn exact_miss(&self, c: u64) -> f64 {
         let mut windows: Vec<Window> = self.counts.iter().map(|&x| Window::new(x, c)).collect();
         // Shortest first, so that the longest is met by a single value of the sum.
-        windows.sort_by_key(|window| window.weights.len());
+        order::sort(&mut windows, |a, b| a.weights.len().cmp(&b.weights.len()));
         let last = windows.pop().unwrap_or(Window { start: 0, weights: vec![1.0] });
         let sum = windows.into_iter().fold(Window { start: 0, weights: vec![1.0] }, convolve);
         let at = |k: u64| {
@@ -320,7 +321,7 @@ mod tests {
     fn the_work_is_that_of_the_convolutions() {
         for (counts, c) in [(vec![1000u64; 2], 60), (vec![100, 300], 25), (vec![1000; 4], 100), (vec![1000; 12], 100)] {
             let mut windows: Vec<Window> = counts.iter().map(|&x| Window::new(x, c)).collect();
-            windows.sort_by_key(|window| window.weights.len());
+            order::sort(&mut windows, |a, b| a.weights.len().cmp(&b.weights.len()));
             let mut done: usize = windows.iter().map(|window| 8 * window.weights.len()).sum();
             windows.pop();
             let mut sum = Window { start: 0, weights: vec![1.0] };

@@ -1,6 +1,7 @@
 //! Randomized response that knows a prior.
 
 use crate::error::{Error, Result};
+use crate::order;
 use crate::quantity::Epsilon;
 use rand::{Rng, RngExt};
 
@@ -59,8 +60,7 @@ impl PriorResponse {
             return Err(Error::Domain { quantity: "sum of the prior", value: 0.0, domain: "(0, inf)" });
         }
         let odds = libm::exp(-epsilon.get());
-        let mut answers: Vec<usize> = (0..prior.len()).collect();
-        answers.sort_by(|&a, &b| prior[b].total_cmp(&prior[a]));
+        let mut answers = order::positions(prior.len(), |a, b| prior[b].total_cmp(&prior[a]));
         let (mut inside, mut best) = (0.0, (f64::NEG_INFINITY, 0));
         for (others, &class) in answers.iter().enumerate() {
             inside += prior[class];
@@ -187,7 +187,7 @@ mod tests {
             let response = PriorResponse::new(prior, Epsilon::new(epsilon).unwrap()).unwrap();
             let right: f64 = (0..4).map(|label| prior[label] * response.distribution(label).unwrap()[label]).sum();
             let mut sorted = *prior;
-            sorted.sort_by(|a, b| b.total_cmp(a));
+            order::falling(&mut sorted);
             for k in 1..=4 {
                 let other = sorted[..k].iter().sum::<f64>() * epsilon.exp() / (epsilon.exp() + k as f64 - 1.0);
                 assert!(other <= right + 1e-15, "{prior:?}, ε {epsilon}, k {k}: {other} {right}");

@@ -1,6 +1,7 @@
 //! The nearest point of the probability simplex.
 
 use crate::error::{Error, Result};
+use crate::order;
 
 /// The point of the probability simplex nearest to `values` in Euclidean distance: max(o_i - u, 0), where u makes the
 /// sum 1.
@@ -33,7 +34,7 @@ pub fn simplex_projection(values: &[f64]) -> Result<Vec<f64>> {
     // A common shift changes nothing; with the largest at 0 nothing overflows, and what lies below -1 is cut off.
     let top = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let mut sorted: Vec<f64> = values.iter().map(|value| value - top).collect();
-    sorted.sort_unstable_by(|a, b| b.total_cmp(a));
+    order::falling(&mut sorted);
     let (mut sum, mut shift) = (0.0, -1.0);
     for (index, value) in sorted.into_iter().enumerate() {
         let count = (index + 1) as f64;

@@ -30,6 +30,7 @@ pub struct AdditiveNoise {
 /// One number with Gaussian noise.
 pub const GAUSSIAN: &MechanismKind = &MechanismKind {
     name: "gaussian",
+    example: "gaussian:sigma=2",
     relation: Relation::OneRecord,
     parameters: &[Parameter::noise("sigma")],
     releases: true,
@@ -42,6 +43,7 @@ pub const GAUSSIAN: &MechanismKind = &MechanismKind {
 /// One number with Laplace noise.
 pub const LAPLACE: &MechanismKind = &MechanismKind {
     name: "laplace",
+    example: "laplace:sigma=1",
     relation: Relation::OneRecord,
     parameters: &[Parameter::noise("sigma")],
     releases: true,

@@ -46,6 +46,7 @@ pub struct Categorical {
 /// An output of the distribution `p`, and with the record of `q`.
 pub const CATEGORICAL: &MechanismKind = &MechanismKind {
     name: "categorical",
+    example: "categorical:p=0.5/0.3/0.2,q=0.2/0.3/0.5",
     relation: Relation::OneRecord,
     parameters: &[Parameter::list("p"), Parameter::list("q")],
     releases: true,

@@ -61,6 +61,7 @@ pub struct LaplaceSum {
 /// A count with a sum of discrete Laplace variables.
 pub const DISCRETE_LAPLACE_SUM: &MechanismKind = &MechanismKind {
     name: "discrete-laplace-sum",
+    example: "discrete-laplace-sum:sigma=1,terms=2",
     relation: Relation::OneRecord,
     parameters: &[Parameter::noise("sigma"), Parameter::number("terms", &[2.0, 1.0, 3.0])],
     releases: true,

@@ -67,6 +67,7 @@ pub struct DiscreteNoise {
 /// One number with discrete Laplace noise.
 pub const DISCRETE_LAPLACE: &MechanismKind = &MechanismKind {
     name: "discrete-laplace",
+    example: "discrete-laplace:sigma=1",
     relation: Relation::OneRecord,
     parameters: &[Parameter::noise("sigma")],
     releases: true,
@@ -80,6 +81,7 @@ pub const DISCRETE_LAPLACE: &MechanismKind = &MechanismKind {
 /// One number with discrete Gaussian noise.
 pub const DISCRETE_GAUSSIAN: &MechanismKind = &MechanismKind {
     name: "discrete-gaussian",
+    example: "discrete-gaussian:sigma=1",
     read: |parameters| Ok(Arc::new(DiscreteNoise { rule: DiscreteRule::Gaussian, sigma: parameters.scale("sigma")? })),
     draw: |stream, _| Some(Arc::new(DiscreteNoise { rule: DiscreteRule::Gaussian, sigma: draw::scale(stream)? })),
     ..*DISCRETE_LAPLACE

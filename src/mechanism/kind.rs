@@ -124,6 +124,17 @@ impl Relation {
             Self::EveryCount => ("answers to the queries", &[3, 1, 4]),
         }
     }
+
+    /// What makes data neighbors.
+    #[must_use]
+    pub const fn in_words(self) -> &'static str {
+        match self {
+            Self::MovedVote => "one vote moves to another class",
+            Self::OneVoter => "the voter votes for another class",
+            Self::OneRecord => "one record is added or removed",
+            Self::EveryCount => "every answer changes by at most 1",
+        }
+    }
 }
 
 /// What a parameter is.
@@ -209,6 +220,8 @@ impl Parameter {
 pub struct MechanismKind {
     /// The name in the text form, in JSON and on the command line.
     pub name: &'static str,
+    /// A text form of it; the name alone where none would fit on a line.
+    pub example: &'static str,
     /// Which data it has, and which are neighbors.
     pub relation: Relation,
     /// Its parameters, in the order in which they are written.

@@ -60,6 +60,7 @@ pub struct LocalProtocol {
 /// Every bit of the one-hot vector of the vote, kept or flipped with odds e^{1/(2 sigma)}.
 pub const SYMMETRIC_UNARY: &MechanismKind = &MechanismKind {
     name: "symmetric-unary",
+    example: "symmetric-unary:sigma=1",
     relation: Relation::OneVoter,
     // 1/ε, as for randomized response.
     parameters: &[Parameter::noise("sigma")],
@@ -74,6 +75,7 @@ pub const SYMMETRIC_UNARY: &MechanismKind = &MechanismKind {
 /// The bit of the vote at random, every other one of the one-hot vector flipped with odds e^{-1/sigma}.
 pub const OPTIMIZED_UNARY: &MechanismKind = &MechanismKind {
     name: "optimized-unary",
+    example: "optimized-unary:sigma=1",
     read: |parameters| LocalProtocol::read(LocalRule::OptimizedUnary, parameters),
     draw: |stream, _| LocalProtocol::drawn(LocalRule::OptimizedUnary, stream),
     ..*SYMMETRIC_UNARY
@@ -82,6 +84,7 @@ pub const OPTIMIZED_UNARY: &MechanismKind = &MechanismKind {
 /// A random function, and the hash of the vote, e^{1/sigma} times as likely as each other hash.
 pub const LOCAL_HASHING: &MechanismKind = &MechanismKind {
     name: "local-hashing",
+    example: "local-hashing:sigma=1,hashes=4",
     parameters: &[Parameter::noise("sigma"), Parameter::number("hashes", &[2.0, 3.0])],
     read: |parameters| {
         let hashes = parameters.in_domain("hashes", |number| whole(number, 2, "[2, 2^53]"))?;
@@ -97,6 +100,7 @@ pub const LOCAL_HASHING: &MechanismKind = &MechanismKind {
 /// A set of classes, e^{1/sigma} times as likely when it holds the vote.
 pub const SUBSET_SELECTION: &MechanismKind = &MechanismKind {
     name: "subset-selection",
+    example: "subset-selection:sigma=1,size=2",
     parameters: &[Parameter::noise("sigma"), Parameter::number("size", &[1.0, 2.0])],
     read: |parameters| {
         let size = parameters.in_domain("size", |number| whole(number, 1, "[1, 2^53]"))?;

@@ -55,6 +55,7 @@ pub struct NoisyArgmax {
 /// The class of the most votes, each count with Gaussian noise.
 pub const GNMAX: &MechanismKind = &MechanismKind {
     name: "gnmax",
+    example: "gnmax:sigma=40",
     relation: Relation::MovedVote,
     parameters: &[Parameter::noise("sigma")],
     releases: true,
@@ -67,6 +68,7 @@ pub const GNMAX: &MechanismKind = &MechanismKind {
 /// The class of the most votes, each count with Laplace noise.
 pub const LNMAX: &MechanismKind = &MechanismKind {
     name: "lnmax",
+    example: "lnmax:sigma=20",
     relation: Relation::MovedVote,
     parameters: &[Parameter::noise("sigma")],
     releases: true,
@@ -80,6 +82,7 @@ pub const LNMAX: &MechanismKind = &MechanismKind {
 /// passed, and nothing otherwise.
 pub const CONFIDENT_GNMAX: &MechanismKind = &MechanismKind {
     name: "confident-gnmax",
+    example: "confident-gnmax:sigma=40,threshold=200,threshold_sigma=150,threshold_form=max",
     relation: Relation::MovedVote,
     parameters: TESTED,
     releases: true,
@@ -92,6 +95,7 @@ pub const CONFIDENT_GNMAX: &MechanismKind = &MechanismKind {
 /// The same with Laplace noise on the counts; the noise of the test is Gaussian.
 pub const CONFIDENT_LNMAX: &MechanismKind = &MechanismKind {
     name: "confident-lnmax",
+    example: "confident-lnmax:sigma=20,threshold=200,threshold_sigma=100,threshold_form=max",
     relation: Relation::MovedVote,
     parameters: TESTED,
     releases: true,

@@ -45,6 +45,7 @@ pub struct PoissonSubsample {
 /// A mechanism of one record, on a Poisson subsample.
 pub const POISSON: &MechanismKind = &MechanismKind {
     name: "poisson",
+    example: "poisson:rate=0.01,of=[laplace:sigma=2]",
     relation: Relation::OneRecord,
     parameters: &[Parameter::number("rate", &[0.5, 0.1]), Parameter::word(OF)],
     releases: true,

@@ -43,6 +43,7 @@ pub struct RandomizedResponse {
 /// The class of the only voter, e^{1/sigma} times as likely as each other class.
 pub const RANDOMIZED_RESPONSE: &MechanismKind = &MechanismKind {
     name: "randomized-response",
+    example: "randomized-response:sigma=1",
     relation: Relation::OneVoter,
     // 1/ε, as Laplace noise of this scale gives ε.
     parameters: &[Parameter::noise("sigma")],

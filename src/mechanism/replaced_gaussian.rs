@@ -43,6 +43,7 @@ pub struct ReplacedGaussian {
 /// A sum over a Poisson subsample in which one record is replaced, with Gaussian noise.
 pub const SUBSAMPLED_GAUSSIAN_REPLACE: &MechanismKind = &MechanismKind {
     name: "subsampled-gaussian-replace",
+    example: "subsampled-gaussian-replace:sigma=1,rate=0.01",
     relation: Relation::OneVoter,
     parameters: &[Parameter::noise("sigma"), Parameter::number("rate", &[0.5, 0.1])],
     releases: true,

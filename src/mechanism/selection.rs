@@ -54,6 +54,7 @@ pub struct Selection {
 /// A class with probability proportional to e^{n/sigma}.
 pub const EXPONENTIAL: &MechanismKind = &MechanismKind {
     name: "exponential",
+    example: "exponential:sigma=2",
     relation: Relation::MovedVote,
     parameters: &[Parameter::noise("sigma")],
     releases: true,
@@ -67,6 +68,7 @@ pub const EXPONENTIAL: &MechanismKind = &MechanismKind {
 /// Classes in random order, each taken with probability e^{(n - max n)/sigma}.
 pub const PERMUTE_AND_FLIP: &MechanismKind = &MechanismKind {
     name: "permute-and-flip",
+    example: "permute-and-flip:sigma=2",
     relation: Relation::MovedVote,
     parameters: &[Parameter::noise("sigma")],
     releases: true,

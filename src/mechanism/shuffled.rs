@@ -75,6 +75,7 @@ pub struct ShuffledResponse {
 /// Shuffled answers of many users by binary randomized response.
 pub const SHUFFLED_RESPONSE: &MechanismKind = &MechanismKind {
     name: "shuffled-response",
+    example: "shuffled-response:sigma=1,users=1000",
     relation: Relation::OneVoter,
     // 1/ε, as of randomized response.
     parameters: &[Parameter::noise("sigma"), Parameter::number("users", &[1.0, 2.0, 10.0, 100.0])],

@@ -61,6 +61,7 @@ impl SmoothRelease {
 /// all pairs.
 pub const GNSS: &MechanismKind = &MechanismKind {
     name: "gnss",
+    example: "gnss:sigma=5,beta=0.02,step=0.98,width=1,neighbor_width=0.981",
     relation: Relation::OneRecord,
     parameters: &[
         Parameter::noise("sigma"),

@@ -132,6 +132,7 @@ pub struct SparseVector {
 /// The first answer above a noisy threshold.
 pub const ABOVE_THRESHOLD: &MechanismKind = &MechanismKind {
     name: "above-threshold",
+    example: "above-threshold:noise=laplace,threshold=10,threshold_sigma=2,sigma=4",
     relation: Relation::EveryCount,
     parameters: &[
         Parameter::word("noise"),
@@ -150,6 +151,7 @@ pub const ABOVE_THRESHOLD: &MechanismKind = &MechanismKind {
 /// Which answers are above a noisy threshold, up to the `cutoff`-th of them.
 pub const SPARSE_VECTOR: &MechanismKind = &MechanismKind {
     name: "sparse-vector",
+    example: "sparse-vector:noise=laplace,threshold=10,threshold_sigma=2,sigma=4,cutoff=2",
     parameters: &[
         Parameter::word("noise"),
         Parameter::votes("threshold"),

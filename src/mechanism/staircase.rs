@@ -61,6 +61,7 @@ pub struct Staircase {
 /// A count with staircase noise.
 pub const STAIRCASE: &MechanismKind = &MechanismKind {
     name: "staircase",
+    example: "staircase:sigma=1",
     relation: Relation::OneRecord,
     parameters: &[Parameter::noise("sigma"), Parameter::number("gamma", &[0.5, 0.25, 0.0]).optional()],
     releases: true,

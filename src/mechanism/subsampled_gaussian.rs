@@ -36,6 +36,7 @@ pub struct SubsampledGaussian {
 /// One count of a Poisson subsample, with Gaussian noise.
 pub const SUBSAMPLED_GAUSSIAN: &MechanismKind = &MechanismKind {
     name: "subsampled-gaussian",
+    example: "subsampled-gaussian:sigma=1,rate=0.01",
     relation: Relation::OneRecord,
     parameters: &[Parameter::noise("sigma"), Parameter::number("rate", &[0.5, 0.1])],
     releases: true,

@@ -65,6 +65,7 @@ pub struct TruncatedGeometric {
 /// A count with discrete Laplace noise between 0 and a limit.
 pub const TRUNCATED_GEOMETRIC: &MechanismKind = &MechanismKind {
     name: "truncated-geometric",
+    example: "truncated-geometric:sigma=1,count=3,limit=10",
     relation: Relation::OneRecord,
     parameters: &[
         Parameter::noise("sigma"),

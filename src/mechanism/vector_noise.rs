@@ -56,6 +56,7 @@ pub struct VectorNoise {
 /// Counts with Gaussian noise on each.
 pub const GAUSSIAN_VECTOR: &MechanismKind = &MechanismKind {
     name: "gaussian-vector",
+    example: "gaussian-vector:sigma=1,counts=3",
     relation: Relation::OneRecord,
     parameters: &[Parameter::noise("sigma"), Parameter::number("counts", &[2.0, 1.0, 3.0])],
     releases: true,
@@ -74,6 +75,7 @@ pub const GAUSSIAN_VECTOR: &MechanismKind = &MechanismKind {
 /// Counts with Laplace noise on each.
 pub const LAPLACE_VECTOR: &MechanismKind = &MechanismKind {
     name: "laplace-vector",
+    example: "laplace-vector:sigma=1,counts=3",
     read: |parameters| VectorNoise::read(Noise::Laplace(parameters.scale("sigma")?), parameters),
     draw: |stream, _| {
         Some(Arc::new(VectorNoise {

@@ -55,6 +55,7 @@ pub struct SampledVoters {
 /// A mechanism of one voter, who is drawn without replacement.
 pub const WITHOUT_REPLACEMENT: &MechanismKind = &MechanismKind {
     name: "without-replacement",
+    example: "without-replacement:rate=0.5,of=[randomized-response:sigma=1]",
     relation: Relation::OneVoter,
     parameters: &[Parameter::number("rate", &[0.5, 0.1]), Parameter::word(OF)],
     releases: true,

@@ -3,6 +3,7 @@
 use super::AttackScores;
 use super::shadow_scores::ShadowLogits;
 use crate::error::{Error, Result};
+use crate::order;
 use ndarray::{Array2, Axis};
 use rand::{RngExt, SeedableRng};
 use rand_distr::StandardNormal;
@@ -97,7 +98,7 @@ fn features(source: &impl ShadowLogits, inputs: usize) -> Result<Vec<f64>> {
             let into = &mut features[(model * samples + sample) * inputs..][..inputs];
             for view in logits.index_axis(Axis(0), model).index_axis(Axis(0), 0).rows() {
                 let mut sorted: Vec<f64> = view.to_vec();
-                sorted.sort_unstable_by(|a, b| b.total_cmp(a));
+                order::falling(&mut sorted);
                 let total: f64 = sorted.iter().map(|z| (z - sorted[0]).exp()).sum();
                 for (into, z) in into.iter_mut().zip(&sorted) {
                     *into += ((z - sorted[0]).exp() / total + 1e-6).ln() / source.views() as f64;

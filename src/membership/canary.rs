@@ -6,6 +6,7 @@ use super::tpr_at_fpr::curve_upper;
 use crate::bound::Interval;
 use crate::error::{Error, Result};
 use crate::interval::{BinomialCounts, clopper_pearson};
+use crate::order;
 use crate::parallel;
 use crate::quantity::{FailureProbability, Probability};
 use crate::roc::Roc;
@@ -187,7 +188,7 @@ fn residuals(guesses: &AttackScores) -> Vec<Column> {
         let mut residuals = vec![0.0; scores.len()];
         let groups = [true, false].map(|truth| {
             let mut group: Vec<usize> = (0..scores.len()).filter(|&victim| members[victim] == truth).collect();
-            group.sort_by(|&a, &b| (scores[a] + 0.0).total_cmp(&(scores[b] + 0.0)));
+            order::sort(&mut group, |&a, &b| (scores[a] + 0.0).total_cmp(&(scores[b] + 0.0)));
             let mut start = 0;
             while start < group.len() {
                 let ties = group[start..].iter().take_while(|&&v| scores[v] == scores[group[start]]).count();

@@ -3,6 +3,7 @@
 use super::attack_scores::AttackScores;
 use crate::error::Result;
 use crate::interval::{BinomialCounts, clopper_pearson_lower, clopper_pearson_upper};
+use crate::order;
 use crate::parallel;
 use crate::quantity::{FailureProbability, Probability};
 use crate::roc::Roc;
@@ -115,7 +116,9 @@ pub fn sample_level(guesses: &AttackScores, target: Probability, failure: Failur
             fpr_upper,
         });
     }
-    ranked.sort_by(|a, b| b.tpr().total_cmp(&a.tpr()).then(b.auc.total_cmp(&a.auc)).then(a.sample.cmp(&b.sample)));
+    order::sort(&mut ranked, |a, b| {
+        b.tpr().total_cmp(&a.tpr()).then(b.auc.total_cmp(&a.auc)).then(a.sample.cmp(&b.sample))
+    });
     Ok(SampleLevel { target, without_both: guesses.samples() - ranked.len(), ranked, failure })
 }
 

@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::interval::BinomialCounts;
 use crate::membership::AttackScores;
+use crate::order;
 
 /// Points taken for those that the student was trained on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,8 +47,7 @@ pub fn restore_labeled_points(scores: &AttackScores, victim: usize, labeled: usi
     }
     let row = scores.scores();
     let row = row.row(victim);
-    let mut points: Vec<usize> = (0..scores.samples()).collect();
-    points.sort_by(|&a, &b| row[b].total_cmp(&row[a]));
+    let mut points = order::positions(scores.samples(), |a, b| row[b].total_cmp(&row[a]));
     points.truncate(labeled);
     let members = scores.members();
     let right = points.iter().filter(|&&point| members[[victim, point]]).count();

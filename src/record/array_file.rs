@@ -8,6 +8,7 @@ use super::npy_header::{HeaderProblem, NpyHeader};
 use crate::error::{Error, InputError, Result};
 use crate::histogram::MAX_CLASSES;
 use ndarray::{Array, ArrayD, Dimension, IxDyn, ShapeBuilder};
+use sealed::Sealed as _;
 use std::fmt::Display;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -46,7 +47,7 @@ mod sealed {
         const WIDTH: usize;
 
         /// The element of so many bytes, or what was found instead.
-        fn decode(bytes: &[u8], little: bool) -> Result<Self, u8>;
+        fn decode(bytes: &[u8], little: bool) -> Result<Self, String>;
     }
 }
 
@@ -55,7 +56,7 @@ macro_rules! element {
         impl sealed::Sealed for $type {
             const WIDTH: usize = size_of::<Self>();
 
-            fn decode(bytes: &[u8], little: bool) -> std::result::Result<Self, u8> {
+            fn decode(bytes: &[u8], little: bool) -> std::result::Result<Self, String> {
                 let mut own = [0; size_of::<Self>()];
                 own.copy_from_slice(bytes);
                 Ok(if little { Self::from_le_bytes(own) } else { Self::from_be_bytes(own) })
@@ -71,11 +72,11 @@ element!(u8 u16 u32 u64 i8 i16 i32 i64 f32 f64);
 impl sealed::Sealed for bool {
     const WIDTH: usize = 1;
 
-    fn decode(bytes: &[u8], _: bool) -> std::result::Result<Self, u8> {
+    fn decode(bytes: &[u8], _: bool) -> std::result::Result<Self, String> {
         match bytes {
             [0] => Ok(false),
             [1] => Ok(true),
-            _ => Err(bytes[0]),
+            _ => Err(format!("the byte {}", bytes[0])),
         }
     }
 }
@@ -152,7 +153,7 @@ impl ArrayFile {
             let error = self.at(name, format!("dtype {}", quoted(header.dtype())), format!("dtype `{}`", T::NAME));
             return Err(error.into());
         }
-        self.converted(name, &header, "", |value: T| Some(value))
+        self.converted(name, &header, (T::WIDTH, "0 or 1, a truth value"), T::decode)
     }
 
     /// Reads an array of whole numbers of any integer dtype.
@@ -178,51 +179,40 @@ impl ArrayFile {
         convert: impl Fn(i128) -> Option<T>,
     ) -> Result<Array<T, D>> {
         let header = self.header(name)?;
-        macro_rules! of {
-            ($type:ident) => {
-                self.converted(name, &header, expected, |value: $type| convert(value.into()))
-            };
-        }
-        match header.dtype() {
-            "u8" => of!(u8),
-            "u16" => of!(u16),
-            "u32" => of!(u32),
-            "u64" => of!(u64),
-            "i8" => of!(i8),
-            "i16" => of!(i16),
-            "i32" => of!(i32),
-            "i64" => of!(i64),
-            other => {
-                let error = self.at(name, format!("dtype {}", quoted(other)), "an integer dtype");
-                Err(hinted(error, "numpy converts with .astype(numpy.int64)").into())
-            }
-        }
+        let Some(width) = header.integer_bytes() else {
+            let error = self.at(name, format!("dtype {}", quoted(header.dtype())), "an integer dtype");
+            return Err(hinted(error, "numpy converts with .astype(numpy.int64)").into());
+        };
+        let integer = header.integers();
+        self.converted(name, &header, (width, expected), |bytes, _| {
+            let value = integer(bytes);
+            convert(value).ok_or_else(|| format!("`{value}`"))
+        })
     }
 
     /// Reads an array of numbers of either float dtype.
     pub(super) fn numbers<D: Dimension>(&mut self, name: &str) -> Result<Array<f64, D>> {
         let header = self.header(name)?;
         match header.dtype() {
-            "f32" => self.converted(name, &header, "", |value: f32| Some(f64::from(value))),
-            "f64" => self.converted(name, &header, "", |value: f64| Some(value)),
-            other => {
-                let error = self.at(name, format!("dtype {}", quoted(other)), "dtype `f32` or `f64`");
-                Err(hinted(error, "numpy converts with .astype(numpy.float64)").into())
-            }
+            "f32" => self.converted(name, &header, (4, ""), |bytes, little| f32::decode(bytes, little).map(f64::from)),
+            "f64" => self.converted(name, &header, (8, ""), f64::decode),
+            other => Err(self.no_float(name, other, "numpy converts with .astype(numpy.float64)")),
         }
     }
 
     /// Reads an array of numbers of either float dtype, in single precision.
     pub(super) fn singles<D: Dimension>(&mut self, name: &str) -> Result<Array<f32, D>> {
         let header = self.header(name)?;
+        let rounded = |bytes: &[u8], little| f64::decode(bytes, little).map(|value| value as f32);
         match header.dtype() {
-            "f32" => self.converted(name, &header, "", |value: f32| Some(value)),
-            "f64" => self.converted(name, &header, "", |value: f64| Some(value as f32)),
-            other => {
-                let error = self.at(name, format!("dtype {}", quoted(other)), "dtype `f32` or `f64`");
-                Err(hinted(error, "numpy converts with .astype(numpy.float32)").into())
-            }
+            "f32" => self.converted(name, &header, (4, ""), f32::decode),
+            "f64" => self.converted(name, &header, (8, ""), rounded),
+            other => Err(self.no_float(name, other, "numpy converts with .astype(numpy.float32)")),
         }
+    }
+
+    fn no_float(&self, name: &str, dtype: &str, hint: &str) -> Error {
+        hinted(self.at(name, format!("dtype {}", quoted(dtype)), "dtype `f32` or `f64`"), hint).into()
     }
 
     /// The lengths of the axes of an array, before it is read.
@@ -296,12 +286,12 @@ impl ArrayFile {
 
     /// Reads an array whose header was looked at: each element becomes what it is wanted as while it is unpacked, so
     /// that nothing is held but that.
-    fn converted<S: Element, T, D: Dimension>(
+    fn converted<T, D: Dimension>(
         &mut self,
         name: &str,
         header: &NpyHeader,
-        wanted: &str,
-        convert: impl Fn(S) -> Option<T>,
+        (width, wanted): (usize, &str),
+        decode: impl Fn(&[u8], bool) -> std::result::Result<T, String>,
     ) -> Result<Array<T, D>> {
         if let Some(axes) = D::NDIM.filter(|&axes| axes != header.shape.len()) {
             return Err(self.other_axes(name, header, axes).into());
@@ -311,10 +301,9 @@ impl ArrayFile {
             fault(&self.input.path, format!("array {}", quoted(name)), found, expected)
         })?;
         let little = !header.descriptor.starts_with('>');
-        self.unpack(name, header, (S::WIDTH, wanted), &mut |piece| {
-            for bytes in piece.chunks_exact(S::WIDTH) {
-                let value = S::decode(bytes, little).map_err(|byte| format!("the byte {byte}"));
-                match value.and_then(|value| convert(value).ok_or_else(|| format!("`{value}`"))) {
+        self.unpack(name, header, (width, wanted), &mut |piece| {
+            for bytes in piece.chunks_exact(width) {
+                match decode(bytes, little) {
                     Ok(value) => values.push(value),
                     Err(found) => return Err((values.len() as u64, found)),
                 }
@@ -324,7 +313,7 @@ impl ArrayFile {
         let shape: Vec<usize> = header.shape.iter().map(|&length| length as usize).collect();
         ArrayD::from_shape_vec(IxDyn(&shape).set_f(header.fortran), values)
             .and_then(ArrayD::into_dimensionality)
-            .map_err(|_| self.at(name, "another shape", data_of(header, S::WIDTH)).into())
+            .map_err(|_| self.at(name, "another shape", data_of(header, width)).into())
     }
 
     fn other_axes(&self, name: &str, header: &NpyHeader, axes: usize) -> InputError {
@@ -358,7 +347,6 @@ impl ArrayFile {
                 Err(error) => return Err(broken(&error)),
             }
             if let Err((position, found)) = convert(&buffer[..piece]) {
-                let wanted = if wanted.is_empty() { "0 or 1, a truth value" } else { wanted };
                 let index = index_of(position, &header.shape, header.fortran);
                 return Err(fault(&path, format!("array {}, index {index:?}", quoted(name)), found, wanted).into());
             }

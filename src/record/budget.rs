@@ -121,12 +121,14 @@ impl Room {
 
     /// Counts `count` things of so many bytes each; `at` makes the error of what was found and what was expected.
     pub(super) fn take(&mut self, count: u64, bytes: u64, at: impl FnOnce(String, String) -> InputError) -> Result<()> {
+        self.counted(count, bytes).map_err(|[found, expected]| too_large(at(found, expected)))
+    }
+
+    /// The same, or what was found and what was expected.
+    fn counted(&mut self, count: u64, bytes: u64) -> std::result::Result<(), [String; 2]> {
         let wanted = self.taken.saturating_add(count.saturating_mul(bytes));
         if wanted > self.budget.bytes {
-            let found = format!("data that take {} of memory", size(wanted));
-            let error = at(found, format!("at most {}", self.budget));
-            let hint = "split the recording, or allow more with --max-memory where the machine has it";
-            return Err(InputError { hint: error.hint.clone().or(Some(hint.into())), ..error }.into());
+            return Err([memory(wanted), format!("at most {}", self.budget)]);
         }
         self.taken = wanted;
         Ok(())
@@ -159,11 +161,21 @@ impl Room {
 
 /// Asks the system for room for `count` more things.
 pub(super) fn reserve<T>(vector: &mut Vec<T>, count: u64, at: impl FnOnce(String, String) -> InputError) -> Result<()> {
-    let reserved = usize::try_from(count).ok().and_then(|count| vector.try_reserve_exact(count).ok());
-    reserved.ok_or_else(|| {
-        let found = format!("data that take {} of memory", size(count.saturating_mul(size_of::<T>() as u64)));
-        hinted(at(found, "no more than the system gives".into()), "split the recording").into()
-    })
+    if usize::try_from(count).is_ok_and(|count| vector.try_reserve_exact(count).is_ok()) {
+        return Ok(());
+    }
+    let found = memory(count.saturating_mul(size_of::<T>() as u64));
+    Err(hinted(at(found, "no more than the system gives".into()), "split the recording").into())
+}
+
+fn memory(bytes: u64) -> String {
+    format!("data that take {} of memory", size(bytes))
+}
+
+/// Says what to do, unless the error does.
+fn too_large(error: InputError) -> Error {
+    let hint = "split the recording, or allow more with --max-memory where the machine has it";
+    InputError { hint: error.hint.clone().or(Some(hint.into())), ..error }.into()
 }
 
 #[cfg(test)]

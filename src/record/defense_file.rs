@@ -7,6 +7,7 @@ use super::toml_keys::Keys;
 use super::toml_text::TomlText;
 use crate::error::{Error, InputError, Result};
 use crate::membership::{CanaryKind, DefenseAttack, DefenseFamily, LiraVariance};
+use crate::order;
 use crate::quantity::{FailureProbability, Probability};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -160,7 +161,7 @@ fn read(input: InputFile, file: &Path, bytes: &[u8]) -> Result<DefenseFile> {
     for (line, recording) in keys.list("recording")? {
         entries.push(recorded(line, &recording, file)?);
     }
-    entries.sort_by_key(|entry| entry.line);
+    order::sort(&mut entries, |a, b| a.line.cmp(&b.line));
     if entries.is_empty() {
         let error = fault(file, "whole file", "no defense", "at least one table [[defense]] or [[recording]]");
         return Err(error.into());

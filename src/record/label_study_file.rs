@@ -7,6 +7,7 @@ use super::toml_keys::Keys;
 use super::toml_text::TomlText;
 use crate::error::{Error, InputError, Result};
 use crate::label_dp::LabelFamily;
+use crate::order;
 use crate::quantity::FailureProbability;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -115,7 +116,7 @@ fn read(input: InputFile, file: &Path, bytes: &[u8]) -> Result<LabelStudyFile> {
     for (line, recording) in keys.list("recording")? {
         entries.push(recorded(line, &recording, file)?);
     }
-    entries.sort_by_key(|entry| entry.line);
+    order::sort(&mut entries, |a, b| a.line.cmp(&b.line));
     if entries.is_empty() {
         let expected = "at least one table [[mechanism]] or [[recording]]";
         return Err(fault(file, "whole file", "no mechanism", expected).into());

@@ -353,13 +353,11 @@ impl NpyArray {
     }
 
     fn check_whole(&self) -> Result<()> {
-        match self.header.dtype() {
-            "bool" | "u8" | "u16" | "u32" | "u64" | "i8" | "i16" | "i32" | "i64" => Ok(()),
-            other => {
-                let error = self.at(format!("dtype {}", quoted(other)), "an integer dtype");
-                Err(hinted(error, "numpy converts with .astype(numpy.int64)").into())
-            }
+        if self.header.integer_bytes().is_some() || self.header.dtype() == "bool" {
+            return Ok(());
         }
+        let error = self.at(format!("dtype {}", quoted(self.header.dtype())), "an integer dtype");
+        Err(hinted(error, "numpy converts with .astype(numpy.int64)").into())
     }
 
     /// Converts elements by their places in the data.
@@ -370,20 +368,14 @@ impl NpyArray {
         values: &mut Vec<T>,
     ) -> Result<()> {
         let width = self.header.element_bytes().unwrap_or(1) as usize;
-        let (signed, little) = (self.header.dtype().starts_with('i'), !self.header.descriptor.starts_with('>'));
-        let decode = |bytes: &[u8]| {
-            let shift = |value: u64, &byte: &u8| value << 8 | u64::from(byte);
-            let value = if little { bytes.iter().rev().fold(0, shift) } else { bytes.iter().fold(0, shift) };
-            let unused = 64 - 8 * width as u32;
-            if signed { i128::from(((value << unused) as i64) >> unused) } else { i128::from(value) }
-        };
+        let integer = self.header.integers();
         let mut place = places.start;
         let mut buffer = vec![0; PIECE.min(places.len() * width)];
         while place < places.end {
             let bytes = &mut buffer[..PIECE.min((places.end - place) * width)];
             self.read((place * width) as u64, bytes)?;
             for bytes in bytes.chunks_exact(width) {
-                let value = decode(bytes);
+                let value = integer(bytes);
                 match convert(value) {
                     Ok(value) => values.push(value),
                     Err((expected, hint)) => {

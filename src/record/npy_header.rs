@@ -80,6 +80,23 @@ impl NpyHeader {
         dtype(&self.descriptor).map(|(_, bytes)| bytes)
     }
 
+    /// Bytes of one element of an integer dtype.
+    pub(super) fn integer_bytes(&self) -> Option<usize> {
+        let (name, bytes) = dtype(&self.descriptor)?;
+        (name.starts_with(['u', 'i'])).then_some(bytes as usize)
+    }
+
+    /// What the bytes of an element of an integer dtype say; those of `bool` 0 and 1.
+    pub(super) fn integers(&self) -> impl Fn(&[u8]) -> i128 + use<> {
+        let (signed, little) = (self.dtype().starts_with('i'), !self.descriptor.starts_with('>'));
+        move |bytes| {
+            let shift = |value: u64, &byte: &u8| value << 8 | u64::from(byte);
+            let value = if little { bytes.iter().rev().fold(0, shift) } else { bytes.iter().fold(0, shift) };
+            let unused = 64 - 8 * bytes.len() as u32;
+            if signed { i128::from(((value << unused) as i64) >> unused) } else { i128::from(value) }
+        }
+    }
+
     /// Number of elements, `None` if it does not fit into 64 bits.
     pub(super) fn elements(&self) -> Option<u64> {
         self.shape.iter().try_fold(1u64, |product, &length| product.checked_mul(length))

@@ -3,6 +3,7 @@
 use super::fault::quoted;
 use crate::error::breaks_line;
 use crate::histogram::MAX_CLASSES;
+use crate::order;
 use std::collections::HashMap;
 
 /// The most outcomes one query may have.
@@ -110,9 +111,8 @@ impl<T: Copy> Group<T> {
     /// Sorts the outcomes: by value where all are whole numbers, by the bytes of their names otherwise.
     fn sort(&mut self) {
         let numbers: Option<Vec<i128>> = self.labels.iter().map(|label| label.parse().ok()).collect();
-        let mut order: Vec<usize> = (0..self.labels.len()).collect();
         // Equal numbers in different spelling (`1`, `01`) fall back to the spelling, so that the order is total.
-        order.sort_by(|&a, &b| {
+        let order = order::positions(self.labels.len(), |a, b| {
             let by_number = numbers.as_ref().map(|numbers| numbers[a].cmp(&numbers[b]));
             by_number.unwrap_or(std::cmp::Ordering::Equal).then_with(|| self.labels[a].cmp(&self.labels[b]))
         });

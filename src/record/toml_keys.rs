@@ -3,6 +3,7 @@
 use super::fault::{fault, hinted, listed, quoted};
 use super::toml_text::TomlText;
 use crate::error::{Error, InputError, Result};
+use crate::order;
 use serde_json::Value;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -23,7 +24,7 @@ impl<'a> Keys<'a> {
             (name.replace('_', "-"), text.line(key.span().start), value)
         };
         let mut keys: Vec<_> = table.iter().map(key).collect();
-        keys.sort_by_key(|(_, line, _)| *line);
+        order::sort(&mut keys, |a, b| a.1.cmp(&b.1));
         let own = Self { text, keys };
         for (place, (name, line, value)) in own.keys.iter().enumerate() {
             if let Some((_, first, _)) = own.keys[..place].iter().find(|(other, ..)| other == name) {

@@ -6,6 +6,7 @@ use super::meaning;
 use super::records::Records;
 use super::section::{Form, Section, Table};
 use crate::label_dp::LabelFamily;
+use crate::order;
 use crate::study::{
     BandedAccuracy, BandedGain, Decision, LabelComparisonAnswer, LabelFinding, LabelFindingRow, LabelMechanismRow,
     Number, percent, short, significant_above, significant_below,
@@ -87,7 +88,7 @@ impl LabelComparisonAnswer {
             }
         };
         let mut rows: Vec<&LabelMechanismRow> = self.mechanisms.iter().collect();
-        rows.sort_by(|a, b| b.accuracy.mean.total_cmp(&a.accuracy.mean));
+        order::sort(&mut rows, |a, b| b.accuracy.mean.total_cmp(&a.accuracy.mean));
         let figure = Rows {
             title: "ε claimed and ε shown, by accuracy".into(),
             description: "A row for each recording, the most accurate first, with its accuracy at the end.".into(),
@@ -111,7 +112,7 @@ impl LabelComparisonAnswer {
         let series = |family: LabelFamily| {
             let mut rows: Vec<&LabelMechanismRow> =
                 self.mechanisms.iter().filter(|row| row.family == family && row.epsilon.0.is_finite()).collect();
-            rows.sort_by(|a, b| a.epsilon.0.total_cmp(&b.epsilon.0));
+            order::sort(&mut rows, |a, b| a.epsilon.0.total_cmp(&b.epsilon.0));
             let points: Vec<[f64; 2]> = rows.iter().map(|row| [row.epsilon.0, row.accuracy.mean]).collect();
             let band = rows.iter().filter_map(|row| row.accuracy.band.map(|[low, high]| [row.epsilon.0, low, high]));
             let several = points.first().is_some_and(|first| points.iter().any(|point| point[0] != first[0]));

@@ -5,6 +5,7 @@ use super::figure::{Axis, Curves, Drawing, Row, RowSeries, Rows, Series, SeriesK
 use super::records::Records;
 use super::section::{Columns, Form, Section, Table};
 use crate::bound::Direction;
+use crate::order;
 use crate::quantity::Order;
 use crate::study::{
     Contexts, Number, TokenComposition, TokenEpsilonRow, TokenPositionRow, TokenRenyiRow, TokensAnswer,
@@ -104,7 +105,7 @@ impl TokensAnswer {
     fn member_section(&self, form: Form) -> Section {
         let mut rows: Vec<_> = self.losses.iter().collect();
         let leak = |row: &crate::study::TokenMemberRow| row.loss.or(row.epsilon_at_most).map_or(0.0, |one| one.0);
-        rows.sort_by(|a, b| leak(b).total_cmp(&leak(a)));
+        order::sort(&mut rows, |a, b| leak(b).total_cmp(&leak(a)));
         let hidden = rows.len().saturating_sub(SHOWN);
         if form == Form::Text {
             rows.truncate(SHOWN);
@@ -184,7 +185,7 @@ impl TokensAnswer {
             .table(table)
             .notes([how, hold]);
         let mut rows: Vec<&TranscriptMemberRow> = found.members.iter().collect();
-        rows.sort_by(|a, b| b.epsilon_at_least.0.total_cmp(&a.epsilon_at_least.0));
+        order::sort(&mut rows, |a, b| b.epsilon_at_least.0.total_cmp(&a.epsilon_at_least.0));
         if form == Form::Text {
             rows.truncate(SHOWN);
         }
@@ -254,7 +255,7 @@ impl TokensAnswer {
         let found = self.transcripts.as_ref()?;
         let order = found.renyi.first()?.order;
         let mut shown: Vec<&TranscriptRenyiRow> = found.renyi.iter().filter(|row| row.order == order).collect();
-        shown.sort_by(|a, b| b.exact_forward.0.total_cmp(&a.exact_forward.0));
+        order::sort(&mut shown, |a, b| b.exact_forward.0.total_cmp(&a.exact_forward.0));
         shown.truncate(SHOWN);
         let row = |row: &TranscriptRenyiRow| Row {
             label: row.replaced_by.map_or_else(

@@ -6,6 +6,7 @@ use crate::bound::Direction;
 use crate::distribution::{ArgmaxTable, Change, ClassGroups, Noise, OutcomeDistribution, OutputPair, Workspace};
 use crate::error::{Error, Result};
 use crate::model::VoteModel;
+use crate::order;
 use crate::parallel;
 use crate::quantity::Order;
 use crate::variate::Multinomial;
@@ -326,7 +327,7 @@ impl SharedVotes {
 /// The choices of a party with the ends of their parts of [0, 1), the likely ones first.
 fn cumulative(party: &[f64]) -> Vec<(f64, usize)> {
     let mut choices: Vec<usize> = (0..party.len()).filter(|&class| party[class] > 0.0).collect();
-    choices.sort_by(|&a, &b| party[b].total_cmp(&party[a]).then(a.cmp(&b)));
+    order::sort(&mut choices, |&a, &b| party[b].total_cmp(&party[a]).then(a.cmp(&b)));
     let ends = choices.iter().scan(0.0, |end, &class| {
         *end += party[class];
         Some(*end)

@@ -9,6 +9,7 @@ use crate::counts::PairedCounts;
 use crate::divergence::{RdpCurve, order_grid};
 use crate::error::Result;
 use crate::model::Composition;
+use crate::order;
 use crate::parallel;
 use crate::quantity::{Epsilon, Order};
 use serde::Serialize;
@@ -208,7 +209,7 @@ fn lower_orders(requested: &[Order]) -> Vec<Order> {
     let grid = [1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 64.0, 128.0, 256.0];
     let mut orders: Vec<Order> = grid.into_iter().filter_map(|order| Order::new(order).ok()).collect();
     orders.extend(requested);
-    orders.sort_by(|a, b| a.get().total_cmp(&b.get()));
+    order::sort(&mut orders, |a, b| a.get().total_cmp(&b.get()));
     orders.dedup();
     orders
 }
@@ -227,7 +228,7 @@ fn rising(orders: &[Order], values: &[f64], order: Order) -> f64 {
 pub(crate) fn orders(requested: &[Order]) -> Vec<Order> {
     let mut orders = order_grid();
     orders.extend(requested.iter().filter(|order| order.get() < 1e6));
-    orders.sort_by(|a, b| a.get().total_cmp(&b.get()));
+    order::sort(&mut orders, |a, b| a.get().total_cmp(&b.get()));
     orders.dedup();
     orders
 }

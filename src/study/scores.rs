@@ -13,6 +13,7 @@ use crate::audit::{
 use crate::bound::{AtLeast, Claimed, Direction, Validity};
 use crate::divergence::gdp_epsilon;
 use crate::error::{Error, Result};
+use crate::order;
 use crate::quantity::{Delta, Epsilon, FailureProbability, Order};
 use crate::roc::RocPoint;
 use serde::Serialize;
@@ -347,7 +348,7 @@ fn roc(scores: &CanaryScores) -> Vec<[f64; 2]> {
         .chain(&scores.roc().hull())
         .map(|point| [point.false_positives as f64 / sizes[0], point.true_positives as f64 / sizes[1]])
         .collect();
-    points.sort_by(|a, b| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1])));
+    order::sort(&mut points, |a, b| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1])));
     points.dedup();
     points
 }

@@ -9,6 +9,7 @@ use crate::divergence::LEAST_ERROR;
 use crate::error::Result;
 use crate::histogram::{Neighbor, VoteHistogram};
 use crate::mechanism::{Bins, Relation, rejected};
+use crate::order;
 use crate::quadrature::LogIntegral;
 use crate::quantity::Order;
 
@@ -49,8 +50,7 @@ fn changes(relation: Relation, histogram: &VoteHistogram) -> Result<Vec<Neighbor
     let mut all = relation.neighbors(histogram, true, most)?;
     if all.len() > MANY_NEIGHBORS {
         let counts = histogram.counts();
-        let mut order: Vec<usize> = (0..counts.len()).collect();
-        order.sort_by_key(|&class| std::cmp::Reverse(counts[class]));
+        let order = order::positions(counts.len(), |a, b| counts[b].cmp(&counts[a]));
         let third = counts[order[2.min(order.len() - 1)]];
         all.retain(|change| match *change {
             Neighbor::Moved { from, to } => counts[from] >= third || counts[to] >= third,

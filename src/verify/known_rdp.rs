@@ -14,6 +14,7 @@ use std::sync::Arc;
 /// Any mechanism of which this alone is known: D at one order is at most `rdp`, for neighbors in both directions.
 pub const CONVERSION: &MechanismKind = &MechanismKind {
     name: "conversion",
+    example: "conversion:rdp=1,rdp_order=2",
     relation: Relation::OneRecord,
     parameters: &[
         Parameter::number("rdp", &[1.0, 0.5, 0.1, 0.0]),

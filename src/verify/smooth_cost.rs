@@ -13,6 +13,7 @@ use std::sync::Arc;
 /// What is asked at an order is the β-smooth sensitivity of the data-dependent cost of GNMax at that order.
 pub const SMOOTH_SENSITIVITY: &MechanismKind = &MechanismKind {
     name: "smooth-sensitivity",
+    example: "smooth-sensitivity:sigma=40,beta=0.1",
     relation: Relation::MovedVote,
     parameters: &[Parameter::noise("sigma"), Parameter::number("beta", &[0.0, 1.0, 0.1])],
     releases: false,

@@ -66,6 +66,7 @@ macro_rules! ensemble_of {
         const PARAMETERS: [Parameter; $kind.parameters.len() + OF_ENSEMBLE.len()] = with_ensemble($kind.parameters);
         &MechanismKind {
             name: $kind.name,
+            example: $kind.name,
             relation: Relation::OneRecord,
             parameters: &PARAMETERS,
             releases: true,

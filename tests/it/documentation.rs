@@ -68,19 +68,6 @@ fn shown_commands_print_what_is_shown() {
     assert!(commands >= 5, "{commands}");
 }
 
-/// Examples of the help that run a program of the repository.
-#[test]
-fn examples_of_the_help_run() {
-    for command in ["verify", "audit mechanism"] {
-        let help = Desk::root().stdout(&format!("{command} --help"));
-        let examples = help.split("\n\n").find(|paragraph| paragraph.starts_with("Example")).unwrap();
-        let example = examples.split(" leakbound ").find(|example| example.contains("examples/")).unwrap();
-        let words = shell_words::split(example).unwrap();
-        let ran = Desk::root().run(&words.iter().map(String::as_str).collect::<Vec<_>>());
-        assert!([0, 3].contains(&ran.status), "{ran:?}");
-    }
-}
-
 #[test]
 fn links_lead_somewhere() {
     let mut links = 0;

@@ -280,6 +280,7 @@ struct FlippedBit {
 
 const FLIPPED_BIT: &MechanismKind = &MechanismKind {
     name: "flipped-bit",
+    example: "flipped-bit:flip=0.25",
     relation: Relation::OneRecord,
     parameters: &[Parameter::number("flip", &[0.25, 0.1])],
     releases: true,
@@ -348,4 +349,12 @@ fn a_mechanism_outside_the_library_is_verified_as_every_other() {
     let bit: Arc<dyn Mechanism> = Arc::new(FlippedBit { flip: Probability::new(0.25).unwrap() });
     assert_eq!(bit.to_string(), "flipped-bit:flip=0.25");
     assert!(bit.with("flip", 2.0).is_none() && bit.with_noise_times(2.0).is_none());
+}
+
+#[test]
+fn examples_are_read_as_what_they_are_examples_of() {
+    for kind in RELEASES {
+        let read = mechanism::parse(kind.example).unwrap();
+        assert_eq!((read.kind(), read.parameters().iter().count()), (kind, kind.parameters.len()));
+    }
 }

@@ -10,6 +10,8 @@ pub mod audit_race;
 pub mod capc;
 pub mod coverage;
 pub mod distributions_by_simulation;
+#[cfg(test)]
+mod documents;
 pub mod enclosures;
 pub mod experiment;
 pub mod false_claims;

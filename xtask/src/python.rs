@@ -35,8 +35,8 @@ pub fn built_source() -> Result<PathBuf, String> {
 /// Installs the wheel with what its tests need, checks the types, and runs the tests and the tutorials.
 pub fn test() -> Outcome {
     environment()?;
-    // The profile of the tests, which have compiled all but the module itself.
-    run_visibly(&mut build())?;
+    // The profile and the features of the tests, which have compiled all but the module itself.
+    run_visibly(build().args(["--features", "as-tested"]))?;
     let wheel = newest_wheel()?;
     let mut with_extras = wheel.clone().into_os_string();
     with_extras.push("[test]");

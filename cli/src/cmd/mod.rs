@@ -29,6 +29,7 @@ pub mod label_dp;
 pub mod label_mechanisms;
 #[cfg(feature = "torch")]
 mod label_training;
+pub mod mechanisms;
 pub mod membership;
 pub mod merge;
 #[cfg(feature = "torch")]

@@ -3,6 +3,7 @@
 use super::output_bins::{Cut, MOST_BINS, OutputBins};
 use super::real_outputs::RealOutputs;
 use crate::error::{Error, Result};
+use crate::order;
 
 impl OutputBins {
     /// About `bins` bins that hold equal shares of a pilot, both worlds taken together.
@@ -33,7 +34,7 @@ impl OutputBins {
         let mut values: Vec<(f64, u128)> =
             pilot.values.iter().map(|&(value, [s, neighbor])| (value, u128::from(s) + u128::from(neighbor))).collect();
         values.retain(|(_, count)| *count > 0);
-        values.sort_by(|a, b| a.0.total_cmp(&b.0));
+        order::sort(&mut values, |a, b| a.0.total_cmp(&b.0));
         values.dedup_by(|next, kept| {
             let same = next.0 == kept.0;
             kept.1 += if same { next.1 } else { 0 };

@@ -72,7 +72,7 @@ pub fn forecast_one_run(plan: &OneRunPlan, model: &CanaryScoreModel, repetitions
     // Made once for all audits.
     let nested = match plan.selection() {
         GuessSelection::Nested(sides) => Some(NestedTests::new(plan.canaries(), sides, delta, failure)?),
-        _ => None,
+        GuessSelection::Declared(_) | GuessSelection::Split | GuessSelection::PaidFor | GuessSelection::Naive => None,
     };
     let audit = |scores: CanaryScores, repetition| match &nested {
         Some(nested) => nested.audit(&scores, repetition),

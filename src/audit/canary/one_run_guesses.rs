@@ -8,6 +8,7 @@ use super::scores::CanaryScores;
 use crate::bound::{LowerBound, Validity};
 use crate::error::{Error, Result};
 use crate::interval::BinomialCounts;
+use crate::order;
 use crate::quantity::{Delta, FailureProbability};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -164,7 +165,7 @@ impl CanaryScores {
         all.shuffle(stream);
         let rest = all.split_off(all.len() / 2);
         [all, rest].map(|mut part| {
-            part.sort_by(|a, b| b.0.total_cmp(&a.0));
+            order::sort(&mut part, |a, b| b.0.total_cmp(&a.0));
             part.into_iter().map(|(_, member)| member).collect()
         })
     }

@@ -4,6 +4,7 @@ use super::scores::CanaryScores;
 use crate::bound::LowerBound;
 use crate::error::{Error, Result};
 use crate::interval::BinomialCounts;
+use crate::order;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
@@ -76,7 +77,7 @@ pub(super) fn ranked(scores: &CanaryScores, stream: &mut ChaCha8Rng) -> Vec<bool
     let members = scores.members().iter().map(|&score| (score, true));
     let mut all: Vec<(f64, bool)> = members.chain(scores.others().iter().map(|&score| (score, false))).collect();
     all.shuffle(stream);
-    all.sort_by(|a, b| b.0.total_cmp(&a.0));
+    order::sort(&mut all, |a, b| b.0.total_cmp(&a.0));
     all.into_iter().map(|(_, member)| member).collect()
 }
 

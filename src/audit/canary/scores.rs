@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::interval::BinomialCounts;
+use crate::order;
 use crate::roc::{Roc, RocPoint};
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -50,7 +51,7 @@ impl CanaryScores {
         // A zero has no sign, so that -0 and 0 are equal scores in this order too.
         for scores in [&mut members, &mut others] {
             scores.iter_mut().for_each(|score| *score += 0.0);
-            scores.sort_unstable_by(|a, b| b.total_cmp(a));
+            order::falling(scores);
         }
         let roc = Roc::new(&members, &others)?;
         Ok(Self { members, others, roc })
@@ -202,7 +203,7 @@ mod tests {
             }
             let [first, second] = scores.split(0.5, &mut ChaCha8Rng::seed_from_u64(1)).unwrap();
             let mut all = [first.members(), second.members()].concat();
-            all.sort_by(|a, b| b.total_cmp(a));
+            order::falling(&mut all);
             prop_assert_eq!(&all[..], scores.members());
             prop_assert_eq!(first.others().len() + second.others().len(), others.len());
         }

@@ -6,6 +6,7 @@ use crate::audit::gdp::gdp_bounds;
 use crate::audit::rectangle::Rectangle;
 use crate::bound::{Direction, LowerBound, Validity};
 use crate::error::{Error, Result};
+use crate::order;
 use crate::parallel;
 use crate::quantity::{Delta, Epsilon, FailureProbability};
 use crate::roc::RocPoint;
@@ -234,13 +235,16 @@ impl ScoreEvidence {
         let mut values: Vec<(f64, usize)> =
             self.points.iter().enumerate().map(|(index, (_, rectangle))| (value(rectangle), index)).collect();
         // Falling; the first of equals is the highest threshold.
-        values.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        order::sort(&mut values, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let rank = if self.selection == ThresholdSelection::MultiSplit { values.len() / 2 } else { 0 };
         let (value, index) = values.get(rank).copied().unwrap_or((0.0, 0));
         let (method, validity) = match self.selection {
             ThresholdSelection::Naive => (method, Validity::Heuristic),
             ThresholdSelection::Uniform if method == "clopper-pearson" => ("uniform-band", Validity::FiniteSample),
-            _ => (method, Validity::FiniteSample),
+            ThresholdSelection::Explicit(_)
+            | ThresholdSelection::Split
+            | ThresholdSelection::MultiSplit
+            | ThresholdSelection::Uniform => (method, Validity::FiniteSample),
         };
         (LowerBound::new(value, self.failure, method, validity), index)
     }

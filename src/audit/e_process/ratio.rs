@@ -1,5 +1,6 @@
 //! What earlier outputs say about the ratio of the distributions: a few levels of it, shrunk toward 1.
 
+use crate::order;
 use serde::{Deserialize, Serialize};
 
 /// The most levels, that of unseen outcomes included. Outcomes with nearly the same ratio share one, so that a block is
@@ -72,7 +73,7 @@ impl Levels {
                 Seen { outcome, log_ratio: shrink(outcome, l), weight: 0.5 * (p + q), mass: (p * q).sqrt() }
             })
             .collect();
-        seen.sort_by(|a, b| a.log_ratio.total_cmp(&b.log_ratio).then(a.outcome.cmp(&b.outcome)));
+        order::sort(&mut seen, |a, b| a.log_ratio.total_cmp(&b.log_ratio).then(a.outcome.cmp(&b.outcome)));
         let mut map = vec![0; x.len()];
         let mut levels =
             Self { log_ratio: vec![0.0], p: vec![0.0], q: vec![0.0], confidence: (believed / signal).sqrt() };

@@ -6,6 +6,7 @@ use super::lattice::{LEVELS, Lattice, Level};
 use super::spectrum::coefficients;
 use super::votes::{Output, Votes};
 use crate::error::{Error, Result};
+use crate::order;
 use crate::parallel;
 use crate::quadrature::LogIntegral;
 use crate::solve::{Search, increasing_root};
@@ -310,7 +311,7 @@ impl<'a> Integral<'a> {
                         .filter(|(_, density)| density.is_vague(peak))
                         .map(|(node, density)| (density.ln_error, node))
                         .collect();
-                    found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+                    order::sort(&mut found, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
                     found.truncate(most);
                     vague.extend(found.into_iter().map(|(_, node)| (output, group, node)));
                 }

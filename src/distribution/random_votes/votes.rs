@@ -2,6 +2,7 @@
 
 use super::noise_table::{Column, Values};
 use crate::error::{Error, Result};
+use crate::order;
 use crate::special::{log_binomial_pmf, log_poisson_pmf};
 use std::sync::OnceLock;
 
@@ -104,13 +105,12 @@ impl Votes {
             return Err(Error::Domain { quantity: "number of voters", value: k as f64, domain: "[1, 1e6]" });
         }
         let components = |class: usize| marks.map_or_else(|| vec![Component::BASE], |marks| marks.components(class));
-        let mut order: Vec<usize> = (0..p.len()).collect();
         let key = |class: usize| {
             let of_label = matches!(marks, Some(Marks::Displaced(change)) if change.label == class);
             let mark = marks.map_or(0.0, |marks| marks.distribution()[class]);
             (of_label, p[class], mark)
         };
-        order.sort_by(|&a, &b| key(a).partial_cmp(&key(b)).unwrap_or(std::cmp::Ordering::Equal));
+        let order = order::positions(p.len(), |a, b| key(a).partial_cmp(&key(b)).unwrap_or(std::cmp::Ordering::Equal));
         let mut groups: Vec<Group> = Vec::new();
         let mut of_class = vec![0; p.len()];
         let mut last = None;

@@ -1,6 +1,7 @@
 //! Privacy losses of mechanisms that see a record only sometimes.
 
 use super::{Atom, EnclosedLoss, PrivacyLoss};
+use crate::order;
 use crate::quantity::Probability;
 
 /// What a logarithm, an exponential and a product may be off by, in units of the loss or of ln p.
@@ -69,7 +70,7 @@ fn with_seldom(loss: &PrivacyLoss, rate: f64, nudge: f64) -> PrivacyLoss {
     }
     atoms.retain(|atom| atom.p > 0.0 && atom.p.is_finite());
     // Rounding may have moved two that are next to each other.
-    atoms.sort_by(|a, b| b.l.total_cmp(&a.l));
+    order::sort(&mut atoms, |a, b| b.l.total_cmp(&a.l));
     PrivacyLoss { atoms, infinite }
 }
 
@@ -86,7 +87,7 @@ fn against_seldom(loss: &PrivacyLoss, rate: f64, nudge: f64) -> PrivacyLoss {
         let new = -ln_mean(rate, -l);
         Atom { l: new + nudge * new.abs(), p }
     }));
-    atoms.sort_by(|a, b| b.l.total_cmp(&a.l));
+    order::sort(&mut atoms, |a, b| b.l.total_cmp(&a.l));
     PrivacyLoss { atoms, infinite }
 }
 

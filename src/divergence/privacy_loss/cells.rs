@@ -1,6 +1,7 @@
 //! The privacy loss of real outputs, enclosed by what is known of it on cells.
 
 use super::{Atom, PrivacyLoss};
+use crate::order;
 use crate::quadrature::LogIntegral;
 
 /// A set of outputs: its probabilities under P and Q, and between which two numbers ln p/q lies on it.
@@ -113,7 +114,7 @@ impl EnclosedLoss {
         }
         let sorted = |mut atoms: Vec<Atom>, infinite: f64| {
             atoms.retain(|atom| atom.p > 0.0);
-            atoms.sort_by(|a, b| b.l.total_cmp(&a.l));
+            order::sort(&mut atoms, |a, b| b.l.total_cmp(&a.l));
             PrivacyLoss { atoms, infinite }
         };
         Self { at_least: sorted(at_least, least_infinite), at_most: sorted(at_most, most_infinite.min(1.0)) }

@@ -1,6 +1,7 @@
 //! One privacy loss that is at least as large as each of several.
 
 use super::{Atom, PrivacyLoss};
+use crate::order;
 
 /// Points at which profiles are compared, at most; in between their largest is replaced by its chord.
 const MOST_POINTS: usize = 400;
@@ -90,7 +91,7 @@ impl PrivacyLoss {
 fn knots(losses: &[PrivacyLoss]) -> Vec<f64> {
     let mut all: Vec<f64> =
         losses.iter().flat_map(|loss| loss.atoms.iter().map(|atom| atom.l)).filter(|l| l.is_finite()).collect();
-    all.sort_by(|a, b| b.total_cmp(a));
+    order::falling(&mut all);
     all.dedup_by(|next, kept| *kept - *next < APART);
     all
 }

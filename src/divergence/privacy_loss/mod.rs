@@ -21,6 +21,7 @@ pub use quantiles::LossQuantiles;
 use super::{Pair, same_outcomes};
 use crate::distribution::OutcomeDistribution;
 use crate::error::Result;
+use crate::order;
 
 /// One outcome with positive probability in both distributions.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -70,7 +71,7 @@ impl PrivacyLoss {
     /// Of losses with their probabilities.
     pub(crate) fn of_atoms(atoms: Vec<(f64, f64)>) -> Self {
         let mut atoms: Vec<Atom> = atoms.into_iter().filter(|(_, p)| *p > 0.0).map(|(l, p)| Atom { l, p }).collect();
-        atoms.sort_by(|a, b| b.l.total_cmp(&a.l));
+        order::sort(&mut atoms, |a, b| b.l.total_cmp(&a.l));
         Self { atoms, infinite: 0.0 }
     }
 
@@ -100,6 +101,6 @@ pub(super) fn of_same_outcomes(p: &OutcomeDistribution, q: &OutcomeDistribution)
     let infinite = outcomes.clone().filter(|i| !both(i)).map(|i| p.p()[i]).sum();
     let mut atoms: Vec<Atom> =
         outcomes.filter(both).map(|i| Atom { l: Pair::of(p, q, i).log_ratio(), p: p.p()[i] }).collect();
-    atoms.sort_by(|a, b| b.l.total_cmp(&a.l));
+    order::sort(&mut atoms, |a, b| b.l.total_cmp(&a.l));
     PrivacyLoss { atoms, infinite }
 }

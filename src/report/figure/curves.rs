@@ -5,6 +5,7 @@ use super::drawing::{Drawing, px};
 use super::ink::{Ink, SeriesKind, inks};
 use super::text::{LONG_NAME, apart, fitted, shortened, width, wrapped};
 use super::words::{key, number};
+use crate::order;
 use maud::{Markup, html};
 use serde::Serialize;
 
@@ -275,7 +276,7 @@ fn named(placed: &[Vec<Placed>], inks: &[Ink], names: &[Vec<String>], [right, to
         .enumerate()
         .map(|(index, points)| points.last().map_or((index, right, bottom), |point| (index, point.x, point.y)))
         .collect();
-    ends.sort_by(|a, b| a.2.total_cmp(&b.2).then(a.0.cmp(&b.0)));
+    order::sort(&mut ends, |a, b| a.2.total_cmp(&b.2).then(a.0.cmp(&b.0)));
     let wanted: Vec<f64> = ends.iter().map(|end| end.2).collect();
     let heights = apart(&wanted, line, [top + 0.5 * line - 3.5, bottom - 0.5 * line + 7.5]);
     let start = right + GAP;
@@ -315,7 +316,7 @@ fn marked(placed: &[Placed], index: usize) -> Vec<&Placed> {
 /// The area between the limits of a curve.
 fn band(series: &Series, x: &Ruler, y: &Ruler, ink: &Ink) -> Markup {
     let mut limits: Vec<[f64; 3]> = series.band.clone();
-    limits.sort_by(|a, b| a[0].total_cmp(&b[0]));
+    order::sort(&mut limits, |a, b| a[0].total_cmp(&b[0]));
     let side = |place: usize| {
         let points = limits.iter().filter_map(move |limit| Some((x.place(limit[0])?.0, y.place(limit[place])?.0)));
         points.collect::<Vec<_>>()
@@ -339,7 +340,7 @@ fn rail_dash(ruler: &Ruler, at: f64) -> Option<&'static str> {
 
 fn sorted(points: &[[f64; 2]]) -> Vec<[f64; 2]> {
     let mut points: Vec<[f64; 2]> = points.iter().copied().filter(|point| !point[0].is_nan()).collect();
-    points.sort_by(|a, b| a[0].total_cmp(&b[0]));
+    order::sort(&mut points, |a, b| a[0].total_cmp(&b[0]));
     points
 }
 

@@ -1,6 +1,7 @@
 //! What a series looks like: its dash belongs to its kind, its color and marker to its kind and name.
 
 use super::drawing::px;
+use crate::order;
 use maud::{Markup, html};
 use serde::Serialize;
 
@@ -169,8 +170,7 @@ pub(super) struct Ink {
 /// of a figure would look the same, the later one in the alphabet takes the next marker.
 pub(super) fn inks<'a>(series: impl Iterator<Item = (SeriesKind, &'a str)>) -> Vec<Ink> {
     let series: Vec<(SeriesKind, &str)> = series.collect();
-    let mut order: Vec<usize> = (0..series.len()).collect();
-    order.sort_by_key(|&index| series[index].1);
+    let order = order::positions(series.len(), |a, b| series[a].1.cmp(series[b].1));
     let mut inks: Vec<Option<(Ink, &str)>> = vec![None; series.len()];
     for index in order {
         let (kind, name) = series[index];

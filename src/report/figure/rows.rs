@@ -5,6 +5,7 @@ use super::drawing::{Drawing, px};
 use super::ink::{Ink, SeriesKind, inks};
 use super::text::{LONG_NAME, fitted, shortened, width, wrapped};
 use super::words::{key, number};
+use crate::order;
 use maud::{Markup, html};
 use serde::Serialize;
 
@@ -155,11 +156,11 @@ impl Rows {
         };
         let mut rows: Vec<(usize, &Row)> = self.rows.iter().enumerate().collect();
         if self.sorted_by.is_some() || all > Self::MOST {
-            rows.sort_by(|a, b| size(b.1).total_cmp(&size(a.1)));
+            order::sort(&mut rows, |a, b| size(b.1).total_cmp(&size(a.1)));
         }
         rows.truncate(Self::MOST);
         if self.sorted_by.is_none() {
-            rows.sort_by_key(|(place, _)| *place);
+            order::sort(&mut rows, |a, b| a.0.cmp(&b.0));
         }
         let cut = all.checked_sub(Self::MOST).filter(|rest| *rest > 0).map(|rest| {
             format!(

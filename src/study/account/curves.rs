@@ -9,6 +9,7 @@ use crate::distribution::{Noise, OutputPair};
 use crate::divergence::{Conversion, RdpCurve, order_grid};
 use crate::error::Result;
 use crate::mechanism::{Mechanism, NoisyArgmax, RandomVotes};
+use crate::order;
 use crate::parallel;
 use crate::quantity::{Delta, Order};
 use crate::record::{RecordedQuery, ScenarioQuery};
@@ -72,7 +73,7 @@ pub fn some_orders(requested: &[Order]) -> Vec<Order> {
 
 fn with(mut orders: Vec<Order>, requested: &[Order]) -> Vec<Order> {
     orders.extend(requested);
-    orders.sort_by(|a, b| a.get().total_cmp(&b.get()));
+    order::sort(&mut orders, |a, b| a.get().total_cmp(&b.get()));
     orders.dedup();
     orders
 }

@@ -26,6 +26,7 @@ use crate::divergence::Conversion;
 use crate::error::{Error, Result};
 use crate::mechanism::NoisyArgmax;
 use crate::model;
+use crate::order;
 use crate::quantity::{Delta, Order};
 use crate::record::{Composition, RecordedQuery, ScenarioQuery};
 use curves::NamedCurve;
@@ -217,7 +218,7 @@ fn deltas(requested: Delta) -> Vec<Delta> {
     if requested.get() > 0.0 {
         deltas.push(requested.get());
     }
-    deltas.sort_by(|a, b| b.total_cmp(a));
+    order::falling(&mut deltas);
     deltas.dedup();
     deltas.into_iter().filter_map(|delta| Delta::new(delta).ok()).collect()
 }

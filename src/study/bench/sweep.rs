@@ -7,6 +7,7 @@ use super::growth::{Term, fit};
 use super::machine::{cores, debug_build, name, pool};
 use super::works::BenchWork;
 use crate::error::{Error, Result};
+use crate::order;
 use crate::simulate::{ArgmaxSampler, BLOCK_SAMPLES, Sampler, Stream, StreamId, World};
 use rayon::ThreadPool;
 use serde::Serialize;
@@ -288,7 +289,7 @@ impl Model {
             Varied::ALL.iter().all(|&other| other == varied || one.point.value(other) == SweepPoint::BASE.value(other))
         };
         let mut series: Vec<&Measured> = measured.iter().filter(fixed).collect();
-        series.sort_by(|a, b| a.point.value(varied).total_cmp(&b.point.value(varied)));
+        order::sort(&mut series, |a, b| a.point.value(varied).total_cmp(&b.point.value(varied)));
         let one_thread = series.iter().find(|one| one.point == SweepPoint::BASE).map(|one| one.nanoseconds());
         let row = |one: &&Measured| {
             let modeled = (one.point.threads == 1).then(|| self.cost(&one.point));

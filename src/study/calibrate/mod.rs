@@ -15,6 +15,7 @@ use crate::bound::{AtMost, Direction};
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
 use crate::mechanism::{LargestLoss, Mechanism, NoiseFamily, Relation};
+use crate::order;
 use crate::quantity::{Epsilon, Probability};
 use profile::{Enclosure, Profiles};
 use search::{CLOSE, CLOSEST, Least, least, rounded_down};
@@ -231,10 +232,10 @@ impl CalibrateStudy {
         let bound = if by_losses { ProfileKind::LargestLoss } else { by_profile };
         let goal = match self.goal {
             Goal::Epsilon { delta, .. } => Some(delta.get()),
-            _ => None,
+            Goal::Mu(_) | Goal::TruePositiveRate { .. } | Goal::Advantage(_) | Goal::Posterior { .. } => None,
         };
         let mut deltas: Vec<f64> = DELTAS.into_iter().chain(goal).collect();
-        deltas.sort_by(|a, b| b.total_cmp(a));
+        order::falling(&mut deltas);
         deltas.dedup();
         let epsilon = |delta: f64| {
             let epsilon = AtMost::new(profile.epsilon(delta)).min(largest_loss);

@@ -122,7 +122,7 @@ impl Profiles {
     fn losses(&self, mechanism: &dyn Mechanism, cells: usize) -> Result<Option<Losses>> {
         match mechanism.kind().relation {
             Relation::OneRecord | Relation::OneVoter => {}
-            _ => return Ok(None),
+            Relation::MovedVote | Relation::EveryCount => return Ok(None),
         }
         match of_release(&self.release(mechanism)?, 1, Order::new(2.0)?, cells) {
             // Theorems may know more.

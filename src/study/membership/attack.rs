@@ -101,7 +101,12 @@ impl Attack {
         match self {
             Self::Neighbor(_) => LooksAt::Neighbor,
             Self::Encoder { .. } => LooksAt::Encoder,
-            _ => LooksAt::Sample,
+            Self::Lira { .. }
+            | Self::LabelOnly(_)
+            | Self::Threshold { .. }
+            | Self::Rmia(_)
+            | Self::Risk { .. }
+            | Self::Trained { .. } => LooksAt::Sample,
         }
     }
 

@@ -6,6 +6,7 @@ use super::position::{PositionLeakage, Shown, is_above};
 use super::transcript_losses::Losses;
 use crate::audit::Rectangle;
 use crate::bound::{Direction, Validity};
+use crate::order;
 use crate::quantity::Order;
 use crate::record::TokenRecording;
 use crate::study::number::Number;
@@ -235,7 +236,7 @@ impl Sums {
     pub(super) fn leaking(&self, top: usize) -> Vec<LeakingPositionRow> {
         let value = |position: &&TokenPositionRow| position.largest[0].3;
         let mut rows: Vec<&TokenPositionRow> = self.positions.iter().collect();
-        rows.sort_by(|a, b| value(b).total_cmp(&value(a)));
+        order::sort(&mut rows, |a, b| value(b).total_cmp(&value(a)));
         rows.truncate(top);
         let row = |one: &TokenPositionRow| {
             let (_, of, direction, divergence) = one.largest[0];

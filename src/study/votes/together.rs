@@ -8,6 +8,7 @@ use crate::distribution::{Noise, OutcomeDistribution, OutputPair};
 use crate::divergence::SharedTeachers;
 use crate::error::Result;
 use crate::model::{Composition, VoteModel};
+use crate::order;
 use crate::parallel;
 use crate::quantity::Order;
 use crate::study::composed::{ComposedSection, CurveKind, LowerCurves, Meaning, Observed, curves, meaning, orders};
@@ -68,7 +69,7 @@ impl VotesStudy {
             found.extend(curves((statement.name, CurveKind::Upper), &orders, [upper_meaning; 2], bounds, upper)?);
         }
         // Direction by direction, as they are read.
-        found.sort_by_key(|curve| curve.direction as usize);
+        order::sort(&mut found, |a, b| (a.direction as usize).cmp(&(b.direction as usize)));
         Ok(Some(ComposedSection {
             composition: mode.to_string(),
             sequence: sequence.words,
@@ -140,7 +141,7 @@ fn shared(
                 OutcomeDistribution::from_probabilities(model.probabilities_marked())?,
             )?)
         }
-        _ => return Ok(curves),
+        VoteModel::PromptPate(_) | VoteModel::PrivateKnn(_) => return Ok(curves),
     };
     curves.push(("shared-teachers-cap", CurveKind::Upper, cap));
     Ok(curves)
