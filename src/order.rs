@@ -51,7 +51,7 @@ mod tests {
                 .collect();
             let (mut sorted, mut expected) = (things.clone(), things.clone());
             sort(&mut sorted, |a, b| b.0.cmp(&a.0));
-            expected.sort_by(|a, b| b.0.cmp(&a.0));
+            expected.sort_by_key(|thing| std::cmp::Reverse(thing.0));
             assert_eq!(sorted, expected);
             let order = positions(count, |a, b| things[b].0.cmp(&things[a].0));
             assert!(order.iter().map(|&place| things[place]).eq(expected));
