@@ -1,8 +1,9 @@
 //! Clopper-Pearson limits: on the right side, and close.
 
 use super::check::{Side, TableCheck};
-use super::{Decimal, load};
-use leakbound::interval::{BinomialCounts, ProportionLimit, clopper_pearson_lower, clopper_pearson_upper};
+use super::{Case, Decimal};
+use leakbound::Result;
+use leakbound::interval::{BinomialCounts, clopper_pearson_lower, clopper_pearson_upper};
 use leakbound::quantity::FailureProbability;
 use serde::Deserialize;
 
@@ -13,49 +14,34 @@ fn tolerance(alpha: f64) -> f64 {
 }
 
 #[derive(Deserialize)]
-struct Entry {
-    inputs: Inputs,
-    expected: Expected,
-}
-
-#[derive(Deserialize)]
-struct Inputs {
+pub(super) struct Inputs {
     k: u64,
     n: u64,
-    alpha: f64,
+    alpha: FailureProbability,
 }
 
 #[derive(Deserialize)]
-struct Expected {
+pub(super) struct Expected {
     lower: Decimal,
     one_minus_lower: Decimal,
     upper: Decimal,
     one_minus_upper: Decimal,
 }
 
-pub(super) fn compare(check: &mut TableCheck) {
-    for Entry { inputs: Inputs { k, n, alpha }, expected } in load::<Entry>(check.table) {
-        check.begin(format!("k {k} n {n} alpha {alpha:e}"));
-        let limits = || -> leakbound::Result<(ProportionLimit, ProportionLimit)> {
-            let (counts, failure) = (BinomialCounts::new(k, n)?, FailureProbability::new(alpha)?);
-            Ok((clopper_pearson_lower(counts, failure)?, clopper_pearson_upper(counts, failure)?))
-        };
-        let (lower, upper) = match limits() {
-            Ok(limits) => limits,
-            Err(error) => {
-                check.fail(error.to_string());
-                continue;
-            }
-        };
-        let ends = [
-            ("lower", lower.value, expected.lower, Side::Below),
-            ("1-lower", lower.complement, expected.one_minus_lower, Side::Above),
-            ("upper", upper.value, expected.upper, Side::Above),
-            ("1-upper", upper.complement, expected.one_minus_upper, Side::Below),
-        ];
-        for (name, value, expected, side) in ends {
-            check.side(name, value, expected, side);
-            check.relative(name, value, expected, tolerance(alpha));
-        }
+pub(super) fn compare(check: &mut TableCheck, entry: Case<Inputs, Expected>) -> Result<()> {
+    let Case { inputs: Inputs { k, n, alpha }, expected } = entry;
+    check.begin(format!("k {k} n {n} alpha {alpha}"));
+    let counts = BinomialCounts::new(k, n)?;
+    let (lower, upper) = (clopper_pearson_lower(counts, alpha)?, clopper_pearson_upper(counts, alpha)?);
+    let ends = [
+        ("lower", lower.value, expected.lower, Side::Below),
+        ("1-lower", lower.complement, expected.one_minus_lower, Side::Above),
+        ("upper", upper.value, expected.upper, Side::Above),
+        ("1-upper", upper.complement, expected.one_minus_upper, Side::Below),
+    ];
+    for (name, value, expected, side) in ends {
+        check.side(name, value, expected, side);
+        check.relative(name, value, expected, tolerance(alpha.get()));
     }
+    Ok(())
 }

@@ -1,12 +1,13 @@
 //! Lower bounds from the counts of every outcome: never above the bound in real arithmetic, and hardly below.
 
 use super::check::{Side, TableCheck};
-use super::{Decimal, load, order};
+use super::{Case, Decimal};
+use leakbound::Result;
 use leakbound::audit::{KCutBox, SimultaneousIntervals};
 use leakbound::bound::Direction;
 use leakbound::counts::PairedCounts;
 use leakbound::interval::RectangleProbability;
-use leakbound::quantity::FailureProbability;
+use leakbound::quantity::{FailureProbability, Order};
 use serde::Deserialize;
 
 /// How far a bound may lie below its value in real arithmetic, relatively.
@@ -17,48 +18,34 @@ const LIMIT_MARGIN: f64 = 2e-13;
 const GAMMA_ERROR: f64 = 1e-8;
 
 #[derive(Deserialize)]
-struct Entry {
-    inputs: Inputs,
-    expected: Expected,
-}
-
-#[derive(Deserialize)]
-struct Inputs {
+pub(super) struct Inputs {
     counts: Vec<u64>,
     neighbor: Vec<u64>,
-    order: f64,
-    failure: f64,
+    order: Order,
+    failure: FailureProbability,
 }
 
 #[derive(Deserialize)]
-struct Expected {
+pub(super) struct Expected {
     r#box: Decimal,
     goodman: Decimal,
     edgeworth: Decimal,
     exact: Option<Decimal>,
 }
 
-pub(super) fn compare(check: &mut TableCheck) {
-    for Entry { inputs, expected } in load::<Entry>(check.table) {
-        check.begin(format!("{:?} {:?} order {}", inputs.counts, inputs.neighbor, inputs.order));
-        if let Err(error) = compare_entry(check, inputs, &expected) {
-            check.fail(error.to_string());
-        }
-    }
-}
-
-fn compare_entry(check: &mut TableCheck, inputs: Inputs, expected: &Expected) -> leakbound::Result<()> {
-    let labels = (0..inputs.counts.len()).map(|class| class.to_string()).collect();
-    let counts = PairedCounts::new(labels, inputs.counts, inputs.neighbor)?;
-    let failure = FailureProbability::new(inputs.failure)?;
-    let (a, forward) = (order(inputs.order), Direction::Forward);
+pub(super) fn compare(check: &mut TableCheck, entry: Case<Inputs, Expected>) -> Result<()> {
+    let Case { inputs: Inputs { counts, neighbor, order: a, failure }, expected } = entry;
+    check.begin(format!("{counts:?} {neighbor:?} order {a}"));
+    let labels = (0..counts.len()).map(|class| class.to_string()).collect();
+    let counts = PairedCounts::new(labels, counts, neighbor)?;
+    let forward = Direction::Forward;
     let least = KCutBox::new(&counts, failure)?.bound(a, forward).value;
     check.side("box", least, expected.r#box, Side::Below);
     check.absolute("box", least, expected.r#box, SLACK * expected.r#box.value + LIMIT_MARGIN);
     let goodman = SimultaneousIntervals::goodman(&counts, failure)?.bound(a, forward).value;
     check.side("goodman", goodman, expected.goodman, Side::Below);
     check.absolute("goodman", goodman, expected.goodman, SLACK * expected.goodman.value + LIMIT_MARGIN);
-    let sison_glaz = |wanted| -> leakbound::Result<f64> {
+    let sison_glaz = |wanted| -> Result<f64> {
         Ok(SimultaneousIntervals::sison_glaz(&counts, failure, wanted)?.bound(a, forward).value)
     };
     check.absolute("edgeworth", sison_glaz(RectangleProbability::Edgeworth)?, expected.edgeworth, GAMMA_ERROR);

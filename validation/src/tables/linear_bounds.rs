@@ -1,14 +1,14 @@
 //! Bounds from one linear functional: never above their formulas in real arithmetic, and hardly below.
 
 use super::check::{Side, TableCheck};
-use super::{Decimal, load, order};
+use super::{Case, Decimal};
 use leakbound::Result;
 use leakbound::audit::{HalfSpace, ReferenceDistributions, Region, Variational};
 use leakbound::bound::Direction;
 use leakbound::counts::PairedCounts;
 use leakbound::distribution::OutcomeDistribution;
 use leakbound::interval::BinomialCounts;
-use leakbound::quantity::FailureProbability;
+use leakbound::quantity::{FailureProbability, Order};
 use serde::Deserialize;
 
 /// How far a bound may lie below its value in real arithmetic, relatively.
@@ -20,23 +20,23 @@ const MARGIN: f64 = 1e-13;
 
 #[derive(Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-enum Entry {
-    HalfSpace { inputs: Pair, expected: Bounds },
-    Tangent { inputs: Ratios, expected: Bound },
+pub(super) enum Entry {
+    HalfSpace(Case<Pair, Bounds>),
+    Tangent(Case<Ratios, Bound>),
 }
 
 #[derive(Deserialize)]
-struct Pair {
+pub(super) struct Pair {
     x1: u64,
     n1: u64,
     x2: u64,
     n2: u64,
-    order: f64,
-    g: f64,
+    order: Order,
+    g: FailureProbability,
 }
 
 #[derive(Deserialize)]
-struct Bounds {
+pub(super) struct Bounds {
     width: Decimal,
     difference: Decimal,
     forward: Decimal,
@@ -46,38 +46,32 @@ struct Bounds {
 }
 
 #[derive(Deserialize)]
-struct Ratios {
+pub(super) struct Ratios {
     x: Vec<u64>,
     y: Vec<u64>,
     log_ratio: Vec<f64>,
-    order: f64,
-    g: f64,
+    order: Order,
+    g: FailureProbability,
 }
 
 #[derive(Deserialize)]
-struct Bound {
+pub(super) struct Bound {
     bound: Decimal,
 }
 
-pub(super) fn compare(check: &mut TableCheck) {
-    for entry in load::<Entry>(check.table) {
-        let result = match entry {
-            Entry::HalfSpace { inputs, expected } => half_space(check, &inputs, &expected),
-            Entry::Tangent { inputs, expected } => tangent(check, &inputs, &expected),
-        };
-        if let Err(error) = result {
-            check.fail(error.to_string());
-        }
+pub(super) fn compare(check: &mut TableCheck, entry: Entry) -> Result<()> {
+    match entry {
+        Entry::HalfSpace(Case { inputs, expected }) => half_space(check, &inputs, &expected),
+        Entry::Tangent(Case { inputs, expected }) => tangent(check, inputs, &expected),
     }
 }
 
 fn half_space(check: &mut TableCheck, inputs: &Pair, expected: &Bounds) -> Result<()> {
-    let &Pair { x1, n1, x2, n2, order: a, g } = inputs;
-    check.begin(format!("{x1}/{n1} against {x2}/{n2}, order {a}, g {g:e}"));
-    let failure = FailureProbability::new(g)?;
-    let space = HalfSpace::new(BinomialCounts::new(x1, n1)?, BinomialCounts::new(x2, n2)?, failure)?;
+    let &Pair { x1, n1, x2, n2, order, g } = inputs;
+    check.begin(format!("{x1}/{n1} against {x2}/{n2}, order {order}, g {g}"));
+    let space = HalfSpace::new(BinomialCounts::new(x1, n1)?, BinomialCounts::new(x2, n2)?, g)?;
     check.side("difference", space.difference(), expected.difference, Side::Below);
-    let usual = g <= 0.1;
+    let usual = g.get() <= 0.1;
     if usual {
         check.absolute("difference", space.difference(), expected.difference, CLOSE * expected.width.value + 1e-10);
     } else {
@@ -87,16 +81,13 @@ fn half_space(check: &mut TableCheck, inputs: &Pair, expected: &Bounds) -> Resul
     let distribution = |p: f64| OutcomeDistribution::from_probabilities(&[p, 1.0 - p]);
     let labels = vec!["inside".to_owned(), "outside".to_owned()];
     let counts = PairedCounts::new(labels, vec![x1, n1 - x1], vec![x2, n2 - x2])?;
-    let region = Region::new(
-        &counts,
-        &ReferenceDistributions::from_distributions(&distribution(0.5)?, &distribution(0.375)?)?,
-        failure,
-    )?;
+    let reference = ReferenceDistributions::from_distributions(&distribution(0.5)?, &distribution(0.375)?)?;
+    let region = Region::new(&counts, &reference, g)?;
     for (direction, expected, least) in [
         (Direction::Forward, expected.forward, expected.forward_least),
         (Direction::Reverse, expected.reverse, expected.reverse_least),
     ] {
-        let value = space.bound(order(a), direction).value;
+        let value = space.bound(order, direction).value;
         check.side("half-space", value, expected, Side::Below);
         // Where nearly all of P and none of Q lies inside, 1 - p has the rounding error of a number of size 1.
         let slack = SLACK + 1e-14 / (1.0 - space.difference());
@@ -104,14 +95,14 @@ fn half_space(check: &mut TableCheck, inputs: &Pair, expected: &Bounds) -> Resul
         if usual {
             check.absolute("half-space", value, expected, open + slack * expected.value + MARGIN);
         }
-        check.side("region", region.bound(order(a), direction).value, expected, Side::Below);
+        check.side("region", region.bound(order, direction).value, expected, Side::Below);
     }
     Ok(())
 }
 
-fn tangent(check: &mut TableCheck, inputs: &Ratios, expected: &Bound) -> Result<()> {
-    let Ratios { x, y, log_ratio, order: a, g } = inputs;
-    check.begin(format!("{x:?} against {y:?}, order {a}, g {g:e}"));
+fn tangent(check: &mut TableCheck, inputs: Ratios, expected: &Bound) -> Result<()> {
+    let Ratios { x, y, log_ratio, order, g } = inputs;
+    check.begin(format!("{x:?} against {y:?}, order {order}, g {g}"));
     // Distributions with the same order of ratios, so that the groups are the outcomes.
     let weights: Vec<f64> = (0..x.len()).map(|class| 1.0 + class as f64).collect();
     let distribution = |weights: &[f64]| {
@@ -121,9 +112,9 @@ fn tangent(check: &mut TableCheck, inputs: &Ratios, expected: &Bound) -> Result<
     let reference =
         ReferenceDistributions::from_distributions(&distribution(&weights)?, &distribution(&vec![1.0; x.len()])?)?;
     let labels = (0..x.len()).map(|class| class.to_string()).collect();
-    let counts = PairedCounts::new(labels, x.clone(), y.clone())?;
-    let prepared = Variational::new(&counts, &reference, FailureProbability::new(*g)?, 1)?;
-    let value = prepared.bound_at(log_ratio, order(*a), Direction::Forward)?.value;
+    let counts = PairedCounts::new(labels, x, y)?;
+    let prepared = Variational::new(&counts, &reference, g, 1)?;
+    let value = prepared.bound_at(&log_ratio, order, Direction::Forward)?.value;
     check.side("tangent", value, expected.bound, Side::Below);
     check.absolute("tangent", value, expected.bound, SLACK * expected.bound.value + MARGIN);
     Ok(())

@@ -1,7 +1,8 @@
 //! Simultaneous intervals of multinomial proportions.
 
+use super::Decimal;
 use super::check::{Side, TableCheck};
-use super::{Decimal, load};
+use leakbound::Result;
 use leakbound::interval::{ProportionRange, RectangleProbability, goodman, sison_glaz};
 use leakbound::quantity::FailureProbability;
 use serde::Deserialize;
@@ -12,7 +13,7 @@ const END_ERROR: f64 = 1e-13;
 const GAMMA_ERROR: f64 = 1e-8;
 
 #[derive(Deserialize)]
-struct Entry {
+pub(super) struct Entry {
     kind: Kind,
     inputs: Inputs,
     expected: Expected,
@@ -32,7 +33,7 @@ enum Kind {
 struct Inputs {
     counts: Vec<u64>,
     #[serde(alias = "alpha")]
-    failure: f64,
+    failure: FailureProbability,
 }
 
 #[derive(Deserialize)]
@@ -43,19 +44,11 @@ struct Expected {
     gamma: Option<Decimal>,
 }
 
-pub(super) fn compare(check: &mut TableCheck) {
-    for Entry { kind, inputs, expected } in load::<Entry>(check.table) {
-        check.begin(format!("{:?} {:e}", inputs.counts, inputs.failure));
-        if let Err(error) = compare_entry(check, kind, &inputs, &expected) {
-            check.fail(error.to_string());
-        }
-    }
-}
-
-fn compare_entry(check: &mut TableCheck, kind: Kind, inputs: &Inputs, expected: &Expected) -> leakbound::Result<()> {
-    let failure = FailureProbability::new(inputs.failure)?;
+pub(super) fn compare(check: &mut TableCheck, Entry { kind, inputs, expected }: Entry) -> Result<()> {
+    let Inputs { counts, failure } = inputs;
+    check.begin(format!("{counts:?} {failure}"));
     if kind == Kind::Goodman {
-        let ranges = goodman(&inputs.counts, failure)?;
+        let ranges = goodman(&counts, failure)?;
         for (range, (&lower, &upper)) in ranges.iter().zip(expected.lower.iter().zip(&expected.upper)) {
             check.side("goodman lower", range.lower.value, lower, Side::Below);
             check.side("goodman upper", range.upper.value, upper, Side::Above);
@@ -65,13 +58,13 @@ fn compare_entry(check: &mut TableCheck, kind: Kind, inputs: &Inputs, expected: 
         return Ok(());
     }
     let wanted = if kind == Kind::Exact { RectangleProbability::Exact } else { RectangleProbability::Edgeworth };
-    let found = sison_glaz(&inputs.counts, failure, wanted)?;
+    let found = sison_glaz(&counts, failure, wanted)?;
     check.holds(found.probability == wanted, "the probability asked for");
     check.holds(Some(found.half_width) == expected.c, "the c of the table");
     if let Some(gamma) = expected.gamma {
         check.absolute("gamma", found.gamma, gamma, GAMMA_ERROR);
     }
-    let trials = inputs.counts.iter().sum::<u64>() as f64;
+    let trials = counts.iter().sum::<u64>() as f64;
     let ends = |range: &ProportionRange| [range.lower.value, range.upper.value];
     for (range, (&lower, &upper)) in found.ranges.iter().zip(expected.lower.iter().zip(&expected.upper)) {
         for (end, expected) in ends(range).into_iter().zip([lower, upper]) {

@@ -1,11 +1,12 @@
 //! Lower bounds from counts: never above the bound in real arithmetic, and hardly below.
 
+use super::Decimal;
 use super::check::{Side, TableCheck};
-use super::{Decimal, load, order};
+use leakbound::Result;
 use leakbound::audit::Rectangle;
 use leakbound::bound::Direction;
 use leakbound::interval::BinomialCounts;
-use leakbound::quantity::FailureProbability;
+use leakbound::quantity::{FailureProbability, Order};
 use serde::Deserialize;
 
 /// How far a bound may lie below its value in real arithmetic, relatively.
@@ -14,7 +15,7 @@ const SLACK: f64 = 1e-9;
 const LIMIT_MARGIN: f64 = 1e-13;
 
 #[derive(Deserialize)]
-struct Entry {
+pub(super) struct Entry {
     inputs: Inputs,
     expected: Expected,
     limits: Limits,
@@ -47,8 +48,8 @@ struct Inputs {
     n1: u64,
     x2: u64,
     n2: u64,
-    order: f64,
-    g: f64,
+    order: Order,
+    g: FailureProbability,
     tails: u8,
 }
 
@@ -58,46 +59,31 @@ struct Expected {
     termwise: Decimal,
 }
 
-pub(super) fn compare(check: &mut TableCheck) {
-    for Entry { inputs, expected, limits } in load::<Entry>(check.table) {
-        let Inputs { x1, n1, x2, n2, order: a, g, tails } = inputs;
-        check.begin(format!("{x1}/{n1} against {x2}/{n2}, order {a}, g {g:e}, {tails} tails"));
-        let rectangles = || -> leakbound::Result<(Rectangle, Option<Rectangle>)> {
-            let (p, q) = (BinomialCounts::new(x1, n1)?, BinomialCounts::new(x2, n2)?);
-            let failure = FailureProbability::new(g)?;
-            if tails == 4 {
-                let rectangle = Rectangle::four_tails(p, q, failure)?;
-                return Ok((rectangle, Some(rectangle)));
-            }
-            // The table's termwise value has g/2 on each of four limits: the rectangle of total 2g.
-            let all_four = FailureProbability::new(2.0 * g).ok();
-            let termwise = all_four.map(|failure| Rectangle::four_tails(p, q, failure)).transpose()?;
-            Ok((Rectangle::two_tails(p, q, failure)?, termwise))
-        };
-        match rectangles() {
-            Err(error) => check.fail(error.to_string()),
-            Ok((corner, termwise)) => {
-                bound(
-                    check,
-                    "corner",
-                    corner.corner(order(a), Direction::Forward).value,
-                    expected.corner,
-                    LIMIT_MARGIN,
-                );
-                match termwise {
-                    Some(rectangle) => {
-                        let value = rectangle.termwise(order(a), Direction::Forward).value;
-                        // The margin for the rounding of the exponents, as documented in the library.
-                        let margin = 1e-15 * (1.0 + a * limits.size()) / (a - 1.0);
-                        bound(check, "termwise", value, expected.termwise, LIMIT_MARGIN + margin);
-                    }
-                    None => {
-                        check.set_aside("termwise with g = 1/2 on each of four limits: their total is no probability")
-                    }
-                }
-            }
+pub(super) fn compare(check: &mut TableCheck, Entry { inputs, expected, limits }: Entry) -> Result<()> {
+    let Inputs { x1, n1, x2, n2, order, g, tails } = inputs;
+    check.begin(format!("{x1}/{n1} against {x2}/{n2}, order {order}, g {g}, {tails} tails"));
+    let (p, q) = (BinomialCounts::new(x1, n1)?, BinomialCounts::new(x2, n2)?);
+    let (corner, termwise) = if tails == 4 {
+        let rectangle = Rectangle::four_tails(p, q, g)?;
+        (rectangle, Some(rectangle))
+    } else {
+        // The table's termwise value has g/2 on each of four limits: the rectangle of total 2g.
+        let all_four = FailureProbability::new(2.0 * g.get()).ok();
+        let termwise = all_four.map(|failure| Rectangle::four_tails(p, q, failure)).transpose()?;
+        (Rectangle::two_tails(p, q, g)?, termwise)
+    };
+    let value = corner.corner(order, Direction::Forward).value;
+    bound(check, "corner", value, expected.corner, LIMIT_MARGIN);
+    match termwise {
+        Some(rectangle) => {
+            let value = rectangle.termwise(order, Direction::Forward).value;
+            // The margin for the rounding of the exponents, as documented in the library.
+            let margin = 1e-15 * (1.0 + order.get() * limits.size()) / (order.get() - 1.0);
+            bound(check, "termwise", value, expected.termwise, LIMIT_MARGIN + margin);
         }
+        None => check.set_aside("termwise with g = 1/2 on each of four limits: their total is no probability"),
     }
+    Ok(())
 }
 
 fn bound(check: &mut TableCheck, quantity: &'static str, value: f64, expected: Decimal, margin: f64) {

@@ -1,10 +1,11 @@
 //! The worst case of GNMax over all votes.
 
 use super::check::{Side, TableCheck};
-use super::{Decimal, load, order};
+use super::{Case, Decimal};
+use leakbound::Result;
 use leakbound::accountant::gnmax_worst_case;
 use leakbound::histogram::Adjacency;
-use leakbound::quantity::NoiseScale;
+use leakbound::quantity::{NoiseScale, Order};
 use serde::Deserialize;
 
 /// The width that is promised, and what the outward rounding adds.
@@ -13,40 +14,32 @@ const WIDTH: f64 = 1.001e-4;
 const WIDTH_OF_LINE: f64 = 3e-6;
 
 #[derive(Deserialize)]
-struct Entry {
-    inputs: Inputs,
-    expected: Expected,
+pub(super) struct Inputs {
+    order: Order,
+    sigma: NoiseScale,
 }
 
 #[derive(Deserialize)]
-struct Inputs {
-    order: f64,
-    sigma: f64,
-}
-
-#[derive(Deserialize)]
-struct Expected {
+pub(super) struct Expected {
     supremum: Option<Decimal>,
     two_classes: Decimal,
     one_class: Decimal,
 }
 
-pub(super) fn compare(check: &mut TableCheck) {
-    for Entry { inputs, expected } in load::<Entry>(check.table) {
-        let sigma = NoiseScale::new(inputs.sigma).expect("a table's scale is positive");
-        check.begin(format!("sigma {sigma} order {}", inputs.order));
-        let worst = gnmax_worst_case(order(inputs.order), sigma, Adjacency::Moved);
-        let supremum = expected.supremum.unwrap_or(expected.two_classes);
-        check.relative("supremum, above", worst.upper, supremum, WIDTH);
-        check.relative("supremum, below", worst.lower, supremum, WIDTH);
-        check.side("supremum, above", worst.upper, supremum, Side::Above);
-        check.side("supremum, below", worst.lower, supremum, Side::Below);
-        for adjacency in [Adjacency::Added, Adjacency::Removed] {
-            let worst = gnmax_worst_case(order(inputs.order), sigma, adjacency);
-            check.relative("one class, above", worst.upper, expected.one_class, WIDTH_OF_LINE);
-            check.relative("one class, below", worst.lower, expected.one_class, WIDTH_OF_LINE);
-            check.side("one class, above", worst.upper, expected.one_class, Side::Above);
-            check.side("one class, below", worst.lower, expected.one_class, Side::Below);
-        }
+pub(super) fn compare(check: &mut TableCheck, entry: Case<Inputs, Expected>) -> Result<()> {
+    let Case { inputs: Inputs { order, sigma }, expected } = entry;
+    check.begin(format!("sigma {sigma} order {order}"));
+    let supremum = expected.supremum.unwrap_or(expected.two_classes);
+    for (adjacency, [above, below], expected, width) in [
+        (Adjacency::Moved, ["supremum, above", "supremum, below"], supremum, WIDTH),
+        (Adjacency::Added, ["one class, above", "one class, below"], expected.one_class, WIDTH_OF_LINE),
+        (Adjacency::Removed, ["one class, above", "one class, below"], expected.one_class, WIDTH_OF_LINE),
+    ] {
+        let worst = gnmax_worst_case(order, sigma, adjacency);
+        check.relative(above, worst.upper, expected, width);
+        check.relative(below, worst.lower, expected, width);
+        check.side(above, worst.upper, expected, Side::Above);
+        check.side(below, worst.lower, expected, Side::Below);
     }
+    Ok(())
 }
