@@ -87,8 +87,7 @@ fn several_attacks_are_planned_and_share_the_failure_probability() {
     assert!(text.contains("hidden.npy") && text.contains("2, each with a failure probability of 0.025"), "{text}");
     let line = desk.rejected(2, "canaries audit plan.json hidden.npy shown.npy shown.npy");
     assert!(line.contains("3 sets of scores, expected 1 to 2, as planned"), "{line}");
-    let line = desk.rejected(2, "canaries plan --canaries 400 --attacks 0");
-    assert!(line.contains("--attacks"), "{line}");
+    desk.is_rejected(2, "canaries plan --canaries 400 --attacks 0", "--attacks");
 }
 
 /// A claim of μ needs a bound of μ, and nested guesses have none.
@@ -127,8 +126,7 @@ fn bad_plans_and_scores_are_one_line() {
     desk.file("changed.json", changed.to_string());
     desk.file("scores.npy", npy(&Array1::from(scores(&coins))));
     let fails = |status: i32, words: &str, expected: &str| {
-        let line = desk.rejected(status, words);
-        assert!(line.contains(expected), "{words}: {line}");
+        desk.is_rejected(status, words, expected);
     };
     fails(1, "canaries audit plan.json short.npy", "found shape [399], expected 400 scores");
     fails(1, "canaries audit plan.json unknown.csv", "line 3, column canary: found `400`");

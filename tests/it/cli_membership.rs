@@ -126,43 +126,40 @@ fn recordings_that_cannot_be_used_are_one_line() {
         let (status, line) = desk.failed(&format!("membership {words}"));
         format!("{status}: {line}")
     };
-    insta::assert_snapshot!(
-        [
-            rejected("lira none.npz"),
-            rejected("lira none*.npz"),
-            rejected("lira always.npz"),
-            rejected("lira nan.npz"),
-            rejected("lira single.npz"),
-            rejected("lira cut.npz"),
-            rejected("lira one.npy"),
-            rejected("lira empty"),
-            rejected("lira s.npz --victims 16"),
-            rejected("lira s.npz --variant leakpro"),
-            rejected("lira s.npz always.npz"),
-            rejected("lira nan.npz --score hinge"),
-            rejected("attacker always.npz"),
-            rejected("rmia s.npz --gamma 0"),
-            rejected("label-only s.npz --strength -1"),
-            rejected("lira s.npz --keep s.npz"),
-        ]
-        .join("\n"),
-        @"
-        1: none.npz: cannot read: No such file or directory (os error 2)
-        1: none*.npz: whole file: found a pattern that no file fits, expected a pattern of at least 1 file
-        1: always.npz: array `keep`: found only samples that every model was trained on or none, expected samples that some models were trained on and others were not
-        1: nan.npz: array `scores`, index [0, 0, 0]: found `NaN`, expected a number of magnitude up to 1e100
-        1: single.npz: array `scores`: found a single model, expected at least 2 models: the others are what a victim is compared with; hint: of one model, `leakbound audit scores` takes the score of each sample and whether it was trained on it
-        1: cut.npz: whole file: found an archive without its directory, expected a complete numpy archive (.npz); hint: the file may be cut off
-        1: one.npy: whole file: found a single array (.npy), expected shadow models: .npz, .csv, or a folder of arrays; hint: name its folder, or the arrays with --logits, --labels and --keep
-        1: empty: whole folder: found files none, expected `keep.npy` and `logits.npy`, `scores.npy` or `embeddings.npy`, or folders `experiment_I_of_N`
-        2: victim = 16 is not in the models that were recorded, each once
-        2: LiRA: variant leakpro has one view of a sample, not 2
-        1: always.npz: array `scores`: found scores, expected logits as in the files before it
-        2: --score: scores are recorded already; it is for recorded logits
-        1: always.npz: array `keep`: found only samples that every model was trained on or none, expected samples that some models were trained on and others were not
-        2: gamma of RMIA = 0 is not in [1, inf)
-        2: strength C of a logistic regression = -1 is not in (0, inf)
-        2: --labels and --keep: they go with --logits or --scores; other recordings hold them
-        "
-    );
+    let lines = [
+        rejected("lira none.npz"),
+        rejected("lira none*.npz"),
+        rejected("lira always.npz"),
+        rejected("lira nan.npz"),
+        rejected("lira single.npz"),
+        rejected("lira cut.npz"),
+        rejected("lira one.npy"),
+        rejected("lira empty"),
+        rejected("lira s.npz --victims 16"),
+        rejected("lira s.npz --variant leakpro"),
+        rejected("lira s.npz always.npz"),
+        rejected("lira nan.npz --score hinge"),
+        rejected("attacker always.npz"),
+        rejected("rmia s.npz --gamma 0"),
+        rejected("label-only s.npz --strength -1"),
+        rejected("lira s.npz --keep s.npz"),
+    ];
+    insta::assert_snapshot!(lines.join("\n"), @"
+    1: none.npz: cannot read: No such file or directory (os error 2)
+    1: none*.npz: whole file: found a pattern that no file fits, expected a pattern of at least 1 file
+    1: always.npz: array `keep`: found only samples that every model was trained on or none, expected samples that some models were trained on and others were not
+    1: nan.npz: array `scores`, index [0, 0, 0]: found `NaN`, expected a number of magnitude up to 1e100
+    1: single.npz: array `scores`: found a single model, expected at least 2 models: the others are what a victim is compared with; hint: of one model, `leakbound audit scores` takes the score of each sample and whether it was trained on it
+    1: cut.npz: whole file: found an archive without its directory, expected a complete numpy archive (.npz); hint: the file may be cut off
+    1: one.npy: whole file: found a single array (.npy), expected shadow models: .npz, .csv, or a folder of arrays; hint: name its folder, or the arrays with --logits, --labels and --keep
+    1: empty: whole folder: found files none, expected `keep.npy` and `logits.npy`, `scores.npy` or `embeddings.npy`, or folders `experiment_I_of_N`
+    2: victim = 16 is not in the models that were recorded, each once
+    2: LiRA: variant leakpro has one view of a sample, not 2
+    1: always.npz: array `scores`: found scores, expected logits as in the files before it
+    2: --score: scores are recorded already; it is for recorded logits
+    1: always.npz: array `keep`: found only samples that every model was trained on or none, expected samples that some models were trained on and others were not
+    2: gamma of RMIA = 0 is not in [1, inf)
+    2: strength C of a logistic regression = -1 is not in (0, inf)
+    2: --labels and --keep: they go with --logits or --scores; other recordings hold them
+    ");
 }

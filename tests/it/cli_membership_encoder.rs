@@ -131,39 +131,36 @@ fn encoders_that_cannot_be_attacked_are_one_line() {
         let (status, line) = desk.failed(&format!("membership {words}"));
         format!("{status}: {line}")
     };
-    insta::assert_snapshot!(
-        [
-            rejected("lira nan.npz"),
-            rejected("threshold zero.npz"),
-            rejected("lira one.npz"),
-            rejected("lira three.npz --pairs disjoint"),
-            rejected("lira large.npz --max-memory 64K"),
-            rejected("lira s.npz --answers encoder"),
-            rejected("lira encoder.npz --answers sample"),
-            rejected("lira encoder.npz --score hinge"),
-            rejected("rmia encoder.npz"),
-            rejected("label-only encoder.npz"),
-            rejected("attacker both.npz --answers encoder"),
-            rejected("compare s.npz --attacks encoder-threshold"),
-            rejected("lira s.npz encoder.npz"),
-            rejected("lira both.npz s.npz"),
-        ]
-        .join("\n"),
-        @"
-        1: nan.npz: array `embeddings`, index [3, 2, 1, 4]: found `NaN`, expected a finite number
-        1: zero.npz: array `embeddings`, index [3, 2, 1]: found a vector of zeros, expected a vector with a direction; hint: the cosine with a vector of zeros has no value; leave out samples whose units are all off
-        1: one.npz: array `embeddings`: found shape [16, 12, 1, 5], expected at least 2 views on axis 2, which are compared with each other
-        2: cosine similarity of embeddings: 3 views do not split into pairs
-        1: large.npz: array `embeddings`: found data that take 3.7 MiB of memory, expected at most 64.0 KiB; hint: numpy.save or savez write it so that it is read in pieces
-        2: attack on an encoder: no embeddings of views are recorded
-        2: attack on the answers on samples: neither logits nor scores are recorded
-        2: --score: it looks at logits, and the score of an encoder is the similarity of its views
-        2: RMIA: it looks at confidences, and the score of an encoder is the similarity of its views
-        2: label-only attack: it looks at right and wrong answers, and the score of an encoder is the similarity of its views
-        2: trained attacker: it looks at all confidences, and the score of an encoder is the similarity of its views
-        2: attack on an encoder: no embeddings of views are recorded
-        1: encoder.npz: array `embeddings`: found embeddings, expected logits as in the files before it
-        1: both.npz: array `embeddings`: found 16 models, 12 samples, expected 32 models, 12 samples as of `logits`; hint: every file has the array, or none
-        "
-    );
+    let lines = [
+        rejected("lira nan.npz"),
+        rejected("threshold zero.npz"),
+        rejected("lira one.npz"),
+        rejected("lira three.npz --pairs disjoint"),
+        rejected("lira large.npz --max-memory 64K"),
+        rejected("lira s.npz --answers encoder"),
+        rejected("lira encoder.npz --answers sample"),
+        rejected("lira encoder.npz --score hinge"),
+        rejected("rmia encoder.npz"),
+        rejected("label-only encoder.npz"),
+        rejected("attacker both.npz --answers encoder"),
+        rejected("compare s.npz --attacks encoder-threshold"),
+        rejected("lira s.npz encoder.npz"),
+        rejected("lira both.npz s.npz"),
+    ];
+    insta::assert_snapshot!(lines.join("\n"), @"
+    1: nan.npz: array `embeddings`, index [3, 2, 1, 4]: found `NaN`, expected a finite number
+    1: zero.npz: array `embeddings`, index [3, 2, 1]: found a vector of zeros, expected a vector with a direction; hint: the cosine with a vector of zeros has no value; leave out samples whose units are all off
+    1: one.npz: array `embeddings`: found shape [16, 12, 1, 5], expected at least 2 views on axis 2, which are compared with each other
+    2: cosine similarity of embeddings: 3 views do not split into pairs
+    1: large.npz: array `embeddings`: found data that take 3.7 MiB of memory, expected at most 64.0 KiB; hint: numpy.save or savez write it so that it is read in pieces
+    2: attack on an encoder: no embeddings of views are recorded
+    2: attack on the answers on samples: neither logits nor scores are recorded
+    2: --score: it looks at logits, and the score of an encoder is the similarity of its views
+    2: RMIA: it looks at confidences, and the score of an encoder is the similarity of its views
+    2: label-only attack: it looks at right and wrong answers, and the score of an encoder is the similarity of its views
+    2: trained attacker: it looks at all confidences, and the score of an encoder is the similarity of its views
+    2: attack on an encoder: no embeddings of views are recorded
+    1: encoder.npz: array `embeddings`: found embeddings, expected logits as in the files before it
+    1: both.npz: array `embeddings`: found 16 models, 12 samples, expected 32 models, 12 samples as of `logits`; hint: every file has the array, or none
+    ");
 }

@@ -90,23 +90,20 @@ fn neighbors_that_do_not_fit_are_one_line() {
         let (status, line) = desk.failed(&format!("membership {words}"));
         format!("{status}: {line}")
     };
-    insta::assert_snapshot!(
-        [
-            rejected("lira nan.npz --answers neighbor"),
-            rejected("lira samples.npz"),
-            rejected("lira classes.npz"),
-            rejected("lira alone.npz"),
-            rejected("lira s.npz --answers neighbor"),
-            rejected("threshold selena.npz s.npz --answers neighbor"),
-        ]
-        .join("\n"),
-        @"
-        1: nan.npz: array `neighbor_logits`, index [4, 3, 1, 2]: found `NaN`, expected a finite number
-        1: samples.npz: array `neighbor_logits`: found 16 models, 11 samples, 3 classes, expected 16 models, 12 samples, 3 classes as of `logits`; hint: every file has the array, or none
-        1: classes.npz: array `neighbor_logits`: found 16 models, 12 samples, 2 classes, expected 16 models, 12 samples, 3 classes as of `logits`; hint: every file has the array, or none
-        1: alone.npz: array `neighbor_logits`: found logits at the neighbors of samples without the samples' own, expected the array `logits` beside them
-        2: attack through neighbors: no answers at the nearest neighbors of the samples are recorded
-        1: selena.npz: array `neighbor_logits`: found 16 models, 12 samples, 3 classes, expected 32 models, 12 samples, 3 classes as of `logits`; hint: every file has the array, or none
-        "
-    );
+    let lines = [
+        rejected("lira nan.npz --answers neighbor"),
+        rejected("lira samples.npz"),
+        rejected("lira classes.npz"),
+        rejected("lira alone.npz"),
+        rejected("lira s.npz --answers neighbor"),
+        rejected("threshold selena.npz s.npz --answers neighbor"),
+    ];
+    insta::assert_snapshot!(lines.join("\n"), @"
+    1: nan.npz: array `neighbor_logits`, index [4, 3, 1, 2]: found `NaN`, expected a finite number
+    1: samples.npz: array `neighbor_logits`: found 16 models, 11 samples, 3 classes, expected 16 models, 12 samples, 3 classes as of `logits`; hint: every file has the array, or none
+    1: classes.npz: array `neighbor_logits`: found 16 models, 12 samples, 2 classes, expected 16 models, 12 samples, 3 classes as of `logits`; hint: every file has the array, or none
+    1: alone.npz: array `neighbor_logits`: found logits at the neighbors of samples without the samples' own, expected the array `logits` beside them
+    2: attack through neighbors: no answers at the nearest neighbors of the samples are recorded
+    1: selena.npz: array `neighbor_logits`: found 16 models, 12 samples, 3 classes, expected 32 models, 12 samples, 3 classes as of `logits`; hint: every file has the array, or none
+    ");
 }

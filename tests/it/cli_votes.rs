@@ -15,39 +15,36 @@ fn json(words: &str) -> Value {
 #[test]
 fn options_of_another_model_are_rejected() {
     let votes = |more: &str| Desk::root().rejected(2, &format!("audit votes {FASHION} --noise gaussian:40 {more}"));
-    insta::assert_snapshot!(
-        [
-            votes("--model pate --k 200"),
-            votes("--model capc --rate 0.2"),
-            votes("--model pate --candidates test"),
-            votes("--model prompt-pate --train a.npz"),
-            votes("--model capc --changed 2"),
-            votes("--model prompt-pate --changed 2"),
-            votes("--model pate --changed 0"),
-            votes("--model pate --changed 65"),
-            votes("--model private-knn --rate 0"),
-            votes("--model private-knn --rate nan"),
-            votes("--model private-knn --k 0"),
-            votes("--model private-knn --candidates near"),
-            votes("--model pate --sampling guess"),
-        ]
-        .join("\n"),
-        @r"
-        --k: only --model private-knn has it
-        --rate: only --model private-knn has it
-        --candidates: only --model private-knn has it
-        --train: only --model private-knn has it
-        --changed: the changed points of CaPC are all with one party, which has one vote
-        --changed: the votes of both worlds are recorded
-        invalid value '0' for '--changed <M>': `0` is not a whole number in [1, 64]
-        invalid value '65' for '--changed <M>': `65` is not a whole number in [1, 64]
-        invalid value '0' for '--rate <GAMMA>': subsampling rate = 0 is not in (0, 1]
-        invalid value 'nan' for '--rate <GAMMA>': subsampling rate = NaN is not in (0, 1]
-        invalid value '0' for '--k <K>': `0` is not a whole number in [1, 1e6]
-        invalid value 'near' for '--candidates <WHERE>': search for the added point `near` cannot be read; expected train, test or embedding
-        invalid value 'guess' for '--sampling <SAMPLING>': expected monte-carlo, exact-distribution
-        "
-    );
+    let lines = [
+        votes("--model pate --k 200"),
+        votes("--model capc --rate 0.2"),
+        votes("--model pate --candidates test"),
+        votes("--model prompt-pate --train a.npz"),
+        votes("--model capc --changed 2"),
+        votes("--model prompt-pate --changed 2"),
+        votes("--model pate --changed 0"),
+        votes("--model pate --changed 65"),
+        votes("--model private-knn --rate 0"),
+        votes("--model private-knn --rate nan"),
+        votes("--model private-knn --k 0"),
+        votes("--model private-knn --candidates near"),
+        votes("--model pate --sampling guess"),
+    ];
+    insta::assert_snapshot!(lines.join("\n"), @r"
+    --k: only --model private-knn has it
+    --rate: only --model private-knn has it
+    --candidates: only --model private-knn has it
+    --train: only --model private-knn has it
+    --changed: the changed points of CaPC are all with one party, which has one vote
+    --changed: the votes of both worlds are recorded
+    invalid value '0' for '--changed <M>': `0` is not a whole number in [1, 64]
+    invalid value '65' for '--changed <M>': `65` is not a whole number in [1, 64]
+    invalid value '0' for '--rate <GAMMA>': subsampling rate = 0 is not in (0, 1]
+    invalid value 'nan' for '--rate <GAMMA>': subsampling rate = NaN is not in (0, 1]
+    invalid value '0' for '--k <K>': `0` is not a whole number in [1, 1e6]
+    invalid value 'near' for '--candidates <WHERE>': search for the added point `near` cannot be read; expected train, test or embedding
+    invalid value 'guess' for '--sampling <SAMPLING>': expected monte-carlo, exact-distribution
+    ");
 }
 
 #[test]
@@ -66,29 +63,26 @@ fn what_a_recording_does_not_have_is_named() {
     let knn = |status, more: &str| {
         desk.rejected(status, &format!("audit votes {more} --model private-knn --noise gaussian:2 --rate 0.9"))
     };
-    insta::assert_snapshot!(
-        [
-            knn(2, "ranked.npz --k 50"),
-            knn(1, "ranked.npz --k 5 --adversary nat-advq"),
-            knn(1, "ranked.npz --k 5 --adversary pois-natq"),
-            knn(1, "ranked.npz --k 5 --adversary pois-natq --candidates embedding"),
-            knn(1, "features.npz --k 5"),
-            knn(1, "features.npz --k 5 --train train.npz"),
-            knn(1, "train.npz --k 5"),
-            knn(1, "ranked.npz --k 5 --train none.npz"),
-        ]
-        .join("\n"),
-        @r"
-        fit of Private-kNN: with probability 0.03 the 50 neighbors at rate 0.9 are not all among the 60 recorded; at most 1e-9 is allowed, so record more neighbors of each query
-        ranked.npz: whole file: found no such array, expected the array `query_label`, with which the query is added
-        ranked.npz: whole file: found no such array, expected the array `candidate_rank`, of test points that may be added
-        ranked.npz: whole file: found no such array, expected the array `query_features`, of shape (query, feature)
-        features.npz: whole file: found arrays `query_features`, expected the array `features`
-        train.npz: array `features`: found 1 features of each point, expected 2 as in `query_features`
-        train.npz: whole file: found arrays `features`, `labels`, expected the array `neighbour_labels` of shape (query, rank), or `query_features`
-        none.npz: cannot read: No such file or directory (os error 2)
-        "
-    );
+    let lines = [
+        knn(2, "ranked.npz --k 50"),
+        knn(1, "ranked.npz --k 5 --adversary nat-advq"),
+        knn(1, "ranked.npz --k 5 --adversary pois-natq"),
+        knn(1, "ranked.npz --k 5 --adversary pois-natq --candidates embedding"),
+        knn(1, "features.npz --k 5"),
+        knn(1, "features.npz --k 5 --train train.npz"),
+        knn(1, "train.npz --k 5"),
+        knn(1, "ranked.npz --k 5 --train none.npz"),
+    ];
+    insta::assert_snapshot!(lines.join("\n"), @r"
+    fit of Private-kNN: with probability 0.03 the 50 neighbors at rate 0.9 are not all among the 60 recorded; at most 1e-9 is allowed, so record more neighbors of each query
+    ranked.npz: whole file: found no such array, expected the array `query_label`, with which the query is added
+    ranked.npz: whole file: found no such array, expected the array `candidate_rank`, of test points that may be added
+    ranked.npz: whole file: found no such array, expected the array `query_features`, of shape (query, feature)
+    features.npz: whole file: found arrays `query_features`, expected the array `features`
+    train.npz: array `features`: found 1 features of each point, expected 2 as in `query_features`
+    train.npz: whole file: found arrays `features`, `labels`, expected the array `neighbour_labels` of shape (query, rank), or `query_features`
+    none.npz: cannot read: No such file or directory (os error 2)
+    ");
 }
 
 #[test]

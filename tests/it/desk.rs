@@ -109,6 +109,20 @@ impl Desk {
         line
     }
 
+    /// Demands that a run ends with this status, and with one line that has these words in it.
+    #[track_caller]
+    pub fn is_rejected(&self, status: i32, words: &(impl Words + ?Sized), part: &str) {
+        let line = self.rejected(status, words);
+        assert!(line.contains(part), "{:?}: {line}", words.words());
+    }
+
+    /// The same with a line that begins with these words.
+    #[track_caller]
+    pub fn is_rejected_as(&self, status: i32, words: &(impl Words + ?Sized), beginning: &str) {
+        let line = self.rejected(status, words);
+        assert!(line.starts_with(beginning), "{:?}: {line}", words.words());
+    }
+
     /// The status, 1 or 2, and the one line, without `error: `, of a run that must fail, soon, and leave no file
     /// behind.
     #[track_caller]

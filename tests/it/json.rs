@@ -24,6 +24,11 @@ pub fn numbers(value: &Value) -> Vec<f64> {
     rows(value).iter().map(number).collect()
 }
 
+/// Both ends of what is enclosed.
+pub fn ends(enclosed: &Value) -> [f64; 2] {
+    ["lower", "upper"].map(|end| number(&enclosed[end]))
+}
+
 /// The text that each row has under this name.
 pub fn texts<'a>(value: &'a Value, name: &str) -> Vec<&'a str> {
     rows(value).iter().map(|row| row[name].as_str().unwrap_or_else(|| panic!("no text {name} in {row}"))).collect()

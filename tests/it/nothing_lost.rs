@@ -91,8 +91,7 @@ fn a_file_that_has_grown_goes_on_where_it_was() {
         desk.file("log", &all[..end(first)]);
         desk.json("audit stream log --state s");
         desk.file("log", &all);
-        let line = desk.rejected(1, "audit stream log --state s");
-        assert!(line.starts_with(&format!("log: lines 1 to {}: found ", first + 1)), "{line}");
+        desk.is_rejected_as(1, "audit stream log --state s", &format!("log: lines 1 to {}: found ", first + 1));
         let grown = desk.json("audit stream log --state s --repeated skip");
         assert_eq!((&grown["bounds"], pairs(&grown)), (&whole["bounds"], 20_000));
         assert_eq!(codes(&grown), ["resumed"]);
@@ -449,8 +448,7 @@ fn texts_go_where_they_are_wanted() {
             let option = wrong.split(' ').next().unwrap();
             assert_eq!(line, format!("{option}: this command prints a text and nothing else"), "{words} {wrong}");
         }
-        let line = desk.rejected(1, &format!("{words} --output gone/file"));
-        assert!(line.starts_with("gone/file: cannot write"), "{line}");
+        desk.is_rejected_as(1, &format!("{words} --output gone/file"), "gone/file: cannot write");
     }
 }
 

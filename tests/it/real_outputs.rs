@@ -58,8 +58,7 @@ fn binning_says_what_it_needs() {
     desk.file("l.csv", laplace(200, 1.0));
     desk.file("nan.csv", "world,output\ns,0.5\ns_prime,nan\n");
     desk.file("words.csv", "world,output\ns,0.5\ns_prime,cat\n");
-    let line = desk.rejected(2, "audit counts l.csv --bins quantile:5");
-    assert!(line.contains("add --pilot-fraction 0.1, or declare"), "{line}");
+    desk.is_rejected(2, "audit counts l.csv --bins quantile:5", "add --pilot-fraction 0.1, or declare");
     for command in ["audit counts", "audit stream"] {
         let line = desk.rejected(1, &format!("{command} nan.csv --bins edges:0"));
         assert!(line.starts_with("nan.csv: line 3, column output: found `nan`"), "{line}");

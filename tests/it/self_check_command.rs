@@ -72,18 +72,15 @@ fn the_csv_has_a_row_for_each_bound() {
 
 #[test]
 fn what_it_cannot_do_is_rejected() {
-    insta::assert_snapshot!(
-        [
-            rejected(2, "validation/data/counts.csv --repetitions 0"),
-            rejected(2, "validation/data/counts.csv --repetitions 1e10"),
-            rejected(2, "validation/data/counts.csv --claim-epsilon 1"),
-        ]
-        .join("\n"),
-        @"
-        error: invalid value '0' for '--repetitions <R>': `0` is not a whole number in [1, 1e9]
-        error: invalid value '1e10' for '--repetitions <R>': `1e10` is not a whole number in [1, 1e9]
-        error: self-check: it tests the methods and no claims; `leakbound audit counts` tests them
-        "
-    );
+    let lines = [
+        rejected(2, "validation/data/counts.csv --repetitions 0"),
+        rejected(2, "validation/data/counts.csv --repetitions 1e10"),
+        rejected(2, "validation/data/counts.csv --claim-epsilon 1"),
+    ];
+    insta::assert_snapshot!(lines.join("\n"), @"
+    error: invalid value '0' for '--repetitions <R>': `0` is not a whole number in [1, 1e9]
+    error: invalid value '1e10' for '--repetitions <R>': `1e10` is not a whole number in [1, 1e9]
+    error: self-check: it tests the methods and no claims; `leakbound audit counts` tests them
+    ");
     assert!(rejected(1, "no-such-file.csv").contains("no-such-file.csv"));
 }
