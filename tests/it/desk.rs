@@ -59,6 +59,14 @@ impl Desk {
         fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
+    /// Demands that two files hold the same.
+    #[cfg(feature = "torch")]
+    #[track_caller]
+    pub fn are_the_same(&self, names: [&str; 2]) {
+        let [first, second] = names.map(|name| fs::read(self.path(name)).unwrap());
+        assert!(first == second, "{names:?}");
+    }
+
     /// Everything that lies in the folder, sorted.
     pub fn names(&self) -> Vec<String> {
         names(&self.folder)
@@ -87,6 +95,31 @@ impl Desk {
     #[track_caller]
     pub fn stdout(&self, words: &(impl Words + ?Sized)) -> String {
         self.run(words).printed(0)
+    }
+
+    /// What a run prints that ends with 0, whatever else it says.
+    #[cfg(feature = "torch")]
+    #[track_caller]
+    pub fn done(&self, words: &(impl Words + ?Sized)) -> String {
+        let ran = self.run(words);
+        assert_eq!(ran.status, 0, "{ran:?}");
+        ran.stdout
+    }
+
+    /// The document of such a run.
+    #[cfg(feature = "torch")]
+    #[track_caller]
+    pub fn done_json(&self, words: &str) -> Value {
+        serde_json::from_str(&self.done(&format!("{words} --format json"))).unwrap()
+    }
+
+    /// Demands that a run ends with this status and has these words on stderr.
+    #[cfg(feature = "torch")]
+    #[track_caller]
+    pub fn ends(&self, status: i32, words: &(impl Words + ?Sized), part: &str) -> Ran {
+        let ran = self.run(words);
+        assert!(ran.status == status && ran.stderr.contains(part), "{ran:?}");
+        ran
     }
 
     /// The document of a run that ends with 0 and says nothing else.
