@@ -1,9 +1,10 @@
 //! `leakbound membership`: what it prints, and what it says of recordings that it cannot use.
 
-use crate::arrays::npy;
+use crate::arrays::{Writer, npy};
 use crate::desk::Desk;
 use crate::json::{number, rows, texts};
 use ndarray::{Array1, Array2, Array3, Array4, array};
+use serde_json::Value;
 use std::fs;
 
 /// Which of twelve samples sixteen models were trained on.
@@ -20,19 +21,37 @@ pub fn logits() -> Array4<f32> {
     })
 }
 
-fn labels() -> Array1<i64> {
+pub fn labels() -> Array1<i64> {
     Array1::from_shape_fn(12, |s| (s % 3) as i64)
+}
+
+/// Adds answers under this name, with the labels and the truth.
+pub fn add_answers(writer: &mut Writer, name: &str, logits: &Array4<f32>) {
+    writer.add_array(name, logits).unwrap();
+    writer.add_array("labels", &labels()).unwrap();
+    writer.add_array("keep", &keep()).unwrap();
 }
 
 /// A folder with these answers in `s.npz`.
 pub fn recorded() -> Desk {
     let desk = Desk::new();
-    desk.compressed("s.npz", |writer| {
-        writer.add_array("logits", &logits()).unwrap();
-        writer.add_array("labels", &labels()).unwrap();
-        writer.add_array("keep", &keep()).unwrap();
-    });
+    desk.compressed("s.npz", |writer| add_answers(writer, "logits", &logits()));
     desk
+}
+
+/// The attacks of the rows at the level of the population.
+pub fn compared(document: &Value) -> Vec<&str> {
+    let levels = rows(&document["levels"]).iter().filter(|row| row["level"] == "population");
+    levels.map(|row| row["attack"].as_str().unwrap()).collect()
+}
+
+/// Status and line of `leakbound membership` with each of these words, which must fail.
+pub fn failures<const N: usize>(desk: &Desk, words: [&str; N]) -> String {
+    let failure = |words| {
+        let (status, line) = desk.failed(&format!("membership {words}"));
+        format!("{status}: {line}")
+    };
+    words.map(failure).join("\n")
 }
 
 /// Sixteen models, each left out in its turn: the side that a victim is left out of is the smaller one.
@@ -122,29 +141,25 @@ fn recordings_that_cannot_be_used_are_one_line() {
     desk.file("cut.npz", &whole[..whole.len() / 2]);
     desk.file("one.npy", b"\x93NUMPY");
     fs::create_dir(desk.path("empty")).unwrap();
-    let rejected = |words: &str| {
-        let (status, line) = desk.failed(&format!("membership {words}"));
-        format!("{status}: {line}")
-    };
-    let lines = [
-        rejected("lira none.npz"),
-        rejected("lira none*.npz"),
-        rejected("lira always.npz"),
-        rejected("lira nan.npz"),
-        rejected("lira single.npz"),
-        rejected("lira cut.npz"),
-        rejected("lira one.npy"),
-        rejected("lira empty"),
-        rejected("lira s.npz --victims 16"),
-        rejected("lira s.npz --variant leakpro"),
-        rejected("lira s.npz always.npz"),
-        rejected("lira nan.npz --score hinge"),
-        rejected("attacker always.npz"),
-        rejected("rmia s.npz --gamma 0"),
-        rejected("label-only s.npz --strength -1"),
-        rejected("lira s.npz --keep s.npz"),
+    let words = [
+        "lira none.npz",
+        "lira none*.npz",
+        "lira always.npz",
+        "lira nan.npz",
+        "lira single.npz",
+        "lira cut.npz",
+        "lira one.npy",
+        "lira empty",
+        "lira s.npz --victims 16",
+        "lira s.npz --variant leakpro",
+        "lira s.npz always.npz",
+        "lira nan.npz --score hinge",
+        "attacker always.npz",
+        "rmia s.npz --gamma 0",
+        "label-only s.npz --strength -1",
+        "lira s.npz --keep s.npz",
     ];
-    insta::assert_snapshot!(lines.join("\n"), @"
+    insta::assert_snapshot!(failures(&desk, words), @"
     1: none.npz: cannot read: No such file or directory (os error 2)
     1: none*.npz: whole file: found a pattern that no file fits, expected a pattern of at least 1 file
     1: always.npz: array `keep`: found only samples that every model was trained on or none, expected samples that some models were trained on and others were not

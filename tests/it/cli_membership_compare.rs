@@ -1,6 +1,6 @@
 //! `leakbound membership compare`: several attacks on one recording, as text, JSON, CSV and one page.
 
-use crate::cli_membership::{keep, logits, recorded};
+use crate::cli_membership::{compared, keep, logits, recorded};
 use crate::desk::{Desk, names};
 use crate::json::{codes, rows};
 use crate::report_pages::{checked, text_of};
@@ -31,12 +31,6 @@ fn desk() -> Desk {
         writer.add_array("keep", &keep()).unwrap();
     });
     desk
-}
-
-/// The attacks of the rows at the level of the population.
-fn compared(document: &Value) -> Vec<&str> {
-    let levels = rows(&document["levels"]).iter().filter(|row| row["level"] == "population");
-    levels.map(|row| row["attack"].as_str().unwrap()).collect()
 }
 
 #[test]

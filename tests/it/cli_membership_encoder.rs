@@ -1,10 +1,10 @@
 //! The attack on an encoder: `--answers encoder` and its place in `compare`.
 
-use crate::cli_membership::{keep, logits, recorded};
+use crate::cli_membership::{add_answers, compared, failures, keep, logits, recorded};
 use crate::desk::Desk;
-use crate::json::{codes, number, rows, texts};
+use crate::json::{codes, number, row, rows, texts};
 use crate::report_pages::checked;
-use ndarray::{Array1, Array4, Axis, Slice};
+use ndarray::{Array4, Axis, Slice};
 use serde_json::Value;
 
 /// Six views of each sample, which are more alike where the model was trained on it.
@@ -20,9 +20,7 @@ fn embeddings() -> Array4<f32> {
 fn desk() -> Desk {
     let desk = recorded();
     desk.compressed("both.npz", |writer| {
-        writer.add_array("logits", &logits()).unwrap();
-        writer.add_array("labels", &Array1::from_shape_fn(12, |s| (s % 3) as i64)).unwrap();
-        writer.add_array("keep", &keep()).unwrap();
+        add_answers(writer, "logits", &logits());
         writer.add_array("embeddings", &embeddings()).unwrap();
     });
     encoder(&desk, "encoder.npz", &embeddings());
@@ -34,12 +32,6 @@ fn encoder(desk: &Desk, name: &str, embeddings: &Array4<f32>) {
         writer.add_array("embeddings", embeddings).unwrap();
         writer.add_array("keep", &keep()).unwrap();
     });
-}
-
-/// The population under these attacks.
-fn compared(document: &Value) -> Vec<&str> {
-    let levels = rows(&document["levels"]).iter().filter(|row| row["level"] == "population");
-    levels.map(|row| row["attack"].as_str().unwrap()).collect()
 }
 
 #[test]
@@ -110,7 +102,7 @@ fn attacks_on_an_encoder_are_compared_where_there_is_one() {
     // Named where there is none: left out with its reason, or the reason alone.
     let named = desk.json("membership compare s.npz --attacks lira,encoder-lira --resamples 0");
     assert_eq!(compared(&named), ["lira"]);
-    let left_out = rows(&named["warnings"]).iter().find(|warning| warning["code"] == "attack-left-out").unwrap();
+    let left_out = row(&named["warnings"], "code", "attack-left-out");
     assert_eq!(left_out["message"], "encoder-lira is left out: no embeddings of views are recorded");
 }
 
@@ -127,27 +119,23 @@ fn encoders_that_cannot_be_attacked_are_one_line() {
     encoder(&desk, "one.npz", &views(1));
     encoder(&desk, "three.npz", &views(3));
     encoder(&desk, "large.npz", &Array4::from_elem((16, 12, 1000, 5), 1.0));
-    let rejected = |words: &str| {
-        let (status, line) = desk.failed(&format!("membership {words}"));
-        format!("{status}: {line}")
-    };
-    let lines = [
-        rejected("lira nan.npz"),
-        rejected("threshold zero.npz"),
-        rejected("lira one.npz"),
-        rejected("lira three.npz --pairs disjoint"),
-        rejected("lira large.npz --max-memory 64K"),
-        rejected("lira s.npz --answers encoder"),
-        rejected("lira encoder.npz --answers sample"),
-        rejected("lira encoder.npz --score hinge"),
-        rejected("rmia encoder.npz"),
-        rejected("label-only encoder.npz"),
-        rejected("attacker both.npz --answers encoder"),
-        rejected("compare s.npz --attacks encoder-threshold"),
-        rejected("lira s.npz encoder.npz"),
-        rejected("lira both.npz s.npz"),
+    let words = [
+        "lira nan.npz",
+        "threshold zero.npz",
+        "lira one.npz",
+        "lira three.npz --pairs disjoint",
+        "lira large.npz --max-memory 64K",
+        "lira s.npz --answers encoder",
+        "lira encoder.npz --answers sample",
+        "lira encoder.npz --score hinge",
+        "rmia encoder.npz",
+        "label-only encoder.npz",
+        "attacker both.npz --answers encoder",
+        "compare s.npz --attacks encoder-threshold",
+        "lira s.npz encoder.npz",
+        "lira both.npz s.npz",
     ];
-    insta::assert_snapshot!(lines.join("\n"), @"
+    insta::assert_snapshot!(failures(&desk, words), @"
     1: nan.npz: array `embeddings`, index [3, 2, 1, 4]: found `NaN`, expected a finite number
     1: zero.npz: array `embeddings`, index [3, 2, 1]: found a vector of zeros, expected a vector with a direction; hint: the cosine with a vector of zeros has no value; leave out samples whose units are all off
     1: one.npz: array `embeddings`: found shape [16, 12, 1, 5], expected at least 2 views on axis 2, which are compared with each other

@@ -6,6 +6,29 @@ use crate::desk::Desk;
 #[cfg(feature = "torch")]
 pub const IMAGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/data/fashion_sample.npz");
 
+/// Trains all recordings of a study; then what was removed of them, on another number of threads, and nothing else; and
+/// not with another seed. Returns the names of the recordings, and the document, of which these parts were the same both
+/// times.
+#[cfg(feature = "torch")]
+pub fn trained_again(study: &str, [kept, removed]: [&str; 2], parts: [&str; 4]) -> (Vec<String>, serde_json::Value) {
+    let desk = Desk::new();
+    let words = |more: &str| format!("{study} --recordings r --quiet {more}");
+    let first = desk.done_json(&words(""));
+    let names = crate::desk::names(&desk.path("r"));
+    let bytes = || [kept, removed].map(|name| std::fs::read(desk.path(&format!("r/{name}.npz"))).unwrap());
+    let before = bytes();
+    std::fs::remove_file(desk.path(&format!("r/{removed}.npz"))).unwrap();
+    let second = desk.done_json(&words("--threads 1"));
+    assert!(bytes() == before);
+    for part in parts {
+        assert_eq!(first[part], second[part], "{part}");
+    }
+    // Another seed is another plan.
+    let line = desk.run(&words("--seed 4")).line(1);
+    assert!(line.contains("plan.seed: found 3, expected 4, as the study wants it; hint: "), "{line}");
+    (names, first)
+}
+
 #[cfg(not(feature = "torch"))]
 #[test]
 fn a_build_without_libtorch_says_how_to_make_one_with_it() {
