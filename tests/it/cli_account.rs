@@ -355,7 +355,7 @@ fn an_exact_epsilon_is_never_above_a_bound_of_it() {
         ([200, 10], "gaussian:20"),
     ] {
         let votes = Array2::from_shape_fn((5, 2), |(_, class)| counts[class]);
-        desk.arrays("h.npz", |writer| writer.add_array("histogram", &votes).unwrap());
+        desk.arrays("h.npz", &[("histogram", &votes)]);
         for conversion in ["improved", "classic"] {
             let document = desk.json(&format!("account h.npz --noise {noise} --conversion {conversion}"));
             let profile = |name: &str| -> Vec<f64> {
@@ -377,7 +377,7 @@ fn other_figures_stand_without_the_exact_one() {
     let desk = Desk::new();
     let histogram = |counts: &[u64]| {
         let row = Array2::from_shape_vec((1, counts.len()), counts.to_vec()).unwrap();
-        desk.arrays("h.npz", |writer| writer.add_array("histogram", &row).unwrap());
+        desk.arrays("h.npz", &[("histogram", &row)]);
     };
     histogram(&(0..300).collect::<Vec<_>>());
     let document = desk.json("account h.npz --noise gaussian:40");

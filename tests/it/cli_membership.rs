@@ -1,6 +1,6 @@
 //! `leakbound membership`: what it prints, and what it says of recordings that it cannot use.
 
-use crate::arrays::{Writer, npy};
+use crate::arrays::{Arrays, npy};
 use crate::desk::Desk;
 use crate::json::{number, rows, texts};
 use ndarray::{Array1, Array2, Array3, Array4, array};
@@ -25,17 +25,15 @@ pub fn labels() -> Array1<i64> {
     Array1::from_shape_fn(12, |s| (s % 3) as i64)
 }
 
-/// Adds answers under this name, with the labels and the truth.
-pub fn add_answers(writer: &mut Writer, name: &str, logits: &Array4<f32>) {
-    writer.add_array(name, logits).unwrap();
-    writer.add_array("labels", &labels()).unwrap();
-    writer.add_array("keep", &keep()).unwrap();
+/// Writes answers of these names, with the labels and the truth.
+pub fn record(desk: &Desk, name: &str, answers: &Arrays<'_>) {
+    desk.compressed(name, &[answers, &[("labels", &labels()), ("keep", &keep())]].concat());
 }
 
 /// A folder with these answers in `s.npz`.
 pub fn recorded() -> Desk {
     let desk = Desk::new();
-    desk.compressed("s.npz", |writer| add_answers(writer, "logits", &logits()));
+    record(&desk, "s.npz", &[("logits", &logits())]);
     desk
 }
 
@@ -125,10 +123,7 @@ fn every_form_of_a_recording_gives_the_same_scores() {
 fn recordings_that_cannot_be_used_are_one_line() {
     let desk = recorded();
     let scores = |name: &str, scores: Array3<f32>, keep: Array2<bool>| {
-        desk.compressed(name, |writer| {
-            writer.add_array("scores", &scores).unwrap();
-            writer.add_array("keep", &keep).unwrap();
-        });
+        desk.compressed(name, &[("scores", &scores), ("keep", &keep)]);
     };
     scores("always.npz", Array3::zeros((4, 2, 1)), Array2::from_elem((4, 2), true));
     scores(

@@ -25,11 +25,8 @@ const ALL: [&str; 11] = [
 /// A folder with logits `s.npz` and scores `scores.npz`.
 fn desk() -> Desk {
     let desk = recorded();
-    desk.compressed("scores.npz", |writer| {
-        let scores = Array3::from_shape_fn((16, 12, 1), |(m, s, _)| logits()[[m, s, 0, s % 3]]);
-        writer.add_array("scores", &scores).unwrap();
-        writer.add_array("keep", &keep()).unwrap();
-    });
+    let scores = Array3::from_shape_fn((16, 12, 1), |(m, s, _)| logits()[[m, s, 0, s % 3]]);
+    desk.compressed("scores.npz", &[("scores", &scores), ("keep", &keep())]);
     desk
 }
 
@@ -116,11 +113,8 @@ fn what_a_recording_cannot_feed_is_left_out_with_its_reason() {
 #[test]
 fn nothing_to_compare_is_one_line() {
     let desk = desk();
-    desk.compressed("nan.npz", |writer| {
-        writer.add_array("logits", &Array4::from_elem((16, 12, 2, 3), f32::NAN)).unwrap();
-        writer.add_array("labels", &Array1::<i64>::zeros(12)).unwrap();
-        writer.add_array("keep", &keep()).unwrap();
-    });
+    let (logits, labels) = (Array4::from_elem((16, 12, 2, 3), f32::NAN), Array1::<i64>::zeros(12));
+    desk.compressed("nan.npz", &[("logits", &logits), ("labels", &labels), ("keep", &keep())]);
     let rejected = |words: &str| {
         let (status, line) = desk.failed(&format!("membership compare {words}"));
         format!("{status}: error: {line}")

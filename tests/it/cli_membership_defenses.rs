@@ -1,5 +1,6 @@
 //! `leakbound membership defenses`: defenses side by side, from recordings and from training.
 
+use crate::arrays::Arrays;
 use crate::desk::Desk;
 use crate::json::{codes, number, row, rows, texts};
 use crate::report_pages::{checked, tags, text_of};
@@ -47,17 +48,15 @@ fn masked(logits: &Array4<f32>, stream: &mut ChaCha8Rng) -> Array4<f32> {
 }
 
 /// A recording of these logits, with the accuracies and what else the defense leaves behind.
-fn record(desk: &Desk, name: &str, logits: &Array4<f32>, further: &[(&str, &Array4<f32>)]) {
-    desk.compressed(name, |writer| {
-        writer.add_array("logits", logits).unwrap();
-        writer.add_array("labels", &Array1::from_shape_fn(SAMPLES, |s| (s % CLASSES) as i64)).unwrap();
-        writer.add_array("keep", &keep()).unwrap();
-        writer.add_array("audit_index", &Array1::from_shape_fn(SAMPLES, |s| s as i32)).unwrap();
-        writer.add_array("test_accuracy", &Array1::from_shape_fn(MODELS, |m| 0.8 + 0.01 * (m % 2) as f32)).unwrap();
-        for (name, array) in further {
-            writer.add_array(*name, *array).unwrap();
-        }
-    });
+fn record(desk: &Desk, name: &str, logits: &Array4<f32>, further: &Arrays<'_>) {
+    let answers: &Arrays<'_> = &[
+        ("logits", logits),
+        ("labels", &Array1::from_shape_fn(SAMPLES, |s| (s % CLASSES) as i64)),
+        ("keep", &keep()),
+        ("audit_index", &Array1::from_shape_fn(SAMPLES, |s| s as i32)),
+        ("test_accuracy", &Array1::from_shape_fn(MODELS, |m| 0.8 + 0.01 * (m % 2) as f32)),
+    ];
+    desk.compressed(name, &[answers, further].concat());
 }
 
 const STUDY: &str = "fprs = [0.05]\nvariance = 'pooled'\nresamples = 200\n\
@@ -216,11 +215,10 @@ fn what_cannot_be_studied_is_one_line() {
     assert!(rejected("seed = 1\n").contains("expected at least one table [[defense]] or [[recording]]"));
     // Fewer models, and other samples, of the same defense.
     let other = |name: &str, models: usize, from: i32| {
-        desk.compressed(name, |writer| {
-            writer.add_array("scores", &Array3::<f32>::zeros((models, SAMPLES, 1))).unwrap();
-            writer.add_array("keep", &keep().select(Axis(0), &(0..models).collect::<Vec<_>>())).unwrap();
-            writer.add_array("audit_index", &Array1::from_shape_fn(SAMPLES, |s| s as i32 + from)).unwrap();
-        });
+        let scores = Array3::<f32>::zeros((models, SAMPLES, 1));
+        let keep = keep().select(Axis(0), &(0..models).collect::<Vec<_>>());
+        let index = Array1::from_shape_fn(SAMPLES, |s| s as i32 + from);
+        desk.compressed(name, &[("scores", &scores), ("keep", &keep), ("audit_index", &index)]);
     };
     other("few.npz", 8, 0);
     other("other.npz", MODELS, 1);

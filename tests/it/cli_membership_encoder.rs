@@ -1,6 +1,6 @@
 //! The attack on an encoder: `--answers encoder` and its place in `compare`.
 
-use crate::cli_membership::{add_answers, compared, failures, keep, logits, recorded};
+use crate::cli_membership::{compared, failures, keep, logits, record, recorded};
 use crate::desk::Desk;
 use crate::json::{codes, number, row, rows, texts};
 use crate::report_pages::checked;
@@ -19,19 +19,13 @@ fn embeddings() -> Array4<f32> {
 /// A folder with logits and embeddings `both.npz`, embeddings alone `encoder.npz`, logits alone `s.npz`.
 fn desk() -> Desk {
     let desk = recorded();
-    desk.compressed("both.npz", |writer| {
-        add_answers(writer, "logits", &logits());
-        writer.add_array("embeddings", &embeddings()).unwrap();
-    });
+    record(&desk, "both.npz", &[("logits", &logits()), ("embeddings", &embeddings())]);
     encoder(&desk, "encoder.npz", &embeddings());
     desk
 }
 
 fn encoder(desk: &Desk, name: &str, embeddings: &Array4<f32>) {
-    desk.compressed(name, |writer| {
-        writer.add_array("embeddings", embeddings).unwrap();
-        writer.add_array("keep", &keep()).unwrap();
-    });
+    desk.compressed(name, &[("embeddings", embeddings), ("keep", &keep())]);
 }
 
 #[test]

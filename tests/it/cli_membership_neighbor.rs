@@ -1,6 +1,6 @@
 //! The attack through nearest neighbors: `--answers neighbor` and its place in `compare`.
 
-use crate::cli_membership::{add_answers, compared, failures, logits, recorded};
+use crate::cli_membership::{compared, failures, logits, record, recorded};
 use crate::desk::Desk;
 use crate::json::{codes, number, row, rows, texts};
 use crate::report_pages::checked;
@@ -21,10 +21,7 @@ fn desk() -> Desk {
 }
 
 fn with(desk: &Desk, name: &str, neighbors: &Array4<f32>) {
-    desk.compressed(name, |writer| {
-        add_answers(writer, "logits", &defended());
-        writer.add_array("neighbor_logits", neighbors).unwrap();
-    });
+    record(desk, name, &[("logits", &defended()), ("neighbor_logits", neighbors)]);
 }
 
 #[test]
@@ -73,7 +70,7 @@ fn neighbors_that_do_not_fit_are_one_line() {
     with(&desk, "nan.npz", &nan);
     with(&desk, "samples.npz", &some(1, 11));
     with(&desk, "classes.npz", &some(3, 2));
-    desk.compressed("alone.npz", |writer| add_answers(writer, "neighbor_logits", &logits()));
+    record(&desk, "alone.npz", &[("neighbor_logits", &logits())]);
     let words = [
         "lira nan.npz --answers neighbor",
         "lira samples.npz",

@@ -1,6 +1,6 @@
 //! The command on scores of canaries, wrong labels and properties.
 
-use crate::arrays::npy;
+use crate::arrays::{Arrays, npy};
 use crate::desk::Desk;
 use crate::json::{number, rows};
 use crate::report_pages::checked;
@@ -214,11 +214,10 @@ fn memorized_labels() {
     let probabilities = Array2::from_shape_fn((canaries as usize, classes), |(canary, class)| {
         if class as i64 == trained[canary] { 0.82f32 } else { 0.02 }
     });
-    desk.arrays("labels.npz", |writer| {
-        writer.add_array("probabilities", &probabilities).unwrap();
-        writer.add_array("labels_true", &Array1::<i64>::zeros(canaries as usize)).unwrap();
-        writer.add_array("labels_trained", &Array1::from(trained)).unwrap();
-    });
+    let (truth, trained) = (Array1::<i64>::zeros(canaries as usize), Array1::from(trained));
+    let arrays: &Arrays<'_> =
+        &[("probabilities", &probabilities), ("labels_true", &truth), ("labels_trained", &trained)];
+    desk.arrays("labels.npz", arrays);
     let document = desk.json("label-dp memorization labels.npz --threshold 0.5");
     assert_eq!(document["schema"], "leakbound.label-dp-memorization/1");
     let [valid, published] = [&document["epsilon"][0], &document["epsilon"][1]];
@@ -243,10 +242,7 @@ fn properties_by_distance() {
         two(0.2 + 0.25 * value as f64 + 0.005 * member as f64, class)
     });
     let write = |ensembles: &Array4<f64>| {
-        desk.arrays("p.npz", |writer| {
-            writer.add_array("student", &student).unwrap();
-            writer.add_array("ensembles", ensembles).unwrap();
-        });
+        desk.arrays("p.npz", &[("student", &student), ("ensembles", ensembles)]);
     };
     write(&ensembles);
     let document = desk.json("property distance p.npz");

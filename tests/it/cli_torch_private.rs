@@ -54,7 +54,7 @@ fn last_iterates_of_many_runs_are_audited() {
         let stdout = ran.stdout;
         assert!(stdout.contains("60 members and 60 non-members") && stdout.contains("k-cut-region"), "{stdout}");
     }
-    desk.arrays("half.npz", |writer| writer.add_array("scores", &ndarray::arr1(&[1.0, 2.0])).unwrap());
+    desk.arrays("half.npz", &[("scores", &ndarray::arr1(&[1.0, 2.0]))]);
     desk.ends(1, "audit scores half.npz", "member");
 }
 

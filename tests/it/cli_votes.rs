@@ -1,5 +1,6 @@
 //! `leakbound audit votes` beyond PATE as it is recorded: models, adversaries, groups, sampling, repeated answers.
 
+use crate::arrays::archive;
 use crate::desk::Desk;
 use crate::json::{codes, curve, number, row, rows};
 use ndarray::{Array1, Array2, Array3, array};
@@ -50,16 +51,9 @@ fn options_of_another_model_are_rejected() {
 #[test]
 fn what_a_recording_does_not_have_is_named() {
     let desk = Desk::new();
-    desk.arrays("ranked.npz", |writer| {
-        writer.add_array("neighbour_labels", &Array2::<u8>::zeros((2, 60))).unwrap();
-    });
-    desk.arrays("features.npz", |writer| {
-        writer.add_array("query_features", &array![[0.0f32, 1.0]]).unwrap();
-    });
-    desk.arrays("train.npz", |writer| {
-        writer.add_array("features", &array![[0.0f32], [1.0]]).unwrap();
-        writer.add_array("labels", &array![0u8, 1]).unwrap();
-    });
+    desk.arrays("ranked.npz", &[("neighbour_labels", &Array2::<u8>::zeros((2, 60)))]);
+    desk.arrays("features.npz", &[("query_features", &array![[0.0f32, 1.0]])]);
+    desk.arrays("train.npz", &[("features", &array![[0.0f32], [1.0]]), ("labels", &array![0u8, 1])]);
     let knn = |status, more: &str| {
         desk.rejected(status, &format!("audit votes {more} --model private-knn --noise gaussian:2 --rate 0.9"))
     };
@@ -109,12 +103,9 @@ fn counts_drawn_from_the_distribution_say_so() {
 fn repeated_answers_of_the_same_teachers_are_capped() {
     let desk = Desk::new();
     let side = |zeros: usize, all: usize| (0..all).map(move |vote| u8::from(vote >= zeros));
-    desk.arrays("two.npz", |writer| {
-        let votes = Array3::from_shape_vec((1, 1, 250), side(130, 250).collect()).unwrap();
-        writer.add_array("pate_votes", &votes).unwrap();
-        writer.add_array("adv_query", &array![0i32]).unwrap();
-        writer.add_array("pate_pois_advq", &Array2::from_shape_vec((1, 50), side(11, 50).collect()).unwrap()).unwrap();
-    });
+    let votes = Array3::from_shape_vec((1, 1, 250), side(130, 250).collect()).unwrap();
+    let poisoned = Array2::from_shape_vec((1, 50), side(11, 50).collect()).unwrap();
+    desk.arrays("two.npz", &[("pate_votes", &votes), ("adv_query", &array![0i32]), ("pate_pois_advq", &poisoned)]);
     let arguments = "audit votes two.npz --model pate --noise gaussian:40 --orders 2 --samples 1e4 --n-queries 1000";
     let document = desk.json(arguments);
     let composed = &document["composed"];
@@ -235,16 +226,14 @@ fn features_stand_for_ranked_labels() {
         });
         (order[rank] % 3) as u8
     });
-    desk.arrays("ranked.npz", |writer| {
-        writer.add_array("neighbour_labels", &ranked).unwrap();
-        writer.add_array("query_label", &array![0u8, 1]).unwrap();
-    });
-    desk.arrays("features.npz", |writer| {
-        writer.add_array("query_features", &queries).unwrap();
-        writer.add_array("query_label", &array![0u8, 1]).unwrap();
-        writer.add_array("features", &points).unwrap();
-        writer.add_array("labels", &Array1::from_shape_fn(60, |point| (point % 3) as u8)).unwrap();
-    });
+    desk.arrays("ranked.npz", &[("neighbour_labels", &ranked), ("query_label", &array![0u8, 1])]);
+    let features = archive(&[
+        ("query_features", &queries),
+        ("query_label", &array![0u8, 1]),
+        ("features", &points),
+        ("labels", &Array1::from_shape_fn(60, |point| (point % 3) as u8)),
+    ]);
+    desk.file("features.npz", features);
     let audit = |more: &str| {
         desk.json(&format!(
             "audit votes {more} --model private-knn --noise gaussian:2 --k 4 --rate 0.8 --orders 2 --samples 1e3"

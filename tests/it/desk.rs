@@ -1,6 +1,6 @@
 //! The program as its user runs it: in a folder, with words, to an exit status and what it prints.
 
-use crate::arrays::{Writer, packed};
+use crate::arrays::{Arrays, packed};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -45,13 +45,13 @@ impl Desk {
     }
 
     /// Writes a numpy archive whose arrays are stored as they are.
-    pub fn arrays(&self, name: &str, add: impl FnOnce(&mut Writer)) -> PathBuf {
-        self.file(name, packed(false, add))
+    pub fn arrays(&self, name: &str, arrays: &Arrays<'_>) -> PathBuf {
+        self.file(name, packed(false, arrays))
     }
 
     /// Writes a numpy archive whose arrays are compressed.
-    pub fn compressed(&self, name: &str, add: impl FnOnce(&mut Writer)) -> PathBuf {
-        self.file(name, packed(true, add))
+    pub fn compressed(&self, name: &str, arrays: &Arrays<'_>) -> PathBuf {
+        self.file(name, packed(true, arrays))
     }
 
     /// What a file holds.

@@ -1,6 +1,6 @@
 //! Every message about a bad input, as the user reads it: one line with file, place, what was found and expected.
 
-use crate::arrays::archive;
+use crate::arrays::{Stored, archive};
 use leakbound::model::Adversary;
 use leakbound::record::{
     ArrayFile, AtomicFile, VoteFile, counts_from_bytes, distribution_from_bytes, read_counts, read_distribution,
@@ -158,6 +158,7 @@ fn counts_as_json() {
 
 #[test]
 fn distributions() {
+    let json = |text: &str| message(distribution_from_bytes("distribution.json", text.as_bytes()));
     let lines = [
         distribution(""),
         distribution("outcome,p,q\n"),
@@ -170,12 +171,9 @@ fn distributions() {
         distribution("outcome,p,q\na,0.5,0.5\nb,0.4,0.5\n"),
         distribution("outcome,p,q\na,0.5,0.5\na,0.5,0.5\n"),
         distribution("query,outcome,p,q\nx,a,1,1\ny,a,1,0.999999\n"),
-        message(distribution_from_bytes(
-            "distribution.json",
-            br#"{"labels": ["a", "b"], "p": [0.5, 0.5], "q": [1.5, -0.5]}"#,
-        )),
-        message(distribution_from_bytes("distribution.json", br#"{"labels": ["a", "b"], "p": [0.5, 0.5], "q": [1]}"#)),
-        message(distribution_from_bytes("distribution.json", br#"[{"outcome": "a", "p": NaN, "q": 1}]"#)),
+        json(r#"{"labels": ["a", "b"], "p": [0.5, 0.5], "q": [1.5, -0.5]}"#),
+        json(r#"{"labels": ["a", "b"], "p": [0.5, 0.5], "q": [1]}"#),
+        json(r#"[{"outcome": "a", "p": NaN, "q": 1}]"#),
     ];
     insta::assert_snapshot!(lines.join("\n"), @r#"
     distribution.csv: whole file: found an empty file, expected the distribution of the outputs as CSV or JSON
@@ -197,12 +195,16 @@ fn distributions() {
 
 #[test]
 fn archives() {
-    let good = archive(|writer| writer.add_array("pate_votes", &Array3::<u8>::zeros((2, 3, 4))).unwrap());
+    let votes: (&str, &dyn Stored) = ("pate_votes", &Array3::<u8>::zeros((2, 3, 4)));
+    let poisoned: (&str, &dyn Stored) = ("pate_nat_advq", &Array2::<u8>::zeros((2, 5)));
+    let good = archive(&[votes]);
     let mut damaged = good.clone();
     let middle = damaged.iter().position(|&byte| byte == b'{').unwrap() + 120;
     damaged[middle] ^= 0xff;
     let header =
         |dtype: &str, shape: &str| format!("{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}\n");
+    let arrays = || ArrayFile::from_bytes("v.npz", good.clone()).unwrap();
+    let mut labels = votes_from_bytes("v.npz", archive(&[("query_label", &Array1::<u8>::zeros(3))])).unwrap();
     let lines = [
         pate(Vec::new()),
         pate(b"outcome,count,count_neighbor\n".to_vec()),
@@ -210,46 +212,24 @@ fn archives() {
         pate(good[..good.len() / 2].to_vec()),
         pate(good[..good.len() - 10].to_vec()),
         pate(damaged),
-        pate(archive(|_| {})),
-        pate(archive(|writer| writer.add_array("votes", &array![1u8]).unwrap())),
+        pate(archive(&[])),
+        pate(archive(&[("votes", &array![1u8])])),
         pate(good.clone()),
-        pate(archive(|writer| writer.add_array("pate_votes", &Array3::<f32>::zeros((2, 3, 4))).unwrap())),
-        pate(archive(|writer| writer.add_array("pate_votes", &Array2::<u8>::zeros((2, 3))).unwrap())),
-        pate(archive(|writer| writer.add_array("pate_votes", &Array3::<u8>::zeros((2, 3, 0))).unwrap())),
-        pate(archive(|writer| writer.add_array("pate_votes", &Array3::<i64>::from_elem((1, 1, 1), -1)).unwrap())),
+        pate(archive(&[("pate_votes", &Array3::<f32>::zeros((2, 3, 4)))])),
+        pate(archive(&[("pate_votes", &Array2::<u8>::zeros((2, 3)))])),
+        pate(archive(&[("pate_votes", &Array3::<u8>::zeros((2, 3, 0)))])),
+        pate(archive(&[("pate_votes", &Array3::<i64>::from_elem((1, 1, 1), -1))])),
         pate(forged(&header("|u1", "(4000000, 1000, 250)"), b"")),
         pate(forged(&header("<i8", "(4294967296, 4294967296, 2)"), b"")),
         pate(forged(&header("|u1", "(1, 2, 3)"), b"12345")),
         pate(forged(&header("|u1", "(1, 2, 3)"), b"1234567")),
         pate(forged(&header("|O", "(1, 2, 3)"), b"123456")),
         pate(forged("{'descr': ((((((((((", b"")),
-        pate(archive(|writer| {
-            writer.add_array("pate_votes", &Array3::<u8>::zeros((2, 3, 4))).unwrap();
-            writer.add_array("pate_nat_advq", &Array2::<u8>::zeros((2, 5))).unwrap();
-            writer.add_array("adv_query", &array![0i32, 3]).unwrap();
-        })),
-        pate(archive(|writer| {
-            writer.add_array("pate_votes", &Array3::<u8>::zeros((2, 3, 4))).unwrap();
-            writer.add_array("pate_nat_advq", &Array2::<u8>::zeros((2, 5))).unwrap();
-            writer.add_array("adv_query", &array![0i32]).unwrap();
-            writer.add_array("query_label", &array![0u8, 1, 2]).unwrap();
-        })),
-        message(
-            ArrayFile::from_bytes("v.npz", good.clone())
-                .and_then(|mut file| file.array::<i32, ndarray::Ix3>("pate_votes")),
-        ),
-        message(
-            ArrayFile::from_bytes("v.npz", good).and_then(|mut file| file.whole_numbers::<ndarray::Ix1>("pate_votes")),
-        ),
-        message(
-            votes_from_bytes(
-                "v.npz",
-                archive(|writer| {
-                    writer.add_array("query_label", &Array1::<u8>::zeros(3)).unwrap();
-                }),
-            )
-            .and_then(|mut file| file.prompt_pate()),
-        ),
+        pate(archive(&[votes, poisoned, ("adv_query", &array![0i32, 3])])),
+        pate(archive(&[votes, poisoned, ("adv_query", &array![0i32]), ("query_label", &array![0u8, 1, 2])])),
+        message(arrays().array::<i32, ndarray::Ix3>("pate_votes")),
+        message(arrays().whole_numbers::<ndarray::Ix1>("pate_votes")),
+        message(labels.prompt_pate()),
     ];
     insta::assert_snapshot!(lines.join("\n"), @r"
     v.npz: whole file: found an empty file, expected a numpy archive (.npz)

@@ -1,5 +1,6 @@
 //! Answers that are repeated from their own documents, and several studies in one file.
 
+use crate::arrays::archive;
 use crate::desk::Desk;
 use ndarray::{Array1, Array2, Array4};
 use serde_json::Value;
@@ -20,20 +21,18 @@ fn inputs() -> Desk {
     desk.file("canaries.csv", "canary,score\n".to_owned() + &scores.collect::<String>());
     let outputs = (0..300).map(|index| format!("{},{}\n", ["s", "s_prime"][index % 2], index * 7 % 5));
     desk.file("outputs.csv", "world,output\n".to_owned() + &outputs.collect::<String>());
-    desk.arrays("labels.npz", |writer| {
-        let answers = Array2::from_shape_fn((90, 3), |(row, class)| [0.2f32, 0.3, 0.5][(row + class) % 3]);
-        writer.add_array("probabilities", &answers).unwrap();
-        writer.add_array("labels_true", &Array1::<i64>::zeros(90)).unwrap();
-        writer.add_array("labels_trained", &Array1::from_iter((0..90i64).map(|row| 1 + row % 2))).unwrap();
-    });
-    desk.arrays("answers.npz", |writer| {
-        writer.add_array("student", &Array2::from_elem((4, 2), 0.5)).unwrap();
-        let first = |value: usize, member: usize| 0.5 + 0.2 * value as f64 + 0.01 * member as f64;
-        let answer = |(value, member, _, class): (usize, usize, usize, usize)| {
-            if class == 0 { first(value, member) } else { 1.0 - first(value, member) }
-        };
-        writer.add_array("ensembles", &Array4::from_shape_fn((2, 3, 4, 2), answer)).unwrap();
-    });
+    let labels = archive(&[
+        ("probabilities", &Array2::from_shape_fn((90, 3), |(row, class)| [0.2f32, 0.3, 0.5][(row + class) % 3])),
+        ("labels_true", &Array1::<i64>::zeros(90)),
+        ("labels_trained", &Array1::from_iter((0..90i64).map(|row| 1 + row % 2))),
+    ]);
+    desk.file("labels.npz", labels);
+    let first = |value: usize, member: usize| 0.5 + 0.2 * value as f64 + 0.01 * member as f64;
+    let answer = |(value, member, _, class): (usize, usize, usize, usize)| {
+        if class == 0 { first(value, member) } else { 1.0 - first(value, member) }
+    };
+    let (student, ensembles) = (Array2::from_elem((4, 2), 0.5), Array4::from_shape_fn((2, 3, 4, 2), answer));
+    desk.arrays("answers.npz", &[("student", &student), ("ensembles", &ensembles)]);
     desk
 }
 

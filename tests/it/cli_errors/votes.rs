@@ -1,43 +1,37 @@
 //! `audit votes`: archives, queries and models.
 
 use super::votes;
+use crate::arrays::Stored;
 use crate::desk::Desk;
 use ndarray::{Array1, Array2, Array3, array};
 
 #[test]
 fn archives_of_votes() {
     let desk = Desk::new();
-    let pair = |first: Array2<u8>, second: Array2<u8>| {
-        votes(&desk, "prompt-pate", |writer| {
-            writer.add_array("histogram", &first).unwrap();
-            writer.add_array("histogram_prime", &second).unwrap();
-        })
+    let three: (&str, &dyn Stored) = ("pate_votes", &Array3::<u8>::zeros((1, 2, 3)));
+    let both = |first: &dyn Stored, second: &dyn Stored| {
+        votes(&desk, "prompt-pate", &[("histogram", first), ("histogram_prime", second)])
     };
+    let pair = |first: Array2<u8>, second: Array2<u8>| both(&first, &second);
     let lines = [
-        votes(&desk, "pate", |_| ()),
-        votes(&desk, "pate", |writer| writer.add_array("votes", &array![[1u8]]).unwrap()),
-        votes(&desk, "pate", |writer| writer.add_array("pate_votes", &Array3::<f64>::zeros((1, 2, 3))).unwrap()),
-        votes(&desk, "pate", |writer| writer.add_array("pate_votes", &Array2::<u8>::zeros((2, 3))).unwrap()),
-        votes(&desk, "pate", |writer| writer.add_array("pate_votes", &Array3::<u8>::zeros((1, 2, 3))).unwrap()),
-        votes(&desk, "pate", |writer| {
-            writer.add_array("pate_votes", &Array3::<u8>::zeros((1, 2, 3))).unwrap();
-            writer.add_array("adv_query", &array![0i32, 1]).unwrap();
-            writer.add_array("pate_pois_advq", &Array2::<u8>::zeros((1, 3))).unwrap();
-        }),
+        votes(&desk, "pate", &[]),
+        votes(&desk, "pate", &[("votes", &array![[1u8]])]),
+        votes(&desk, "pate", &[("pate_votes", &Array3::<f64>::zeros((1, 2, 3)))]),
+        votes(&desk, "pate", &[("pate_votes", &Array2::<u8>::zeros((2, 3)))]),
+        votes(&desk, "pate", &[three]),
+        votes(
+            &desk,
+            "pate",
+            &[three, ("adv_query", &array![0i32, 1]), ("pate_pois_advq", &Array2::<u8>::zeros((1, 3)))],
+        ),
         pair(Array2::zeros((1, 0)), Array2::zeros((1, 0))),
         pair(Array2::zeros((0, 3)), Array2::zeros((0, 3))),
         pair(Array2::zeros((1, 3)), Array2::zeros((1, 3))),
         pair(array![[2, 1]], array![[2, 1, 0]]),
         pair(array![[2, 1]], array![[9, 1]]),
-        votes(&desk, "prompt-pate", |writer| writer.add_array("votes", &Array1::<u8>::zeros(3)).unwrap()),
-        votes(&desk, "prompt-pate", |writer| {
-            writer.add_array("histogram", &array![[3i64, -1]]).unwrap();
-            writer.add_array("histogram_prime", &array![[3i64, 0]]).unwrap();
-        }),
-        votes(&desk, "prompt-pate", |writer| {
-            writer.add_array("histogram", &array![[3u64, 1 << 60]]).unwrap();
-            writer.add_array("histogram_prime", &array![[3u64, 0]]).unwrap();
-        }),
+        votes(&desk, "prompt-pate", &[("votes", &Array1::<u8>::zeros(3))]),
+        both(&array![[3i64, -1]], &array![[3i64, 0]]),
+        both(&array![[3u64, 1 << 60]], &array![[3u64, 0]]),
     ];
     insta::assert_snapshot!(lines.join("\n"), @r"
     v.npz: whole file: found an archive without arrays, expected at least 1 array
@@ -60,11 +54,9 @@ fn archives_of_votes() {
 #[test]
 fn queries_and_models_that_the_file_does_not_have() {
     let desk = Desk::new();
-    desk.arrays("v.npz", |writer| {
-        writer.add_array("pate_votes", &array![[[0u8, 1, 1], [1, 0, 0]]]).unwrap();
-        writer.add_array("adv_query", &array![1i32]).unwrap();
-        writer.add_array("pate_pois_advq", &array![[0u8, 1]]).unwrap();
-    });
+    let votes = array![[[0u8, 1, 1], [1, 0, 0]]];
+    let (query, poisoned) = (array![1i32], array![[0u8, 1]]);
+    desk.arrays("v.npz", &[("pate_votes", &votes), ("adv_query", &query), ("pate_pois_advq", &poisoned)]);
     let lines = [
         desk.rejected(1, "audit votes v.npz --model pate --noise gaussian:1 --queries 0"),
         desk.rejected(1, "audit votes v.npz --model pate --noise gaussian:1 --queries 1,99999999999"),
