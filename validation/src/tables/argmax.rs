@@ -1,11 +1,13 @@
-//! Distributions of the noisy argmax of a fixed histogram.
+//! Distributions of the noisy argmax of a fixed histogram, and δ(ε) of pairs of them.
 
 use super::check::TableCheck;
-use super::{Decimal, NoiseName, noise};
+use super::pairs::{self, condition};
+use super::{Case, Decimal, NoiseName, noise};
 use leakbound::Result;
 use leakbound::distribution::noisy_argmax_distribution;
+use leakbound::divergence::hockey_stick;
 use leakbound::histogram::VoteHistogram;
-use leakbound::quantity::NoiseScale;
+use leakbound::quantity::{Epsilon, NoiseScale};
 use serde::Deserialize;
 
 /// Where ln p is above this, p is compared; below, its logarithm.
@@ -58,5 +60,37 @@ pub(super) fn compare(check: &mut TableCheck, entry: Entry) -> Result<()> {
     let worst = tolerance_of_estimate.map(|((p, value), _)| p.relative_error_of(*value).abs()).fold(0.0, f64::max);
     let covered = worst <= distribution.error().max(2.0 * f64::EPSILON);
     check.holds(covered, "the distribution's own estimate covers its error");
+    Ok(())
+}
+
+#[derive(Deserialize)]
+pub(super) struct Pair {
+    noise: NoiseName,
+    scale: NoiseScale,
+    histogram: VoteHistogram,
+    neighbor: VoteHistogram,
+    epsilon: Epsilon,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Deltas {
+    delta_forward: Decimal,
+    delta_reverse: Decimal,
+}
+
+pub(super) fn compare_hockey_stick(check: &mut TableCheck, entry: Case<Pair, Deltas>) -> Result<()> {
+    let Case { inputs: Pair { noise: name, scale, histogram, neighbor, epsilon }, expected } = entry;
+    let noise = noise(name, scale);
+    check.begin(format!("{histogram} {neighbor} {noise} epsilon {epsilon}"));
+    let (p, q) = (noisy_argmax_distribution(&histogram, noise)?, noisy_argmax_distribution(&neighbor, noise)?);
+    for (p, q, expected) in [(&p, &q, expected.delta_forward), (&q, &p, expected.delta_reverse)] {
+        let value = hockey_stick(p, q, epsilon)?;
+        let tolerance = pairs::RELATIVE * expected.value + condition(p, q, epsilon);
+        if expected.underflows {
+            check.relative("delta", value, expected, pairs::RELATIVE);
+        } else {
+            check.absolute("delta (absolute)", value, expected, tolerance.max(f64::MIN_POSITIVE));
+        }
+    }
     Ok(())
 }

@@ -3,19 +3,15 @@
 mod above_threshold;
 mod accountants;
 mod argmax;
-mod berk_jones;
 mod best_of_runs;
 mod check;
-mod clopper_pearson;
 mod conversions;
 mod decimal;
 mod discrete_noise;
 mod epsilon_bounds;
-mod gnmax;
-mod hockey_stick;
-mod k_cut;
-mod linear_bounds;
+mod limits;
 mod local;
+mod lower_bounds;
 mod mechanisms;
 mod more_noise;
 mod one_run;
@@ -24,11 +20,8 @@ mod pate_costs;
 mod random_votes;
 mod renyi;
 mod selection;
-mod simultaneous;
 mod subsampling;
 mod tails;
-mod two_cut;
-mod worst_case;
 
 pub use check::{TableCheck, Worst};
 pub use decimal::Decimal;
@@ -62,8 +55,8 @@ impl Table {
 
 /// All tables.
 pub const ALL: [Table; 32] = [
-    Table { file: "cp.json", compare: |check| each(check, clopper_pearson::compare) },
-    Table { file: "cp_more.json", compare: |check| each(check, clopper_pearson::compare) },
+    Table { file: "cp.json", compare: |check| each(check, limits::compare_clopper_pearson) },
+    Table { file: "cp_more.json", compare: |check| each(check, limits::compare_clopper_pearson) },
     Table { file: "argmax.json", compare: |check| each(check, argmax::compare) },
     Table { file: "argmax_more.json", compare: |check| each(check, argmax::compare) },
     Table { file: "renyi.json", compare: |check| each(check, renyi::compare) },
@@ -71,21 +64,21 @@ pub const ALL: [Table; 32] = [
     Table { file: "tails.json", compare: |check| each(check, tails::compare) },
     Table { file: "accountants.json", compare: |check| each(check, accountants::compare) },
     Table { file: "conversions_more.json", compare: |check| each(check, conversions::compare) },
-    Table { file: "gnmax_more.json", compare: |check| each(check, gnmax::compare) },
+    Table { file: "gnmax_more.json", compare: |check| each(check, pate_costs::compare_gnmax) },
     Table { file: "pate_costs.json", compare: |check| each(check, pate_costs::compare) },
-    Table { file: "hockey_more.json", compare: |check| each(check, hockey_stick::compare) },
-    Table { file: "linear_bounds.json", compare: |check| each(check, linear_bounds::compare) },
+    Table { file: "hockey_more.json", compare: |check| each(check, argmax::compare_hockey_stick) },
+    Table { file: "linear_bounds.json", compare: |check| each(check, lower_bounds::compare_linear) },
     Table { file: "distributions.json", compare: |check| each(check, random_votes::compare_coarse) },
     Table { file: "random_votes_more.json", compare: |check| each(check, random_votes::compare) },
     Table { file: "displaced_votes.json", compare: |check| each(check, random_votes::compare_displaced) },
-    Table { file: "two_cut_more.json", compare: |check| each(check, two_cut::compare) },
-    Table { file: "simul.json", compare: |check| each(check, simultaneous::compare) },
-    Table { file: "simultaneous_more.json", compare: |check| each(check, simultaneous::compare) },
-    Table { file: "berk_jones.json", compare: |check| each(check, berk_jones::compare) },
-    Table { file: "k_cut.json", compare: |check| each(check, k_cut::compare) },
+    Table { file: "two_cut_more.json", compare: |check| each(check, lower_bounds::compare_two_cut) },
+    Table { file: "simul.json", compare: |check| each(check, limits::compare_simultaneous) },
+    Table { file: "simultaneous_more.json", compare: |check| each(check, limits::compare_simultaneous) },
+    Table { file: "berk_jones.json", compare: |check| each(check, limits::compare_berk_jones) },
+    Table { file: "k_cut.json", compare: |check| each(check, lower_bounds::compare_k_cut) },
     Table { file: "epsilon_bounds.json", compare: |check| each(check, epsilon_bounds::compare) },
     Table { file: "one_run.json", compare: |check| each(check, one_run::compare) },
-    Table { file: "worst_case.json", compare: |check| each(check, worst_case::compare) },
+    Table { file: "worst_case.json", compare: |check| each(check, pate_costs::compare_worst_case) },
     Table { file: "selection.json", compare: |check| each(check, selection::compare) },
     Table { file: "local.json", compare: |check| each(check, local::compare) },
     Table { file: "discrete_noise.json", compare: |check| each(check, discrete_noise::compare) },
