@@ -189,13 +189,13 @@ fn pate(report: &mut Report) -> Result<()> {
 /// Compares.
 #[must_use]
 pub fn report() -> Report {
-    let mut report = Report::new(format!(
+    let setting = format!(
         "CaPC on the 60 adversarial queries of data/fashion_votes.npz, each with a naturally and a wrongly labeled \
          point; {DRAWS} draws, seed {SEED}; all comparisons together raise a false alarm with probability 2e-3"
-    ));
-    let done = recorded(&mut report, 40.0).and_then(|()| recorded(&mut report, 20.0)).and_then(|()| pate(&mut report));
-    if let Err(error) = done {
-        report.claim(false, error.to_string());
-    }
-    report
+    );
+    Report::filled(setting, |report| {
+        recorded(report, 40.0)?;
+        recorded(report, 20.0)?;
+        pate(report)
+    })
 }

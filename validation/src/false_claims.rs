@@ -263,15 +263,12 @@ fn mu_of(epsilon: f64, delta: Delta) -> Result<f64> {
 /// The experiment.
 #[must_use]
 pub fn report() -> Report {
-    let mut report = Report::new(format!(
+    let setting = format!(
         "{CANARIES} canaries in or out by fair coins, failure probability {FAILURE}, seed {SEED}: noise N(0, 1) in {REPETITIONS} \
          audits at δ = 0, then known leakage in {KNOWN_REPETITIONS} audits each. A practice labeled finite-sample passes with \
          at most 5 % of wrong audits and three standard errors."
-    ));
-    if let Err(error) = fill(&mut report) {
-        report.claim(false, error.to_string());
-    }
-    report
+    );
+    Report::filled(setting, fill)
 }
 
 fn fill(report: &mut Report) -> Result<()> {
