@@ -19,6 +19,11 @@ pub fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
 }
 
+/// A quantity, such as an order, which has its domain.
+pub fn quantity<T: DeserializeOwned>(value: &Value) -> T {
+    T::deserialize(value).unwrap_or_else(|error| panic!("{value}: {error}"))
+}
+
 /// All numbers of an array.
 pub fn numbers(value: &Value) -> Vec<f64> {
     rows(value).iter().map(number).collect()
