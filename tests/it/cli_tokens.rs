@@ -1,7 +1,7 @@
 //! Audits of next tokens by the command.
 
 use crate::arrays::{Arrays, archive, npy, packed};
-use crate::desk::Desk;
+use crate::desk::{Desk, says};
 use crate::json::{number, rows};
 use crate::report_pages::checked;
 use ndarray::{Array1, Array2, Array3, Axis, array};
@@ -62,9 +62,7 @@ fn an_ensemble_is_audited_in_every_form() {
 
     let page = desk.path("page.html");
     let text = desk.run(&format!("{AUDIT} --report {}", page.display())).printed(0);
-    for words in ["Contexts hold earlier answers", "Accountants beside the exact values", "2 planted sequences"] {
-        assert!(text.contains(words), "{words}\n{text}");
-    }
+    says(&text, &["Contexts hold earlier answers", "Accountants beside the exact values", "2 planted sequences"]);
     checked(&desk.text("page.html"), |page| {
         assert!(page.descendants().filter(|node| node.has_tag_name("svg")).count() >= 2);
     });
@@ -171,9 +169,7 @@ fn transcripts_are_bounded() {
     }
     let page = desk.path("page.html");
     let text = desk.run(&format!("{simulated} --report {}", page.display())).printed(0);
-    for words in ["by 300 transcripts", "300 transcripts of each ensemble, drawn from the recorded distributions"] {
-        assert!(text.contains(words), "{words}\n{text}");
-    }
+    says(&text, &["by 300 transcripts", "300 transcripts of each ensemble, drawn from the recorded distributions"]);
     checked(&desk.text("page.html"), |page| {
         assert!(page.descendants().any(|node| node.text().is_some_and(|text| text.contains("Members by transcripts"))));
     });
@@ -296,9 +292,7 @@ fn members_are_replaced_and_come_in_pairs() {
         assert!(number(&row["epsilon"]) >= lower, "{row}");
     }
     let text = desk.run(&format!("{replaced} clipped-logits:clip=2,batch=2")).printed(0);
-    for words in ["replaced by", "dominating-pair", "is enclosed"] {
-        assert!(text.contains(words), "{words}\n{text}");
-    }
+    says(&text, &["replaced by", "dominating-pair", "is enclosed"]);
     let pairs = desk.json(&format!("{replaced} submixed-tokens:order=2,discordance=0.1"));
     assert_eq!((rows(&pairs["losses"]).len(), rows(&pairs["accountants"]).len()), (1, 0));
     desk.run(&format!("{replaced} submixed-tokens:order=2,discordance=0.1")).printed(0);

@@ -1,7 +1,7 @@
 //! `leakbound torch prompt-pate`, from images to audits of every adversary.
 
 use crate::cli_torch::IMAGES;
-use crate::desk::Desk;
+use crate::desk::{Desk, says};
 use leakbound::record::ArrayFile;
 use ndarray::{Array1, Array2};
 use std::process::Stdio;
@@ -28,9 +28,7 @@ fn votes_of_prompts_are_audited_for_every_adversary() {
         assert!(stdout.contains("20 prompts with 1 private example each (transformer of 1 block,"), "{stdout}");
         let is_warned = stdout.contains("each row of `votes_prime` is of another neighbor");
         assert_eq!(is_warned, adversary.ends_with("advq"), "{stdout}");
-        for fact in ["permuted accuracy with example", "obeyed instructions", "ensemble accuracy", "changed votes"] {
-            assert!(stdout.contains(fact), "{fact}: {stdout}");
-        }
+        says(&stdout, &["permuted accuracy with example", "obeyed instructions", "ensemble accuracy", "changed votes"]);
         let mut arrays = ArrayFile::open(desk.path(&recording)).unwrap();
         let of_one: Array2<u8> = arrays.array("votes").unwrap();
         votes.push(of_one);

@@ -1,7 +1,7 @@
 //! What `leakbound audit counts` says beside the bounds per query: μ, δ, the trade-off band, a given distribution, and
 //! all queries together.
 
-use crate::desk::Desk;
+use crate::desk::{Desk, says};
 use crate::json::{curve, number, numbers, rows};
 use serde_json::Value;
 use std::fmt::Write;
@@ -113,15 +113,8 @@ fn the_page_shows_all_of_it() {
         "audit counts counts.csv --distribution distribution.csv --orders 2,8 --composition independent --epsilons 0.01 --report page.html",
     );
     let page = desk.text("page.html");
-    for words in [
-        "of the given distribution",
-        "All queries together",
-        "Trade-off band",
-        "Samples per world that would",
-        "Why these",
-    ] {
-        assert!(page.contains(words), "{words}");
-    }
+    says(&page, &["of the given distribution", "All queries together", "Trade-off band"]);
+    says(&page, &["Samples per world that would", "Why these"]);
 }
 
 /// Text has fewer digits than JSON, rounded to the safe side: a lower bound in it is never above that in the document.

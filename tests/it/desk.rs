@@ -175,6 +175,14 @@ impl Desk {
     }
 }
 
+/// Demands that a text has all of these in it.
+#[track_caller]
+pub fn says(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+}
+
 /// Everything that lies in a folder, sorted.
 pub fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap();

@@ -3,7 +3,7 @@
 
 use crate::audit_stream::state;
 use crate::congruence::Congruence;
-use crate::desk::Desk;
+use crate::desk::{Desk, says};
 use crate::json::{codes, number, rows};
 use std::fmt::Write;
 
@@ -111,10 +111,7 @@ fn a_stream_of_numbers_is_rejected_or_binned_by_its_first_outputs() {
         (&whole["bounds"], &whole["bins"], &whole["pairs"])
     );
     let shown = desk.stdout(&format!("audit stream l.csv {arguments}"));
-    assert!(
-        shown.contains("the first outputs (80 of s, 80 of s_prime) choose the bins and are not bounded"),
-        "{shown}"
-    );
+    says(&shown, &["the first outputs (80 of s, 80 of s_prime) choose the bins and are not bounded"]);
     let edges = desk.answer(3, "audit stream l.csv --bins edges:0,0.5,1 --delta 0 --claim-epsilon 0.5");
     assert_eq!((&edges["outcomes"], &edges["bins"]["pilot_outputs"]), (&4.into(), &0.into()));
     // Another rule is another question.

@@ -1,6 +1,6 @@
 //! `exact`: histograms.
 
-use crate::desk::Desk;
+use crate::desk::{Desk, says};
 
 #[test]
 fn histograms() {
@@ -56,9 +56,7 @@ fn mechanisms() {
     let desk = Desk::new();
     let of = |words: &str| desk.rejected(2, &format!("exact {words}"));
     let unknown = of("--mechanism laplac:sigma=1");
-    assert!(
-        unknown.contains("'--mechanism <NAME:PARAMETER=VALUE,...>': mechanism: `laplac` is none; there are laplace, ")
-    );
+    says(&unknown, &["'--mechanism <NAME:PARAMETER=VALUE,...>': mechanism: `laplac` is none; there are laplace, "]);
     let lines = [
         of("--mechanism gaussian"),
         of("--mechanism gaussian:sigma"),
