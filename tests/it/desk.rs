@@ -4,7 +4,7 @@ use crate::arrays::{Arrays, packed};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -84,6 +84,13 @@ impl Desk {
     /// A run with these words, to its end.
     pub fn run(&self, words: &(impl Words + ?Sized)) -> Ran {
         Ran::of(&mut self.command(words))
+    }
+
+    /// A run with these words that goes on, with a pipe for each of its streams.
+    #[cfg(unix)]
+    pub fn start(&self, words: &(impl Words + ?Sized)) -> Child {
+        let mut command = self.command(words);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
     /// A run that finds this text on its stdin.
@@ -252,7 +259,7 @@ impl From<Output> for Ran {
 
 /// Sends a signal, such as `-INT`.
 #[cfg(unix)]
-pub fn signal(child: &std::process::Child, signal: &str) {
+pub fn signal(child: &Child, signal: &str) {
     assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
 }
 
@@ -274,20 +281,20 @@ impl Words for String {
     }
 }
 
-impl Words for [&str] {
+impl<T: AsRef<str>> Words for [T] {
     fn words(&self) -> Vec<&str> {
-        self.to_vec()
+        self.iter().map(AsRef::as_ref).collect()
     }
 }
 
-impl<const N: usize> Words for [&str; N] {
+impl<T: AsRef<str>, const N: usize> Words for [T; N] {
     fn words(&self) -> Vec<&str> {
-        self.to_vec()
+        self.as_slice().words()
     }
 }
 
-impl Words for Vec<&str> {
+impl<T: AsRef<str>> Words for Vec<T> {
     fn words(&self) -> Vec<&str> {
-        self.clone()
+        self.as_slice().words()
     }
 }
