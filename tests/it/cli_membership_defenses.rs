@@ -171,11 +171,8 @@ fn attacks_are_those_of_their_commands() {
 fn every_form_has_the_study() {
     let desk = desk();
     let text = desk.stdout("membership defenses s.toml --report page.html");
-    assert!(
-        text.starts_with(
-            "6 defenses against membership inference; published findings: 11 agree, 0 differ, 4 undecided"
-        )
-    );
+    let first = "6 defenses against membership inference; published findings: 11 agree, 0 differ, 4 undecided";
+    assert!(text.starts_with(first), "{text}");
     assert!(text.contains("LiRA finds more without the test-time defense") && text.contains("AGREES"), "{text}");
     checked(&desk.text("page.html"), |root| {
         // TPR of all defenses, and ROCs of each.
@@ -206,10 +203,8 @@ fn what_cannot_be_studied_is_one_line() {
     assert_eq!(line, "s.toml: line 5: found the name `a` a second time, first in line 1, expected each name once");
     begins(&format!("fprs = [0]\n{hamp}"), "s.toml: line 1, fprs: found 0, expected numbers between 0 and 1");
     let line = rejected(&format!("{hamp}attak = 'lira'\n"));
-    assert!(
-        line.starts_with("s.toml: line 5: found the key `attak`") && line.ends_with("did you mean `attack`?"),
-        "{line}"
-    );
+    let named = line.starts_with("s.toml: line 5: found the key `attak`");
+    assert!(named && line.ends_with("did you mean `attack`?"), "{line}");
     let without = "s.toml: line 1: found the attack encoder-lira on hamp.npz, which has no `embeddings`";
     begins(&hamp.replace("'hamp'", "'simclr'"), without);
     assert!(rejected("seed = 1\n").contains("expected at least one table [[defense]] or [[recording]]"));

@@ -85,10 +85,8 @@ fn attacks_on_an_encoder_are_compared_where_there_is_one() {
     assert_eq!(compared(&alone), ["encoder-lira", "encoder-lira-pooled", "encoder-threshold"]);
     assert!(!codes(&alone).contains(&"attack-left-out"));
     let text = desk.stdout("membership compare encoder.npz --resamples 0");
-    assert!(
-        text.starts_with("Membership inference, 3 attacks: 16 of 16 models as victims, 12 samples, 6 views"),
-        "{text}"
-    );
+    let first = "Membership inference, 3 attacks: 16 of 16 models as victims, 12 samples, 6 views";
+    assert!(text.starts_with(first), "{text}");
     desk.stdout("membership compare both.npz --resamples 0 --report page.html");
     let page = desk.text("page.html");
     assert!(page.contains("encoder-lira-pooled") && !page.contains("NaN"));

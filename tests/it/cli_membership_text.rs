@@ -161,15 +161,11 @@ fn what_is_not_recorded_is_left_out_unless_it_is_named() {
     assert_eq!(scores, ["loss", "min-k"]);
     assert_eq!(codes(&document), [vec!["score-left-out"; 6], vec!["documents-unknown"]].concat());
     assert_eq!(document["attacks"][0]["at"][0]["validity"], "heuristic");
-    assert_eq!(
-        desk.rejected(2, "membership text t.jsonl --scores loss,zlib"),
-        "score of texts: zlib needs `zlib_bytes` or `text`, which is not recorded"
-    );
+    let told = desk.rejected(2, "membership text t.jsonl --scores loss,zlib");
+    assert_eq!(told, "score of texts: zlib needs `zlib_bytes` or `text`, which is not recorded");
     desk.file("one.jsonl", line(-1.0, true));
-    assert_eq!(
-        desk.rejected(1, "membership text one.jsonl"),
-        "one.jsonl: whole file: found no non-members, expected sequences of both kinds"
-    );
+    let told = desk.rejected(1, "membership text one.jsonl");
+    assert_eq!(told, "one.jsonl: whole file: found no non-members, expected sequences of both kinds");
     assert!(desk.rejected(2, "membership text t.jsonl --share 0").contains("share of the tokens = 0 is not in (0, 1]"));
 }
 
@@ -203,10 +199,8 @@ fn a_document_without_a_value_makes_no_recording() {
     let desk = Desk::new();
     desk.file("t.jsonl", Desk::root().text(FILE));
     let line = desk.rejected(2, "membership text t.jsonl --scores surprise --scores-output x.npz");
-    assert!(
-        line.starts_with("--scores-output: ") && line.contains(" of 60 documents have no value of surprise"),
-        "{line}"
-    );
+    let why = " of 60 documents have no value of surprise";
+    assert!(line.starts_with("--scores-output: ") && line.contains(why), "{line}");
     assert!(!desk.path("x.npz").exists());
     let ran = desk.run("membership text t.jsonl --scores surprise --fpr 0.1");
     let said = ran.stdout + &ran.stderr;

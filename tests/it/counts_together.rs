@@ -99,10 +99,8 @@ fn dependent_queries_are_bounded_by_the_largest() {
 fn one_query_has_nothing_to_compose() {
     let desk = desk();
     desk.file("one.csv", "outcome,count,count_neighbor\na,5,6\nb,7,8\n");
-    assert_eq!(
-        desk.rejected(2, "audit counts one.csv --composition independent"),
-        "composition: independent needs several queries, in a column `query`; the file has one"
-    );
+    let line = desk.rejected(2, "audit counts one.csv --composition independent");
+    assert_eq!(line, "composition: independent needs several queries, in a column `query`; the file has one");
 }
 
 /// The page has the curve of the distribution, the composed curves, the band and the forecast.

@@ -98,10 +98,8 @@ fn shapes_are_compared_before_anything_is_read() {
 fn a_score_that_is_no_confidence_is_named_with_its_place() {
     let desk = Desk::new();
     scores(&desk, "s.npz", 0.5);
-    assert_eq!(
-        desk.rejected(1, "membership rmia s.npz"),
-        "s.npz: array `scores`, index [0, 1, 0]: found `1.5`, expected a confidence from 0 to 1"
-    );
+    let line = desk.rejected(1, "membership rmia s.npz");
+    assert_eq!(line, "s.npz: array `scores`, index [0, 1, 0]: found `1.5`, expected a confidence from 0 to 1");
 }
 
 const CANARIES: &str = "label_true,label_trained,p_0,p_1,p_2\n0,1,.5,.3,.2\n1,2,.2,.6,.2\n2,0,.1,.2,.7\n0,2,.6,.2,.2\n";
