@@ -177,18 +177,14 @@ fn zoo(report: &mut Report) {
     report.claim(median <= HALF, format!("median runs of each world, search included: {median} (at most {HALF})"));
     report.line(format!("{wrong_whole} of {wrong} refuted with {WHOLE} runs of each world"));
     let cases = shrunk.iter().filter(|shrunk| **shrunk).count();
-    report.claim(
-        10 * cases >= 9 * shrunk.len(),
-        format!(
-            "{cases} of {} counterexamples were made smaller and passed a test on fresh outputs (at least 90 %)",
-            shrunk.len()
-        ),
+    let line = format!(
+        "{cases} of {} counterexamples were made smaller and passed a test on fresh outputs (at least 90 %)",
+        shrunk.len()
     );
+    report.claim(10 * cases >= 9 * shrunk.len(), line);
     let allowed = |refuted: u64| clopper_pearson_low(refuted, right[0]) <= FAILURE;
-    report.claim(
-        allowed(right[1]) && allowed(right[2]),
-        format!("right mechanisms refuted: {} and {} of {}", right[1], right[2], right[0]),
-    );
+    let line = format!("right mechanisms refuted: {} and {} of {}", right[1], right[2], right[0]);
+    report.claim(allowed(right[1]) && allowed(right[2]), line);
 }
 
 /// The lower end of a 99 % interval.
@@ -309,23 +305,19 @@ fn tightness(report: &mut Report) {
         let proved =
             study.run(&unwatched).map(|answer| answer.bounds.iter().map(|row| row.rdp_lower.0).fold(0.0, f64::max));
         let proved = proved.unwrap_or(0.0);
-        report.claim(
-            proved >= wanted && proved <= 1.0,
-            format!(
-                "N(mu, I) in {dimensions} dimensions, D_2 = 1: {proved:.4} proved (at least {wanted}), {:.1} s",
-                start.elapsed().as_secs_f64()
-            ),
+        let line = format!(
+            "N(mu, I) in {dimensions} dimensions, D_2 = 1: {proved:.4} proved (at least {wanted}), {:.1} s",
+            start.elapsed().as_secs_f64()
         );
+        report.claim(proved >= wanted && proved <= 1.0, line);
     }
     let source = of_function("Laplace", |sum, stream| Output::Number(rounded(sum + laplace(stream))));
     let study = MechanismStudy { seed: 1, ..MechanismStudy::new(&source, pairs(), claim(0.0), WHOLE) };
     let proved =
         study.run(&unwatched).map(|answer| answer.epsilon.iter().map(|row| row.epsilon_lower.0).fold(0.0, f64::max));
     let proved = proved.unwrap_or(0.0);
-    report.claim(
-        (0.9..=1.0).contains(&proved),
-        format!("Laplace noise of scale 1: epsilon {proved:.4} of 1 proved at delta 0 (at least 0.9)"),
-    );
+    let line = format!("Laplace noise of scale 1: epsilon {proved:.4} of 1 proved at delta 0 (at least 0.9)");
+    report.claim((0.9..=1.0).contains(&proved), line);
 }
 
 /// How much longer an audit takes than the audited program, of which each output takes 10 us.
@@ -359,10 +351,10 @@ fn overhead(report: &mut Report) {
     let mut found: Vec<f64> = (0..5).filter_map(|_| round()).collect();
     found.sort_by(f64::total_cmp);
     let [least, median] = [0, 2].map(|place| 100.0 * found.get(place).copied().unwrap_or(f64::NAN));
-    report.claim(
-        median <= 20.0,
-        format!("a Python program that takes 10 us for an output: an audit of {WHOLE} runs of each world takes {median:.0} % longer than the program alone, median of 5 rounds by turns, {least:.0} % at least (at most 20 %)"),
+    let line = format!(
+        "a Python program that takes 10 us for an output: an audit of {WHOLE} runs of each world takes {median:.0} % longer than the program alone, median of 5 rounds by turns, {least:.0} % at least (at most 20 %)"
     );
+    report.claim(median <= 20.0, line);
 }
 
 /// The most memory that this process has used since it was asked last, in MiB; none where the system does not say.

@@ -299,10 +299,8 @@ fn fill(report: &mut Report) -> Result<()> {
                 let of = truth[usize::from(row.quantity == "μ")];
                 let share =
                     if of.is_finite() { format!("{:>5.1} % of {of:.4}", 100.0 * row.mean / of) } else { String::new() };
-                report.claim(
-                    row.wrong as f64 <= most_wrong(KNOWN_REPETITIONS),
-                    format!("{:<28} {}  {:>4}  {:>7.4}  {share}", row.name, row.quantity, row.wrong, row.mean),
-                );
+                let line = format!("{:<28} {}  {:>4}  {:>7.4}  {share}", row.name, row.quantity, row.wrong, row.mean);
+                report.claim(row.wrong as f64 <= most_wrong(KNOWN_REPETITIONS), line);
             }
         }
     }

@@ -71,10 +71,8 @@ fn noise(report: &mut Report, name: &str, below: impl Fn(f64) -> f64 + Sync, abo
     let deviation = (2.0 * (std::f64::consts::PI.powi(2) - 9.0) / 3.0 / count).sqrt();
     let normal = Normal::new(0.0, 1.0).expect("a distribution");
     let p = 2.0 * normal.cdf(-((mean - 1.0) / deviation).abs());
-    report.claim(
-        p > THRESHOLD,
-        format!("{name}: mean Anderson-Darling statistic {mean:.4} +- {deviation:.4}, p = {p:.3}"),
-    );
+    let line = format!("{name}: mean Anderson-Darling statistic {mean:.4} +- {deviation:.4}, p = {p:.3}");
+    report.claim(p > THRESHOLD, line);
     for index in 0..5 {
         let scale = 3.0 + index as f64;
         let found: u64 = blocks.iter().map(|(_, beyond)| beyond[index]).sum();
@@ -110,10 +108,8 @@ fn outcomes(report: &mut Report) -> Result<()> {
             chi_square_p_value(counts.counts(), distributions[0].p())?,
             chi_square_p_value(counts.counts_neighbor(), distributions[1].p())?,
         ];
-        report.claim(
-            values[0] > THRESHOLD && values[1] > THRESHOLD,
-            format!("{name}, {noise}: chi-square p = {:.4} and {:.4}", values[0], values[1]),
-        );
+        let line = format!("{name}, {noise}: chi-square p = {:.4} and {:.4}", values[0], values[1]);
+        report.claim(values[0] > THRESHOLD && values[1] > THRESHOLD, line);
     }
     Ok(())
 }

@@ -29,17 +29,13 @@ pub fn report() -> Report {
             let sums = sums(&model, world);
             let smallest = sums.iter().map(|(p, _)| *p).fold(1.0, f64::min);
             let worst = sums.iter().find(|(p, _)| *p == smallest).map_or("", |(_, name)| name);
-            report.claim(
-                smallest > THRESHOLD,
-                format!("{name}, {world:?}: smallest of {} p-values {smallest:.5} ({worst})", sums.len()),
-            );
+            let line = format!("{name}, {world:?}: smallest of {} p-values {smallest:.5} ({worst})", sums.len());
+            report.claim(smallest > THRESHOLD, line);
         }
     }
     let p = joint().expect("the models are models");
-    report.claim(
-        p.iter().all(|&p| p > THRESHOLD),
-        format!("pate, k = 4, C = 3, whole histograms: p = {:.4} and {:.4}", p[0], p[1]),
-    );
+    let line = format!("pate, k = 4, C = 3, whole histograms: p = {:.4} and {:.4}", p[0], p[1]);
+    report.claim(p.iter().all(|&p| p > THRESHOLD), line);
     report
 }
 
