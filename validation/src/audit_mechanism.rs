@@ -182,16 +182,12 @@ fn zoo(report: &mut Report) {
         shrunk.len()
     );
     report.claim(10 * cases >= 9 * shrunk.len(), line);
-    let allowed = |refuted: u64| clopper_pearson_low(refuted, right[0]) <= FAILURE;
+    let allowed = |refuted: u64| interval(refuted, right[0])[0] <= FAILURE;
     let line = format!("right mechanisms refuted: {} and {} of {}", right[1], right[2], right[0]);
     report.claim(allowed(right[1]) && allowed(right[2]), line);
 }
 
-/// The lower end of a 99 % interval.
-fn clopper_pearson_low(count: u64, trials: u64) -> f64 {
-    interval(count, trials)[0]
-}
-
+/// The ends of a 99 % interval.
 pub(crate) fn interval(count: u64, trials: u64) -> [f64; 2] {
     let found =
         BinomialCounts::new(count, trials).and_then(|counts| clopper_pearson(counts, FailureProbability::new(0.01)?));
@@ -250,11 +246,10 @@ fn false_claims(report: &mut Report) {
                     if index == 3 {
                         (bounds.claims.epsilon, bounds.claims.mu) = (None, leakbound::bound::Claimed::new(1.0).ok());
                     }
-                    let pairs =
-                        neighbor_pairs(Relation::Linf(1.0), &Dataset::of_numbers(&[0.0]), None).unwrap_or_default();
-                    let study =
-                        MechanismStudy { stop_early, seed, ..MechanismStudy::new(&source, pairs, bounds, RUNS) };
-                    study.run(&unwatched).is_ok_and(|answer| self::refuted(&answer))
+                    let study = MechanismStudy::new(&source, moved_by_one(), bounds, RUNS);
+                    MechanismStudy { stop_early, seed, ..study }
+                        .run(&unwatched)
+                        .is_ok_and(|answer| self::refuted(&answer))
                 })
                 .count() as u64;
             let all = AUDITS as u64 / 4;
@@ -265,19 +260,17 @@ fn false_claims(report: &mut Report) {
     }
 }
 
+/// The number 0 with the neighbors that are 1 away.
+fn moved_by_one() -> Vec<Pair> {
+    neighbor_pairs(Relation::Linf(1.0), &Dataset::of_numbers(&[0.0]), None).unwrap_or_default()
+}
+
 /// ε = 1, at this δ.
 fn claim(delta: f64) -> Bounds {
-    let quantities = || {
-        Ok::<_, leakbound::Error>((
-            Order::new(2.0)?,
-            Delta::new(delta)?,
-            FailureProbability::new(FAILURE)?,
-            Epsilon::new(1.0)?,
-        ))
-    };
-    let (order, delta, failure, epsilon) = quantities().expect("the numbers are legal");
-    let mut bounds = Bounds::new(vec![order], delta, failure);
-    bounds.claims.epsilon = Some((epsilon, delta));
+    let delta = Delta::new(delta).expect("a delta");
+    let failure = FailureProbability::new(FAILURE).expect("a probability");
+    let mut bounds = Bounds::new(vec![Order::new(2.0).expect("an order")], delta, failure);
+    bounds.claims.epsilon = Some((Epsilon::new(1.0).expect("an epsilon"), delta));
     bounds
 }
 
@@ -372,9 +365,8 @@ fn memory(report: &mut Report) {
             let number = |_| sum + Distribution::<f64>::sample(&StandardNormal, stream);
             Output::Vector((0..10).map(number).collect())
         });
-        let pairs = neighbor_pairs(Relation::Linf(1.0), &Dataset::of_numbers(&[0.0]), None).unwrap_or_default();
         peak_memory()?;
-        MechanismStudy::new(&source, pairs, claim(1e-5), runs).run(&unwatched).ok()?;
+        MechanismStudy::new(&source, moved_by_one(), claim(1e-5), runs).run(&unwatched).ok()?;
         peak_memory()
     };
     match (audited(10 * WHOLE), audited(100 * WHOLE)) {
