@@ -287,13 +287,8 @@ fn weak_guarantees_are_said_in_every_figure_and_table() {
     let mut bounds = many_orders.answer.bounds.clone();
     bounds.truncate(24);
     for order in 10..20 {
-        many_orders.answer.bounds.extend(
-            bounds
-                .iter()
-                .filter(|row| row.order == 2.0)
-                .cloned()
-                .map(|row| BoundRow { order: f64::from(order), ..row }),
-        );
+        let at_two = bounds.iter().filter(|row| row.order == 2.0).cloned();
+        many_orders.answer.bounds.extend(at_two.map(|row| BoundRow { order: f64::from(order), ..row }));
     }
     for document in [document("x", 1, 0.5), document("x", 3, 0.5), many_orders] {
         let page = document.page();
