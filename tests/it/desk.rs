@@ -4,7 +4,7 @@ use crate::arrays::{Arrays, packed};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -88,7 +88,7 @@ impl Desk {
 
     /// A run with these words that goes on, with a pipe for each of its streams.
     #[cfg(unix)]
-    pub fn start(&self, words: &(impl Words + ?Sized)) -> Child {
+    pub fn start(&self, words: &(impl Words + ?Sized)) -> std::process::Child {
         let mut command = self.command(words);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
@@ -259,7 +259,7 @@ impl From<Output> for Ran {
 
 /// Sends a signal, such as `-INT`.
 #[cfg(unix)]
-pub fn signal(child: &Child, signal: &str) {
+pub fn signal(child: &std::process::Child, signal: &str) {
     assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
 }
 
