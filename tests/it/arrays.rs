@@ -1,21 +1,34 @@
 //! Numpy files as a recording program writes them.
 
-use ndarray_npy::{NpzWriter, WriteNpyExt};
+use ndarray::{ArrayBase, Data, Dimension};
+use ndarray_npy::{NpzWriter, WritableElement, WriteNpyExt};
 use std::io::Cursor;
 
-/// Takes the arrays of an archive.
-pub type Writer = NpzWriter<Cursor<Vec<u8>>>;
+/// An array of an archive, of any kind of number and of any shape.
+pub trait Stored {
+    /// Adds the array under this name.
+    fn add(&self, writer: &mut NpzWriter<Cursor<Vec<u8>>>, name: &str);
+}
+
+impl<S: Data<Elem: WritableElement>, D: Dimension> Stored for ArrayBase<S, D> {
+    fn add(&self, writer: &mut NpzWriter<Cursor<Vec<u8>>>, name: &str) {
+        writer.add_array(name, self).unwrap();
+    }
+}
+
+/// The arrays of an archive, in order, with their names.
+pub type Arrays<'a> = [(&'a str, &'a dyn Stored)];
 
 /// The bytes of an archive whose arrays are stored as they are.
-pub fn archive(add: impl FnOnce(&mut Writer)) -> Vec<u8> {
-    packed(false, add)
+pub fn archive(arrays: &Arrays<'_>) -> Vec<u8> {
+    packed(false, arrays)
 }
 
 /// The bytes of an archive whose arrays are compressed, or stored as they are.
-pub fn packed(compressed: bool, add: impl FnOnce(&mut Writer)) -> Vec<u8> {
+pub fn packed(compressed: bool, arrays: &Arrays<'_>) -> Vec<u8> {
     let cursor = Cursor::new(Vec::new());
     let mut writer = if compressed { NpzWriter::new_compressed(cursor) } else { NpzWriter::new(cursor) };
-    add(&mut writer);
+    arrays.iter().for_each(|(name, array)| array.add(&mut writer, name));
     writer.finish().unwrap().into_inner()
 }
 

@@ -1,6 +1,8 @@
 //! `leakbound audit mechanism`: programs of every kind, right, wrong and broken.
 
 use crate::desk::Desk;
+#[cfg(unix)]
+use crate::desk::{Ran, says};
 use crate::json::{codes, number};
 use serde_json::Value;
 
@@ -12,17 +14,13 @@ fn count(epsilon: f64, more: &str) -> Vec<String> {
     fixed.into_iter().map(String::from).chain((claim.to_owned() + more).split_whitespace().map(String::from)).collect()
 }
 
-fn words(words: &[String]) -> Vec<&str> {
-    words.iter().map(String::as_str).collect()
-}
-
 /// A wrong claim falls with a counterexample, a right one stands, and both are the same again with the same seed.
 #[test]
 fn a_wrong_claim_falls_and_a_right_one_stands() {
     let desk = Desk::new();
     let arguments = count(1.5, "--runs 2e4");
-    let wrong = desk.answer(3, &words(&arguments)[..]);
-    assert_eq!(desk.answer(3, &words(&arguments)[..]), wrong);
+    let wrong = desk.answer(3, &arguments);
+    assert_eq!(desk.answer(3, &arguments), wrong);
     let found = &wrong["counterexample"];
     assert_eq!((&wrong["repeatable"], &wrong["claims"][0]["refuted"]), (&Value::Bool(true), &Value::Bool(true)));
     assert!(number(&found["p_value"]) < 1e-6 && number(&wrong["claims"][0]["lower"]) < 1.5, "{found}");
@@ -30,10 +28,10 @@ fn a_wrong_claim_falls_and_a_right_one_stands() {
     assert_eq!(number(&runs["search"]) + number(&runs["bounded"]), 2e4);
     // A pair that is the smallest already takes no runs but those of its test.
     assert!(number(&runs["shrink"]) >= counted && counted > 500.0, "{runs}");
-    let right = desk.json(&words(&count(1.0, "--runs 2e4"))[..]);
+    let right = desk.json(&count(1.0, "--runs 2e4"));
     let lower = number(&right["claims"][0]["lower"]);
     assert!(right["counterexample"].is_null() && lower > 0.85 && lower <= 1.0, "{lower}");
-    let other = desk.json(&words(&count(1.0, "--runs 2e4 --seed 1"))[..]);
+    let other = desk.json(&count(1.0, "--runs 2e4 --seed 1"));
     assert_ne!(other["epsilon"], right["epsilon"]);
 }
 
@@ -41,11 +39,11 @@ fn a_wrong_claim_falls_and_a_right_one_stands() {
 #[test]
 fn a_gross_fault_is_found_soon() {
     let desk = Desk::new();
-    let found = desk.answer(3, &words(&count(3.0, "--stop-early"))[..]);
+    let found = desk.answer(3, &count(3.0, "--stop-early"));
     assert!(number(&found["runs"]["search"]) < 2_000.0, "{}", found["runs"]);
     assert!(found["bounds"].as_array().unwrap().is_empty());
     assert!(number(&found["counterexample"]["p_value"]) <= 0.05);
-    let text = desk.run(&words(&count(3.0, "--stop-early"))[..]).printed(3);
+    let text = desk.run(&count(3.0, "--stop-early")).printed(3);
     assert!(text.contains("Counterexample") && text.contains("REFUTED"), "{text}");
 }
 
@@ -63,31 +61,25 @@ fn programs_that_fail_are_told_in_one_line() {
     let desk = Desk::new();
     let audit = |program: &str, more: &[&str]| {
         let fixed = ["audit", "mechanism", "--dataset", "[1]", "--relation", "add-remove", "--program", program];
-        desk.rejected(1, &[&fixed[..], more].concat()[..])
+        desk.rejected(1, &[&fixed[..], more].concat())
     };
+    let another = "echo '{\"id\":77,\"outputs\":[1,2,3,4,5]}'";
+    let rejects = "echo \"{\\\"id\\\":$id,\\\"error\\\":\\\"at least two records\\\"}\"";
     let five = |output: &str| format!("echo \"{{\\\"id\\\":$id,\\\"outputs\\\":[{output}]}}\"");
     for (script, expected) in [
         ("sleep 100".to_owned(), "time-out: no answer in 0.3 s"),
         ("echo oops >&2; exit 3".to_owned(), "crash: the program ended (exit status: 3); stderr: oops"),
         ("echo hello".to_owned(), "malformed: `hello` is no answer"),
-        (
-            "echo '{\"id\":77,\"outputs\":[1,2,3,4,5]}'".to_owned(),
-            "malformed: it answered request 77 when it was sent request 1",
-        ),
+        (another.to_owned(), "malformed: it answered request 77 when it was sent request 1"),
         (five("1,2"), "malformed: 2 outputs where 5 were requested"),
         (five("1,2,,"), "malformed: "),
-        (
-            "echo \"{\\\"id\\\":$id,\\\"error\\\":\\\"at least two records\\\"}\"".to_owned(),
-            "it was rejected: at least two records",
-        ),
+        (rejects.to_owned(), "it was rejected: at least two records"),
         ("head -c 80000000 /dev/zero | tr '\\0' x; echo".to_owned(), "too-long: a line of more than 67108864 bytes"),
     ] {
         let limits: &[&str] = if script.starts_with("sleep") { &["--start-timeout", "0.3"] } else { &[] };
         let line = audit(&answering(&script), limits);
-        assert!(
-            line.contains(expected) && line.contains("dataset [") && line.contains("expected outputs"),
-            "{script}: {line}"
-        );
+        let complete = ["dataset [", "expected outputs", expected].iter().all(|part| line.contains(part));
+        assert!(complete, "{script}: {line}");
     }
 }
 
@@ -99,17 +91,14 @@ fn requests_that_make_no_sense_are_rejected() {
     desk.file("far.json", r#"[{"dataset": [1, 2, 3], "neighbor": [1]}]"#);
     desk.file("text.json", "hello");
     desk.file("none.json", "[]");
-    let program = ["audit", "mechanism", "--program", "true"];
-    let rejected = |status: i32, more: &str| {
-        let more: Vec<&str> = more.split_whitespace().collect();
-        desk.rejected(status, &[&program[..], &more].concat()[..])
-    };
+    let program = "audit mechanism --program true";
+    let rejected = |status: i32, more: &str| desk.rejected(status, &format!("{program} {more}"));
     let on = |more: &str| rejected(2, &format!("--dataset [1,2] --relation add-remove {more}"));
     assert!(on("--runs 0").contains("`0` is not a whole number in [200, 10^12]"));
     assert!(on("--claim-epsilon 1 --delta 1").contains("delta = 1 is not in [0, 1)"));
     assert!(on("--stop-early").contains("an audit that stops early needs a claim"));
-    let unused = "audit mechanism --program true --dataset [1] --relation add-remove --stop-early --methods all";
-    assert!(desk.run(unused).stderr.contains("cannot be used with '--methods"));
+    let unused = format!("{program} --dataset [1] --relation add-remove --stop-early --methods all");
+    assert!(desk.run(&unused).stderr.contains("cannot be used with '--methods"));
     assert!(on("--features learned").contains("no program `learned`; it is auto, identity, or a command"));
     assert!(on("--domain 1,1").contains("no two finite ends"));
     assert!(rejected(2, "--dataset [\"a\"] --relation l1:1").contains("l1:1 compares vectors of numbers"));
@@ -147,7 +136,7 @@ fn leaks_are_found_in_any_kind_of_output() {
     ] {
         let program = shows(one, none);
         let fixed = ["audit", "mechanism", "--pairs", "pair.json", "--runs", "400", "--claim-epsilon", "1"];
-        let found = desk.answer(3, &[&fixed[..], &["--batch", "200", "--program", &program]].concat()[..]);
+        let found = desk.answer(3, &[&fixed[..], &["--batch", "200", "--program", &program]].concat());
         let event = found["counterexample"]["event"].as_str().unwrap();
         assert!(seen.iter().any(|seen| event.contains(seen)) || event.contains("output.a"), "{event}");
         assert!(codes(&found).is_empty(), "{:?}", codes(&found));
@@ -161,9 +150,9 @@ fn programs_may_be_run_for_each_output() {
     let desk = Desk::new();
     desk.file("pair.json", r#"[{"dataset": [1, 1], "neighbor": [1]}]"#);
     let fixed = ["audit", "mechanism", "--pairs", "pair.json", "--runs", "200", "--claim-epsilon", "1", "--exec"];
-    let found = desk.answer(3, &[&fixed[..], &["sh -c 'wc -c < $0' {dataset}"]].concat()[..]);
+    let found = desk.answer(3, &[&fixed[..], &["sh -c 'wc -c < $0' {dataset}"]].concat());
     assert_eq!(found["witness"]["outcomes"][0]["count"].as_u64().unwrap() % 10, 0);
-    let random = desk.json(&[&fixed[..], &["sh -c 'od -An -N1 -tu1 /dev/urandom' {dataset}"]].concat()[..]);
+    let random = desk.json(&[&fixed[..], &["sh -c 'od -An -N1 -tu1 /dev/urandom' {dataset}"]].concat());
     assert_eq!((random["repeatable"].as_bool(), codes(&random)), (Some(false), vec!["not-repeatable"]));
 }
 
@@ -171,7 +160,7 @@ fn programs_may_be_run_for_each_output() {
 #[test]
 fn counterexamples_are_small_and_tested_again() {
     let desk = Desk::new();
-    let found = desk.answer(3, &words(&count(1.5, "--runs 2e4 --save-counterexample case.json"))[..]);
+    let found = desk.answer(3, &count(1.5, "--runs 2e4 --save-counterexample case.json"));
     let case = &found["counterexample"];
     assert_eq!(case["shrunk"], true, "{case}");
     let length = |name: &str| case[name].as_array().unwrap().len();
@@ -181,7 +170,7 @@ fn counterexamples_are_small_and_tested_again() {
     let bars = case["bars"].as_array().unwrap();
     assert_eq!(bars.iter().map(|bar| number(&bar["count"])).sum::<f64>(), number(&case["outputs"]));
     assert!(bars.iter().any(|bar| bar["inside"] == true) && bars.iter().any(|bar| bar["inside"] == false));
-    let whole = desk.answer(3, &words(&count(1.5, "--runs 2e4 --shrink-runs 0"))[..]);
+    let whole = desk.answer(3, &count(1.5, "--runs 2e4 --shrink-runs 0"));
     assert_eq!((&whole["counterexample"]["shrunk"], &whole["bounds"]), (&Value::Bool(false), &found["bounds"]));
 
     let again = desk.answer(3, "audit mechanism --counterexample case.json --runs 1e4");
@@ -191,11 +180,11 @@ fn counterexamples_are_small_and_tested_again() {
     assert_ne!(tested["inside"], case["inside"]);
     let mended = format!("python3 {}/examples/noisy_count.py 1", crate::ROOT);
     let repeat = ["audit", "mechanism", "--counterexample", "case.json", "--runs", "1e4"];
-    let stands = desk.json(&[&repeat[..], &["--program", &mended]].concat()[..]);
+    let stands = desk.json(&[&repeat[..], &["--program", &mended]].concat());
     assert_eq!((&stands["claims"][0]["refuted"], &stands["counterexample"]), (&Value::Bool(false), &Value::Null));
 
     // Another claim than the recorded one, and files that are no counterexamples.
-    assert_eq!(desk.json(&[&repeat[..], &["--claim-epsilon", "1.6"]].concat()[..])["claims"][0]["refuted"], false);
+    assert_eq!(desk.json(&[&repeat[..], &["--claim-epsilon", "1.6"]].concat())["claims"][0]["refuted"], false);
     let text = desk.text("case.json");
     desk.file("other.json", text.replace("counterexample/1", "counterexample/9"));
     desk.file("far.json", text.replace("\"outcomes\": [", "\"outcomes\": [900, "));
@@ -210,8 +199,7 @@ fn counterexamples_are_small_and_tested_again() {
         ("cut.json", "cut.json: line "),
         ("none.json", "none.json"),
     ] {
-        let line = desk.rejected(1, &["audit", "mechanism", "--counterexample", file][..]);
-        assert!(line.contains(expected), "{line}");
+        desk.is_rejected(1, &["audit", "mechanism", "--counterexample", file][..], expected);
     }
     let line = desk.rejected(2, "audit mechanism --counterexample case.json --delta 1e-6");
     assert!(line.contains("--claim-epsilon states another claim"), "{line}");
@@ -225,16 +213,12 @@ fn counterexamples_are_small_and_tested_again() {
 fn an_interrupted_audit_goes_on() {
     let desk = Desk::new();
     let options = "--runs 2e5 --format json";
-    let whole = desk.run(&words(&count(1.0, options))[..]).json(0);
+    let whole = desk.run(&count(1.0, options)).json(0);
     for lines in [15, 40] {
-        let kept = format!("{options} --checkpoint c --resume");
-        let arguments = count(1.0, &kept);
-        let before = std::fs::read_to_string(desk.path("c")).map_or(0, |text| text.lines().count());
-        let mut command = desk.command(&words(&arguments)[..]);
-        let mut child =
-            command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
-        // More than there was: by then the signal is looked after.
         let kept = || std::fs::read_to_string(desk.path("c")).map_or(0, |text| text.lines().count());
+        let before = kept();
+        let mut child = desk.start(&count(1.0, &format!("{options} --checkpoint c --resume")));
+        // More than there was: by then the signal is looked after.
         let far = || kept() >= lines && kept() > before;
         while !far() && child.try_wait().unwrap().is_none() {
             std::thread::sleep(std::time::Duration::from_millis(5));
@@ -242,28 +226,24 @@ fn an_interrupted_audit_goes_on() {
         if child.try_wait().unwrap().is_none() {
             crate::desk::signal(&child, "-INT");
         }
-        let output = child.wait_with_output().unwrap();
-        let (stdout, stderr) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+        let ran = Ran::from(child.wait_with_output().unwrap());
         // The second audit may have ended before the signal came.
-        if output.status.code() == Some(0) {
-            assert!(lines > 15 && stderr.is_empty(), "{stderr}");
+        if ran.status == 0 {
+            assert!(lines > 15 && ran.stderr.is_empty(), "{ran:?}");
         } else {
-            assert_eq!(output.status.code(), Some(130), "{stderr}");
-            assert!(stderr.contains("interrupted after ") && stderr.contains("--resume goes on"), "{stderr}");
-            let seen: Value = serde_json::from_str(&stdout).unwrap();
-            assert_eq!(
-                (&seen["interrupted"], &seen["claims"][0]["refuted"]),
-                (&Value::Bool(true), &Value::Bool(false))
-            );
+            assert_eq!(ran.status, 130, "{ran:?}");
+            says(&ran.stderr, &["interrupted after ", "--resume goes on"]);
+            let seen: Value = serde_json::from_str(&ran.stdout).unwrap();
+            assert_eq!((&seen["interrupted"], &seen["claims"][0]["refuted"]), (&true.into(), &false.into()));
         }
     }
-    let resumed = desk.run(&words(&count(1.0, &format!("{options} --checkpoint c --resume")))[..]).json(0);
+    let resumed = desk.run(&count(1.0, &format!("{options} --checkpoint c --resume"))).json(0);
     for part in ["bounds", "epsilon", "claims", "pairs", "witness", "runs"] {
         assert_eq!(resumed[part], whole[part], "{part}");
     }
-    let again = desk.run(&words(&count(1.0, &format!("{options} --checkpoint c")))[..]);
+    let again = desk.run(&count(1.0, &format!("{options} --checkpoint c")));
     assert!(again.line(1).contains("c: --checkpoint: found a file that is there already"));
-    let other = desk.run(&words(&count(1.0, "--runs 3e5 --checkpoint c --resume"))[..]);
+    let other = desk.run(&count(1.0, "--runs 3e5 --checkpoint c --resume"));
     assert!(other.line(1).contains("found the checkpoint of an audit with other options"));
 }
 
@@ -321,7 +301,7 @@ fn the_example_of_a_workflow_audits() {
     assert_eq!(words[0], "leakbound");
     let desk = Desk::new();
     let words: Vec<&str> = words[1..].iter().map(String::as_str).collect();
-    assert!(desk.run(&[&words[..], &["--runs", "2e4"]].concat()[..]).printed(0).contains("not refuted"));
+    assert!(desk.run(&[&words[..], &["--runs", "2e4"]].concat()).printed(0).contains("not refuted"));
     assert_eq!(desk.names(), ["audit.html"]);
     assert!(text.contains("audit.html\n") && text.contains("counterexample.json\n"));
 }

@@ -82,68 +82,62 @@ fn every_byte_counts() {
     }
     rejection(&[&bytes[..], b"\n"].concat());
     rejection(&[&bytes[..], &bytes[..]].concat());
-    insta::assert_snapshot!(
-        [
-            rejection(b""),
-            rejection(b"PK\x03\x04"),
-            rejection(&bytes[..20]),
-            rejection(&bytes[..200]),
-            rejection(b"leakbound checkpoint 2, sha256 00"),
-        ]
-        .join("\n"),
-        @"
-        c: whole file: found an empty file, expected a checkpoint of leakbound simulate; hint: remove it to start anew
-        c: whole file: found another kind of file, expected a checkpoint of leakbound simulate
-        c: whole file: found a checkpoint that was changed or cut off after it was written, expected it as it was written; hint: start anew without it
-        c: whole file: found a checkpoint that was changed or cut off after it was written, expected it as it was written; hint: start anew without it
-        c: whole file: found a checkpoint of another form, or one that was changed, expected leakbound checkpoint 1, sha256 ; hint: another version of the program may have written it
-        "
-    );
+    let lines = [
+        rejection(b""),
+        rejection(b"PK\x03\x04"),
+        rejection(&bytes[..20]),
+        rejection(&bytes[..200]),
+        rejection(b"leakbound checkpoint 2, sha256 00"),
+    ];
+    insta::assert_snapshot!(lines.join("\n"), @"
+    c: whole file: found an empty file, expected a checkpoint of leakbound simulate; hint: remove it to start anew
+    c: whole file: found another kind of file, expected a checkpoint of leakbound simulate
+    c: whole file: found a checkpoint that was changed or cut off after it was written, expected it as it was written; hint: start anew without it
+    c: whole file: found a checkpoint that was changed or cut off after it was written, expected it as it was written; hint: start anew without it
+    c: whole file: found a checkpoint of another form, or one that was changed, expected leakbound checkpoint 1, sha256 ; hint: another version of the program may have written it
+    ");
 }
 
 #[test]
 fn a_true_checksum_does_not_excuse_the_content() {
     let counts = checkpoint().simulation.queries[0].part.worlds()[0].clone();
     let more = format!("\"counts\":[{}", counts[0] + 1);
-    insta::assert_snapshot!(
-        [
-            rejection(&forged("\"seed\":18446744073709551615", "\"seed\":-1")),
-            rejection(&forged("\"samples\":393211", "\"samples\":0")),
-            rejection(&forged("\"samples\":393211", "\"samples\":100")),
-            rejection(&forged("\"sampler\":", "\"sampler\":9")),
-            rejection(&forged("monte-carlo", "exact-distribution")),
-            rejection(&forged("\"block_samples\":65536", "\"block_samples\":1")),
-            rejection(&forged("abab", "xyz")),
-            rejection(&forged("2/3", "1/3")),
-            rejection(&forged("2/3", "0/3")),
-            rejection(&forged("2/3", "2/9")),
-            rejection(&forged("[[2,3]]", "[[2,3],[2,3]]")),
-            rejection(&forged("[[2,3]]", "[[3,2]]")),
-            rejection(&forged("[[2,3]]", "[]")),
-            rejection(&forged(&format!("\"counts\":[{}", counts[0]), &more)),
-            rejection(&forged("\"counts_neighbor\":[", "\"counts_neighbor\":[0,")),
-            rejection(&forged("\"queries\":[", "\"more\":1,\"queries\":[")),
-        ]
-        .join("\n"),
-        @"
-        c: line 1, character 162: found integer `-1`, expected u64
-        c: plan.samples: found 0, expected a number in [1, 2^53]
-        c: shard: found `shard: 3 shards of 100 samples, more than their 1 block(s)`, expected a shard of the simulation
-        c: plan.sampler: found `94`, expected `4`; hint: another version of the program drew these counts in another way
-        c: plan.sampling: found `exact-distribution`, expected `monte-carlo`; hint: counts that are drawn from a distribution at once have no parts
-        c: plan.block_samples: found `1`, expected `65536`; hint: another version of the program drew these counts in another way
-        c: plan.scenario_sha256: found `xyzabababababababababababababababababababababababababababababab`, expected 64 hexadecimal digits
-        c: queries[0].blocks: found 2, expected blocks of the shard 1/3
-        c: line 1, character 212: found number of the shard = 0 is not in [1, number of shards], expected the JSON of a recording
-        c: shard: found `shard: 9 shards of 393211 samples, more than their 6 block(s)`, expected a shard of the simulation
-        c: line 1, character 265: found set of blocks: block 2 would be in it twice, expected the JSON of a recording
-        c: line 1, character 259: found set of blocks: the range [3, 2] holds no block, expected the JSON of a recording
-        c: queries[0].counts: found the counts of the dataset sum to 65536 where the blocks have 0 samples, expected the counts of its blocks
-        c: queries[0].counts: found the counts of the dataset sum to 65537 where the blocks have 65536 samples, expected the counts of its blocks
-        c: queries[0].counts: found neighbor counts of length 4, expected 3 outcomes
-        c: line 1, character 219: found unknown field `more`, expected one of `plan`, `shard`, `queries`
-        "
-    );
+    let lines = [
+        rejection(&forged("\"seed\":18446744073709551615", "\"seed\":-1")),
+        rejection(&forged("\"samples\":393211", "\"samples\":0")),
+        rejection(&forged("\"samples\":393211", "\"samples\":100")),
+        rejection(&forged("\"sampler\":", "\"sampler\":9")),
+        rejection(&forged("monte-carlo", "exact-distribution")),
+        rejection(&forged("\"block_samples\":65536", "\"block_samples\":1")),
+        rejection(&forged("abab", "xyz")),
+        rejection(&forged("2/3", "1/3")),
+        rejection(&forged("2/3", "0/3")),
+        rejection(&forged("2/3", "2/9")),
+        rejection(&forged("[[2,3]]", "[[2,3],[2,3]]")),
+        rejection(&forged("[[2,3]]", "[[3,2]]")),
+        rejection(&forged("[[2,3]]", "[]")),
+        rejection(&forged(&format!("\"counts\":[{}", counts[0]), &more)),
+        rejection(&forged("\"counts_neighbor\":[", "\"counts_neighbor\":[0,")),
+        rejection(&forged("\"queries\":[", "\"more\":1,\"queries\":[")),
+    ];
+    insta::assert_snapshot!(lines.join("\n"), @"
+    c: line 1, character 162: found integer `-1`, expected u64
+    c: plan.samples: found 0, expected a number in [1, 2^53]
+    c: shard: found `shard: 3 shards of 100 samples, more than their 1 block(s)`, expected a shard of the simulation
+    c: plan.sampler: found `94`, expected `4`; hint: another version of the program drew these counts in another way
+    c: plan.sampling: found `exact-distribution`, expected `monte-carlo`; hint: counts that are drawn from a distribution at once have no parts
+    c: plan.block_samples: found `1`, expected `65536`; hint: another version of the program drew these counts in another way
+    c: plan.scenario_sha256: found `xyzabababababababababababababababababababababababababababababab`, expected 64 hexadecimal digits
+    c: queries[0].blocks: found 2, expected blocks of the shard 1/3
+    c: line 1, character 212: found number of the shard = 0 is not in [1, number of shards], expected the JSON of a recording
+    c: shard: found `shard: 9 shards of 393211 samples, more than their 6 block(s)`, expected a shard of the simulation
+    c: line 1, character 265: found set of blocks: block 2 would be in it twice, expected the JSON of a recording
+    c: line 1, character 259: found set of blocks: the range [3, 2] holds no block, expected the JSON of a recording
+    c: queries[0].counts: found the counts of the dataset sum to 65536 where the blocks have 0 samples, expected the counts of its blocks
+    c: queries[0].counts: found the counts of the dataset sum to 65537 where the blocks have 65536 samples, expected the counts of its blocks
+    c: queries[0].counts: found neighbor counts of length 4, expected 3 outcomes
+    c: line 1, character 219: found unknown field `more`, expected one of `plan`, `shard`, `queries`
+    ");
 }
 
 #[test]
@@ -156,27 +150,24 @@ fn only_the_same_work_is_resumed() {
         rejected(&Checkpoint { shard, simulation: PartialSimulation::new(plan(), queries).unwrap() })
     };
     assert_eq!(checkpoint().resume("c", &wanted(plan(), shard)).unwrap(), drawn(2..3));
-    insta::assert_snapshot!(
-        [
-            rejected(&wanted(SimulationPlan { scenario_sha256: "cd".repeat(32), ..plan() }, shard)),
-            rejected(&wanted(SimulationPlan { seed: 4, ..plan() }, shard)),
-            rejected(&wanted(SimulationPlan { samples: 400_000, ..plan() }, shard)),
-            rejected(&wanted(plan(), Shard::WHOLE)),
-            other(&[("q \"1\"", 3)]),
-            other(&[("q \"1\"", 3), ("é", 4)]),
-            other(&[("é", 3), ("é", 2)]),
-        ]
-        .join("\n"),
-        @r#"
-        c: plan.scenario_sha256: found `abababababababababababababababababababababababababababababababab`, expected `cdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcd`, as requested; hint: only parts of one simulation belong together
-        c: plan.seed: found `18446744073709551615`, expected `4`, as requested; hint: only parts of one simulation belong together
-        c: plan.samples: found `393211`, expected `400000`, as requested; hint: only parts of one simulation belong together
-        c: shard: found `2/3`, expected `1/1`, as requested
-        c: queries: found 2 queries, expected 1, as requested
-        c: queries[1]: found `é` with 2 outcomes, expected `é` with 4 outcomes, as requested
-        c: queries[0]: found `q "1"` with 3 outcomes, expected `é` with 3 outcomes, as requested
-        "#
-    );
+    let lines = [
+        rejected(&wanted(SimulationPlan { scenario_sha256: "cd".repeat(32), ..plan() }, shard)),
+        rejected(&wanted(SimulationPlan { seed: 4, ..plan() }, shard)),
+        rejected(&wanted(SimulationPlan { samples: 400_000, ..plan() }, shard)),
+        rejected(&wanted(plan(), Shard::WHOLE)),
+        other(&[("q \"1\"", 3)]),
+        other(&[("q \"1\"", 3), ("é", 4)]),
+        other(&[("é", 3), ("é", 2)]),
+    ];
+    insta::assert_snapshot!(lines.join("\n"), @r#"
+    c: plan.scenario_sha256: found `abababababababababababababababababababababababababababababababab`, expected `cdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcd`, as requested; hint: only parts of one simulation belong together
+    c: plan.seed: found `18446744073709551615`, expected `4`, as requested; hint: only parts of one simulation belong together
+    c: plan.samples: found `393211`, expected `400000`, as requested; hint: only parts of one simulation belong together
+    c: shard: found `2/3`, expected `1/1`, as requested
+    c: queries: found 2 queries, expected 1, as requested
+    c: queries[1]: found `é` with 2 outcomes, expected `é` with 4 outcomes, as requested
+    c: queries[0]: found `q "1"` with 3 outcomes, expected `é` with 3 outcomes, as requested
+    "#);
 }
 
 /// The document of `leakbound simulate` for some blocks, without what reading lets through.
@@ -209,41 +200,38 @@ fn documents_are_added_up_or_rejected() {
         simulated_from_bytes("x", original.replace(from, to).as_bytes())
     };
     let unread = |from: &str, to: &str| with(from, to).unwrap_err().to_string();
-    insta::assert_snapshot!(
-        [
-            merge_simulated(&[]).unwrap_err().to_string(),
-            rejected(&parts[0], document("x", &drawn(1..3))),
-            rejected(&parts[0], document("x", &drawn(0..6))),
-            rejected(&parts[0], with("18446744073709551615", "7").unwrap()),
-            rejected(&parts[0], with("abab", "cdcd").unwrap()),
-            rejected(&parts[0], with("q \\\"1\\\"", "r").unwrap()),
-            unread("leakbound.simulate/1", "leakbound.simulate/2"),
-            unread("\"blocks\":[[2,4]]", "\"blocks\":[[2,3]]"),
-            unread("\"blocks\":[[2,4]]", "\"blocks\":[[20,22]]"),
-            unread("\"labels\":[\"0\",\"1\"]", "\"labels\":[\"0\",\"2\"]"),
-            unread("\"labels\":[\"0\",\"1\"]", "\"labels\":[\"0\"]"),
-            unread("\"plan\"", "\"plans\""),
-            unread("{", "["),
-            simulated_from_bytes("x", b"query,outcome,count,count_neighbor\n").unwrap_err().to_string(),
-        ]
-        .join("\n"),
-        @r#"
-        list of simulations has length 0; expected at least 1
-        x: blocks: found an overlap with `a`: both parts hold block 1, expected blocks that no other file holds
-        x: blocks: found an overlap with `a`: both parts hold blocks 0-1, 4-5, expected blocks that no other file holds
-        x: plan.seed: found `7`, expected `18446744073709551615`, as in `a`; hint: only parts of one simulation belong together
-        x: plan.scenario_sha256: found `cdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcd`, expected `abababababababababababababababababababababababababababababababab`, as in `a`; hint: only parts of one simulation belong together
-        x: queries[0]: found `r` with 3 outcomes, expected `q "1"` with 3 outcomes, as in `a`
-        x: schema: found `leakbound.simulate/2`, expected `leakbound.simulate/1`
-        x: queries[0].counts: found the counts of the dataset sum to 131072 where the blocks have 65536 samples, expected the counts of its blocks
-        x: queries[0].counts: found block 21 is none of the simulation's 6 blocks, expected the counts of its blocks
-        x: queries[1].labels: found `2`, expected `1`, its position
-        x: queries[1].counts: found length 2, expected 1, one per label
-        x: line 1, character 453: found an object without it, expected the field `plan`
-        x: line 1, character 10: found `:[[2,4]],"plan":["bl...`, expected JSON (expected `,` or `]`)
-        x: whole file: found text that is not JSON, expected a document of leakbound simulate; hint: write it with --format json
-        "#
-    );
+    let lines = [
+        merge_simulated(&[]).unwrap_err().to_string(),
+        rejected(&parts[0], document("x", &drawn(1..3))),
+        rejected(&parts[0], document("x", &drawn(0..6))),
+        rejected(&parts[0], with("18446744073709551615", "7").unwrap()),
+        rejected(&parts[0], with("abab", "cdcd").unwrap()),
+        rejected(&parts[0], with("q \\\"1\\\"", "r").unwrap()),
+        unread("leakbound.simulate/1", "leakbound.simulate/2"),
+        unread("\"blocks\":[[2,4]]", "\"blocks\":[[2,3]]"),
+        unread("\"blocks\":[[2,4]]", "\"blocks\":[[20,22]]"),
+        unread("\"labels\":[\"0\",\"1\"]", "\"labels\":[\"0\",\"2\"]"),
+        unread("\"labels\":[\"0\",\"1\"]", "\"labels\":[\"0\"]"),
+        unread("\"plan\"", "\"plans\""),
+        unread("{", "["),
+        simulated_from_bytes("x", b"query,outcome,count,count_neighbor\n").unwrap_err().to_string(),
+    ];
+    insta::assert_snapshot!(lines.join("\n"), @r#"
+    list of simulations has length 0; expected at least 1
+    x: blocks: found an overlap with `a`: both parts hold block 1, expected blocks that no other file holds
+    x: blocks: found an overlap with `a`: both parts hold blocks 0-1, 4-5, expected blocks that no other file holds
+    x: plan.seed: found `7`, expected `18446744073709551615`, as in `a`; hint: only parts of one simulation belong together
+    x: plan.scenario_sha256: found `cdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcd`, expected `abababababababababababababababababababababababababababababababab`, as in `a`; hint: only parts of one simulation belong together
+    x: queries[0]: found `r` with 3 outcomes, expected `q "1"` with 3 outcomes, as in `a`
+    x: schema: found `leakbound.simulate/2`, expected `leakbound.simulate/1`
+    x: queries[0].counts: found the counts of the dataset sum to 131072 where the blocks have 65536 samples, expected the counts of its blocks
+    x: queries[0].counts: found block 21 is none of the simulation's 6 blocks, expected the counts of its blocks
+    x: queries[1].labels: found `2`, expected `1`, its position
+    x: queries[1].counts: found length 2, expected 1, one per label
+    x: line 1, character 453: found an object without it, expected the field `plan`
+    x: line 1, character 10: found `:[[2,4]],"plan":["bl...`, expected JSON (expected `,` or `]`)
+    x: whole file: found text that is not JSON, expected a document of leakbound simulate; hint: write it with --format json
+    "#);
 }
 
 proptest! {

@@ -1,7 +1,7 @@
 //! `leakbound account`, and `leakbound exact` with a threshold test.
 
-use crate::desk::Desk;
-use crate::json::{number, row, rows, texts};
+use crate::desk::{Desk, says};
+use crate::json::{ends, number, row, rows, texts};
 use ndarray::Array2;
 use serde_json::Value;
 
@@ -18,6 +18,17 @@ fn json(words: &str) -> Value {
 
 fn curve<'a>(document: &'a Value, name: &str) -> &'a Value {
     row(&document["curves"], "name", name)
+}
+
+/// The document about these releases.
+fn account(desk: &Desk, releases: &str, options: &str) -> Value {
+    desk.file("r.toml", releases);
+    desk.json(&format!("account r.toml {options}"))
+}
+
+/// A release of a mechanism so often.
+fn release(mechanism: &str, times: u32) -> String {
+    format!("[[release]]\nmechanism = '{mechanism}'\ntimes = {times}\n")
 }
 
 fn epsilon(document: &Value, name: &str) -> f64 {
@@ -40,9 +51,8 @@ fn abstention_is_the_first_outcome_and_the_accountants_bound_the_distribution() 
             assert!((number(&outcomes[0]["p"]) - 0.252_492_537_546_923_5).abs() < 1e-14);
         }
         let names = texts(&document["accountants"], "name");
-        assert!(
-            names.contains(&"confident-gnmax-data-dependent") && names.contains(&"confident-gnmax-data-independent")
-        );
+        assert!(names.contains(&"confident-gnmax-data-dependent"));
+        assert!(names.contains(&"confident-gnmax-data-independent"));
         for row in rows(&document["accountants"]) {
             let exact = rows(&document["divergences"]).iter().find(|exact| exact["order"] == row["order"]).unwrap();
             assert!(number(&exact["forward"]) <= number(&row["rdp"]));
@@ -68,9 +78,8 @@ fn accountants_of_recorded_votes_are_ordered() {
     let [independent, dependent, exact] =
         ["gnmax-data-independent", "gnmax-data-dependent", "exact-per-query"].map(|name| epsilon(&document, name));
     assert!(exact <= dependent && dependent <= independent, "{exact} {dependent} {independent}");
-    assert!(
-        (curve(&document, "gnmax-data-independent")["rdp"][1].as_f64().unwrap() - 4.0 * 16.0 / 1600.0).abs() < 1e-15
-    );
+    let independent = number(&curve(&document, "gnmax-data-independent")["rdp"][1]);
+    assert!((independent - 4.0 * 16.0 / 1600.0).abs() < 1e-15, "{independent}");
     let profile = rows(&curve(&document, "gnmax-data-dependent")["profile"]);
     let values: Vec<f64> = profile.iter().map(|at| number(&at["epsilon"])).collect();
     assert!(profile.len() > 15 && values.windows(2).all(|pair| pair[0] <= pair[1]), "{values:?}");
@@ -128,8 +137,7 @@ fn costs_that_do_not_add_up_are_not_added() {
 #[test]
 fn privacy_losses_enclose_epsilon() {
     let document = json(&format!("account {FASHION} --noise gaussian:40 --queries 0,1,2,3,4,5 --composition pld"));
-    let ends = |document: &Value| ["lower", "upper"].map(|end| number(&document["losses"]["epsilon"][end]));
-    let [lower, upper] = ends(&document);
+    let [lower, upper] = ends(&document["losses"]["epsilon"]);
     assert!(0.0 < lower && lower <= upper && upper < epsilon(&document, "gnmax-worst-case"));
     assert!(lower <= epsilon(&document, "exact-per-query"));
     assert_eq!(document["losses"]["meaning"], "exact-given-votes");
@@ -137,7 +145,7 @@ fn privacy_losses_enclose_epsilon() {
         assert!(number(&at["lower"]) <= number(&at["upper"]));
     }
     let document = json("account validation/scenarios/prompt-pate.toml --composition pld");
-    let [lower, upper] = ends(&document);
+    let [lower, upper] = ends(&document["losses"]["epsilon"]);
     assert!(lower <= upper && upper <= lower * 1.001 && upper < epsilon(&document, "exact-sum"));
     assert!(json("account validation/scenarios/prompt-pate.toml")["losses"].is_null());
 }
@@ -147,16 +155,14 @@ fn privacy_losses_enclose_epsilon() {
 #[test]
 fn releases_of_any_mechanisms_are_composed() {
     let document = json("account validation/data/dp_sgd.toml --composition pld");
-    let ends = |document: &Value| ["lower", "upper"].map(|end| number(&document["losses"]["epsilon"][end]));
-    let [lower, upper] = ends(&document);
+    let [lower, upper] = ends(&document["losses"]["epsilon"]);
     assert!(10.04 < lower && lower < 10.054 && lower < upper && upper < 1.002 * lower, "{lower} {upper}");
     assert!(upper < epsilon(&document, "least-theorems"));
     assert_eq!((&document["queries"], &document["losses"]["meaning"]), (&10_000.into(), &"any-data".into()));
 
     let desk = Desk::new();
     let account = |text: &str| {
-        std::fs::write(desk.path("r.toml"), text).unwrap();
-        let mut document = desk.json("account r.toml --composition pld --delta 1e-6");
+        let mut document = account(&desk, text, "--composition pld --delta 1e-6");
         ["curves", "losses", "queries"].map(|key| document[key].take())
     };
     let one = "[[release]]\nmechanism = 'laplace:sigma=4'\n";
@@ -166,7 +172,7 @@ fn releases_of_any_mechanisms_are_composed() {
          [[release]]\nmechanism = 'randomized-response:sigma=2'\nhistogram = [0, 1, 0]\n"
     );
     let [curves, losses, queries] = account(&several);
-    let [lower, upper] = ["lower", "upper"].map(|end| number(&losses["epsilon"][end]));
+    let [lower, upper] = ends(&losses["epsilon"]);
     assert!(0.25 + 0.5 < lower && lower <= upper && upper < number(&row(&curves, "name", "least-theorems")["epsilon"]));
     assert_eq!((&losses["meaning"], queries), (&"exact-given-votes".into(), 5.into()));
 }
@@ -176,42 +182,32 @@ fn releases_of_any_mechanisms_are_composed() {
 #[test]
 fn releases_without_common_neighbors_are_rejected() {
     let desk = Desk::new();
-    let release = |mechanism: &str| format!("[[release]]\nmechanism = '{mechanism}'\ntimes = 100\n");
-    let (added, replaced) =
-        (release("subsampled-gaussian:sigma=1,rate=0.1"), release("subsampled-gaussian-replace:sigma=1,rate=0.1"));
+    let [added, replaced] = ["subsampled-gaussian", "subsampled-gaussian-replace"]
+        .map(|name| release(&format!("{name}:sigma=1,rate=0.1"), 100));
     desk.file("mixed.toml", format!("{added}\n{}histogram = [1, 0]\n", replaced));
     for words in ["account mixed.toml", "account mixed.toml --composition pld"] {
         let line = desk.rejected(2, words);
-        for part in ["line 2", "line 6", "added or removed", "subsampled-gaussian-replace about", "no two datasets"] {
-            assert!(line.contains(part), "{line}");
-        }
+        says(&line, &["line 2", "line 6", "added or removed", "subsampled-gaussian-replace about", "no two datasets"]);
     }
     // The noise of a count is about both.
-    desk.file("counts.toml", format!("{}\n{}histogram = [1, 0]\n", release("laplace:sigma=9"), replaced));
+    desk.file("counts.toml", format!("{}\n{}histogram = [1, 0]\n", release("laplace:sigma=9", 100), replaced));
     assert!(epsilon(&desk.json("account counts.toml"), "least-theorems") > 0.0);
 }
 
 #[test]
 fn answers_above_a_threshold_are_composed() {
     let desk = Desk::new();
-    let release = |answers: &str| {
-        format!(
-            "[[release]]\nmechanism = 'above-threshold:noise=laplace,threshold=3,threshold_sigma=4,sigma=8'\n\
-             times = 4\n{answers}"
-        )
-    };
-    let write = |text: &str| std::fs::write(desk.path("r.toml"), text).unwrap();
-    write(&release("histogram = [3, 1, 4]\n"));
-    let document = desk.json("account r.toml --composition pld --delta 1e-6");
-    let [lower, upper] = ["lower", "upper"].map(|end| number(&document["losses"]["epsilon"][end]));
+    let threshold = release("above-threshold:noise=laplace,threshold=3,threshold_sigma=4,sigma=8", 4);
+    let answers = format!("{threshold}histogram = [3, 1, 4]\n");
+    let document = account(&desk, &answers, "--composition pld --delta 1e-6");
+    let [lower, upper] = ends(&document["losses"]["epsilon"]);
     // Each is pure 1/4 + 2/8.
     assert!(0.2 < lower && lower <= upper && upper < 2.0, "{lower} {upper}");
     assert!(upper < epsilon(&document, "least-theorems") && epsilon(&document, "least-theorems") <= 2.0 + 1e-9);
     assert_eq!(document["losses"]["meaning"], "exact-given-votes");
-    write(&release(""));
-    let line = desk.rejected(1, "account r.toml");
-    assert!(line.contains("no key `histogram`, expected the answers to the queries, such as [3, 1, 4]"), "{line}");
-    write(&release("histogram = [1, 1, 1, 1, 1, 1, 1]\n"));
+    desk.file("r.toml", &threshold);
+    desk.is_rejected(1, "account r.toml", "no key `histogram`, expected the answers to the queries, such as [3, 1, 4]");
+    desk.file("r.toml", format!("{threshold}histogram = [1, 1, 1, 1, 1, 1, 1]\n"));
     let line = desk.rejected(2, "account r.toml --composition pld");
     assert!(line.contains("a histogram has 2186 neighbors; 2000 different ones are looked at"), "{line}");
 }
@@ -219,12 +215,11 @@ fn answers_above_a_threshold_are_composed() {
 #[test]
 fn releases_that_make_no_sense_are_rejected_in_one_line() {
     let desk = Desk::new();
-    let write = |text: &str| std::fs::write(desk.path("r.toml"), text).unwrap();
+    let write = |text: &str| desk.file("r.toml", text);
     write("[[release]]\nmechanism = 'gauss:sigma=4'\n");
     assert!(desk.rejected(1, "account r.toml").contains("r.toml: line 2, mechanism: found `gauss:sigma=4`"));
     write("[[release]]\nmechanism = 'gnss:sigma=5,beta=0.02,step=0.98,width=1,neighbor_width=0.981'\n");
-    let line = desk.rejected(2, "account r.toml --composition pld");
-    assert!(line.contains("line 2: no privacy-loss distribution of gnss is known"), "{line}");
+    desk.is_rejected(2, "account r.toml --composition pld", "line 2: no privacy-loss distribution of gnss is known");
     write("[[release]]\nselect = { runs = 'poisson', mean = 3 }\nrelease = [{ mechanism = 'gaussian:sigma=4' }]\n");
     let line = desk.rejected(2, "account r.toml --composition pld");
     assert!(line.contains("line 1: no privacy-loss distribution of the best of several runs"), "{line}");
@@ -233,8 +228,7 @@ fn releases_that_make_no_sense_are_rejected_in_one_line() {
     assert!(line.contains("line 2: no privacy-loss distribution of gnmax is known for groups"), "{line}");
     write("[[release]]\nmechanism = 'gaussian:sigma=4'\n");
     for option in ["--noise gaussian:2", "--queries 0"] {
-        let line = desk.rejected(2, &format!("account r.toml {option}"));
-        assert!(line.starts_with(option.split(' ').next().unwrap()), "{line}");
+        desk.is_rejected_as(2, &format!("account r.toml {option}"), option.split(' ').next().unwrap());
     }
 }
 
@@ -242,17 +236,11 @@ fn releases_that_make_no_sense_are_rejected_in_one_line() {
 #[test]
 fn releases_of_releases_are_added_up() {
     let desk = Desk::new();
-    let account = |text: &str, options: &str| {
-        std::fs::write(desk.path("r.toml"), text).unwrap();
-        desk.json(&format!("account r.toml --delta 1e-6 {options}"))
-    };
+    let account = |text: &str, options: &str| account(&desk, text, &format!("--delta 1e-6 {options}"));
     let inner = "[[release.release]]\nmechanism = 'laplace:sigma=4'\ntimes = 3\n\
                  [[release.release]]\nmechanism = 'gaussian:sigma=9'\n";
     let nested = account(&format!("[[release]]\ntimes = 4\n{inner}"), "--composition pld");
-    let flat = account(
-        "[[release]]\nmechanism = 'laplace:sigma=4'\ntimes = 12\n[[release]]\nmechanism = 'gaussian:sigma=9'\ntimes = 4\n",
-        "--composition pld",
-    );
+    let flat = account(&(release("laplace:sigma=4", 12) + &release("gaussian:sigma=9", 4)), "--composition pld");
     for key in ["curves", "losses", "queries"] {
         assert_eq!(nested[key], flat[key], "{key}");
     }
@@ -269,32 +257,26 @@ fn releases_of_releases_are_added_up() {
 #[test]
 fn groups_cost_more_than_one_record() {
     let desk = Desk::new();
-    let account = |text: &str, options: &str| {
-        std::fs::write(desk.path("r.toml"), text).unwrap();
-        let document = desk.json(&format!("account r.toml --composition pld {options}"));
-        let ends = ["lower", "upper"].map(|end| number(&document["losses"]["epsilon"][end]));
-        (ends, epsilon(&document, "least-theorems"))
+    let both = |text: &str, options: &str| {
+        let document = account(&desk, text, &format!("--composition pld {options}"));
+        (ends(&document["losses"]["epsilon"]), epsilon(&document, "least-theorems"))
     };
-    let release = |spec: &str| format!("[[release]]\nmechanism = '{spec}'\ntimes = 5\n");
+    let release = |spec: &str| release(spec, 5);
     for (spec, same) in [("gaussian:sigma=12", "gaussian:sigma=4"), ("laplace:sigma=12", "laplace:sigma=4")] {
-        let (group, one) = (account(&release(spec), "--group 3"), account(&release(same), ""));
+        let (group, one) = (both(&release(spec), "--group 3"), both(&release(same), ""));
         assert!(group.0[0] <= one.0[1] && one.0[0] <= group.0[1] && (group.1 / one.1 - 1.0).abs() < 1e-9, "{spec}");
-        assert_eq!(account(&format!("group = 3\n{}", release(spec)), ""), group);
+        assert_eq!(both(&format!("group = 3\n{}", release(spec)), ""), group);
     }
     for spec in ["discrete-gaussian:sigma=9", "discrete-laplace:sigma=9", "subsampled-gaussian:sigma=4,rate=0.1"] {
-        let (one, three) = (account(&release(spec), ""), account(&release(spec), "--group 3"));
-        assert!(
-            three.0[0] > 2.0 * one.0[1] && three.0[0] <= three.1 && three.0[1] < 1.02 * three.0[0],
-            "{spec}: {one:?} {three:?}"
-        );
+        let (one, three) = (both(&release(spec), ""), both(&release(spec), "--group 3"));
+        let narrow = three.0[0] <= three.1 && three.0[1] < 1.02 * three.0[0];
+        assert!(three.0[0] > 2.0 * one.0[1] && narrow, "{spec}: {one:?} {three:?}");
     }
     let response = "[[release]]\nmechanism = 'randomized-response:sigma=2'\nhistogram = [1, 0, 0]\n";
-    let (group, three) = (account(response, "--group 3"), account(&format!("{response}times = 3\n"), ""));
+    let (group, three) = (both(response, "--group 3"), both(&format!("{response}times = 3\n"), ""));
     assert!(group.0 == three.0 && (group.1 / three.1 - 1.0).abs() < 1e-12, "{group:?} {three:?}");
     let votes = "[[release]]\nmechanism = 'gnmax:sigma=40'\nhistogram = [3, 1]\n";
-    std::fs::write(desk.path("r.toml"), votes).unwrap();
-    let [one, four] =
-        ["", "--group 4"].map(|group| epsilon(&desk.json(&format!("account r.toml {group}")), "least-theorems"));
+    let [one, four] = ["", "--group 4"].map(|group| epsilon(&account(&desk, votes, group), "least-theorems"));
     assert!(four > 3.0 * one, "{one} {four}");
 }
 
@@ -302,11 +284,8 @@ fn groups_cost_more_than_one_record() {
 #[test]
 fn releases_pass_a_filter_until_the_budget_is_spent() {
     let desk = Desk::new();
-    let account = |text: &str| {
-        std::fs::write(desk.path("r.toml"), text).unwrap();
-        desk.json("account r.toml --budget 0.5,1,1e3")
-    };
-    let document = account("[[release]]\nmechanism = 'gaussian:sigma=40'\ntimes = 1000\n");
+    let account = |text: &str| account(&desk, text, "--budget 0.5,1,1e3");
+    let document = account(&release("gaussian:sigma=40", 1000));
     let passed: Vec<u64> = rows(&document["filters"]).iter().map(|row| row["releases"].as_u64().unwrap()).collect();
     // As many as Gaussian noise of 40/√n has ε at a Rényi order: n = 96 at order 16 for ε = 1.
     assert!(passed[0] < passed[1] && (96..=110).contains(&passed[1]) && passed[2] == 1000, "{passed:?}");
@@ -323,10 +302,8 @@ fn releases_pass_a_filter_until_the_budget_is_spent() {
     let selected = account(best)["filters"][1]["releases"].as_u64().unwrap();
     assert!(selected > 0 && selected < 10, "{selected}");
     let all = desk.stdout("account r.toml --budget 1");
-    assert!(
-        all.contains("Feldman and Zrnic 2021") && all.contains("of 100 releases together") && !all.contains("answers"),
-        "{all}"
-    );
+    says(&all, &["Feldman and Zrnic 2021", "of 100 releases together"]);
+    assert!(!all.contains("answers"), "{all}");
     let csv = desk.stdout("account r.toml --budget 1 --format csv");
     assert!(csv.contains("\nfilter,releases,1,"), "{csv}");
     let line = Desk::root().rejected(2, "account validation/scenarios/pate.toml --budget 1");
@@ -339,7 +316,7 @@ fn events_of_dp_accounting_are_read() {
     let desk = Desk::new();
     let event = "[\"dp_accounting.dp_event\", \"SelfComposedDpEvent\", [\"dp_accounting.dp_event\", \"PoissonSampledDpEvent\", \
                  0.01, [\"dp_accounting.dp_event\", \"GaussianDpEvent\", 0.8]], 10000]";
-    std::fs::write(desk.path("e.json"), event).unwrap();
+    desk.file("e.json", event);
     let document = desk.json("account e.json --composition pld");
     let releases = json("account validation/data/dp_sgd.toml --composition pld");
     for key in ["curves", "losses", "queries"] {
@@ -347,16 +324,14 @@ fn events_of_dp_accounting_are_read() {
     }
     let event = "[\"m\", \"ComposedDpEvent\", [[\"m\", \"RepeatAndSelectDpEvent\", [\"m\", \"GaussianDpEvent\", 4.0], 10, Infinity], \
                  [\"m\", \"DiscreteLaplaceDpEvent\", 0.5, 2]]]";
-    std::fs::write(desk.path("e.json"), event).unwrap();
+    desk.file("e.json", event);
     let text = desk.stdout("account e.json");
     assert!(text.contains("1 x the best of several runs (poisson:mean=10), 1 x discrete-laplace:sigma=2"), "{text}");
     let line = desk.rejected(2, "account e.json --composition pld");
     assert!(line.contains("event.events[0]: no privacy-loss distribution of the best"), "{line}");
-    std::fs::write(desk.path("e.json"), "[\"m\", \"NonPrivateDpEvent\"]").unwrap();
-    let line = desk.rejected(1, "account e.json");
-    assert!(line.contains("e.json: event: found NonPrivateDpEvent, expected one of"), "{line}");
-    let line = Desk::root().rejected(2, "account validation/scenarios/pate.toml --group 2");
-    assert!(line.starts_with("--group: only releases"), "{line}");
+    desk.file("e.json", "[\"m\", \"NonPrivateDpEvent\"]");
+    desk.is_rejected(1, "account e.json", "e.json: event: found NonPrivateDpEvent, expected one of");
+    Desk::root().is_rejected_as(2, "account validation/scenarios/pate.toml --group 2", "--group: only releases");
 }
 
 /// Orders that lie too far apart make an exact ε larger than a bound of it: few votes and many, little noise and so much
@@ -372,7 +347,7 @@ fn an_exact_epsilon_is_never_above_a_bound_of_it() {
         ([200, 10], "gaussian:20"),
     ] {
         let votes = Array2::from_shape_fn((5, 2), |(_, class)| counts[class]);
-        desk.arrays("h.npz", |writer| writer.add_array("histogram", &votes).unwrap());
+        desk.arrays("h.npz", &[("histogram", &votes)]);
         for conversion in ["improved", "classic"] {
             let document = desk.json(&format!("account h.npz --noise {noise} --conversion {conversion}"));
             let profile = |name: &str| -> Vec<f64> {
@@ -394,7 +369,7 @@ fn other_figures_stand_without_the_exact_one() {
     let desk = Desk::new();
     let histogram = |counts: &[u64]| {
         let row = Array2::from_shape_vec((1, counts.len()), counts.to_vec()).unwrap();
-        desk.arrays("h.npz", |writer| writer.add_array("histogram", &row).unwrap());
+        desk.arrays("h.npz", &[("histogram", &row)]);
     };
     histogram(&(0..300).collect::<Vec<_>>());
     let document = desk.json("account h.npz --noise gaussian:40");
@@ -421,27 +396,24 @@ fn a_page_has_the_figures() {
 #[test]
 fn what_makes_no_sense_is_rejected_in_one_line() {
     let rejected = |status: i32, words: &str| Desk::root().rejected(status, words);
-    insta::assert_snapshot!(
-        [
-            rejected(2, &format!("account {FASHION}")),
-            rejected(1, &format!("account {FASHION} --noise gaussian:40 --instantiation 12")),
-            rejected(1, &format!("account {FASHION} --noise gaussian:40 --queries 1000")),
-            rejected(2, "account validation/scenarios/pate.toml --noise gaussian:40"),
-            rejected(2, &format!("account {FASHION} --noise gaussian:40 --threshold 200 --threshold-noise laplace:3")),
-            rejected(2, &format!("account {FASHION} --noise gaussian:40 --threshold inf --threshold-noise gaussian:3")),
-            rejected(2, &format!("account {FASHION} --noise gaussian:40 --conversion best")),
-            rejected(2, &format!("account {FASHION} --noise gaussian:40 --budget 1,-1")),
-        ]
-        .join("\n"),
-        @r"
-        --noise: recorded votes say nothing of the noise; it is gaussian:SIGMA or laplace:B
-        validation/data/fashion_votes.npz: array `pate_votes`: found 12 instantiations, expected more than 12 instantiations
-        validation/data/fashion_votes.npz: --queries: found position 1000, expected a position from 0 to 999
-        --noise: only recorded votes (.npz) have it; a TOML file describes its own mechanisms
-        --threshold-noise: the threshold test has Gaussian noise, not laplace:3
-        invalid value 'inf' for '--threshold <T>': threshold = inf is not in (-inf, inf)
-        invalid value 'best' for '--conversion <NAME>': conversion `best` cannot be read; expected improved or classic
-        invalid value '1,-1' for '--budget <E,...>': epsilon = -1 is not in [0, inf)
-        "
-    );
+    let lines = [
+        rejected(2, &format!("account {FASHION}")),
+        rejected(1, &format!("account {FASHION} --noise gaussian:40 --instantiation 12")),
+        rejected(1, &format!("account {FASHION} --noise gaussian:40 --queries 1000")),
+        rejected(2, "account validation/scenarios/pate.toml --noise gaussian:40"),
+        rejected(2, &format!("account {FASHION} --noise gaussian:40 --threshold 200 --threshold-noise laplace:3")),
+        rejected(2, &format!("account {FASHION} --noise gaussian:40 --threshold inf --threshold-noise gaussian:3")),
+        rejected(2, &format!("account {FASHION} --noise gaussian:40 --conversion best")),
+        rejected(2, &format!("account {FASHION} --noise gaussian:40 --budget 1,-1")),
+    ];
+    insta::assert_snapshot!(lines.join("\n"), @r"
+    --noise: recorded votes say nothing of the noise; it is gaussian:SIGMA or laplace:B
+    validation/data/fashion_votes.npz: array `pate_votes`: found 12 instantiations, expected more than 12 instantiations
+    validation/data/fashion_votes.npz: --queries: found position 1000, expected a position from 0 to 999
+    --noise: only recorded votes (.npz) have it; a TOML file describes its own mechanisms
+    --threshold-noise: the threshold test has Gaussian noise, not laplace:3
+    invalid value 'inf' for '--threshold <T>': threshold = inf is not in (-inf, inf)
+    invalid value 'best' for '--conversion <NAME>': conversion `best` cannot be read; expected improved or classic
+    invalid value '1,-1' for '--budget <E,...>': epsilon = -1 is not in [0, inf)
+    ");
 }

@@ -1,9 +1,10 @@
 //! `leakbound membership`: what it prints, and what it says of recordings that it cannot use.
 
-use crate::arrays::npy;
+use crate::arrays::{Arrays, npy};
 use crate::desk::Desk;
 use crate::json::{number, rows, texts};
 use ndarray::{Array1, Array2, Array3, Array4, array};
+use serde_json::Value;
 use std::fs;
 
 /// Which of twelve samples sixteen models were trained on.
@@ -20,19 +21,35 @@ pub fn logits() -> Array4<f32> {
     })
 }
 
-fn labels() -> Array1<i64> {
+pub fn labels() -> Array1<i64> {
     Array1::from_shape_fn(12, |s| (s % 3) as i64)
+}
+
+/// Writes answers of these names, with the labels and the truth.
+pub fn record(desk: &Desk, name: &str, answers: &Arrays<'_>) {
+    desk.compressed(name, &[answers, &[("labels", &labels()), ("keep", &keep())]].concat());
 }
 
 /// A folder with these answers in `s.npz`.
 pub fn recorded() -> Desk {
     let desk = Desk::new();
-    desk.compressed("s.npz", |writer| {
-        writer.add_array("logits", &logits()).unwrap();
-        writer.add_array("labels", &labels()).unwrap();
-        writer.add_array("keep", &keep()).unwrap();
-    });
+    record(&desk, "s.npz", &[("logits", &logits())]);
     desk
+}
+
+/// The attacks of the rows at the level of the population.
+pub fn compared(document: &Value) -> Vec<&str> {
+    let levels = rows(&document["levels"]).iter().filter(|row| row["level"] == "population");
+    levels.map(|row| row["attack"].as_str().unwrap()).collect()
+}
+
+/// Status and line of `leakbound membership` with each of these words, which must fail.
+pub fn failures<const N: usize>(desk: &Desk, words: [&str; N]) -> String {
+    let failure = |words| {
+        let (status, line) = desk.failed(&format!("membership {words}"));
+        format!("{status}: {line}")
+    };
+    words.map(failure).join("\n")
 }
 
 /// Sixteen models, each left out in its turn: the side that a victim is left out of is the smaller one.
@@ -106,10 +123,7 @@ fn every_form_of_a_recording_gives_the_same_scores() {
 fn recordings_that_cannot_be_used_are_one_line() {
     let desk = recorded();
     let scores = |name: &str, scores: Array3<f32>, keep: Array2<bool>| {
-        desk.compressed(name, |writer| {
-            writer.add_array("scores", &scores).unwrap();
-            writer.add_array("keep", &keep).unwrap();
-        });
+        desk.compressed(name, &[("scores", &scores), ("keep", &keep)]);
     };
     scores("always.npz", Array3::zeros((4, 2, 1)), Array2::from_elem((4, 2), true));
     scores(
@@ -122,47 +136,40 @@ fn recordings_that_cannot_be_used_are_one_line() {
     desk.file("cut.npz", &whole[..whole.len() / 2]);
     desk.file("one.npy", b"\x93NUMPY");
     fs::create_dir(desk.path("empty")).unwrap();
-    let rejected = |words: &str| {
-        let (status, line) = desk.failed(&format!("membership {words}"));
-        format!("{status}: {line}")
-    };
-    insta::assert_snapshot!(
-        [
-            rejected("lira none.npz"),
-            rejected("lira none*.npz"),
-            rejected("lira always.npz"),
-            rejected("lira nan.npz"),
-            rejected("lira single.npz"),
-            rejected("lira cut.npz"),
-            rejected("lira one.npy"),
-            rejected("lira empty"),
-            rejected("lira s.npz --victims 16"),
-            rejected("lira s.npz --variant leakpro"),
-            rejected("lira s.npz always.npz"),
-            rejected("lira nan.npz --score hinge"),
-            rejected("attacker always.npz"),
-            rejected("rmia s.npz --gamma 0"),
-            rejected("label-only s.npz --strength -1"),
-            rejected("lira s.npz --keep s.npz"),
-        ]
-        .join("\n"),
-        @"
-        1: none.npz: cannot read: No such file or directory (os error 2)
-        1: none*.npz: whole file: found a pattern that no file fits, expected a pattern of at least 1 file
-        1: always.npz: array `keep`: found only samples that every model was trained on or none, expected samples that some models were trained on and others were not
-        1: nan.npz: array `scores`, index [0, 0, 0]: found `NaN`, expected a number of magnitude up to 1e100
-        1: single.npz: array `scores`: found a single model, expected at least 2 models: the others are what a victim is compared with; hint: of one model, `leakbound audit scores` takes the score of each sample and whether it was trained on it
-        1: cut.npz: whole file: found an archive without its directory, expected a complete numpy archive (.npz); hint: the file may be cut off
-        1: one.npy: whole file: found a single array (.npy), expected shadow models: .npz, .csv, or a folder of arrays; hint: name its folder, or the arrays with --logits, --labels and --keep
-        1: empty: whole folder: found files none, expected `keep.npy` and `logits.npy`, `scores.npy` or `embeddings.npy`, or folders `experiment_I_of_N`
-        2: victim = 16 is not in the models that were recorded, each once
-        2: LiRA: variant leakpro has one view of a sample, not 2
-        1: always.npz: array `scores`: found scores, expected logits as in the files before it
-        2: --score: scores are recorded already; it is for recorded logits
-        1: always.npz: array `keep`: found only samples that every model was trained on or none, expected samples that some models were trained on and others were not
-        2: gamma of RMIA = 0 is not in [1, inf)
-        2: strength C of a logistic regression = -1 is not in (0, inf)
-        2: --labels and --keep: they go with --logits or --scores; other recordings hold them
-        "
-    );
+    let words = [
+        "lira none.npz",
+        "lira none*.npz",
+        "lira always.npz",
+        "lira nan.npz",
+        "lira single.npz",
+        "lira cut.npz",
+        "lira one.npy",
+        "lira empty",
+        "lira s.npz --victims 16",
+        "lira s.npz --variant leakpro",
+        "lira s.npz always.npz",
+        "lira nan.npz --score hinge",
+        "attacker always.npz",
+        "rmia s.npz --gamma 0",
+        "label-only s.npz --strength -1",
+        "lira s.npz --keep s.npz",
+    ];
+    insta::assert_snapshot!(failures(&desk, words), @"
+    1: none.npz: cannot read: No such file or directory (os error 2)
+    1: none*.npz: whole file: found a pattern that no file fits, expected a pattern of at least 1 file
+    1: always.npz: array `keep`: found only samples that every model was trained on or none, expected samples that some models were trained on and others were not
+    1: nan.npz: array `scores`, index [0, 0, 0]: found `NaN`, expected a number of magnitude up to 1e100
+    1: single.npz: array `scores`: found a single model, expected at least 2 models: the others are what a victim is compared with; hint: of one model, `leakbound audit scores` takes the score of each sample and whether it was trained on it
+    1: cut.npz: whole file: found an archive without its directory, expected a complete numpy archive (.npz); hint: the file may be cut off
+    1: one.npy: whole file: found a single array (.npy), expected shadow models: .npz, .csv, or a folder of arrays; hint: name its folder, or the arrays with --logits, --labels and --keep
+    1: empty: whole folder: found files none, expected `keep.npy` and `logits.npy`, `scores.npy` or `embeddings.npy`, or folders `experiment_I_of_N`
+    2: victim = 16 is not in the models that were recorded, each once
+    2: LiRA: variant leakpro has one view of a sample, not 2
+    1: always.npz: array `scores`: found scores, expected logits as in the files before it
+    2: --score: scores are recorded already; it is for recorded logits
+    1: always.npz: array `keep`: found only samples that every model was trained on or none, expected samples that some models were trained on and others were not
+    2: gamma of RMIA = 0 is not in [1, inf)
+    2: strength C of a logistic regression = -1 is not in (0, inf)
+    2: --labels and --keep: they go with --logits or --scores; other recordings hold them
+    ");
 }

@@ -1,6 +1,6 @@
 //! `leakbound membership compare`: several attacks on one recording, as text, JSON, CSV and one page.
 
-use crate::cli_membership::{keep, logits, recorded};
+use crate::cli_membership::{compared, keep, logits, recorded};
 use crate::desk::{Desk, names};
 use crate::json::{codes, rows};
 use crate::report_pages::{checked, text_of};
@@ -25,18 +25,9 @@ const ALL: [&str; 11] = [
 /// A folder with logits `s.npz` and scores `scores.npz`.
 fn desk() -> Desk {
     let desk = recorded();
-    desk.compressed("scores.npz", |writer| {
-        let scores = Array3::from_shape_fn((16, 12, 1), |(m, s, _)| logits()[[m, s, 0, s % 3]]);
-        writer.add_array("scores", &scores).unwrap();
-        writer.add_array("keep", &keep()).unwrap();
-    });
+    let scores = Array3::from_shape_fn((16, 12, 1), |(m, s, _)| logits()[[m, s, 0, s % 3]]);
+    desk.compressed("scores.npz", &[("scores", &scores), ("keep", &keep())]);
     desk
-}
-
-/// The attacks of the rows at the level of the population.
-fn compared(document: &Value) -> Vec<&str> {
-    let levels = rows(&document["levels"]).iter().filter(|row| row["level"] == "population");
-    levels.map(|row| row["attack"].as_str().unwrap()).collect()
 }
 
 #[test]
@@ -122,32 +113,26 @@ fn what_a_recording_cannot_feed_is_left_out_with_its_reason() {
 #[test]
 fn nothing_to_compare_is_one_line() {
     let desk = desk();
-    desk.compressed("nan.npz", |writer| {
-        writer.add_array("logits", &Array4::from_elem((16, 12, 2, 3), f32::NAN)).unwrap();
-        writer.add_array("labels", &Array1::<i64>::zeros(12)).unwrap();
-        writer.add_array("keep", &keep()).unwrap();
-    });
+    let (logits, labels) = (Array4::from_elem((16, 12, 2, 3), f32::NAN), Array1::<i64>::zeros(12));
+    desk.compressed("nan.npz", &[("logits", &logits), ("labels", &labels), ("keep", &keep())]);
     let rejected = |words: &str| {
         let (status, line) = desk.failed(&format!("membership compare {words}"));
         format!("{status}: error: {line}")
     };
-    insta::assert_snapshot!(
-        [
-            rejected("scores.npz --attacks label-only,attacker"),
-            rejected("nan.npz"),
-            rejected("s.npz --victims 16"),
-            rejected("s.npz --attacks lira,shokri"),
-            rejected("none.npz"),
-        ]
-        .join("\n"),
-        @"
-        2: error: label-only attack: it looks at right and wrong answers, and scores are recorded
-        1: error: nan.npz: array `logits`, index [0, 0, 0, 0]: found `NaN`, expected a finite number
-        2: error: victim = 16 is not in the models that were recorded, each once
-        2: error: invalid value 'shokri' for '--attacks <NAME,...>': expected lira, lira-pooled, lira-offline, rmia, rmia-offline, risk, label-only, threshold, top-confidence, entropy, attacker, neighbor-lira, neighbor-lira-pooled, neighbor-label-only, encoder-lira, encoder-lira-pooled, encoder-threshold
-        1: error: none.npz: cannot read: No such file or directory (os error 2)
-        "
-    );
+    let lines = [
+        rejected("scores.npz --attacks label-only,attacker"),
+        rejected("nan.npz"),
+        rejected("s.npz --victims 16"),
+        rejected("s.npz --attacks lira,shokri"),
+        rejected("none.npz"),
+    ];
+    insta::assert_snapshot!(lines.join("\n"), @"
+    2: error: label-only attack: it looks at right and wrong answers, and scores are recorded
+    1: error: nan.npz: array `logits`, index [0, 0, 0, 0]: found `NaN`, expected a finite number
+    2: error: victim = 16 is not in the models that were recorded, each once
+    2: error: invalid value 'shokri' for '--attacks <NAME,...>': expected lira, lira-pooled, lira-offline, rmia, rmia-offline, risk, label-only, threshold, top-confidence, entropy, attacker, neighbor-lira, neighbor-lira-pooled, neighbor-label-only, encoder-lira, encoder-lira-pooled, encoder-threshold
+    1: error: none.npz: cannot read: No such file or directory (os error 2)
+    ");
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! `leakbound membership defenses`: defenses side by side, from recordings and from training.
 
+use crate::arrays::Arrays;
 use crate::desk::Desk;
-use crate::json::{codes, number, rows, texts};
+use crate::json::{codes, number, row, rows, texts};
 use crate::report_pages::{checked, tags, text_of};
 use ndarray::{Array1, Array2, Array3, Array4, Axis};
 use rand::{RngExt, SeedableRng};
@@ -47,17 +48,15 @@ fn masked(logits: &Array4<f32>, stream: &mut ChaCha8Rng) -> Array4<f32> {
 }
 
 /// A recording of these logits, with the accuracies and what else the defense leaves behind.
-fn record(desk: &Desk, name: &str, logits: &Array4<f32>, further: &[(&str, &Array4<f32>)]) {
-    desk.compressed(name, |writer| {
-        writer.add_array("logits", logits).unwrap();
-        writer.add_array("labels", &Array1::from_shape_fn(SAMPLES, |s| (s % CLASSES) as i64)).unwrap();
-        writer.add_array("keep", &keep()).unwrap();
-        writer.add_array("audit_index", &Array1::from_shape_fn(SAMPLES, |s| s as i32)).unwrap();
-        writer.add_array("test_accuracy", &Array1::from_shape_fn(MODELS, |m| 0.8 + 0.01 * (m % 2) as f32)).unwrap();
-        for (name, array) in further {
-            writer.add_array(*name, *array).unwrap();
-        }
-    });
+fn record(desk: &Desk, name: &str, logits: &Array4<f32>, further: &Arrays<'_>) {
+    let answers: &Arrays<'_> = &[
+        ("logits", logits),
+        ("labels", &Array1::from_shape_fn(SAMPLES, |s| (s % CLASSES) as i64)),
+        ("keep", &keep()),
+        ("audit_index", &Array1::from_shape_fn(SAMPLES, |s| s as i32)),
+        ("test_accuracy", &Array1::from_shape_fn(MODELS, |m| 0.8 + 0.01 * (m % 2) as f32)),
+    ];
+    desk.compressed(name, &[answers, further].concat());
 }
 
 const STUDY: &str = "fprs = [0.05]\nvariance = 'pooled'\nresamples = 200\n\
@@ -131,17 +130,14 @@ fn findings_are_decided_by_bands() {
             ("dp-sgd-leaks-less", "distilled", "agrees"),
         ]
     );
-    let of = |name: &str| rows(&document["defenses"]).iter().find(|row| row["defense"] == name).unwrap();
+    let of = |name: &str| row(&document["defenses"], "defense", name);
     // Accuracies alternate between 0.80 and 0.81.
     let accuracy = &of("masked")["test_accuracy"];
     assert!((number(&accuracy["mean"]) - 0.805).abs() < 1e-6, "{accuracy}");
     assert!((number(&accuracy["deviation"]) - 0.005 * (16.0f64 / 15.0).sqrt()).abs() < 1e-6, "{accuracy}");
     assert_eq!((&of("masked")["attack"], &of("encoder")["attack"]), (&"label-only".into(), &"encoder-lira".into()));
     assert!(rows(&of("private")["original"]).is_empty());
-    assert_eq!(
-        of("split")["ours"][0],
-        rows(&document["evaluations"]).iter().find(|row| row["defense"] == "split").unwrap()["at"][0]
-    );
+    assert_eq!(of("split")["ours"][0], row(&document["evaluations"], "defense", "split")["at"][0]);
     assert!(!codes(&document).contains(&"single-view"));
 }
 
@@ -175,11 +171,8 @@ fn attacks_are_those_of_their_commands() {
 fn every_form_has_the_study() {
     let desk = desk();
     let text = desk.stdout("membership defenses s.toml --report page.html");
-    assert!(
-        text.starts_with(
-            "6 defenses against membership inference; published findings: 11 agree, 0 differ, 4 undecided"
-        )
-    );
+    let first = "6 defenses against membership inference; published findings: 11 agree, 0 differ, 4 undecided";
+    assert!(text.starts_with(first), "{text}");
     assert!(text.contains("LiRA finds more without the test-time defense") && text.contains("AGREES"), "{text}");
     checked(&desk.text("page.html"), |root| {
         // TPR of all defenses, and ROCs of each.
@@ -201,41 +194,33 @@ fn what_cannot_be_studied_is_one_line() {
         desk.rejected(1, "membership defenses s.toml")
     };
     let hamp = "[[recording]]\nname = 'a'\ndefense = 'hamp'\noriginal = 'hamp.npz'\n";
-    let line = rejected("[[recording]]\nname = 'a'\noriginal = 'nowhere.npz'\n");
-    assert!(line.contains("nowhere.npz"), "{line}");
+    let begins = |study: &str, beginning: &str| {
+        let line = rejected(study);
+        assert!(line.starts_with(beginning), "{study}: {line}");
+    };
+    assert!(rejected("[[recording]]\nname = 'a'\noriginal = 'nowhere.npz'\n").contains("nowhere.npz"));
     let line = rejected(&format!("{hamp}{hamp}"));
     assert_eq!(line, "s.toml: line 5: found the name `a` a second time, first in line 1, expected each name once");
-    let line = rejected(&format!("fprs = [0]\n{hamp}"));
-    assert!(line.starts_with("s.toml: line 1, fprs: found 0, expected numbers between 0 and 1"), "{line}");
+    begins(&format!("fprs = [0]\n{hamp}"), "s.toml: line 1, fprs: found 0, expected numbers between 0 and 1");
     let line = rejected(&format!("{hamp}attak = 'lira'\n"));
-    assert!(
-        line.starts_with("s.toml: line 5: found the key `attak`") && line.ends_with("did you mean `attack`?"),
-        "{line}"
-    );
-    let line = rejected("[[recording]]\nname = 'a'\ndefense = 'simclr'\noriginal = 'hamp.npz'\n");
-    assert!(
-        line.starts_with("s.toml: line 1: found the attack encoder-lira on hamp.npz, which has no `embeddings`"),
-        "{line}"
-    );
+    let named = line.starts_with("s.toml: line 5: found the key `attak`");
+    assert!(named && line.ends_with("did you mean `attack`?"), "{line}");
+    let without = "s.toml: line 1: found the attack encoder-lira on hamp.npz, which has no `embeddings`";
+    begins(&hamp.replace("'hamp'", "'simclr'"), without);
     assert!(rejected("seed = 1\n").contains("expected at least one table [[defense]] or [[recording]]"));
     // Fewer models, and other samples, of the same defense.
     let other = |name: &str, models: usize, from: i32| {
-        desk.compressed(name, |writer| {
-            writer.add_array("scores", &Array3::<f32>::zeros((models, SAMPLES, 1))).unwrap();
-            writer.add_array("keep", &keep().select(Axis(0), &(0..models).collect::<Vec<_>>())).unwrap();
-            writer.add_array("audit_index", &Array1::from_shape_fn(SAMPLES, |s| s as i32 + from)).unwrap();
-        });
+        let scores = Array3::<f32>::zeros((models, SAMPLES, 1));
+        let keep = keep().select(Axis(0), &(0..models).collect::<Vec<_>>());
+        let index = Array1::from_shape_fn(SAMPLES, |s| s as i32 + from);
+        desk.compressed(name, &[("scores", &scores), ("keep", &keep), ("audit_index", &index)]);
     };
     other("few.npz", 8, 0);
     other("other.npz", MODELS, 1);
-    let canaries = |file: &str| rejected(&format!("{hamp}canaries = [{{ kind = 'uniform', file = '{file}' }}]\n"));
-    let line = canaries("few.npz");
-    assert!(line.starts_with("few.npz: array `keep`: found 8 models, expected 16, as in hamp.npz"), "{line}");
-    let line = canaries("other.npz");
-    assert!(
-        line.starts_with("other.npz: array `audit_index`: found other samples, expected those of hamp.npz"),
-        "{line}"
-    );
+    let canaries = |file: &str| format!("{hamp}canaries = [{{ kind = 'uniform', file = '{file}' }}]\n");
+    begins(&canaries("few.npz"), "few.npz: array `keep`: found 8 models, expected 16, as in hamp.npz");
+    let samples = "other.npz: array `audit_index`: found other samples, expected those of hamp.npz";
+    begins(&canaries("other.npz"), samples);
 }
 
 #[cfg(not(feature = "torch"))]
@@ -250,23 +235,16 @@ fn what_is_missing_cannot_be_trained_without_libtorch() {
 #[cfg(feature = "torch")]
 mod with_libtorch {
     use super::*;
-    use std::fs;
+    use crate::cli_torch::{IMAGES, trained_again};
 
     const SAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/studies/defenses_sample.toml");
-    const IMAGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/data/fashion_sample.npz");
 
     /// From images to decided findings; again without training; and again what was removed.
     #[test]
     fn missing_recordings_are_trained_and_others_are_not() {
-        let desk = Desk::new();
-        let study = |more: &str| format!("membership defenses {SAMPLE} --recordings r --quiet {more}");
-        let run = |more: &str| {
-            let ran = desk.run(&study(&format!("--format json {more}")));
-            assert_eq!(ran.status, 0, "{ran:?}");
-            let document: Value = serde_json::from_str(&ran.stdout).unwrap();
-            document
-        };
-        let first = run("");
+        let parts = ["defenses", "findings", "evaluations", "inputs"];
+        let names = ["hamp-original", "selena-poisoned"];
+        let (recordings, first) = trained_again(&format!("membership defenses {SAMPLE}"), names, parts);
         let expected: Vec<String> = [
             "dfkd-mislabeled",
             "dfkd-original",
@@ -291,62 +269,34 @@ mod with_libtorch {
         ]
         .map(|name| format!("{name}.npz"))
         .to_vec();
-        assert_eq!(crate::desk::names(&desk.path("r")), expected);
+        assert_eq!(recordings, expected);
         let findings = decisions(&first);
         println!("{findings:?}");
         // HAMP on both kinds, SELENA with three kinds of duplicates and at neighbors, DFKD, SimCLR on both kinds and one against the
         // other, five defenses against DP-SGD; each at two rates.
         assert_eq!(findings.len(), 2 * (2 * 2 + 3 + 1 + 1 + 3 + 5));
-        let tuned = rows(&first["warnings"]).iter().find(|warning| warning["code"] == "tuned-option").unwrap();
-        let message = tuned["message"].as_str().unwrap();
-        assert!(
-            message.starts_with("dp-sgd has noise-multiplier 1, the first of 50, 1 at which 2 models"),
-            "{message}"
-        );
+        let message = row(&first["warnings"], "code", "tuned-option")["message"].as_str().unwrap();
+        let tuned = "dp-sgd has noise-multiplier 1, the first of 50, 1 at which 2 models";
+        assert!(message.starts_with(tuned), "{message}");
         assert_eq!(first["seed"], 3);
-        let bytes = |name: &str| fs::read(desk.path(&format!("r/{name}"))).unwrap();
-        let (kept, again) = (bytes("hamp-original.npz"), bytes("selena-poisoned.npz"));
-        fs::remove_file(desk.path("r/selena-poisoned.npz")).unwrap();
-        let second = run("--threads 1");
-        assert!(bytes("hamp-original.npz") == kept && bytes("selena-poisoned.npz") == again);
-        for part in ["defenses", "findings", "evaluations", "inputs"] {
-            assert_eq!(first[part], second[part], "{part}");
-        }
-        // Another seed is another plan.
-        let line = desk.run(&study("--seed 4")).line(1);
-        assert!(line.contains("plan.seed: found 3, expected 4, as the study wants it; hint: "), "{line}");
     }
 
     #[test]
     fn options_that_cannot_be_trained_with_are_named_with_their_line() {
         let desk = Desk::new();
-        let rejected = |study: &str| {
-            desk.file("s.toml", format!("[shadow]\ndata = '{IMAGES}'\nmodels = 4\naudit = 20\n{study}"));
-            desk.rejected(1, "membership defenses s.toml")
-        };
-        for (study, expected) in [
-            (
-                "[[defense]]\nname = 'a'\nepoch = 3\n",
-                "s.toml: line 7: found the option `epoch`, which it does not have",
-            ),
-            ("epochs = 0\n[[defense]]\nname = 'a'\n", "s.toml: line 5: "),
-            (
-                "[[defense]]\nname = 'a'\ndefense = 'cats'\n",
-                "s.toml: line 7: found invalid value 'cats' for '--defense",
-            ),
-            (
-                "[[defense]]\nname = 'a'\nleft-out = 3\n",
-                "s.toml: line 7: found defense: --left-out is an option of selena",
-            ),
-            ("[[defense]]\nname = 'a'\ncanaries = 'out-of-distribution'\n", "s.toml: line 7, canaries: found out-of-"),
+        for (shadow, defense, expected) in [
+            ("", "epoch = 3", "line 7: found the option `epoch`, which it does not have"),
+            ("epochs = 0\n", "", "line 5: "),
+            ("", "defense = 'cats'", "line 7: found invalid value 'cats' for '--defense"),
+            ("", "left-out = 3", "line 7: found defense: --left-out is an option of selena"),
+            ("", "canaries = 'out-of-distribution'", "line 7, canaries: found out-of-"),
         ] {
-            let line = rejected(study);
-            assert!(line.starts_with(expected), "{line}");
+            let study = format!("models = 4\naudit = 20\n{shadow}[[defense]]\nname = 'a'\n{defense}\n");
+            desk.file("s.toml", format!("[shadow]\ndata = '{IMAGES}'\n{study}"));
+            desk.is_rejected_as(1, "membership defenses s.toml", &format!("s.toml: {expected}"));
         }
-        desk.file(
-            "s.toml",
-            format!("[shadow]\ndata = '{IMAGES}'\naudit = 20\nfixed = 2000\n[[defense]]\nname = 'a'\n"),
-        );
+        let study = "audit = 20\nfixed = 2000\n[[defense]]\nname = 'a'\n";
+        desk.file("s.toml", format!("[shadow]\ndata = '{IMAGES}'\n{study}"));
         // Known when the images are read, and no fault of a line.
         let line = desk.rejected(2, "membership defenses s.toml --quiet");
         assert!(line.contains("20 audited images and 2000 fixed ones of 2000 training images"), "{line}");

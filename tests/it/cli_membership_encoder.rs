@@ -1,10 +1,10 @@
 //! The attack on an encoder: `--answers encoder` and its place in `compare`.
 
-use crate::cli_membership::{keep, logits, recorded};
+use crate::cli_membership::{compared, failures, keep, logits, record, recorded};
 use crate::desk::Desk;
-use crate::json::{codes, number, rows, texts};
+use crate::json::{codes, number, row, rows, texts};
 use crate::report_pages::checked;
-use ndarray::{Array1, Array4, Axis, Slice};
+use ndarray::{Array4, Axis, Slice};
 use serde_json::Value;
 
 /// Six views of each sample, which are more alike where the model was trained on it.
@@ -19,27 +19,13 @@ fn embeddings() -> Array4<f32> {
 /// A folder with logits and embeddings `both.npz`, embeddings alone `encoder.npz`, logits alone `s.npz`.
 fn desk() -> Desk {
     let desk = recorded();
-    desk.compressed("both.npz", |writer| {
-        writer.add_array("logits", &logits()).unwrap();
-        writer.add_array("labels", &Array1::from_shape_fn(12, |s| (s % 3) as i64)).unwrap();
-        writer.add_array("keep", &keep()).unwrap();
-        writer.add_array("embeddings", &embeddings()).unwrap();
-    });
+    record(&desk, "both.npz", &[("logits", &logits()), ("embeddings", &embeddings())]);
     encoder(&desk, "encoder.npz", &embeddings());
     desk
 }
 
 fn encoder(desk: &Desk, name: &str, embeddings: &Array4<f32>) {
-    desk.compressed(name, |writer| {
-        writer.add_array("embeddings", embeddings).unwrap();
-        writer.add_array("keep", &keep()).unwrap();
-    });
-}
-
-/// The population under these attacks.
-fn compared(document: &Value) -> Vec<&str> {
-    let levels = rows(&document["levels"]).iter().filter(|row| row["level"] == "population");
-    levels.map(|row| row["attack"].as_str().unwrap()).collect()
+    desk.compressed(name, &[("embeddings", embeddings), ("keep", &keep())]);
 }
 
 #[test]
@@ -99,10 +85,8 @@ fn attacks_on_an_encoder_are_compared_where_there_is_one() {
     assert_eq!(compared(&alone), ["encoder-lira", "encoder-lira-pooled", "encoder-threshold"]);
     assert!(!codes(&alone).contains(&"attack-left-out"));
     let text = desk.stdout("membership compare encoder.npz --resamples 0");
-    assert!(
-        text.starts_with("Membership inference, 3 attacks: 16 of 16 models as victims, 12 samples, 6 views"),
-        "{text}"
-    );
+    let first = "Membership inference, 3 attacks: 16 of 16 models as victims, 12 samples, 6 views";
+    assert!(text.starts_with(first), "{text}");
     desk.stdout("membership compare both.npz --resamples 0 --report page.html");
     let page = desk.text("page.html");
     assert!(page.contains("encoder-lira-pooled") && !page.contains("NaN"));
@@ -110,7 +94,7 @@ fn attacks_on_an_encoder_are_compared_where_there_is_one() {
     // Named where there is none: left out with its reason, or the reason alone.
     let named = desk.json("membership compare s.npz --attacks lira,encoder-lira --resamples 0");
     assert_eq!(compared(&named), ["lira"]);
-    let left_out = rows(&named["warnings"]).iter().find(|warning| warning["code"] == "attack-left-out").unwrap();
+    let left_out = row(&named["warnings"], "code", "attack-left-out");
     assert_eq!(left_out["message"], "encoder-lira is left out: no embeddings of views are recorded");
 }
 
@@ -127,43 +111,36 @@ fn encoders_that_cannot_be_attacked_are_one_line() {
     encoder(&desk, "one.npz", &views(1));
     encoder(&desk, "three.npz", &views(3));
     encoder(&desk, "large.npz", &Array4::from_elem((16, 12, 1000, 5), 1.0));
-    let rejected = |words: &str| {
-        let (status, line) = desk.failed(&format!("membership {words}"));
-        format!("{status}: {line}")
-    };
-    insta::assert_snapshot!(
-        [
-            rejected("lira nan.npz"),
-            rejected("threshold zero.npz"),
-            rejected("lira one.npz"),
-            rejected("lira three.npz --pairs disjoint"),
-            rejected("lira large.npz --max-memory 64K"),
-            rejected("lira s.npz --answers encoder"),
-            rejected("lira encoder.npz --answers sample"),
-            rejected("lira encoder.npz --score hinge"),
-            rejected("rmia encoder.npz"),
-            rejected("label-only encoder.npz"),
-            rejected("attacker both.npz --answers encoder"),
-            rejected("compare s.npz --attacks encoder-threshold"),
-            rejected("lira s.npz encoder.npz"),
-            rejected("lira both.npz s.npz"),
-        ]
-        .join("\n"),
-        @"
-        1: nan.npz: array `embeddings`, index [3, 2, 1, 4]: found `NaN`, expected a finite number
-        1: zero.npz: array `embeddings`, index [3, 2, 1]: found a vector of zeros, expected a vector with a direction; hint: the cosine with a vector of zeros has no value; leave out samples whose units are all off
-        1: one.npz: array `embeddings`: found shape [16, 12, 1, 5], expected at least 2 views on axis 2, which are compared with each other
-        2: cosine similarity of embeddings: 3 views do not split into pairs
-        1: large.npz: array `embeddings`: found data that take 3.7 MiB of memory, expected at most 64.0 KiB; hint: numpy.save or savez write it so that it is read in pieces
-        2: attack on an encoder: no embeddings of views are recorded
-        2: attack on the answers on samples: neither logits nor scores are recorded
-        2: --score: it looks at logits, and the score of an encoder is the similarity of its views
-        2: RMIA: it looks at confidences, and the score of an encoder is the similarity of its views
-        2: label-only attack: it looks at right and wrong answers, and the score of an encoder is the similarity of its views
-        2: trained attacker: it looks at all confidences, and the score of an encoder is the similarity of its views
-        2: attack on an encoder: no embeddings of views are recorded
-        1: encoder.npz: array `embeddings`: found embeddings, expected logits as in the files before it
-        1: both.npz: array `embeddings`: found 16 models, 12 samples, expected 32 models, 12 samples as of `logits`; hint: every file has the array, or none
-        "
-    );
+    let words = [
+        "lira nan.npz",
+        "threshold zero.npz",
+        "lira one.npz",
+        "lira three.npz --pairs disjoint",
+        "lira large.npz --max-memory 64K",
+        "lira s.npz --answers encoder",
+        "lira encoder.npz --answers sample",
+        "lira encoder.npz --score hinge",
+        "rmia encoder.npz",
+        "label-only encoder.npz",
+        "attacker both.npz --answers encoder",
+        "compare s.npz --attacks encoder-threshold",
+        "lira s.npz encoder.npz",
+        "lira both.npz s.npz",
+    ];
+    insta::assert_snapshot!(failures(&desk, words), @"
+    1: nan.npz: array `embeddings`, index [3, 2, 1, 4]: found `NaN`, expected a finite number
+    1: zero.npz: array `embeddings`, index [3, 2, 1]: found a vector of zeros, expected a vector with a direction; hint: the cosine with a vector of zeros has no value; leave out samples whose units are all off
+    1: one.npz: array `embeddings`: found shape [16, 12, 1, 5], expected at least 2 views on axis 2, which are compared with each other
+    2: cosine similarity of embeddings: 3 views do not split into pairs
+    1: large.npz: array `embeddings`: found data that take 3.7 MiB of memory, expected at most 64.0 KiB; hint: numpy.save or savez write it so that it is read in pieces
+    2: attack on an encoder: no embeddings of views are recorded
+    2: attack on the answers on samples: neither logits nor scores are recorded
+    2: --score: it looks at logits, and the score of an encoder is the similarity of its views
+    2: RMIA: it looks at confidences, and the score of an encoder is the similarity of its views
+    2: label-only attack: it looks at right and wrong answers, and the score of an encoder is the similarity of its views
+    2: trained attacker: it looks at all confidences, and the score of an encoder is the similarity of its views
+    2: attack on an encoder: no embeddings of views are recorded
+    1: encoder.npz: array `embeddings`: found embeddings, expected logits as in the files before it
+    1: both.npz: array `embeddings`: found 16 models, 12 samples, expected 32 models, 12 samples as of `logits`; hint: every file has the array, or none
+    ");
 }

@@ -1,14 +1,10 @@
 //! The attack through nearest neighbors: `--answers neighbor` and its place in `compare`.
 
-use crate::cli_membership::{keep, logits, recorded};
+use crate::cli_membership::{compared, failures, logits, record, recorded};
 use crate::desk::Desk;
-use crate::json::{codes, number, rows, texts};
+use crate::json::{codes, number, row, rows, texts};
 use crate::report_pages::checked;
-use ndarray::{Array1, Array4, Axis, Slice};
-
-fn labels() -> Array1<i64> {
-    Array1::from_shape_fn(12, |s| (s % 3) as i64)
-}
+use ndarray::{Array4, Axis, Slice};
 
 /// What a defended model answers on the samples: the same inside and outside.
 fn defended() -> Array4<f32> {
@@ -25,12 +21,7 @@ fn desk() -> Desk {
 }
 
 fn with(desk: &Desk, name: &str, neighbors: &Array4<f32>) {
-    desk.compressed(name, |writer| {
-        writer.add_array("logits", &defended()).unwrap();
-        writer.add_array("labels", &labels()).unwrap();
-        writer.add_array("keep", &keep()).unwrap();
-        writer.add_array("neighbor_logits", neighbors).unwrap();
-    });
+    record(desk, name, &[("logits", &defended()), ("neighbor_logits", neighbors)]);
 }
 
 #[test]
@@ -60,14 +51,12 @@ fn attacks_at_neighbors_are_those_on_these_answers() {
 fn attacks_at_neighbors_are_compared_where_they_were_asked() {
     let desk = desk();
     let document = desk.json("membership compare selena.npz --resamples 0 --report page.html");
-    let levels = rows(&document["levels"]).iter().filter(|row| row["level"] == "population");
-    let attacks: Vec<&str> = levels.map(|row| row["attack"].as_str().unwrap()).collect();
-    assert_eq!(&attacks[11..], ["neighbor-lira", "neighbor-lira-pooled", "neighbor-label-only"]);
+    assert_eq!(compared(&document)[11..], ["neighbor-lira", "neighbor-lira-pooled", "neighbor-label-only"]);
     assert!(!codes(&document).contains(&"attack-left-out"));
     assert!(desk.text("page.html").contains("neighbor-label-only"));
     checked(&desk.text("page.html"), |_| ());
     let named = desk.json("membership compare s.npz --attacks lira,neighbor-lira --resamples 0");
-    let left_out = rows(&named["warnings"]).iter().find(|warning| warning["code"] == "attack-left-out").unwrap();
+    let left_out = row(&named["warnings"], "code", "attack-left-out");
     let expected = "neighbor-lira is left out: no answers at the nearest neighbors of the samples are recorded";
     assert_eq!(left_out["message"], expected);
 }
@@ -81,32 +70,21 @@ fn neighbors_that_do_not_fit_are_one_line() {
     with(&desk, "nan.npz", &nan);
     with(&desk, "samples.npz", &some(1, 11));
     with(&desk, "classes.npz", &some(3, 2));
-    desk.compressed("alone.npz", |writer| {
-        writer.add_array("neighbor_logits", &logits()).unwrap();
-        writer.add_array("labels", &labels()).unwrap();
-        writer.add_array("keep", &keep()).unwrap();
-    });
-    let rejected = |words: &str| {
-        let (status, line) = desk.failed(&format!("membership {words}"));
-        format!("{status}: {line}")
-    };
-    insta::assert_snapshot!(
-        [
-            rejected("lira nan.npz --answers neighbor"),
-            rejected("lira samples.npz"),
-            rejected("lira classes.npz"),
-            rejected("lira alone.npz"),
-            rejected("lira s.npz --answers neighbor"),
-            rejected("threshold selena.npz s.npz --answers neighbor"),
-        ]
-        .join("\n"),
-        @"
-        1: nan.npz: array `neighbor_logits`, index [4, 3, 1, 2]: found `NaN`, expected a finite number
-        1: samples.npz: array `neighbor_logits`: found 16 models, 11 samples, 3 classes, expected 16 models, 12 samples, 3 classes as of `logits`; hint: every file has the array, or none
-        1: classes.npz: array `neighbor_logits`: found 16 models, 12 samples, 2 classes, expected 16 models, 12 samples, 3 classes as of `logits`; hint: every file has the array, or none
-        1: alone.npz: array `neighbor_logits`: found logits at the neighbors of samples without the samples' own, expected the array `logits` beside them
-        2: attack through neighbors: no answers at the nearest neighbors of the samples are recorded
-        1: selena.npz: array `neighbor_logits`: found 16 models, 12 samples, 3 classes, expected 32 models, 12 samples, 3 classes as of `logits`; hint: every file has the array, or none
-        "
-    );
+    record(&desk, "alone.npz", &[("neighbor_logits", &logits())]);
+    let words = [
+        "lira nan.npz --answers neighbor",
+        "lira samples.npz",
+        "lira classes.npz",
+        "lira alone.npz",
+        "lira s.npz --answers neighbor",
+        "threshold selena.npz s.npz --answers neighbor",
+    ];
+    insta::assert_snapshot!(failures(&desk, words), @"
+    1: nan.npz: array `neighbor_logits`, index [4, 3, 1, 2]: found `NaN`, expected a finite number
+    1: samples.npz: array `neighbor_logits`: found 16 models, 11 samples, 3 classes, expected 16 models, 12 samples, 3 classes as of `logits`; hint: every file has the array, or none
+    1: classes.npz: array `neighbor_logits`: found 16 models, 12 samples, 2 classes, expected 16 models, 12 samples, 3 classes as of `logits`; hint: every file has the array, or none
+    1: alone.npz: array `neighbor_logits`: found logits at the neighbors of samples without the samples' own, expected the array `logits` beside them
+    2: attack through neighbors: no answers at the nearest neighbors of the samples are recorded
+    1: selena.npz: array `neighbor_logits`: found 16 models, 12 samples, 3 classes, expected 32 models, 12 samples, 3 classes as of `logits`; hint: every file has the array, or none
+    ");
 }

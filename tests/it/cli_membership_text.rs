@@ -1,5 +1,6 @@
 //! `leakbound membership text`: scores of texts from log-probabilities of their tokens.
 
+use crate::arrays::{Arrays, packed};
 use crate::desk::Desk;
 use crate::json::{codes, number, numbers, rows};
 use crate::report_pages::checked;
@@ -33,38 +34,34 @@ fn lines() -> Vec<Value> {
 fn archived(bytes: &[u64], compressed: bool) -> Desk {
     let (desk, lines) = (Desk::new(), lines());
     let of = |key: &str| -> Vec<Vec<f64>> { lines.iter().map(|line| numbers(&line[key])).collect() };
-    let add = |writer: &mut crate::arrays::Writer| {
-        let (mut offsets, mut end) = (vec![0i64], 0);
-        for tokens in of("log_probabilities") {
-            end += tokens.len() as i64;
-            offsets.push(end);
-        }
-        writer.add_array("offsets", &Array1::from(offsets)).unwrap();
-        for name in
-            ["log_probabilities", "log_probability_mean", "log_probability_deviation", "reference_log_probabilities"]
-        {
-            writer.add_array(name, &Array1::from(of(name).concat())).unwrap();
-        }
-        for name in ["neighbor_losses", "candidate_losses"] {
-            let losses = of(name);
-            let shape = (losses.len(), losses[0].len());
-            writer.add_array(name, &Array2::from_shape_vec(shape, losses.concat()).unwrap()).unwrap();
-        }
-        let members = lines.iter().map(|line| line["member"].as_bool().unwrap());
-        writer.add_array("member", &Array1::from_iter(members)).unwrap();
-        writer.add_array("zlib_bytes", &Array1::from(bytes.to_vec())).unwrap();
-        let mut known: HashMap<&str, i32> = HashMap::new();
-        let documents = lines.iter().map(|line| {
-            let next = known.len() as i32;
-            *known.entry(line["document"].as_str().unwrap()).or_insert(next)
-        });
-        writer.add_array("document", &Array1::from_iter(documents)).unwrap();
+    let (mut offsets, mut end) = (vec![0i64], 0);
+    for tokens in of("log_probabilities") {
+        end += tokens.len() as i64;
+        offsets.push(end);
+    }
+    let flat = |name: &str| Array1::from(of(name).concat());
+    let losses = |name: &str| {
+        let losses = of(name);
+        Array2::from_shape_vec((losses.len(), losses[0].len()), losses.concat()).unwrap()
     };
-    if compressed {
-        desk.compressed("t.npz", add)
-    } else {
-        desk.arrays("t.npz", add)
-    };
+    let mut known: HashMap<&str, i32> = HashMap::new();
+    let documents = lines.iter().map(|line| {
+        let next = known.len() as i32;
+        *known.entry(line["document"].as_str().unwrap()).or_insert(next)
+    });
+    let arrays: &Arrays<'_> = &[
+        ("offsets", &Array1::from(offsets)),
+        ("log_probabilities", &flat("log_probabilities")),
+        ("log_probability_mean", &flat("log_probability_mean")),
+        ("log_probability_deviation", &flat("log_probability_deviation")),
+        ("reference_log_probabilities", &flat("reference_log_probabilities")),
+        ("neighbor_losses", &losses("neighbor_losses")),
+        ("candidate_losses", &losses("candidate_losses")),
+        ("member", &Array1::from_iter(lines.iter().map(|line| line["member"].as_bool().unwrap()))),
+        ("zlib_bytes", &Array1::from(bytes.to_vec())),
+        ("document", &Array1::from_iter(documents)),
+    ];
+    desk.file("t.npz", packed(compressed, arrays));
     desk
 }
 
@@ -164,15 +161,11 @@ fn what_is_not_recorded_is_left_out_unless_it_is_named() {
     assert_eq!(scores, ["loss", "min-k"]);
     assert_eq!(codes(&document), [vec!["score-left-out"; 6], vec!["documents-unknown"]].concat());
     assert_eq!(document["attacks"][0]["at"][0]["validity"], "heuristic");
-    assert_eq!(
-        desk.rejected(2, "membership text t.jsonl --scores loss,zlib"),
-        "score of texts: zlib needs `zlib_bytes` or `text`, which is not recorded"
-    );
+    let told = desk.rejected(2, "membership text t.jsonl --scores loss,zlib");
+    assert_eq!(told, "score of texts: zlib needs `zlib_bytes` or `text`, which is not recorded");
     desk.file("one.jsonl", line(-1.0, true));
-    assert_eq!(
-        desk.rejected(1, "membership text one.jsonl"),
-        "one.jsonl: whole file: found no non-members, expected sequences of both kinds"
-    );
+    let told = desk.rejected(1, "membership text one.jsonl");
+    assert_eq!(told, "one.jsonl: whole file: found no non-members, expected sequences of both kinds");
     assert!(desk.rejected(2, "membership text t.jsonl --share 0").contains("share of the tokens = 0 is not in (0, 1]"));
 }
 
@@ -196,8 +189,7 @@ fn values_of_several_models_feed_lira() {
     }
     let lira = desk.json("membership lira m*.npz --variance pooled --resamples 0");
     assert!(number(&lira["levels"][0]["auc"]) > 0.95, "{}", lira["levels"][0]);
-    let line = desk.rejected(2, "membership text t.jsonl --scores loss,min-k --scores-output x.npz");
-    assert!(line.contains("name one by --scores"), "{line}");
+    desk.is_rejected(2, "membership text t.jsonl --scores loss,min-k --scores-output x.npz", "name one by --scores");
     let line = desk.rejected(1, "membership text t.jsonl --scores loss --scores-output t.jsonl");
     assert!(line.contains("a file that this command reads or writes otherwise"), "{line}");
 }
@@ -207,10 +199,8 @@ fn a_document_without_a_value_makes_no_recording() {
     let desk = Desk::new();
     desk.file("t.jsonl", Desk::root().text(FILE));
     let line = desk.rejected(2, "membership text t.jsonl --scores surprise --scores-output x.npz");
-    assert!(
-        line.starts_with("--scores-output: ") && line.contains(" of 60 documents have no value of surprise"),
-        "{line}"
-    );
+    let why = " of 60 documents have no value of surprise";
+    assert!(line.starts_with("--scores-output: ") && line.contains(why), "{line}");
     assert!(!desk.path("x.npz").exists());
     let ran = desk.run("membership text t.jsonl --scores surprise --fpr 0.1");
     let said = ran.stdout + &ran.stderr;

@@ -1,10 +1,10 @@
 //! Audits of next tokens by the command.
 
-use crate::arrays::{Writer, npy};
-use crate::desk::Desk;
+use crate::arrays::{Arrays, archive, npy, packed};
+use crate::desk::{Desk, says};
 use crate::json::{number, rows};
 use crate::report_pages::checked;
-use ndarray::{Array1, Array2, Array3};
+use ndarray::{Array1, Array2, Array3, Axis, array};
 
 /// Logits [position, member, token] of 12 positions, 3 members and 5 tokens, and of a public model.
 fn logits() -> (Array3<f32>, Array2<f32>) {
@@ -15,14 +15,17 @@ fn logits() -> (Array3<f32>, Array2<f32>) {
     (members, public)
 }
 
-fn arrays(writer: &mut Writer) {
+/// An archive of them, of the tokens that were answered, and of planted sequences.
+fn recorded(compressed: bool) -> Vec<u8> {
     let (members, public) = logits();
-    writer.add_array("logits", &members).unwrap();
-    writer.add_array("public_logits", &public).unwrap();
-    writer.add_array("tokens", &Array1::from_shape_fn(12, |position| (3 * position % 5) as u8)).unwrap();
-    let canary = Array1::from_shape_fn(12, |position| if position < 8 { -1 } else { (position % 2) as i32 });
-    writer.add_array("canary", &canary).unwrap();
-    writer.add_array("planted", &Array1::from(vec![2u8, 0])).unwrap();
+    let arrays: &Arrays<'_> = &[
+        ("logits", &members),
+        ("public_logits", &public),
+        ("tokens", &Array1::from_shape_fn(12, |position| (3 * position % 5) as u8)),
+        ("canary", &Array1::from_shape_fn(12, |position| if position < 8 { -1 } else { (position % 2) as i32 })),
+        ("planted", &array![2u8, 0]),
+    ];
+    packed(compressed, arrays)
 }
 
 const AUDIT: &str = "audit tokens t.npz --mechanism mixed-tokens:order=3,radius=0.05";
@@ -30,8 +33,8 @@ const AUDIT: &str = "audit tokens t.npz --mechanism mixed-tokens:order=3,radius=
 #[test]
 fn an_ensemble_is_audited_in_every_form() {
     let desk = Desk::new();
-    desk.arrays("t.npz", arrays);
-    desk.compressed("packed.npz", arrays);
+    desk.file("t.npz", recorded(false));
+    desk.file("packed.npz", recorded(true));
     let answer = desk.json(AUDIT);
     assert_eq!(answer["schema"], "leakbound.audit-tokens/1");
     assert_eq!((&answer["positions"], &answer["members"], &answer["tokens"]), (&8.into(), &3.into(), &5.into()));
@@ -59,9 +62,7 @@ fn an_ensemble_is_audited_in_every_form() {
 
     let page = desk.path("page.html");
     let text = desk.run(&format!("{AUDIT} --report {}", page.display())).printed(0);
-    for words in ["Contexts hold earlier answers", "Accountants beside the exact values", "2 planted sequences"] {
-        assert!(text.contains(words), "{words}\n{text}");
-    }
+    says(&text, &["Contexts hold earlier answers", "Accountants beside the exact values", "2 planted sequences"]);
     checked(&desk.text("page.html"), |page| {
         assert!(page.descendants().filter(|node| node.has_tag_name("svg")).count() >= 2);
     });
@@ -89,10 +90,7 @@ fn forms_of_recordings() {
         let value = |p: &f64| if logs { p.ln() } else { *p };
         let shaped = Array3::from_shape_vec((12, 3, 5), of_members.iter().map(value).collect()).unwrap();
         let of_public = Array2::from_shape_vec((12, 5), of_public.iter().map(value).collect()).unwrap();
-        desk.arrays("other.npz", |writer| {
-            writer.add_array(name, &shaped).unwrap();
-            writer.add_array(format!("public_{name}"), &of_public).unwrap();
-        });
+        desk.arrays("other.npz", &[(name, &shaped), (&format!("public_{name}"), &of_public)]);
         let other = desk.json("audit tokens other.npz --mechanism clipped-logits:clip=2,batch=3");
         for (a, b) in rows(&plain["renyi"]).iter().zip(rows(&other["renyi"])) {
             let (a, b) = (number(&a["forward"]), number(&b["forward"]));
@@ -108,27 +106,27 @@ fn forms_of_recordings() {
 }
 
 /// The recording of `validation/data/make_parquet.py`, as arrays.
-fn arrays_of_the_table(writer: &mut Writer) {
+fn of_the_table() -> Vec<u8> {
     let logit = |position: usize, model: usize, token: usize| ((7 * position + 3 * model + 5 * token) % 11) as f32;
     let models = |from: usize, count: usize| {
         Array3::from_shape_fn((12, count, 9), |(position, model, token)| {
             (logit(position, from + model, token) - 5.0) / 4.0
         })
     };
-    writer.add_array("logits", &models(0, 4)).unwrap();
-    writer.add_array("spare_logits", &models(4, 1)).unwrap();
-    let public = Array2::from_shape_fn((12, 9), |(position, token)| (logit(position, 5, token) - 5.0) / 4.0);
-    writer.add_array("public_logits", &public).unwrap();
-    writer.add_array("tokens", &Array1::from_shape_fn(12, |position| (2 * position % 9) as i32)).unwrap();
-    let canary = [-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 1, 1];
-    writer.add_array("canary", &Array1::from(canary.to_vec())).unwrap();
-    writer.add_array("planted", &Array1::from(vec![2u8, 0])).unwrap();
+    archive(&[
+        ("logits", &models(0, 4)),
+        ("spare_logits", &models(4, 1)),
+        ("public_logits", &models(5, 1).remove_axis(Axis(1))),
+        ("tokens", &Array1::from_shape_fn(12, |position| (2 * position % 9) as i32)),
+        ("canary", &array![-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 1, 1]),
+        ("planted", &array![2u8, 0]),
+    ])
 }
 
 #[test]
 fn tables_say_the_same_as_arrays() {
     let desk = Desk::new();
-    desk.arrays("t.npz", arrays_of_the_table);
+    desk.file("t.npz", of_the_table());
     for name in ["next_tokens.parquet", "next_tokens_half.parquet"] {
         desk.file(name, std::fs::read(Desk::root().path(&format!("validation/data/{name}"))).unwrap());
         for options in ["mixed-tokens:order=3,radius=0.05", "clipped-logits:clip=1,batch=4 --neighbors replaced"] {
@@ -152,21 +150,17 @@ fn transcripts_are_bounded() {
     let name = "transcripts.parquet";
     desk.file(name, std::fs::read(Desk::root().path(&format!("validation/data/{name}"))).unwrap());
     // The same by the rule of `make_parquet.py`.
-    desk.arrays("t.npz", |writer| {
-        let logit =
-            |position: usize, member: usize, token: usize| ((7 * position + 3 * member + 5 * token) % 11) as f32;
-        let logits = Array3::from_shape_fn((8, 2, 9), |(p, m, t)| (logit(p, m, t) - 5.0) / 4.0);
-        let again = Array3::from_shape_fn((8, 3, 120), |(p, e, i)| ((p + 2 * e + i * i) % 9) as u16);
-        writer.add_array("logits", &logits).unwrap();
-        writer.add_array("transcripts", &again).unwrap();
-    });
+    let logit = |position: usize, member: usize, token: usize| ((7 * position + 3 * member + 5 * token) % 11) as f32;
+    let logits = Array3::from_shape_fn((8, 2, 9), |(p, m, t)| (logit(p, m, t) - 5.0) / 4.0);
+    let again = Array3::from_shape_fn((8, 3, 120), |(p, e, i)| ((p + 2 * e + i * i) % 9) as u16);
+    desk.arrays("t.npz", &[("logits", &logits), ("transcripts", &again)]);
     let audit = |file: &str| format!("audit tokens {file} --mechanism clipped-logits:clip=1,batch=2 --contexts fixed");
     let (of_table, of_arrays) = (desk.json(&audit(name)), desk.json(&audit("t.npz")));
     assert_eq!(of_table["transcripts"], of_arrays["transcripts"]);
     assert_eq!(of_table["transcripts"]["source"], "recorded");
     assert_eq!(rows(&of_table["transcripts"]["renyi"]).len(), 10);
 
-    desk.arrays("s.npz", arrays);
+    desk.file("s.npz", recorded(false));
     let simulated = format!("{AUDIT} --contexts fixed --transcripts 300 --seed 5").replace("t.npz", "s.npz");
     let answer = desk.json(&simulated);
     assert_eq!((&answer["transcripts"]["source"], &answer["transcripts"]["seed"]), (&"simulated".into(), &5.into()));
@@ -175,9 +169,7 @@ fn transcripts_are_bounded() {
     }
     let page = desk.path("page.html");
     let text = desk.run(&format!("{simulated} --report {}", page.display())).printed(0);
-    for words in ["by 300 transcripts", "300 transcripts of each ensemble, drawn from the recorded distributions"] {
-        assert!(text.contains(words), "{words}\n{text}");
-    }
+    says(&text, &["by 300 transcripts", "300 transcripts of each ensemble, drawn from the recorded distributions"]);
     checked(&desk.text("page.html"), |page| {
         assert!(page.descendants().any(|node| node.text().is_some_and(|text| text.contains("Members by transcripts"))));
     });
@@ -194,7 +186,7 @@ fn transcripts_are_bounded() {
 #[test]
 fn claims_decide_the_status() {
     let desk = Desk::new();
-    desk.arrays("t.npz", arrays);
+    desk.file("t.npz", recorded(false));
     let refuted = desk.answer(3, &format!("{AUDIT} --claim-answer-rdp 2:1e-9 --claim-rdp 2:100"));
     assert_eq!((&refuted["claims"][0]["refuted"], &refuted["claims"][1]["refuted"]), (&false.into(), &true.into()));
     desk.answer(3, &format!("{AUDIT} --contexts fixed --claim-rdp 2:1e-6"));
@@ -205,46 +197,25 @@ fn claims_decide_the_status() {
 fn bad_recordings_and_options_get_one_line() {
     let desk = Desk::new();
     let (members, public) = logits();
-    let with = |name: &str, change: &dyn Fn(&mut Writer)| {
-        desk.arrays(name, change);
-    };
-    with("nan.npz", &|writer| {
-        let mut members = members.clone();
-        members[[7, 1, 3]] = f32::NAN;
-        writer.add_array("logits", &members).unwrap();
-    });
-    with("sum.npz", &|writer| writer.add_array("probabilities", &Array3::<f32>::from_elem((2, 2, 4), 0.5)).unwrap());
-    with("shape.npz", &|writer| {
-        writer.add_array("logits", &members).unwrap();
-        writer.add_array("public_logits", &Array2::<f32>::zeros((12, 4))).unwrap();
-    });
-    with("token.npz", &|writer| {
-        writer.add_array("logits", &members).unwrap();
-        writer.add_array("tokens", &Array1::from_elem(12, 5u8)).unwrap();
-    });
-    with("other.npz", &|writer| writer.add_array("votes", &public).unwrap());
-    with("mixed.npz", &|writer| {
-        writer.add_array("logits", &members).unwrap();
-        writer.add_array("public_probabilities", &public).unwrap();
-    });
-    with("alone.npz", &|writer| writer.add_array("logits", &members).unwrap());
-    with("planted.npz", &|writer| {
-        writer.add_array("logits", &members).unwrap();
-        writer.add_array("tokens", &Array1::from_elem(12, 0u8)).unwrap();
-        writer.add_array("canary", &Array1::from_elem(12, -1i8)).unwrap();
-        writer.add_array("planted", &Array1::from(vec![0u8])).unwrap();
-    });
-    with("some.npz", &|writer| {
-        writer.add_array("logits", &members).unwrap();
-        let tokens = Array1::from_shape_fn(12, |position| if position == 4 { -1i8 } else { 0 });
-        writer.add_array("tokens", &tokens).unwrap();
-    });
-    with("rare.npz", &|writer| {
-        let mut members = members.clone();
-        (0..3).for_each(|member| members[[3, member, 0]] = f32::NEG_INFINITY);
-        writer.add_array("logits", &members).unwrap();
-        writer.add_array("tokens", &Array1::from_elem(12, 0u8)).unwrap();
-    });
+    let with = |name: &str, arrays: &Arrays<'_>| drop(desk.arrays(name, arrays));
+    let zeros = Array1::from_elem(12, 0u8);
+    let mut nan = members.clone();
+    nan[[7, 1, 3]] = f32::NAN;
+    with("nan.npz", &[("logits", &nan)]);
+    with("sum.npz", &[("probabilities", &Array3::<f32>::from_elem((2, 2, 4), 0.5))]);
+    with("shape.npz", &[("logits", &members), ("public_logits", &Array2::<f32>::zeros((12, 4)))]);
+    with("token.npz", &[("logits", &members), ("tokens", &Array1::from_elem(12, 5u8))]);
+    with("other.npz", &[("votes", &public)]);
+    with("mixed.npz", &[("logits", &members), ("public_probabilities", &public)]);
+    with("alone.npz", &[("logits", &members)]);
+    let (canary, planted) = (Array1::from_elem(12, -1i8), array![0u8]);
+    let planted: &Arrays<'_> = &[("logits", &members), ("tokens", &zeros), ("canary", &canary), ("planted", &planted)];
+    with("planted.npz", planted);
+    let tokens = Array1::from_shape_fn(12, |position| if position == 4 { -1i8 } else { 0 });
+    with("some.npz", &[("logits", &members), ("tokens", &tokens)]);
+    let mut rare = members.clone();
+    rare.index_axis_mut(Axis(0), 3).column_mut(0).fill(f32::NEG_INFINITY);
+    with("rare.npz", &[("logits", &rare), ("tokens", &zeros)]);
     let header = r#"{"probabilities": {"dtype": "F16", "shape": [1, 1, 2], "data_offsets": [0, 4]}}"#;
     let half = [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &[0, 0x38, 0, 0x38]].concat();
     desk.file("half.safetensors", half);
@@ -280,7 +251,7 @@ fn bad_recordings_and_options_get_one_line() {
 #[test]
 fn mechanisms_that_are_none_get_one_line() {
     let desk = Desk::new();
-    desk.arrays("alone.npz", |writer| writer.add_array("logits", &logits().0).unwrap());
+    desk.arrays("alone.npz", &[("logits", &logits().0)]);
     for (mechanism, line) in [
         ("mixed-tokens:order=3,radius=0.1", "mixed-tokens needs a public model, and none was recorded"),
         ("pmixed:order=3", "`pmixed` is none; there are mixed-tokens, "),
@@ -299,14 +270,12 @@ fn mechanisms_that_are_none_get_one_line() {
 fn members_are_replaced_and_come_in_pairs() {
     let desk = Desk::new();
     let (members, public) = logits();
-    let add = |writer: &mut Writer, spares: usize| {
-        writer.add_array("logits", &members.select(ndarray::Axis(1), &[0, 1])).unwrap();
-        writer.add_array("spare_logits", &members.select(ndarray::Axis(1), &vec![2; spares])).unwrap();
-        writer.add_array("public_logits", &public).unwrap();
-    };
-    desk.arrays("two.npz", |writer| add(writer, 2));
-    desk.arrays("one.npz", |writer| add(writer, 1));
-    desk.arrays("t.npz", arrays);
+    let kept = members.select(Axis(1), &[0, 1]);
+    for (name, spares) in [("two.npz", vec![2, 2]), ("one.npz", vec![2])] {
+        let spares = members.select(Axis(1), &spares);
+        desk.arrays(name, &[("logits", &kept), ("spare_logits", &spares), ("public_logits", &public)]);
+    }
+    desk.file("t.npz", recorded(false));
     let replaced = "audit tokens two.npz --neighbors replaced --contexts fixed --mechanism";
     let answer = desk.answer(3, &format!("{replaced} clipped-logits:clip=2,batch=2 --claim-epsilon 0.1"));
     assert_eq!((&answer["neighbors"], rows(&answer["losses"]).len()), (&"replaced".into(), 4));
@@ -323,21 +292,16 @@ fn members_are_replaced_and_come_in_pairs() {
         assert!(number(&row["epsilon"]) >= lower, "{row}");
     }
     let text = desk.run(&format!("{replaced} clipped-logits:clip=2,batch=2")).printed(0);
-    for words in ["replaced by", "dominating-pair", "is enclosed"] {
-        assert!(text.contains(words), "{words}\n{text}");
-    }
+    says(&text, &["replaced by", "dominating-pair", "is enclosed"]);
     let pairs = desk.json(&format!("{replaced} submixed-tokens:order=2,discordance=0.1"));
     assert_eq!((rows(&pairs["losses"]).len(), rows(&pairs["accountants"]).len()), (1, 0));
     desk.run(&format!("{replaced} submixed-tokens:order=2,discordance=0.1")).printed(0);
 
-    let pair = "submixed-tokens:order=2,discordance=0.1";
+    let pair = "--mechanism submixed-tokens:order=2,discordance=0.1";
     for (words, line) in [
-        (
-            "t.npz --mechanism interpolated-tokens:share=1 --neighbors replaced".into(),
-            "set aside, and 0 were recorded; 1 or",
-        ),
-        (format!("one.npz --mechanism {pair} --neighbors replaced"), "and 1 were recorded; 2 or a multiple is needed"),
-        (format!("t.npz --mechanism {pair}"), "submixed-tokens takes 2 models of each owner, and 3 were recorded"),
+        ("t.npz --neighbors replaced --mechanism interpolated-tokens:share=1", "set aside, and 0 were recorded; 1 or"),
+        (&format!("one.npz --neighbors replaced {pair}"), "and 1 were recorded; 2 or a multiple is needed"),
+        (&format!("t.npz {pair}"), "submixed-tokens takes 2 models of each owner, and 3 were recorded"),
     ] {
         let (_, found) = desk.failed(&format!("audit tokens {words}"));
         assert!(found.contains(line), "{words}: {found}");

@@ -1,18 +1,32 @@
 //! `leakbound torch` in both builds.
 
 use crate::desk::Desk;
-#[cfg(feature = "torch")]
-use crate::desk::Ran;
 
 /// The images that the tests train with.
 #[cfg(feature = "torch")]
 pub const IMAGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/data/fashion_sample.npz");
 
-/// Exit status, stdout and stderr.
+/// Trains all recordings of a study; then what was removed of them, on another number of threads, and nothing else; and
+/// not with another seed. Returns the names of the recordings, and the document, of which these parts were the same both
+/// times.
 #[cfg(feature = "torch")]
-pub fn leakbound(arguments: &str) -> (i32, String, String) {
-    let Ran { status, stdout, stderr, .. } = Desk::new().run(arguments);
-    (status, stdout, stderr)
+pub fn trained_again(study: &str, [kept, removed]: [&str; 2], parts: [&str; 4]) -> (Vec<String>, serde_json::Value) {
+    let desk = Desk::new();
+    let words = |more: &str| format!("{study} --recordings r --quiet {more}");
+    let first = desk.done_json(&words(""));
+    let names = crate::desk::names(&desk.path("r"));
+    let bytes = || [kept, removed].map(|name| std::fs::read(desk.path(&format!("r/{name}.npz"))).unwrap());
+    let before = bytes();
+    std::fs::remove_file(desk.path(&format!("r/{removed}.npz"))).unwrap();
+    let second = desk.done_json(&words("--threads 1"));
+    assert!(bytes() == before);
+    for part in parts {
+        assert_eq!(first[part], second[part], "{part}");
+    }
+    // Another seed is another plan.
+    let line = desk.run(&words("--seed 4")).line(1);
+    assert!(line.contains("plan.seed: found 3, expected 4, as the study wants it; hint: "), "{line}");
+    (names, first)
 }
 
 #[cfg(not(feature = "torch"))]
@@ -27,46 +41,40 @@ fn a_build_without_libtorch_says_how_to_make_one_with_it() {
 
 #[cfg(feature = "torch")]
 mod with_libtorch {
-    use super::{Desk, IMAGES, leakbound};
+    use super::{Desk, IMAGES};
+    use crate::desk::signal;
+    use std::process::{Child, Stdio};
 
     #[test]
     fn the_device_is_named_or_rejected_in_one_line() {
-        let (status, stdout, _) = leakbound("torch device --device cpu --threads 2");
-        assert_eq!((status, stdout.as_str()), (0, "CPU, 2 threads\n"));
-        let (status, stdout, stderr) = leakbound("torch device --device cuda");
-        match status {
-            0 => assert!(stdout.starts_with("CUDA GPU"), "{stdout}"),
-            _ => {
-                assert_eq!(status, 1);
-                assert!(stderr.starts_with("error: device cuda: ") && stderr.lines().count() == 1, "{stderr}");
-            }
+        let desk = Desk::new();
+        assert_eq!(desk.done("torch device --device cpu --threads 2"), "CPU, 2 threads\n");
+        let ran = desk.run("torch device --device cuda");
+        match ran.status {
+            0 => assert!(ran.stdout.starts_with("CUDA GPU"), "{ran:?}"),
+            _ => assert!(ran.line(1).starts_with("device cuda: "), "{ran:?}"),
         }
-        assert_eq!(leakbound("torch device --device tpu").0, 2);
+        assert_eq!(desk.run("torch device --device tpu").status, 2);
     }
 
     /// From images to an audit, and the same file again on another number of threads.
     #[test]
     fn recorded_votes_are_audited_and_are_the_same_again() {
-        let folder = tempfile::tempdir().unwrap();
-        let place = |name: &str| folder.path().join(name).display().to_string();
-        let train = |recording: &str, threads: u32| {
-            let (status, stdout, stderr) = leakbound(&format!(
+        let desk = Desk::new();
+        for (recording, threads) in [("first.npz", 1), ("second.npz", 2)] {
+            let stdout = desk.done(&format!(
                 "torch teachers --data {IMAGES} --recording {recording} --device cpu --teachers 10 --images 100 \
                  --hidden 16 --instantiations 2 --queries 40 --adversarial 4 --retrainings 3 --epochs 6 --seed 3 \
                  --threads {threads} --quiet"
             ));
-            assert_eq!(status, 0, "{stderr}");
             assert!(stdout.contains("teacher"), "{stdout}");
-        };
-        let [first, second] = ["first.npz", "second.npz"].map(place);
-        train(&first, 1);
-        train(&second, 2);
-        assert!(std::fs::read(&first).unwrap() == std::fs::read(&second).unwrap());
+        }
+        desk.are_the_same(["first.npz", "second.npz"]);
         for (model, adversary) in [("pate", "pois-advq"), ("pate", "pois-natq"), ("capc", "nat-advq")] {
-            let (status, stdout, stderr) = leakbound(&format!(
-                "audit votes {first} --model {model} --adversary {adversary} --noise gaussian:10 --samples 1e4 --format json"
+            let stdout = desk.done(&format!(
+                "audit votes first.npz --model {model} --adversary {adversary} --noise gaussian:10 --samples 1e4 \
+                 --format json"
             ));
-            assert_eq!(status, 0, "{model} {adversary}: {stderr}");
             assert!(stdout.contains("\"schema\"") && stdout.contains("exact"), "{stdout}");
         }
     }
@@ -74,95 +82,70 @@ mod with_libtorch {
     /// From images to an attack, and the same file again on another number of threads.
     #[test]
     fn recorded_answers_are_attacked_and_are_the_same_again() {
-        let folder = tempfile::tempdir().unwrap();
-        let place = |name: &str| folder.path().join(name).display().to_string();
+        let desk = Desk::new();
         let train = |recording: &str, options: &str| {
-            let (status, stdout, stderr) = leakbound(&format!(
+            desk.done(&format!(
                 "torch shadow --data {IMAGES} --recording {recording} --device cpu --models 10 --audit 50 --fixed 200 \
                  --hidden 16 --epochs 15 --flip --shift 1 --views 18 --seed 3 --quiet {options}"
-            ));
-            assert_eq!(status, 0, "{stderr}");
-            stdout
+            ))
         };
-        let [first, second, others] = ["first.npz", "second.npz", "others.npz"].map(place);
-        let stdout = train(&first, "--threads 1");
+        let stdout = train("first.npz", "--threads 1");
         assert!(stdout.contains("10 shadow models") && stdout.contains("[10, 50, 18, 10]"), "{stdout}");
-        train(&second, "--threads 2");
-        assert!(std::fs::read(&first).unwrap() == std::fs::read(&second).unwrap());
-        let attack = |command: &str, recording: &str| {
-            let (status, stdout, stderr) = leakbound(&format!("membership {command} {recording} --format json"));
-            assert_eq!(status, 0, "{command}: {stderr}");
+        train("second.npz", "--threads 2");
+        desk.are_the_same(["first.npz", "second.npz"]);
+        train("others.npz", &format!("--canaries out-of-distribution --others {IMAGES}"));
+        for attack in ["lira first.npz", "label-only first.npz", "compare first.npz", "lira others.npz"] {
+            let stdout = desk.done(&format!("membership {attack} --format json"));
             assert!(stdout.contains("\"schema\""), "{stdout}");
-        };
-        for command in ["lira", "label-only", "compare"] {
-            attack(command, &first);
         }
-        train(&others, &format!("--canaries out-of-distribution --others {IMAGES}"));
-        attack("lira", &others);
     }
 
     #[test]
     fn shadow_models_that_cannot_be_trained_are_rejected_and_nothing_is_written() {
-        let folder = tempfile::tempdir().unwrap();
-        let copy = folder.path().join("images.npz");
-        std::fs::copy(IMAGES, &copy).unwrap();
-        let copy = copy.display().to_string();
-        let recording = folder.path().join("shadow.npz").display().to_string();
-        let rejected = |status: i32, data: &str, recording: &str, options: &str, expected: &str| {
-            let arguments = format!("torch shadow --data {data} --recording {recording} --device cpu {options}");
-            let (found, stdout, stderr) = leakbound(&arguments);
-            assert_eq!((found, stdout.as_str()), (status, ""), "{arguments}: {stderr}");
-            assert!(stderr.contains(expected), "{arguments}: {stderr}");
+        let desk = Desk::new();
+        std::fs::copy(IMAGES, desk.path("images.npz")).unwrap();
+        let rejected = |status: i32, options: &str, expected: &str| {
+            let ran = desk.ends(status, &format!("torch shadow --device cpu {options}"), expected);
+            assert_eq!(ran.stdout, "", "{ran:?}");
         };
-        rejected(1, "nowhere", &recording, "", "nowhere");
-        rejected(2, IMAGES, &recording, "--audit 2000", "2000 audited images and 0 fixed ones of 2000 training images");
-        rejected(2, IMAGES, &recording, "--models 3", "3 models have no exact half");
-        rejected(2, IMAGES, &recording, "--views 18 --view-shift 28", "a shift of 28 pixels leaves nothing");
-        rejected(2, IMAGES, &recording, &format!("--others {IMAGES}"), "take no images of another data set");
-        rejected(1, &copy, &copy, "", "expected another file");
-        rejected(2, IMAGES, &recording, "--canaries out-of-distribution", "--others");
-        rejected(2, IMAGES, &recording, "--canaries cats", "expected original, mislabeled");
-        rejected(2, IMAGES, &recording, "--learning-rate NaN", "--learning-rate");
-        rejected(2, IMAGES, &recording, "--views 7", "--views");
-        rejected(
-            2,
-            IMAGES,
-            &recording,
-            "--defense cats",
-            "expected none, relaxloss, hamp, selena, dfkd, dp-sgd, simclr, moco",
-        );
-        rejected(2, IMAGES, &recording, "--defense relaxloss --loss-threshold -1", "-1 is not in [0, inf)");
-        rejected(2, IMAGES, &recording, "--defense hamp --entropy-share 1", "1 is not in [0, 1)");
-        rejected(2, IMAGES, &recording, "--defense hamp --loss-threshold 1", "an option of relaxloss, not of hamp");
-        let split = "--defense selena --split-models 5 --left-out 5";
-        rejected(2, IMAGES, &recording, split, "5 of 5 models of SELENA leave out an image");
-        rejected(2, IMAGES, &recording, "--left-out 3", "an option of selena, not of none");
-        rejected(
-            2,
-            IMAGES,
-            &recording,
-            "--loss-threshold 1",
-            "--loss-threshold is an option of relaxloss, not of none",
-        );
-        rejected(2, IMAGES, &recording, "--models 0", "--models");
-        rejected(2, IMAGES, &recording, "--neighbors --audit 30 --fixed 20", "among 20 fixed images; take more");
-        rejected(2, IMAGES, &recording, "--defense dfkd", "has none; take a network that has, such as --network cnn");
-        rejected(2, IMAGES, &recording, "--synthetic-images 9", "an option of dfkd, not of none");
-        rejected(2, IMAGES, &recording, "--defense dfkd --network cnn --synthetic-images 1", "= 1 is not in [2, inf)");
-        rejected(2, IMAGES, &recording, "--defense dp-sgd", "DP-SGD: it needs --noise-multiplier or --epsilon");
-        rejected(2, IMAGES, &recording, "--defense hamp --epsilon 8", "an option of dp-sgd, not of hamp");
-        rejected(2, IMAGES, &recording, "--defense dp-sgd --epsilon 8 --network cnn", "normalizes batches");
-        let views = "--defense dp-sgd --epsilon 8 --gradient-views 4";
-        rejected(2, IMAGES, &recording, views, "4 views of an image need --flip or --shift to differ");
-        assert!(!std::path::Path::new(&recording).exists());
-        assert!(std::fs::read(IMAGES).unwrap() == std::fs::read(&copy).unwrap());
+        rejected(1, "--data nowhere --recording shadow.npz", "nowhere");
+        rejected(1, "--data images.npz --recording images.npz", "expected another file");
+        for (options, expected) in [
+            ("--audit 2000", "2000 audited images and 0 fixed ones of 2000 training images"),
+            ("--models 3", "3 models have no exact half"),
+            ("--views 18 --view-shift 28", "a shift of 28 pixels leaves nothing"),
+            ("--others images.npz", "take no images of another data set"),
+            ("--canaries out-of-distribution", "--others"),
+            ("--canaries cats", "expected original, mislabeled"),
+            ("--learning-rate NaN", "--learning-rate"),
+            ("--views 7", "--views"),
+            ("--defense cats", "expected none, relaxloss, hamp, selena, dfkd, dp-sgd, simclr, moco"),
+            ("--defense relaxloss --loss-threshold -1", "-1 is not in [0, inf)"),
+            ("--defense hamp --entropy-share 1", "1 is not in [0, 1)"),
+            ("--defense hamp --loss-threshold 1", "an option of relaxloss, not of hamp"),
+            ("--defense selena --split-models 5 --left-out 5", "5 of 5 models of SELENA leave out an image"),
+            ("--left-out 3", "an option of selena, not of none"),
+            ("--loss-threshold 1", "--loss-threshold is an option of relaxloss, not of none"),
+            ("--models 0", "--models"),
+            ("--neighbors --audit 30 --fixed 20", "among 20 fixed images; take more"),
+            ("--defense dfkd", "has none; take a network that has, such as --network cnn"),
+            ("--synthetic-images 9", "an option of dfkd, not of none"),
+            ("--defense dfkd --network cnn --synthetic-images 1", "= 1 is not in [2, inf)"),
+            ("--defense dp-sgd", "DP-SGD: it needs --noise-multiplier or --epsilon"),
+            ("--defense hamp --epsilon 8", "an option of dp-sgd, not of hamp"),
+            ("--defense dp-sgd --epsilon 8 --network cnn", "normalizes batches"),
+            ("--defense dp-sgd --epsilon 8 --gradient-views 4", "4 views of an image need --flip or --shift to differ"),
+        ] {
+            rejected(2, &format!("--data {IMAGES} --recording shadow.npz {options}"), expected);
+        }
+        assert!(!desk.path("shadow.npz").exists());
+        assert!(std::fs::read(IMAGES).unwrap() == std::fs::read(desk.path("images.npz")).unwrap());
     }
 
     /// Each defense, and the same file again on another number of threads.
     #[test]
     fn defended_answers_are_attacked_and_are_the_same_again() {
-        let folder = tempfile::tempdir().unwrap();
-        let place = |name: &str| folder.path().join(name).display().to_string();
+        let desk = Desk::new();
         let defenses = [
             ("relaxloss --loss-threshold 1", "RelaxLoss at 1", "logits", r#""loss_threshold": 1.0"#),
             (
@@ -191,111 +174,91 @@ mod with_libtorch {
             ),
         ];
         for (defense, title, array, parameter) in defenses {
-            let [first, second] = ["first.npz", "second.npz"].map(place);
             let train = |recording: &str, options: &str| {
-                let (status, stdout, stderr) = leakbound(&format!(
+                desk.done(&format!(
                     "torch shadow --data {IMAGES} --recording {recording} --device cpu --models 6 --audit 30 \
                      --fixed 120 --epochs 4 --seed 3 --quiet --defense {defense} {options}"
-                ));
-                assert_eq!(status, 0, "{stderr}");
-                stdout
+                ))
             };
-            let text = train(&first, "--threads 1");
+            let text = train("first.npz", "--threads 1");
             assert!(text.contains(title) && text.contains(array), "{text}");
             // Parameters at their defaults are in the document too.
-            let document = train(&second, "--threads 2 --format json");
+            let document = train("second.npz", "--threads 2 --format json");
             assert!(document.contains(parameter) && document.contains(&format!("\"{array}\"")), "{document}");
-            assert!(std::fs::read(&first).unwrap() == std::fs::read(&second).unwrap(), "{defense}");
+            desk.are_the_same(["first.npz", "second.npz"]);
             let looks_at = if defense.contains("--neighbors") { "neighbor" } else { "sample" };
-            let (status, _, stderr) = leakbound(&format!("membership lira {first} --answers {looks_at} --format json"));
-            assert_eq!(status, 0, "{defense}: {stderr}");
+            desk.done(&format!("membership lira first.npz --answers {looks_at} --format json"));
+        }
+    }
+
+    /// The lines that a checkpoint has.
+    fn lines(desk: &Desk, checkpoint: &str) -> usize {
+        std::fs::read(desk.path(checkpoint)).map_or(0, |bytes| bytes.split(|&byte| byte == b'\n').count())
+    }
+
+    /// Waits until it has so many, or until the run that writes it has ended.
+    fn wait_for_lines(desk: &Desk, checkpoint: &str, run: &mut Child, count: usize) {
+        while lines(desk, checkpoint) < count && run.try_wait().unwrap().is_none() {
+            std::thread::sleep(std::time::Duration::from_millis(1));
         }
     }
 
     /// A run is killed after some groups, in the middle of a line; one that goes on ends with the same file.
     #[test]
     fn a_killed_run_goes_on_to_the_same_file() {
-        let folder = tempfile::tempdir().unwrap();
-        let place = |name: &str| folder.path().join(name).display().to_string();
-        let [whole, resumed, checkpoint] = ["whole.npz", "resumed.npz", "a.checkpoint"].map(place);
+        let desk = Desk::new();
         let train = |recording: &str, more: &str| {
             format!(
                 "torch teachers --data {IMAGES} --recording {recording} --device cpu --teachers 16 --images 60 --hidden 8 \
                  --instantiations 2 --queries 20 --adversarial 2 --retrainings 2 --epochs 4 --seed 5 --threads 1 {more}"
             )
         };
-        assert_eq!(leakbound(&train(&whole, "--quiet")).0, 0);
-        let arguments = train(&resumed, &format!("--checkpoint {checkpoint}"));
-        let mut run = Desk::root()
-            .command(&arguments)
-            .stdout(std::process::Stdio::null())
-            .stderr(std::process::Stdio::null())
-            .spawn()
-            .unwrap();
-        let lines = || std::fs::read(&checkpoint).map_or(0, |bytes| bytes.split(|&byte| byte == b'\n').count());
-        while lines() < 6 && run.try_wait().unwrap().is_none() {
-            std::thread::sleep(std::time::Duration::from_millis(1));
-        }
+        desk.done(&train("whole.npz", "--quiet"));
+        let arguments = train("resumed.npz", "--checkpoint a.checkpoint");
+        let mut run = desk.command(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        wait_for_lines(&desk, "a.checkpoint", &mut run, 6);
         run.kill().unwrap();
         run.wait().unwrap();
-        let bytes = std::fs::read(&checkpoint).unwrap();
-        std::fs::write(&checkpoint, &bytes[..bytes.len() - 3]).unwrap();
-        let (status, _, stderr) = leakbound(&arguments);
-        assert!(status == 1 && stderr.contains("--resume goes on where it ends"), "{stderr}");
+        let bytes = std::fs::read(desk.path("a.checkpoint")).unwrap();
+        desk.file("a.checkpoint", &bytes[..bytes.len() - 3]);
+        desk.ends(1, &arguments, "--resume goes on where it ends");
         let other = arguments.replace("--hidden 8", "--hidden 9") + " --resume";
-        let (status, _, stderr) = leakbound(&other);
-        assert!(status == 1 && stderr.contains(": plan: found {") && stderr.lines().count() == 1, "{stderr}");
-        let (status, _, stderr) = leakbound(&format!("{arguments} --resume"));
-        assert!(status == 0 && stderr.contains(" networks are in "), "{stderr}");
-        assert!(std::fs::read(&whole).unwrap() == std::fs::read(&resumed).unwrap());
+        assert_eq!(desk.ends(1, &other, ": plan: found {").stderr.lines().count(), 1);
+        desk.ends(0, &format!("{arguments} --resume"), " networks are in ");
+        desk.are_the_same(["whole.npz", "resumed.npz"]);
     }
 
     /// The first Ctrl-C saves the networks in training, says how to go on, and leaves no recording.
     #[test]
     fn an_interrupted_run_says_how_to_go_on() {
-        let folder = tempfile::tempdir().unwrap();
-        let place = |name: &str| folder.path().join(name).display().to_string();
-        let [recording, checkpoint] = ["votes.npz", "a.checkpoint"].map(place);
-        let arguments = |more: &str| {
-            format!(
-                "torch teachers --data {IMAGES} --recording {recording} --device cpu --teachers 2 --images 200 --hidden 8 \
-                 --instantiations 500 --queries 20 --adversarial 2 --retrainings 2 --epochs 4 --threads 1 \
-                 --checkpoint {checkpoint} {more}"
-            )
-        };
+        let desk = Desk::new();
         for (more, way) in [("", "--resume goes on"), ("--resume", "the same command goes on")] {
-            let lines = || std::fs::read(&checkpoint).map_or(0, |bytes| bytes.split(|&byte| byte == b'\n').count());
-            let before = lines();
-            let mut run = Desk::root()
-                .command(&arguments(more))
-                .stdout(std::process::Stdio::null())
-                .stderr(std::process::Stdio::piped())
-                .spawn()
-                .unwrap();
-            while lines() < before.max(3) + 2 && run.try_wait().unwrap().is_none() {
-                std::thread::sleep(std::time::Duration::from_millis(1));
-            }
-            crate::desk::signal(&run, "-INT");
+            let before = lines(&desk, "a.checkpoint");
+            let arguments = format!(
+                "torch teachers --data {IMAGES} --recording votes.npz --device cpu --teachers 2 --images 200 --hidden 8 \
+                 --instantiations 500 --queries 20 --adversarial 2 --retrainings 2 --epochs 4 --threads 1 \
+                 --checkpoint a.checkpoint {more}"
+            );
+            let mut run = desk.command(&arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+            wait_for_lines(&desk, "a.checkpoint", &mut run, before.max(3) + 2);
+            signal(&run, "-INT");
             let run = run.wait_with_output().unwrap();
             let stderr = String::from_utf8(run.stderr).unwrap();
             assert_eq!(run.status.code(), Some(130), "{stderr}");
-            let end = format!("error: {checkpoint}: cannot complete: interrupted; what is done is saved, and {way}\n");
+            let end = format!("error: a.checkpoint: cannot complete: interrupted; what is done is saved, and {way}\n");
             assert!(stderr.ends_with(&end), "{stderr}");
-            assert!(!std::path::Path::new(&recording).exists());
+            assert!(!desk.path("votes.npz").exists());
         }
     }
 
     #[test]
     fn images_that_are_missing_are_named_and_nothing_is_written() {
-        let folder = tempfile::tempdir().unwrap();
-        let recording = folder.path().join("votes.npz");
-        let (status, stdout, stderr) =
-            leakbound(&format!("torch teachers --data nowhere --recording {}", recording.display()));
-        assert_eq!((status, stdout.as_str()), (1, ""), "{stderr}");
-        assert!(stderr.contains("nowhere") && stderr.lines().count() == 1, "{stderr}");
-        assert!(!recording.exists());
+        let desk = Desk::new();
+        let line = desk.run("torch teachers --data nowhere --recording votes.npz").line(1);
+        assert!(line.contains("nowhere"), "{line}");
+        assert!(!desk.path("votes.npz").exists());
         // None is enough of some.
-        let (status, _, stderr) = leakbound("torch teachers --data x --recording y.npz --adversarial -1");
-        assert!(status == 2 && stderr.contains("`-1` is not a whole number in [0, 1e6]"), "{stderr}");
+        let none = "torch teachers --data x --recording y.npz --adversarial -1";
+        desk.ends(2, none, "`-1` is not a whole number in [0, 1e6]");
     }
 }

@@ -1,9 +1,8 @@
 //! `leakbound torch shadow` with encoders, from images to the attack on what encoders recorded.
 
-use crate::cli_torch::{IMAGES, leakbound};
+use crate::cli_torch::IMAGES;
 use crate::desk::Desk;
-use crate::json::{number, rows};
-use serde_json::Value;
+use crate::json::{number, texts};
 
 /// A training of encoders that takes a second, of which next to nothing is learned.
 fn words(recording: &str, defense: &str) -> String {
@@ -25,31 +24,28 @@ fn recorded_encoders_are_attacked_and_are_the_same_again() {
             r#""key_momentum": 0.9"#,
         ),
     ] {
-        let [first, second] = ["first.npz", "second.npz"].map(|name| desk.path(name).display().to_string());
-        let text = desk.stdout(&format!("{} --threads 1", words(&first, defense)));
+        let text = desk.stdout(&format!("{} --threads 1", words("first.npz", defense)));
         assert!(text.contains(title) && text.contains("[8, 50, 6, 128]"), "{text}");
-        let document = desk.json(&format!("{} --threads 2", words(&second, defense)));
+        let document = desk.json(&format!("{} --threads 2", words("second.npz", defense)));
         assert!(serde_json::to_string_pretty(&document).unwrap().contains(parameter), "{document}");
-        assert!(std::fs::read(&first).unwrap() == std::fs::read(&second).unwrap(), "{defense}");
+        desk.are_the_same(["first.npz", "second.npz"]);
         for attack in ["lira", "threshold", "lira --pairs disjoint --variance pooled"] {
-            let document = desk.json(&format!("membership {attack} {first} --answers encoder --resamples 0"));
+            let document = desk.json(&format!("membership {attack} first.npz --answers encoder --resamples 0"));
             let auc = number(&document["levels"][0]["auc"]);
             println!("{defense}, {attack}: AUC {auc}");
             assert!((0.0..=1.0).contains(&auc), "{defense}, {attack}: {auc}");
         }
-        let compared = desk.json(&format!("membership compare {first} --resamples 0"));
-        let attacks: Vec<&Value> = rows(&compared["levels"]).iter().map(|row| &row["attack"]).collect();
+        let compared = desk.json("membership compare first.npz --resamples 0");
+        let attacks = texts(&compared["levels"], "attack");
         for attack in ["lira", "encoder-lira", "encoder-threshold"] {
-            assert!(attacks.iter().any(|found| *found == attack), "{attacks:?}");
+            assert!(attacks.contains(&attack), "{attacks:?}");
         }
     }
 }
 
 #[test]
 fn encoders_that_cannot_be_trained_are_one_line_and_nothing_is_written() {
-    let folder = tempfile::tempdir().unwrap();
-    let recording = folder.path().join("encoders.npz");
-    let place = recording.display().to_string();
+    let desk = Desk::new();
     for (options, expected) in [
         ("--defense simclr --encoder-batch 1", "`1` is not a whole number in [2, 1e6]"),
         ("--defense simclr --temperature 0", "0 is not in (0, 1000]"),
@@ -63,11 +59,9 @@ fn encoders_that_cannot_be_trained_are_one_line_and_nothing_is_written() {
         ("--defense moco --encoder-batch 64 --queue 32", "a queue of 32 keys has no room for a batch of 64"),
         ("--defense simclr --encoder-views 100000", "more than 4 GiB of embeddings"),
     ] {
-        let (status, stdout, stderr) =
-            leakbound(&format!("torch shadow --data {IMAGES} --recording {place} --device cpu --quiet {options}"));
-        assert_eq!((status, stdout.as_str()), (2, ""), "{options}: {stderr}");
-        assert!(stderr.contains(expected), "{options}: {stderr}");
-        assert!(stderr.starts_with("error: "), "{stderr}");
-        assert!(!recording.exists());
+        let words = format!("torch shadow --data {IMAGES} --recording encoders.npz --device cpu --quiet {options}");
+        let ran = desk.ends(2, &words, expected);
+        assert!(ran.stdout.is_empty() && ran.stderr.starts_with("error: "), "{ran:?}");
+        assert!(!desk.path("encoders.npz").exists());
     }
 }

@@ -1,9 +1,10 @@
 //! `leakbound torch prompt-pate`, from images to audits of every adversary.
 
-use crate::cli_torch::{IMAGES, leakbound};
-use crate::desk::Desk;
+use crate::cli_torch::IMAGES;
+use crate::desk::{Desk, says};
 use leakbound::record::ArrayFile;
 use ndarray::{Array1, Array2};
+use std::process::Stdio;
 
 const ADVERSARIES: [&str; 6] = ["nat-advq", "pois-advq", "confident", "unconfident", "all-same", "mapping"];
 
@@ -14,96 +15,74 @@ const SMALL: &str = "--device cpu --width 16 --depth 1 --heads 2 --steps 80 --ba
 /// One transformer, kept in a file, serves every adversary; the recording of another run on two threads is the same.
 #[test]
 fn votes_of_prompts_are_audited_for_every_adversary() {
-    let folder = tempfile::tempdir().unwrap();
-    let place = |name: &str| folder.path().join(name).display().to_string();
-    let checkpoint = format!("--checkpoint {} --resume", place("transformer.checkpoint"));
+    let desk = Desk::new();
     let train = |recording: &str, options: &str| {
-        let (status, stdout, stderr) =
-            leakbound(&format!("torch prompt-pate --data {IMAGES} --recording {recording} {SMALL} {options}"));
-        assert_eq!(status, 0, "{stderr}");
-        stdout
+        desk.done(&format!("torch prompt-pate --data {IMAGES} --recording {recording} {SMALL} {options}"))
     };
     let mut votes = Vec::new();
     for adversary in ADVERSARIES {
-        let recording = place(&format!("{adversary}.npz"));
+        let recording = format!("{adversary}.npz");
         let class = if adversary == "all-same" { "--class 4" } else { "" };
-        let stdout = train(&recording, &format!("--adversary {adversary} {class} --threads 1 {checkpoint}"));
+        let options = format!("--adversary {adversary} {class} --threads 1 --checkpoint kept --resume");
+        let stdout = train(&recording, &options);
         assert!(stdout.contains("20 prompts with 1 private example each (transformer of 1 block,"), "{stdout}");
         let is_warned = stdout.contains("each row of `votes_prime` is of another neighbor");
         assert_eq!(is_warned, adversary.ends_with("advq"), "{stdout}");
-        for fact in ["permuted accuracy with example", "obeyed instructions", "ensemble accuracy", "changed votes"] {
-            assert!(stdout.contains(fact), "{fact}: {stdout}");
-        }
-        let mut arrays = ArrayFile::open(&recording).unwrap();
+        says(&stdout, &["permuted accuracy with example", "obeyed instructions", "ensemble accuracy", "changed votes"]);
+        let mut arrays = ArrayFile::open(desk.path(&recording)).unwrap();
         let of_one: Array2<u8> = arrays.array("votes").unwrap();
         votes.push(of_one);
         let changed: Array1<i32> = arrays.array("changed_teacher").unwrap();
         assert_eq!(changed.len(), 30);
-        let (status, stdout, stderr) = leakbound(&format!(
-            "audit votes {recording} --model prompt-pate --noise gaussian:4 --samples 1e4 --n-queries 30 --format json"
-        ));
-        assert_eq!(status, 0, "{adversary}: {stderr}");
+        let audit = format!("audit votes {recording} --model prompt-pate --noise gaussian:4 --samples 1e4");
+        let stdout = desk.done(&format!("{audit} --n-queries 30 --format json"));
         assert!(stdout.contains("\"schema\"") && stdout.contains("exact"), "{stdout}");
         // What leaks under different neighbors does not add up.
-        let once = format!("audit votes {recording} --model prompt-pate --noise gaussian:4 --samples 1e4");
-        let (status, stdout, stderr) = leakbound(&format!("{once} --format json"));
-        assert_eq!((status, stdout.contains("\"composed\": null")), (0, is_warned), "{adversary}: {stderr}");
-        let (status, _, stderr) = leakbound(&format!("{once} --composition independent"));
-        assert_eq!(status == 0, !is_warned, "{adversary}: {stderr}");
-        assert!(!is_warned || stderr.contains("repeat the worst with --n-queries"), "{adversary}: {stderr}");
+        assert_eq!(desk.done_json(&audit)["composed"].is_null(), is_warned, "{adversary}");
+        let ran = desk.run(&format!("{audit} --composition independent"));
+        assert_eq!(ran.status == 0, !is_warned, "{ran:?}");
+        assert!(!is_warned || ran.stderr.contains("repeat the worst with --n-queries"), "{ran:?}");
     }
     assert!(votes.iter().all(|of_one| of_one == votes[0]));
     // Without the checkpoint and on two threads.
-    let again = place("again.npz");
-    train(&again, "--adversary mapping --threads 2");
-    assert!(std::fs::read(&again).unwrap() == std::fs::read(place("mapping.npz")).unwrap());
+    train("again.npz", "--adversary mapping --threads 2");
+    desk.are_the_same(["again.npz", "mapping.npz"]);
 }
 
 /// The transformer is saved after each tenth of its training; another one is not mistaken for it.
 #[test]
 fn a_killed_run_goes_on_to_the_same_file() {
-    let folder = tempfile::tempdir().unwrap();
-    let place = |name: &str| folder.path().join(name).display().to_string();
-    let [whole, resumed, checkpoint] = ["whole.npz", "resumed.npz", "transformer.checkpoint"].map(place);
+    let desk = Desk::new();
     let train = |recording: &str, more: &str| {
         format!("torch prompt-pate --data {IMAGES} --recording {recording} {SMALL} --adversary confident {more}")
     };
-    assert_eq!(leakbound(&train(&whole, "")).0, 0);
-    let arguments = train(&resumed, &format!("--checkpoint {checkpoint}"));
-    let mut run = Desk::root()
-        .command(&arguments)
-        .stdout(std::process::Stdio::null())
-        .stderr(std::process::Stdio::null())
-        .spawn()
-        .unwrap();
-    let is_saved = || std::fs::read_to_string(&checkpoint).is_ok_and(|text| text.lines().count() > 2);
+    desk.done(&train("whole.npz", ""));
+    let arguments = train("resumed.npz", "--checkpoint kept");
+    let mut run = desk.command(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let is_saved = || std::fs::read_to_string(desk.path("kept")).is_ok_and(|text| text.lines().count() > 2);
     while !is_saved() && run.try_wait().unwrap().is_none() {
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
     run.kill().unwrap();
     run.wait().unwrap();
     let other = arguments.replace("--width 16", "--width 18") + " --resume";
-    let (status, _, stderr) = leakbound(&other);
-    assert!(status == 1 && stderr.contains(": plan: found {") && stderr.lines().count() == 1, "{stderr}");
-    let (status, _, stderr) = leakbound(&format!("{arguments} --resume"));
-    assert_eq!(status, 0, "{stderr}");
-    assert!(std::fs::read(&whole).unwrap() == std::fs::read(&resumed).unwrap());
+    assert_eq!(desk.ends(1, &other, ": plan: found {").stderr.lines().count(), 1);
+    desk.done(&format!("{arguments} --resume"));
+    desk.are_the_same(["whole.npz", "resumed.npz"]);
 }
 
 /// What the options of the transformer and of the prompts say of themselves.
 #[test]
 fn the_help_names_every_adversary_and_share() {
-    let (status, help, _) = leakbound("torch prompt-pate --help");
-    assert_eq!(status, 0);
+    let help = Desk::new().done("torch prompt-pate --help");
     let of_options = |names: &[&str]| -> String {
         let parts =
             help.split("\n      --").filter(|part| names.iter().any(|name| part.starts_with(&format!("{name} "))));
         let lines = parts.flat_map(|part| part.lines().map(str::trim_end).filter(|line| !line.is_empty()));
         lines.map(|line| format!("{line}\n")).collect()
     };
-    insta::assert_snapshot!(
-        of_options(&["adversary", "shots", "context", "permuted", "exchanged", "instructed"]),
-        @"
+    let shown = of_options(&["adversary", "shots", "context", "permuted", "exchanged", "instructed"]);
+    insta::assert_snapshot!(shown, @"
     adversary <NAME>
               What is in one teacher's prompt in the neighboring dataset
               Possible values:
@@ -132,30 +111,28 @@ fn the_help_names_every_adversary_and_share() {
               Fraction of training prompts that begin with the instruction to answer one class whatever
               is asked
               [default: 0.1]
-    "
-    );
+    ");
 }
 
 #[test]
 fn prompts_that_cannot_be_asked_are_rejected_and_nothing_is_written() {
-    let folder = tempfile::tempdir().unwrap();
-    let recording = folder.path().join("votes.npz");
-    let rejected = |options: &str, expected: &str| {
-        let arguments = format!("torch prompt-pate --data {IMAGES} --recording {} --device cpu", recording.display());
-        let (status, stdout, stderr) = leakbound(&format!("{arguments} --queries 30 --quiet {options}"));
-        assert_eq!((status, stdout.as_str()), (2, ""), "{options}: {stderr}");
-        assert!(stderr.contains(expected) && stderr.lines().count() <= 2, "{options}: {stderr}");
-        assert!(!recording.exists());
-    };
-    let names = ADVERSARIES.join(", ");
-    rejected("--adversary cats", &format!("expected {names}"));
-    rejected("--permuted 1", "1 is not in [0, 1)");
-    rejected("--shots 0", "`0` is not a whole number in [1, 1e6]");
-    rejected("--teachers 480", "480 teachers with an example each and 30 queries of 500 test images");
-    rejected("--shots 11", "11 examples of a teacher for a transformer with a context of 10");
-    rejected("--permuted 0.7 --exchanged 0.3", "more than 1 together: 0.7 permuted, 0.3 exchanged, 0.1 instructed");
-    rejected("--adversary all-same --class 10", "class 10 of 10, counted from 0");
-    rejected("--adversary mapping --class 3", "--class: only --adversary all-same has it");
-    rejected("--adversary mapping --context 9", "a mapping of 10 classes has an example of each");
-    rejected("--heads 3", "a width of 64 for 3 heads");
+    let desk = Desk::new();
+    let names = format!("expected {}", ADVERSARIES.join(", "));
+    for (options, expected) in [
+        ("--adversary cats", names.as_str()),
+        ("--permuted 1", "1 is not in [0, 1)"),
+        ("--shots 0", "`0` is not a whole number in [1, 1e6]"),
+        ("--teachers 480", "480 teachers with an example each and 30 queries of 500 test images"),
+        ("--shots 11", "11 examples of a teacher for a transformer with a context of 10"),
+        ("--permuted 0.7 --exchanged 0.3", "more than 1 together: 0.7 permuted, 0.3 exchanged, 0.1 instructed"),
+        ("--adversary all-same --class 10", "class 10 of 10, counted from 0"),
+        ("--adversary mapping --class 3", "--class: only --adversary all-same has it"),
+        ("--adversary mapping --context 9", "a mapping of 10 classes has an example of each"),
+        ("--heads 3", "a width of 64 for 3 heads"),
+    ] {
+        let arguments = format!("torch prompt-pate --data {IMAGES} --recording votes.npz --device cpu --queries 30");
+        let ran = desk.ends(2, &format!("{arguments} --quiet {options}"), expected);
+        assert!(ran.stdout.is_empty() && ran.stderr.lines().count() <= 2, "{ran:?}");
+        assert!(!desk.path("votes.npz").exists());
+    }
 }

@@ -1,6 +1,7 @@
 //! `leakbound audit votes` beyond PATE as it is recorded: models, adversaries, groups, sampling, repeated answers.
 
-use crate::desk::Desk;
+use crate::arrays::archive;
+use crate::desk::{Desk, says};
 use crate::json::{codes, curve, number, row, rows};
 use ndarray::{Array1, Array2, Array3, array};
 use serde_json::Value;
@@ -15,80 +16,67 @@ fn json(words: &str) -> Value {
 #[test]
 fn options_of_another_model_are_rejected() {
     let votes = |more: &str| Desk::root().rejected(2, &format!("audit votes {FASHION} --noise gaussian:40 {more}"));
-    insta::assert_snapshot!(
-        [
-            votes("--model pate --k 200"),
-            votes("--model capc --rate 0.2"),
-            votes("--model pate --candidates test"),
-            votes("--model prompt-pate --train a.npz"),
-            votes("--model capc --changed 2"),
-            votes("--model prompt-pate --changed 2"),
-            votes("--model pate --changed 0"),
-            votes("--model pate --changed 65"),
-            votes("--model private-knn --rate 0"),
-            votes("--model private-knn --rate nan"),
-            votes("--model private-knn --k 0"),
-            votes("--model private-knn --candidates near"),
-            votes("--model pate --sampling guess"),
-        ]
-        .join("\n"),
-        @r"
-        --k: only --model private-knn has it
-        --rate: only --model private-knn has it
-        --candidates: only --model private-knn has it
-        --train: only --model private-knn has it
-        --changed: the changed points of CaPC are all with one party, which has one vote
-        --changed: the votes of both worlds are recorded
-        invalid value '0' for '--changed <M>': `0` is not a whole number in [1, 64]
-        invalid value '65' for '--changed <M>': `65` is not a whole number in [1, 64]
-        invalid value '0' for '--rate <GAMMA>': subsampling rate = 0 is not in (0, 1]
-        invalid value 'nan' for '--rate <GAMMA>': subsampling rate = NaN is not in (0, 1]
-        invalid value '0' for '--k <K>': `0` is not a whole number in [1, 1e6]
-        invalid value 'near' for '--candidates <WHERE>': search for the added point `near` cannot be read; expected train, test or embedding
-        invalid value 'guess' for '--sampling <SAMPLING>': expected monte-carlo, exact-distribution
-        "
-    );
+    let lines = [
+        votes("--model pate --k 200"),
+        votes("--model capc --rate 0.2"),
+        votes("--model pate --candidates test"),
+        votes("--model prompt-pate --train a.npz"),
+        votes("--model capc --changed 2"),
+        votes("--model prompt-pate --changed 2"),
+        votes("--model pate --changed 0"),
+        votes("--model pate --changed 65"),
+        votes("--model private-knn --rate 0"),
+        votes("--model private-knn --rate nan"),
+        votes("--model private-knn --k 0"),
+        votes("--model private-knn --candidates near"),
+        votes("--model pate --sampling guess"),
+    ];
+    insta::assert_snapshot!(lines.join("\n"), @r"
+    --k: only --model private-knn has it
+    --rate: only --model private-knn has it
+    --candidates: only --model private-knn has it
+    --train: only --model private-knn has it
+    --changed: the changed points of CaPC are all with one party, which has one vote
+    --changed: the votes of both worlds are recorded
+    invalid value '0' for '--changed <M>': `0` is not a whole number in [1, 64]
+    invalid value '65' for '--changed <M>': `65` is not a whole number in [1, 64]
+    invalid value '0' for '--rate <GAMMA>': subsampling rate = 0 is not in (0, 1]
+    invalid value 'nan' for '--rate <GAMMA>': subsampling rate = NaN is not in (0, 1]
+    invalid value '0' for '--k <K>': `0` is not a whole number in [1, 1e6]
+    invalid value 'near' for '--candidates <WHERE>': search for the added point `near` cannot be read; expected train, test or embedding
+    invalid value 'guess' for '--sampling <SAMPLING>': expected monte-carlo, exact-distribution
+    ");
 }
 
 #[test]
 fn what_a_recording_does_not_have_is_named() {
     let desk = Desk::new();
-    desk.arrays("ranked.npz", |writer| {
-        writer.add_array("neighbour_labels", &Array2::<u8>::zeros((2, 60))).unwrap();
-    });
-    desk.arrays("features.npz", |writer| {
-        writer.add_array("query_features", &array![[0.0f32, 1.0]]).unwrap();
-    });
-    desk.arrays("train.npz", |writer| {
-        writer.add_array("features", &array![[0.0f32], [1.0]]).unwrap();
-        writer.add_array("labels", &array![0u8, 1]).unwrap();
-    });
+    desk.arrays("ranked.npz", &[("neighbour_labels", &Array2::<u8>::zeros((2, 60)))]);
+    desk.arrays("features.npz", &[("query_features", &array![[0.0f32, 1.0]])]);
+    desk.arrays("train.npz", &[("features", &array![[0.0f32], [1.0]]), ("labels", &array![0u8, 1])]);
     let knn = |status, more: &str| {
         desk.rejected(status, &format!("audit votes {more} --model private-knn --noise gaussian:2 --rate 0.9"))
     };
-    insta::assert_snapshot!(
-        [
-            knn(2, "ranked.npz --k 50"),
-            knn(1, "ranked.npz --k 5 --adversary nat-advq"),
-            knn(1, "ranked.npz --k 5 --adversary pois-natq"),
-            knn(1, "ranked.npz --k 5 --adversary pois-natq --candidates embedding"),
-            knn(1, "features.npz --k 5"),
-            knn(1, "features.npz --k 5 --train train.npz"),
-            knn(1, "train.npz --k 5"),
-            knn(1, "ranked.npz --k 5 --train none.npz"),
-        ]
-        .join("\n"),
-        @r"
-        fit of Private-kNN: with probability 0.03 the 50 neighbors at rate 0.9 are not all among the 60 recorded; at most 1e-9 is allowed, so record more neighbors of each query
-        ranked.npz: whole file: found no such array, expected the array `query_label`, with which the query is added
-        ranked.npz: whole file: found no such array, expected the array `candidate_rank`, of test points that may be added
-        ranked.npz: whole file: found no such array, expected the array `query_features`, of shape (query, feature)
-        features.npz: whole file: found arrays `query_features`, expected the array `features`
-        train.npz: array `features`: found 1 features of each point, expected 2 as in `query_features`
-        train.npz: whole file: found arrays `features`, `labels`, expected the array `neighbour_labels` of shape (query, rank), or `query_features`
-        none.npz: cannot read: No such file or directory (os error 2)
-        "
-    );
+    let lines = [
+        knn(2, "ranked.npz --k 50"),
+        knn(1, "ranked.npz --k 5 --adversary nat-advq"),
+        knn(1, "ranked.npz --k 5 --adversary pois-natq"),
+        knn(1, "ranked.npz --k 5 --adversary pois-natq --candidates embedding"),
+        knn(1, "features.npz --k 5"),
+        knn(1, "features.npz --k 5 --train train.npz"),
+        knn(1, "train.npz --k 5"),
+        knn(1, "ranked.npz --k 5 --train none.npz"),
+    ];
+    insta::assert_snapshot!(lines.join("\n"), @r"
+    fit of Private-kNN: with probability 0.03 the 50 neighbors at rate 0.9 are not all among the 60 recorded; at most 1e-9 is allowed, so record more neighbors of each query
+    ranked.npz: whole file: found no such array, expected the array `query_label`, with which the query is added
+    ranked.npz: whole file: found no such array, expected the array `candidate_rank`, of test points that may be added
+    ranked.npz: whole file: found no such array, expected the array `query_features`, of shape (query, feature)
+    features.npz: whole file: found arrays `query_features`, expected the array `features`
+    train.npz: array `features`: found 1 features of each point, expected 2 as in `query_features`
+    train.npz: whole file: found arrays `features`, `labels`, expected the array `neighbour_labels` of shape (query, rank), or `query_features`
+    none.npz: cannot read: No such file or directory (os error 2)
+    ");
 }
 
 #[test]
@@ -115,12 +103,9 @@ fn counts_drawn_from_the_distribution_say_so() {
 fn repeated_answers_of_the_same_teachers_are_capped() {
     let desk = Desk::new();
     let side = |zeros: usize, all: usize| (0..all).map(move |vote| u8::from(vote >= zeros));
-    desk.arrays("two.npz", |writer| {
-        let votes = Array3::from_shape_vec((1, 1, 250), side(130, 250).collect()).unwrap();
-        writer.add_array("pate_votes", &votes).unwrap();
-        writer.add_array("adv_query", &array![0i32]).unwrap();
-        writer.add_array("pate_pois_advq", &Array2::from_shape_vec((1, 50), side(11, 50).collect()).unwrap()).unwrap();
-    });
+    let votes = Array3::from_shape_vec((1, 1, 250), side(130, 250).collect()).unwrap();
+    let poisoned = Array2::from_shape_vec((1, 50), side(11, 50).collect()).unwrap();
+    desk.arrays("two.npz", &[("pate_votes", &votes), ("adv_query", &array![0i32]), ("pate_pois_advq", &poisoned)]);
     let arguments = "audit votes two.npz --model pate --noise gaussian:40 --orders 2 --samples 1e4 --n-queries 1000";
     let document = desk.json(arguments);
     let composed = &document["composed"];
@@ -186,10 +171,7 @@ fn a_series_is_never_called_exact() {
     assert!((value("series") - value("estimate")).abs() < 5.0 * value("standard_error"), "{check}");
     assert!(value("standard_error") < 1e-3 * value("series"), "{check}");
     let shown = Desk::root().stdout(&format!("audit votes {arguments}"));
-    assert!(
-        shown.contains(" series   ") && shown.contains("Check: query 266") && shown.contains("series-sum"),
-        "{shown}"
-    );
+    says(&shown, &[" series   ", "Check: query 266", "series-sum"]);
     assert!(!shown.contains(" exact   ") && !shown.contains("exact-sum"), "{shown}");
     let rows = Desk::root().stdout(&format!("audit votes {arguments} --format csv"));
     assert!(rows.contains(",approximate,series,") && !rows.contains(",exact,"), "{rows}");
@@ -241,16 +223,14 @@ fn features_stand_for_ranked_labels() {
         });
         (order[rank] % 3) as u8
     });
-    desk.arrays("ranked.npz", |writer| {
-        writer.add_array("neighbour_labels", &ranked).unwrap();
-        writer.add_array("query_label", &array![0u8, 1]).unwrap();
-    });
-    desk.arrays("features.npz", |writer| {
-        writer.add_array("query_features", &queries).unwrap();
-        writer.add_array("query_label", &array![0u8, 1]).unwrap();
-        writer.add_array("features", &points).unwrap();
-        writer.add_array("labels", &Array1::from_shape_fn(60, |point| (point % 3) as u8)).unwrap();
-    });
+    desk.arrays("ranked.npz", &[("neighbour_labels", &ranked), ("query_label", &array![0u8, 1])]);
+    let features = archive(&[
+        ("query_features", &queries),
+        ("query_label", &array![0u8, 1]),
+        ("features", &points),
+        ("labels", &Array1::from_shape_fn(60, |point| (point % 3) as u8)),
+    ]);
+    desk.file("features.npz", features);
     let audit = |more: &str| {
         desk.json(&format!(
             "audit votes {more} --model private-knn --noise gaussian:2 --k 4 --rate 0.8 --orders 2 --samples 1e3"

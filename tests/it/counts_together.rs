@@ -1,7 +1,7 @@
 //! What `leakbound audit counts` says beside the bounds per query: μ, δ, the trade-off band, a given distribution, and
 //! all queries together.
 
-use crate::desk::Desk;
+use crate::desk::{Desk, says};
 use crate::json::{curve, number, numbers, rows};
 use serde_json::Value;
 use std::fmt::Write;
@@ -99,10 +99,8 @@ fn dependent_queries_are_bounded_by_the_largest() {
 fn one_query_has_nothing_to_compose() {
     let desk = desk();
     desk.file("one.csv", "outcome,count,count_neighbor\na,5,6\nb,7,8\n");
-    assert_eq!(
-        desk.rejected(2, "audit counts one.csv --composition independent"),
-        "composition: independent needs several queries, in a column `query`; the file has one"
-    );
+    let line = desk.rejected(2, "audit counts one.csv --composition independent");
+    assert_eq!(line, "composition: independent needs several queries, in a column `query`; the file has one");
 }
 
 /// The page has the curve of the distribution, the composed curves, the band and the forecast.
@@ -113,15 +111,8 @@ fn the_page_shows_all_of_it() {
         "audit counts counts.csv --distribution distribution.csv --orders 2,8 --composition independent --epsilons 0.01 --report page.html",
     );
     let page = desk.text("page.html");
-    for words in [
-        "of the given distribution",
-        "All queries together",
-        "Trade-off band",
-        "Samples per world that would",
-        "Why these",
-    ] {
-        assert!(page.contains(words), "{words}");
-    }
+    says(&page, &["of the given distribution", "All queries together", "Trade-off band"]);
+    says(&page, &["Samples per world that would", "Why these"]);
 }
 
 /// Text has fewer digits than JSON, rounded to the safe side: a lower bound in it is never above that in the document.

@@ -1,6 +1,6 @@
 //! Every bit of every form of archive, flipped one after the other: rejected in one line, or read as what was written.
 
-use crate::arrays::{Writer, npy, packed};
+use crate::arrays::{Arrays, npy, packed};
 use crate::desk::Desk;
 use leakbound::membership::{ShadowEmbeddings, ShadowLogits, ShadowScores, TextPart, TextSequences};
 use leakbound::model::Adversary;
@@ -25,11 +25,11 @@ fn put(path: &Path, place: usize, byte: u8) {
 }
 
 /// Flips bits of an archive, stored and compressed, and holds what is read against what was written.
-fn flipped(add: impl Fn(&mut Writer), read: impl Fn(&Path, Vec<u8>) -> Result<String>) {
+fn flipped(arrays: &Arrays<'_>, read: impl Fn(&Path, Vec<u8>) -> Result<String>) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("f.npz");
     for compressed in [false, true] {
-        let good = packed(compressed, &add);
+        let good = packed(compressed, arrays);
         fs::write(&path, &good).unwrap();
         let expected = read(&path, good.clone()).unwrap_or_else(|error| panic!("{error}"));
         let mut rejected = 0;
@@ -68,8 +68,8 @@ fn both<T: Debug>(first: Result<T>, second: Result<T>) -> Result<String> {
     }
 }
 
-fn votes<T: Debug>(add: impl Fn(&mut Writer), read: impl Fn(&mut VoteFile) -> Result<T>) {
-    flipped(add, |path, bytes| {
+fn votes<T: Debug>(arrays: &Arrays<'_>, read: impl Fn(&mut VoteFile) -> Result<T>) {
+    flipped(arrays, |path, bytes| {
         let file = VoteFile::open(path).and_then(|mut file| read(&mut file));
         both(file, votes_from_bytes(path, bytes).and_then(|mut file| read(&mut file)))
     });
@@ -77,43 +77,39 @@ fn votes<T: Debug>(add: impl Fn(&mut Writer), read: impl Fn(&mut VoteFile) -> Re
 
 #[test]
 fn votes_of_teachers() {
-    let add = |writer: &mut Writer| {
-        writer
-            .add_array("pate_votes", &Array3::<u8>::from_shape_fn((2, 3, 4), |(i, q, t)| ((i + q * t) % 3) as u8))
-            .unwrap();
-        writer.add_array("adv_query", &array![2i64, 0]).unwrap();
-        writer.add_array("pate_nat_advq", &array![[0u16, 1], [2, 2]]).unwrap();
-        writer.add_array("query_label", &array![0u8, 1, 2]).unwrap();
-    };
-    votes(add, |file| Ok((file.pate(Adversary::NatAdvq)?, file.histograms(1)?)));
+    let arrays: &Arrays<'_> = &[
+        ("pate_votes", &Array3::<u8>::from_shape_fn((2, 3, 4), |(i, q, t)| ((i + q * t) % 3) as u8)),
+        ("adv_query", &array![2i64, 0]),
+        ("pate_nat_advq", &array![[0u16, 1], [2, 2]]),
+        ("query_label", &array![0u8, 1, 2]),
+    ];
+    votes(arrays, |file| Ok((file.pate(Adversary::NatAdvq)?, file.histograms(1)?)));
 }
 
 #[test]
 fn votes_of_parties_and_prompts() {
-    let capc = |writer: &mut Writer| {
-        writer.add_array("capc_votes", &array![[[0u8, 1], [2, 2]], [[1, 1], [0, 2]]]).unwrap();
-        writer.add_array("capc_pois_natq", &array![[1u8, 1, 0], [2, 2, 2]]).unwrap();
-    };
+    let capc: &Arrays<'_> = &[
+        ("capc_votes", &array![[[0u8, 1], [2, 2]], [[1, 1], [0, 2]]]),
+        ("capc_pois_natq", &array![[1u8, 1, 0], [2, 2, 2]]),
+    ];
     votes(capc, |file| file.capc(Adversary::PoisNatq));
-    let prompts = |writer: &mut Writer| {
-        writer.add_array("histogram", &array![[3i64, 1], [2, 2]]).unwrap();
-        writer.add_array("histogram_prime", &array![[2i64, 2], [2, 2]]).unwrap();
-    };
+    let prompts: &Arrays<'_> =
+        &[("histogram", &array![[3i64, 1], [2, 2]]), ("histogram_prime", &array![[2i64, 2], [2, 2]])];
     votes(prompts, |file| file.prompt_pate());
 }
 
 #[test]
 fn neighbors_of_queries() {
-    let add = |writer: &mut Writer| {
-        writer.add_array("neighbour_labels", &array![[0u8, 1, 1], [2, 2, 0]]).unwrap();
-        writer.add_array("query_features", &array![[0.5f32, 1.0], [2.0, -1.0]]).unwrap();
-        writer.add_array("candidate_rank", &array![[1u32, 7]]).unwrap();
-        writer.add_array("candidate_label", &array![4u8]).unwrap();
-        writer.add_array("candidate_is_test", &array![true]).unwrap();
-        writer.add_array("features", &array![[1.0f64, 2.0]]).unwrap();
-        writer.add_array("labels", &array![1u8]).unwrap();
-    };
-    votes(add, |file| Ok((file.private_knn()?, file.private_knn_training()?)));
+    let arrays: &Arrays<'_> = &[
+        ("neighbour_labels", &array![[0u8, 1, 1], [2, 2, 0]]),
+        ("query_features", &array![[0.5f32, 1.0], [2.0, -1.0]]),
+        ("candidate_rank", &array![[1u32, 7]]),
+        ("candidate_label", &array![4u8]),
+        ("candidate_is_test", &array![true]),
+        ("features", &array![[1.0f64, 2.0]]),
+        ("labels", &array![1u8]),
+    ];
+    votes(arrays, |file| Ok((file.private_knn()?, file.private_knn_training()?)));
 }
 
 /// Everything that an attack can see of a recording.
@@ -140,45 +136,36 @@ fn answers_of_shadow_models() {
         let file = read_shadow_models(&[path.into()], MemoryBudget::of_machine()).and_then(seen);
         both(file, shadow_models_from_bytes(path, bytes).and_then(seen))
     };
-    let logits = |writer: &mut Writer| {
-        let logits = Array4::from_shape_fn((4, 3, 1, 3), |(m, s, _, c)| (m * 9 + s * 3 + c) as f32);
-        writer.add_array("logits", &logits).unwrap();
-        writer.add_array("keep", &keep).unwrap();
-        writer.add_array("labels", &array![2i64, 0, 1]).unwrap();
-    };
+    let logits = Array4::from_shape_fn((4, 3, 1, 3), |(m, s, _, c)| (m * 9 + s * 3 + c) as f32);
+    let logits: &Arrays<'_> = &[("logits", &logits), ("keep", &keep), ("labels", &array![2i64, 0, 1])];
     flipped(logits, read);
-    let scores = |writer: &mut Writer| {
-        writer.add_array("scores", &Array2::from_shape_fn((4, 3), |(m, s)| (m * 3 + s) as f64)).unwrap();
-        writer.add_array("keep", &keep.mapv(u8::from)).unwrap();
-        writer.add_array("labels", &array![2u8, 0, 1]).unwrap();
-    };
+    let scores: &Arrays<'_> = &[
+        ("scores", &Array2::from_shape_fn((4, 3), |(m, s)| (m * 3 + s) as f64)),
+        ("keep", &keep.mapv(u8::from)),
+        ("labels", &array![2u8, 0, 1]),
+    ];
     flipped(scores, read);
-    let embeddings = |writer: &mut Writer| {
-        let embeddings = Array4::from_shape_fn((4, 3, 2, 2), |(m, s, v, d)| (m * 12 + s * 4 + v * 2 + d) as f32 + 1.0);
-        writer.add_array("embeddings", &embeddings).unwrap();
-        writer.add_array("keep", &keep).unwrap();
-    };
+    let embeddings = Array4::from_shape_fn((4, 3, 2, 2), |(m, s, v, d)| (m * 12 + s * 4 + v * 2 + d) as f32 + 1.0);
+    let embeddings: &Arrays<'_> = &[("embeddings", &embeddings), ("keep", &keep)];
     flipped(embeddings, read);
 }
 
 #[test]
 fn labels_properties_and_images() {
     let memory = MemoryBudget::of_machine();
-    let labels = |writer: &mut Writer| {
-        writer.add_array("probabilities", &array![[0.5f32, 0.25, 0.25], [0.125, 0.5, 0.375]]).unwrap();
-        writer.add_array("labels_true", &array![0u8, 1]).unwrap();
-        writer.add_array("labels_trained", &array![1u8, 2]).unwrap();
-    };
+    let labels: &Arrays<'_> = &[
+        ("probabilities", &array![[0.5f32, 0.25, 0.25], [0.125, 0.5, 0.375]]),
+        ("labels_true", &array![0u8, 1]),
+        ("labels_trained", &array![1u8, 2]),
+    ];
     flipped(labels, |path, _| Ok(format!("{:?}", read_label_canaries(path, memory)?.0)));
-    let property = |writer: &mut Writer| {
-        writer.add_array("student", &array![[0.5f32, 0.5], [0.25, 0.75]]).unwrap();
-        writer.add_array("ensembles", &Array4::from_elem((2, 1, 2, 2), 0.5f64)).unwrap();
-    };
+    let property: &Arrays<'_> =
+        &[("student", &array![[0.5f32, 0.5], [0.25, 0.75]]), ("ensembles", &Array4::from_elem((2, 1, 2, 2), 0.5f64))];
     flipped(property, |path, _| Ok(format!("{:?}", read_property_answers(path, memory)?.0)));
-    let images = |writer: &mut Writer| {
-        writer.add_array("x_train", &Array3::<u8>::from_shape_fn((2, 3, 3), |(n, r, c)| (n + r * c) as u8)).unwrap();
-        writer.add_array("y_train", &array![1u8, 0]).unwrap();
-    };
+    let images: &Arrays<'_> = &[
+        ("x_train", &Array3::<u8>::from_shape_fn((2, 3, 3), |(n, r, c)| (n + r * c) as u8)),
+        ("y_train", &array![1u8, 0]),
+    ];
     flipped(images, |path, _| Ok(format!("{:?}", read_images(path, ImagePart::Train, memory)?.0)));
 }
 

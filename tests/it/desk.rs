@@ -1,6 +1,6 @@
 //! The program as its user runs it: in a folder, with words, to an exit status and what it prints.
 
-use crate::arrays::{Writer, packed};
+use crate::arrays::{Arrays, packed};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -45,18 +45,26 @@ impl Desk {
     }
 
     /// Writes a numpy archive whose arrays are stored as they are.
-    pub fn arrays(&self, name: &str, add: impl FnOnce(&mut Writer)) -> PathBuf {
-        self.file(name, packed(false, add))
+    pub fn arrays(&self, name: &str, arrays: &Arrays<'_>) -> PathBuf {
+        self.file(name, packed(false, arrays))
     }
 
     /// Writes a numpy archive whose arrays are compressed.
-    pub fn compressed(&self, name: &str, add: impl FnOnce(&mut Writer)) -> PathBuf {
-        self.file(name, packed(true, add))
+    pub fn compressed(&self, name: &str, arrays: &Arrays<'_>) -> PathBuf {
+        self.file(name, packed(true, arrays))
     }
 
     /// What a file holds.
     pub fn text(&self, name: &str) -> String {
         fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    /// Demands that two files hold the same.
+    #[cfg(feature = "torch")]
+    #[track_caller]
+    pub fn are_the_same(&self, names: [&str; 2]) {
+        let [first, second] = names.map(|name| fs::read(self.path(name)).unwrap());
+        assert!(first == second, "{names:?}");
     }
 
     /// Everything that lies in the folder, sorted.
@@ -78,6 +86,13 @@ impl Desk {
         Ran::of(&mut self.command(words))
     }
 
+    /// A run with these words that goes on, with a pipe for each of its streams.
+    #[cfg(unix)]
+    pub fn start(&self, words: &(impl Words + ?Sized)) -> std::process::Child {
+        let mut command = self.command(words);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+
     /// A run that finds this text on its stdin.
     pub fn fed(&self, words: &(impl Words + ?Sized), stdin: &str) -> Ran {
         assert_cmd::Command::from_std(self.command(words)).write_stdin(stdin).output().unwrap().into()
@@ -87,6 +102,31 @@ impl Desk {
     #[track_caller]
     pub fn stdout(&self, words: &(impl Words + ?Sized)) -> String {
         self.run(words).printed(0)
+    }
+
+    /// What a run prints that ends with 0, whatever else it says.
+    #[cfg(feature = "torch")]
+    #[track_caller]
+    pub fn done(&self, words: &(impl Words + ?Sized)) -> String {
+        let ran = self.run(words);
+        assert_eq!(ran.status, 0, "{ran:?}");
+        ran.stdout
+    }
+
+    /// The document of such a run.
+    #[cfg(feature = "torch")]
+    #[track_caller]
+    pub fn done_json(&self, words: &str) -> Value {
+        serde_json::from_str(&self.done(&format!("{words} --format json"))).unwrap()
+    }
+
+    /// Demands that a run ends with this status and has these words on stderr.
+    #[cfg(feature = "torch")]
+    #[track_caller]
+    pub fn ends(&self, status: i32, words: &(impl Words + ?Sized), part: &str) -> Ran {
+        let ran = self.run(words);
+        assert!(ran.status == status && ran.stderr.contains(part), "{ran:?}");
+        ran
     }
 
     /// The document of a run that ends with 0 and says nothing else.
@@ -109,6 +149,20 @@ impl Desk {
         line
     }
 
+    /// Demands that a run ends with this status, and with one line that has these words in it.
+    #[track_caller]
+    pub fn is_rejected(&self, status: i32, words: &(impl Words + ?Sized), part: &str) {
+        let line = self.rejected(status, words);
+        assert!(line.contains(part), "{:?}: {line}", words.words());
+    }
+
+    /// The same with a line that begins with these words.
+    #[track_caller]
+    pub fn is_rejected_as(&self, status: i32, words: &(impl Words + ?Sized), beginning: &str) {
+        let line = self.rejected(status, words);
+        assert!(line.starts_with(beginning), "{:?}: {line}", words.words());
+    }
+
     /// The status, 1 or 2, and the one line, without `error: `, of a run that must fail, soon, and leave no file
     /// behind.
     #[track_caller]
@@ -125,6 +179,14 @@ impl Desk {
         // The repository belongs to others too.
         assert!(self.own.is_none() || self.names() == before, "{words:?}: {:?} after {before:?}", self.names());
         (ran.status, ran.line(ran.status))
+    }
+}
+
+/// Demands that a text has all of these in it.
+#[track_caller]
+pub fn says(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "{part}\n{text}");
     }
 }
 
@@ -219,20 +281,20 @@ impl Words for String {
     }
 }
 
-impl Words for [&str] {
+impl<T: AsRef<str>> Words for [T] {
     fn words(&self) -> Vec<&str> {
-        self.to_vec()
+        self.iter().map(AsRef::as_ref).collect()
     }
 }
 
-impl<const N: usize> Words for [&str; N] {
+impl<T: AsRef<str>, const N: usize> Words for [T; N] {
     fn words(&self) -> Vec<&str> {
-        self.to_vec()
+        self.as_slice().words()
     }
 }
 
-impl Words for Vec<&str> {
+impl<T: AsRef<str>> Words for Vec<T> {
     fn words(&self) -> Vec<&str> {
-        self.clone()
+        self.as_slice().words()
     }
 }

@@ -7,6 +7,7 @@ use leakbound::counts::PairedCounts;
 use leakbound::distribution::OutcomeDistribution;
 use leakbound::divergence::{epsilon_at_delta, gdp_epsilon, renyi_divergence};
 use leakbound::quantity::Delta;
+use leakbound_validation::audit_cases::plan;
 use statrs::distribution::{ContinuousCDF, Normal};
 
 /// Mechanisms before and after a vote moved.
@@ -43,15 +44,8 @@ fn bounds_rise_with_the_sample_and_stay_below_the_truth() {
         .collect();
     for distributions in pairs() {
         let [p, q] = &distributions;
-        let plan = AuditPlan {
-            orders: [1.5, 2.0, 10.0, 64.0].map(order).to_vec(),
-            delta: Delta::new(1e-5).unwrap(),
-            failure: failure(0.05),
-            methods: methods.clone(),
-            directions: Direction::BOTH.to_vec(),
-            seed: 0,
-            resamples: 10,
-        };
+        let plan = plan([1.5, 2.0, 10.0, 64.0].map(order).to_vec(), methods.clone()).unwrap();
+        let plan = AuditPlan { delta: Delta::new(1e-5).unwrap(), resamples: 10, ..plan };
         let guide =
             Guide::from_distributions(p, q, &plan.orders, &plan.directions, SetSource::ExactDistribution).unwrap();
         let mut before: Vec<f64> = Vec::new();

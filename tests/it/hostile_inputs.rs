@@ -18,11 +18,8 @@ fn overwrite(path: &Path, bytes: &[u8]) {
 }
 
 fn scores(desk: &Desk, name: &str, plus: f64) -> PathBuf {
-    desk.arrays(name, |writer| {
-        let scores = Array3::from_shape_fn((8, 6, 1), |(m, s, _)| (m * 5 + s) as f64 % 7.0 + plus);
-        writer.add_array("scores", &scores).unwrap();
-        writer.add_array("keep", &Array2::from_shape_fn((8, 6), |(m, s)| (m + s) % 2 == 0)).unwrap();
-    })
+    let scores = Array3::from_shape_fn((8, 6, 1), |(m, s, _)| (m * 5 + s) as f64 % 7.0 + plus);
+    desk.arrays(name, &[("scores", &scores), ("keep", &Array2::from_shape_fn((8, 6), |(m, s)| (m + s) % 2 == 0))])
 }
 
 #[test]
@@ -35,8 +32,7 @@ fn a_file_that_is_overwritten_while_it_is_read_gives_no_result() {
     let error = recording.inputs().unwrap_err().to_string();
     assert!(error.contains("s.npz: whole file: found a file that changed while it was read"), "{error}");
 
-    let votes =
-        |name: &str, first: u8| desk.arrays(name, |writer| writer.add_array("votes", &array![[first, 1, 2]]).unwrap());
+    let votes = |name: &str, first: u8| desk.arrays(name, &[("votes", &array![[first, 1, 2]])]);
     let (path, other) = (votes("v.npz", 0), fs::read(votes("w.npz", 2)).unwrap());
     let mut file = VoteFile::open(&path).unwrap();
     overwrite(&path, &other);
@@ -63,18 +59,14 @@ fn a_file_that_is_replaced_while_it_is_read_keeps_its_own_identity() {
 fn memory_is_counted_before_it_is_taken() {
     let desk = Desk::new();
     // 4 MB as they are stored, 32 MB as numbers of 64 bits, and what an accountant holds of each query.
-    desk.compressed("h.npz", |writer| {
-        writer.add_array("histogram", &Array2::<u8>::ones((1 << 20, 4))).unwrap();
-    });
+    desk.compressed("h.npz", &[("histogram", &Array2::<u8>::ones((1 << 20, 4)))]);
     let line = desk.rejected(1, "account h.npz --noise gaussian:2 --max-memory 64M");
     assert_eq!(
         line,
         "h.npz: array `histogram`: found data that take 128.0 MiB of memory, expected at most 64.0 MiB; hint: split \
          the recording, or allow more with --max-memory where the machine has it"
     );
-    desk.compressed("v.npz", |writer| {
-        writer.add_array("votes", &Array2::<u8>::zeros((1, 1 << 21))).unwrap();
-    });
+    desk.compressed("v.npz", &[("votes", &Array2::<u8>::zeros((1, 1 << 21)))]);
     let line = desk.rejected(1, "account v.npz --noise gaussian:2 --max-memory 3M");
     assert!(line.starts_with("v.npz: array `votes`: found shape [1, 2097152], data that take 4.0 MiB"), "{line}");
     desk.stdout("account v.npz --noise gaussian:2 --max-memory 64M");
@@ -106,10 +98,8 @@ fn shapes_are_compared_before_anything_is_read() {
 fn a_score_that_is_no_confidence_is_named_with_its_place() {
     let desk = Desk::new();
     scores(&desk, "s.npz", 0.5);
-    assert_eq!(
-        desk.rejected(1, "membership rmia s.npz"),
-        "s.npz: array `scores`, index [0, 1, 0]: found `1.5`, expected a confidence from 0 to 1"
-    );
+    let line = desk.rejected(1, "membership rmia s.npz");
+    assert_eq!(line, "s.npz: array `scores`, index [0, 1, 0]: found `1.5`, expected a confidence from 0 to 1");
 }
 
 const CANARIES: &str = "label_true,label_trained,p_0,p_1,p_2\n0,1,.5,.3,.2\n1,2,.2,.6,.2\n2,0,.1,.2,.7\n0,2,.6,.2,.2\n";

@@ -19,9 +19,19 @@ pub fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
 }
 
+/// A quantity, such as an order, which has its domain.
+pub fn quantity<T: DeserializeOwned>(value: &Value) -> T {
+    T::deserialize(value).unwrap_or_else(|error| panic!("{value}: {error}"))
+}
+
 /// All numbers of an array.
 pub fn numbers(value: &Value) -> Vec<f64> {
     rows(value).iter().map(number).collect()
+}
+
+/// Both ends of what is enclosed.
+pub fn ends(enclosed: &Value) -> [f64; 2] {
+    ["lower", "upper"].map(|end| number(&enclosed[end]))
 }
 
 /// The text that each row has under this name.

@@ -174,12 +174,9 @@ fn two_classes_give_the_corner() {
         (5, 1 << 53, 90, 1 << 53),
     ] {
         for f in [0.05, 1e-9, 0.9] {
-            let rectangle = Rectangle::four_tails(
-                BinomialCounts::new(x, n).unwrap(),
-                BinomialCounts::new(y, m).unwrap(),
-                failure(f),
-            );
-            let (rectangle, counts) = (rectangle.unwrap(), paired(&[x, n - x], &[y, m - y]));
+            let (p, q) = (BinomialCounts::new(x, n).unwrap(), BinomialCounts::new(y, m).unwrap());
+            let rectangle = Rectangle::four_tails(p, q, failure(f)).unwrap();
+            let counts = paired(&[x, n - x], &[y, m - y]);
             let limits = KCutBox::new(&counts, failure(f)).unwrap();
             for a in [1.01, 2.0, 10.0, 300.0, 5000.0] {
                 for direction in Direction::BOTH {

@@ -67,10 +67,8 @@ fn calibrated_noise_meets_goals_beyond_the_largest_exponential() {
 fn tokens_that_are_sure_cost_what_they_cost() {
     let desk = Desk::new();
     let sure = [(1.0f64 - 1e-6).ln(), 1e-6f64.ln()];
-    desk.arrays("tokens.npz", |writer| {
-        let logits = Array3::from_shape_fn((200, 2, 2), |(_, member, token)| sure[(member + token) % 2]);
-        writer.add_array("logits", &logits).unwrap();
-    });
+    let logits = Array3::from_shape_fn((200, 2, 2), |(_, member, token)| sure[(member + token) % 2]);
+    desk.arrays("tokens.npz", &[("logits", &logits)]);
     let words = "audit tokens tokens.npz --contexts fixed --mechanism interpolated-tokens:share=1 --delta 1e-5";
     let document = desk.json(words);
     for row in rows(&document["losses"]) {

@@ -9,24 +9,21 @@ use leakbound::bound::Direction;
 use leakbound::counts::PairedCounts;
 use leakbound::distribution::OutcomeDistribution;
 use leakbound::divergence::renyi_divergence;
-use leakbound::quantity::{Delta, FailureProbability, Order};
+use leakbound::quantity::{Epsilon, FailureProbability, Order};
+use leakbound_validation::audit_cases::{self, FAILURE};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 const AUDITS: u64 = 400;
-const FAILURE: f64 = 0.05;
 
 /// Counts of n outputs of equal worlds, as a file lists them: what was seen, by the number of the class.
 fn recorded(distribution: &[f64], n: usize, stream: &mut ChaCha8Rng) -> PairedCounts {
-    let cumulative: Vec<f64> = distribution
-        .iter()
-        .scan(0.0, |sum, p| {
-            Some({
-                *sum += p;
-                *sum
-            })
-        })
-        .collect();
+    let mut sum = 0.0;
+    let add = |p: &f64| {
+        sum += p;
+        sum
+    };
+    let cumulative: Vec<f64> = distribution.iter().map(add).collect();
     let mut worlds = [vec![0u64; distribution.len()], vec![0u64; distribution.len()]];
     for world in &mut worlds {
         for _ in 0..n {
@@ -52,27 +49,17 @@ fn holds(counts: &PairedCounts, distribution: &[f64], sets: &[OutputSet], rectan
 }
 
 fn plan() -> AuditPlan {
-    AuditPlan {
-        orders: vec![Order::new(2.0).unwrap()],
-        delta: Delta::new(0.0).unwrap(),
-        failure: FailureProbability::new(FAILURE).unwrap(),
-        methods: vec![Method::TwoCutCorner, Method::KCutBox, Method::ClopperPearson],
-        directions: Direction::BOTH.to_vec(),
-        seed: 0,
-        resamples: 1,
-    }
+    let methods = vec![Method::TwoCutCorner, Method::KCutBox, Method::ClopperPearson];
+    let plan = audit_cases::plan(vec![Order::new(2.0).unwrap()], methods).unwrap();
+    AuditPlan { resamples: 1, ..plan }
 }
 
 /// Bounds that say of equal worlds that they differ.
 fn differ(counts: &PairedCounts, guide: &Guide, rectangles: &[Rectangle]) -> bool {
     let audit = audit_counts(counts, guide, &plan()).unwrap();
     let values = audit.rdp.iter().map(|row| row.bound.value).chain(audit.epsilon.iter().map(|row| row.bound.value));
-    let delta = |rectangle: &Rectangle| {
-        rectangle
-            .gdp()
-            .value
-            .max(rectangle.delta(leakbound::quantity::Epsilon::new(0.0).unwrap(), Direction::Forward).value)
-    };
+    let zero = Epsilon::new(0.0).unwrap();
+    let delta = |rectangle: &Rectangle| rectangle.gdp().value.max(rectangle.delta(zero, Direction::Forward).value);
     values.chain(rectangles.iter().map(delta)).any(|value| value > 0.0)
 }
 

@@ -146,10 +146,8 @@ fn no_theorem_is_below_the_exact_divergence_of_its_direction() {
                             let pair = leakbound::distribution::OutputPair::new(dataset.clone(), other).unwrap();
                             let exact = pair.renyi(direction, *order);
                             let name = theorem.name();
-                            assert!(
-                                exact <= bound * (1.0 + 1e-9) + 1e-12,
-                                "{mechanism} {data} {neighbor} {name} {direction} {order}: {exact} {bound}"
-                            );
+                            let case = || format!("{mechanism} {data} {neighbor} {name} {direction} {order}");
+                            assert!(exact <= bound * (1.0 + 1e-9) + 1e-12, "{}: {exact} {bound}", case());
                             compared += 1;
                             if bound > 1e-9 && bound.is_finite() {
                                 closest = closest.max(exact / bound);
@@ -220,11 +218,8 @@ fn no_theorem_about_random_votes_is_below_the_exact_divergence() {
                     let Some(bounds) = theorem.values(&orders, direction) else { continue };
                     for (order, bound) in orders.iter().zip(bounds) {
                         let exact = pair.renyi(direction, *order);
-                        assert!(
-                            exact <= bound * (1.0 + 1e-9) + 1e-9,
-                            "{model:?} {noise} {} {direction} {order}: {exact} {bound}",
-                            theorem.name()
-                        );
+                        let case = || format!("{model:?} {noise} {} {direction} {order}", theorem.name());
+                        assert!(exact <= bound * (1.0 + 1e-9) + 1e-9, "{}: {exact} {bound}", case());
                         compared += 1;
                         closest = if bound > 1e-9 { closest.max(exact / bound) } else { closest };
                     }

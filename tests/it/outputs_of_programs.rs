@@ -3,8 +3,7 @@
 #![cfg(unix)]
 
 use crate::desk::{Desk, Ran};
-use crate::json::{codes, number, rows};
-use serde_json::Value;
+use crate::json::{codes, number, rows, texts};
 use std::time::{Duration, Instant};
 
 const CLAIM: &str = "--claim-epsilon 1 --delta 0 --stop-early --shrink-runs 0";
@@ -14,7 +13,7 @@ const CLAIM: &str = "--claim-epsilon 1 --delta 0 --stop-early --shrink-runs 0";
 fn audit(desk: &Desk, words: &[&str]) -> Ran {
     let fixed = ["audit", "mechanism", "--dataset", "[1]", "--relation", "add-remove"];
     let claim: Vec<&str> = CLAIM.split_whitespace().collect();
-    desk.run(&[&fixed[..], &claim, words].concat()[..])
+    desk.run(&[&fixed[..], &claim, words].concat())
 }
 
 /// The one line of an audit that fails.
@@ -131,7 +130,7 @@ fn rounded_outputs_show_no_binary_places() {
         let fixed = "audit mechanism --dataset [1,1] --relation add-remove --delta 0 --runs 2e4 --claim-epsilon";
         let program = format!("python3 noise.py {kind}");
         let words: Vec<&str> = fixed.split_whitespace().chain(more.split_whitespace()).collect();
-        desk.run(&[&words[..], &["--program", &program]].concat()[..])
+        desk.run(&[&words[..], &["--program", &program]].concat())
     };
     let by = "claim ε ≤ 1 at δ = 0: REFUTED by the last binary places of the outputs";
     let text = audit("number", "1 --save-counterexample bits.json").printed(3);
@@ -172,7 +171,7 @@ fn a_checkpoint_is_bound_to_the_grid() {
     let audit = |more: &str| {
         let fixed = "audit mechanism --dataset [1,1] --relation add-remove --runs 2000 --checkpoint c --resume";
         let words: Vec<&str> = fixed.split_whitespace().chain(more.split_whitespace()).collect();
-        desk.run(&[&words[..], &["--program", "python3 noise.py number"]].concat()[..])
+        desk.run(&[&words[..], &["--program", "python3 noise.py number"]].concat())
     };
     let whole = audit("--round 0.1").printed(0);
     assert_eq!(audit("--round 0.1").printed(0), whole);
@@ -194,17 +193,14 @@ fn a_program_that_never_answers_is_started_once() {
     let start = Instant::now();
     let verify = "verify --program 'sh hang.sh' --start-timeout 1 --answer-timeout 1 --cases 50";
     let words = shell_words::split(verify).unwrap();
-    let document = desk.answer(3, &words.iter().map(String::as_str).collect::<Vec<_>>()[..]);
+    let document = desk.answer(3, &words);
     assert_eq!(starts(), 1);
-    let verdicts: Vec<&Value> = rows(&document["properties"]).iter().map(|row| &row["verdict"]).collect();
-    assert!(
-        verdicts.len() > 2 && verdicts[0] == "refuted" && verdicts[1..].iter().all(|verdict| *verdict == "not-tested")
-    );
+    let verdicts = texts(&document["properties"], "verdict");
+    assert!(verdicts.len() > 2 && verdicts[0] == "refuted", "{verdicts:?}");
+    assert!(verdicts[1..].iter().all(|verdict| *verdict == "not-tested"), "{verdicts:?}");
     let fault = &document["properties"][0]["counterexample"]["fault"];
-    assert_eq!(
-        (&fault["kind"], &fault["message"]),
-        (&"time-out".into(), &"no answer in 1 s; it is not started again".into())
-    );
+    assert_eq!(fault["kind"], "time-out");
+    assert_eq!(fault["message"], "no answer in 1 s; it is not started again");
     let told = line(&audit(&desk, &["--program", "sh hang.sh", "--start-timeout", "1"]));
     assert!(told.contains("time-out: no answer in 1 s; it is not started again"), "{told}");
     assert_eq!(starts(), 1);

@@ -1,7 +1,7 @@
 //! Values that other tools print, each under its own convention: validation/reference/peers/peers.json names the
 //! sources.
 
-use crate::json::{number, numbers, reference};
+use crate::json::{number, numbers, quantity, reference};
 use leakbound::accountant::{
     GnmaxSensitivity, confident_gnmax_cost, exponential_mechanism_rdp, gnmax_data_dependent, laplace_rdp,
     lnmax_data_dependent, log_flip_probability_laplace, randomized_response_rdp, subsampled_gaussian_rdp,
@@ -19,15 +19,15 @@ fn orders(value: &Value) -> Vec<Order> {
     numbers(value).into_iter().map(|order| Order::new(order).unwrap()).collect()
 }
 
+/// Successes among the successes and the others.
+fn counts(successes: u64, others: u64) -> BinomialCounts {
+    BinomialCounts::new(successes, successes + others).unwrap()
+}
+
 /// ε from a confusion matrix in both directions, half of the failure probability for each of two tails.
 fn epsilon([tp, fn_, fp, tn]: [u64; 4], delta: f64, failure: f64) -> [f64; 2] {
-    let rectangle = Rectangle::two_tails(
-        BinomialCounts::new(tp, tp + fn_).unwrap(),
-        BinomialCounts::new(fp, fp + tn).unwrap(),
-        FailureProbability::new(failure).unwrap(),
-    )
-    .unwrap();
-    let delta = Delta::new(delta).unwrap();
+    let (failure, delta) = (FailureProbability::new(failure).unwrap(), Delta::new(delta).unwrap());
+    let rectangle = Rectangle::two_tails(counts(tp, fn_), counts(fp, tn), failure).unwrap();
     Direction::BOTH.map(|direction| rectangle.epsilon(delta, direction).value)
 }
 
@@ -37,9 +37,9 @@ fn histogram(counts: &Value) -> VoteHistogram {
 
 /// ε and its order after each of some queries to Confident-GNMax.
 fn confident_gnmax_budget(inputs: &Value, expected: &Value) -> Vec<(f64, f64)> {
-    let sigma = NoiseScale::new(number(&inputs["params"]["sigma1"])).unwrap();
+    let sigma = quantity(&inputs["params"]["sigma1"]);
     let test = ThresholdTest::new(number(&inputs["params"]["t"]), sigma, ThresholdForm::Max).unwrap();
-    let scale = NoiseScale::new(number(&inputs["noise_scale"])).unwrap();
+    let scale = quantity(&inputs["noise_scale"]);
     let (low, high) = (100f64.log10(), 500f64.log10());
     let orders: Vec<Order> = (0..198)
         .map(|i| 2.0 + 0.5 * f64::from(i))
@@ -47,7 +47,7 @@ fn confident_gnmax_budget(inputs: &Value, expected: &Value) -> Vec<(f64, f64)> {
         .chain((0..100).map(|i| 10f64.powf(low + (high - low) * f64::from(i) / 99.0)))
         .map(|a| Order::new(a).unwrap())
         .collect();
-    let delta = Delta::new(number(&inputs["delta"])).unwrap();
+    let delta = quantity(&inputs["delta"]);
     let mut total = RdpCurve::from_fn(&orders, |_| 0.0);
     let mut pairs = Vec::new();
     for (index, votes) in inputs["votes"].as_array().unwrap().iter().enumerate() {
@@ -63,7 +63,7 @@ fn confident_gnmax_budget(inputs: &Value, expected: &Value) -> Vec<(f64, f64)> {
 
 /// The pairs of accountants of PATE and its relatives.
 fn compare_accountant(id: &str, inputs: &Value, expected: &Value) -> Option<Vec<(f64, f64)>> {
-    let scale = |name: &str| NoiseScale::new(number(&inputs[name])).unwrap();
+    let scale = |name: &str| quantity(&inputs[name]);
     // Order 1 of that tool is the limit.
     let order = |name: &str| Order::new(number(&inputs[name]).max(1.0 + 1e-13)).unwrap();
     let one_noise = |threshold: f64, sigma| ThresholdTest::new(threshold, sigma, ThresholdForm::Max).unwrap();
@@ -71,10 +71,10 @@ fn compare_accountant(id: &str, inputs: &Value, expected: &Value) -> Option<Vec<
         orders(&inputs["orders"]).into_iter().map(rdp).zip(numbers(expected)).collect::<Vec<_>>()
     };
     Some(if id.starts_with("autodp-rr") {
-        let truth = Probability::new(number(&inputs["p"])).unwrap();
+        let truth = quantity(&inputs["p"]);
         vec![(randomized_response_rdp(order("alpha"), truth), number(expected))]
     } else if id.starts_with("rdp-psg") {
-        let rate = Probability::new(number(&inputs["q"])).unwrap();
+        let rate = quantity(&inputs["q"]);
         let value = subsampled_gaussian_rdp(order("alpha"), rate, scale("sigma"), 1.0);
         if number(&inputs["alpha"]).fract() != 0.0 {
             // At this fractional order that tool prints 0.8 % more than the integral is.
@@ -83,10 +83,10 @@ fn compare_accountant(id: &str, inputs: &Value, expected: &Value) -> Option<Vec<
         }
         vec![(value, number(expected))]
     } else if id == "rdp-dpsgd" {
-        let (rate, sigma) = (Probability::new(number(&inputs["q"])).unwrap(), scale("sigma"));
+        let (rate, sigma) = (quantity(&inputs["q"]), scale("sigma"));
         let orders: Vec<Order> = (2..=64).map(|a| Order::new(f64::from(a)).unwrap()).collect();
         let curve = RdpCurve::from_fn(&orders, |order| subsampled_gaussian_rdp(order, rate, sigma, 1.0));
-        let delta = Delta::new(number(&inputs["delta"])).unwrap();
+        let delta = quantity(&inputs["delta"]);
         vec![(curve.repeated(number(&inputs["T"])).epsilon(delta).0.get(), number(expected))]
     } else if id.starts_with("autodp-screen") {
         let test = one_noise(number(&inputs["thresh"]), scale("sigma"));
@@ -174,29 +174,29 @@ fn compare(entry: &Value) -> Vec<(f64, f64)> {
         vec![(forward, number(expected))]
     } else if id.starts_with("cp-") {
         let counts = BinomialCounts::new(count("k"), count("n")).unwrap();
-        let failure = FailureProbability::new(number(&inputs["alpha"])).unwrap();
+        let failure = quantity(&inputs["alpha"]);
         vec![
             (clopper_pearson_lower(counts, failure).unwrap().value, number(&expected["lcb"])),
             (clopper_pearson_upper(counts, failure).unwrap().value, number(&expected["ucb"])),
         ]
     } else if id.starts_with("ms-jointbeta") {
         // An interval at confidence 1 - alpha; its root is found to 1e-2 only.
-        let p = BinomialCounts::new(count("TP"), count("TP") + count("FN")).unwrap();
-        let q = BinomialCounts::new(count("FP"), count("FP") + count("TN")).unwrap();
-        let delta = Delta::new(number(&inputs["delta"])).unwrap();
+        let p = counts(count("TP"), count("FN"));
+        let q = counts(count("FP"), count("TN"));
+        let delta = quantity(&inputs["delta"]);
         let tail = FailureProbability::new(number(&inputs["alpha"]) / 2.0).unwrap();
         // The upper end is the limit at 1 - alpha/2.
         let upper = FailureProbability::new(1.0 - tail.get()).unwrap();
         let limit = |failure| joint_beta_region_epsilon(p, q, delta, failure).unwrap().value;
         vec![(limit(tail), number(&expected[0])), (limit(upper), number(&expected[1]))]
     } else if id.starts_with("tf-ratio-ADJUSTED_LOG") {
-        let p = BinomialCounts::new(count("tp"), count("tp") + count("fn")).unwrap();
-        let q = BinomialCounts::new(count("fp"), count("fp") + count("tn")).unwrap();
-        let failure = FailureProbability::new(number(&inputs["alpha"])).unwrap();
+        let p = counts(count("tp"), count("fn"));
+        let q = counts(count("fp"), count("tn"));
+        let failure = quantity(&inputs["alpha"]);
         vec![(adjusted_log_lower(p, q, Delta::new(0.0).unwrap(), failure).exp(), number(expected))]
     } else if id.starts_with("gdp2eps") || id.starts_with("gauss-eps") {
         let mu = inputs["mu"].as_f64().unwrap_or_else(|| 1.0 / number(&inputs["sigma"]));
-        let delta = Delta::new(number(&inputs["delta"])).unwrap();
+        let delta = quantity(&inputs["delta"]);
         vec![(gdp_epsilon(mu, delta).unwrap().get(), number(expected))]
     } else if id == "gauss-sigma" {
         let (epsilon, delta) = (Epsilon::new(number(&inputs["eps"])), Delta::new(number(&inputs["delta"])));
@@ -207,11 +207,11 @@ fn compare(entry: &Value) -> Vec<(f64, f64)> {
         vec![(exponential_mechanism_rdp(order, epsilon), number(expected))]
     } else if id.starts_with("rdp-laplace") || id.starts_with("autodp-lap") {
         let b = inputs["b"].as_f64().unwrap_or_else(|| 1.0 / number(&inputs["eps"]));
-        let order = Order::new(number(&inputs["alpha"])).unwrap();
+        let order = quantity(&inputs["alpha"]);
         vec![(laplace_rdp(order, NoiseScale::new(b).unwrap()), number(expected))]
     } else if id.starts_with("rdp2eps") || id == "pate-epsdelta" {
         let curve = RdpCurve::new(orders(&inputs["orders"]), numbers(&inputs["rdp"])).unwrap();
-        let delta = Delta::new(number(&inputs["delta"])).unwrap();
+        let delta = quantity(&inputs["delta"]);
         let ((epsilon, order), expected) = if id == "pate-epsdelta" {
             (curve.classic_epsilon(delta), (&expected[0], &expected[1]))
         } else {
@@ -219,7 +219,7 @@ fn compare(entry: &Value) -> Vec<(f64, f64)> {
         };
         vec![(epsilon.get(), number(expected.0)), (order.get(), number(expected.1))]
     } else if id.starts_with("pate-rdp") {
-        let (sigma, log_q) = (NoiseScale::new(number(&inputs["sigma"])).unwrap(), number(&inputs["logq"]));
+        let (sigma, log_q) = (quantity(&inputs["sigma"]), number(&inputs["logq"]));
         let rdp = orders(&inputs["orders"]).into_iter().map(|order| gnmax_data_dependent(order, sigma, log_q));
         rdp.zip(numbers(expected)).collect()
     } else if let Some(pairs) = compare_accountant(id, inputs, expected) {

@@ -1,7 +1,7 @@
 //! Values that other tools print about canaries and attacks, each under its own convention:
 //! validation/reference/peers/canaries.json names the sources.
 
-use crate::json::{reference, rows};
+use crate::json::{quantity, reference, rows};
 use leakbound::audit::{
     CanaryScores, ThresholdSelection, audit_scores, epsilon_of_error_rates, exposure, membership_advantage,
     one_run_epsilon, one_run_mu, one_run_p_value,
@@ -29,14 +29,6 @@ fn numbers(value: &Value) -> Vec<f64> {
     rows(value).iter().map(number).collect()
 }
 
-fn delta(value: &Value) -> Delta {
-    Delta::new(number(value)).unwrap()
-}
-
-fn failure(value: &Value) -> FailureProbability {
-    FailureProbability::new(number(value)).unwrap()
-}
-
 fn counts(successes: u64, trials: u64) -> BinomialCounts {
     BinomialCounts::new(successes, trials).unwrap()
 }
@@ -57,36 +49,38 @@ fn compare_one_run(kind: &str, entry: &Value) -> Option<Vec<(f64, f64)>> {
     Some(match kind {
         "jax-onerun" => {
             let bound =
-                one_run_over_hull(&normal_grid(inputs), delta(&inputs["delta"]), failure(&inputs["significance"]));
+                one_run_over_hull(&normal_grid(inputs), quantity(&inputs["delta"]), quantity(&inputs["significance"]));
             vec![(bound.unwrap().value, number(expected))]
         }
         "jax-gdp" => {
-            let bound = gdp_over_hull(&normal_grid(inputs), delta(&inputs["delta"]), failure(&inputs["significance"]));
+            let bound =
+                gdp_over_hull(&normal_grid(inputs), quantity(&inputs["delta"]), quantity(&inputs["significance"]));
             vec![(bound.unwrap().value, number(expected))]
         }
         "onerun-p" => {
-            let epsilon = Epsilon::new(number(&inputs["eps"])).unwrap();
-            let p = one_run_p_value(counts(count("v"), count("r")), count("m"), epsilon, delta(&inputs["delta"]));
+            let epsilon = quantity(&inputs["eps"]);
+            let p = one_run_p_value(counts(count("v"), count("r")), count("m"), epsilon, quantity(&inputs["delta"]));
             vec![(p.unwrap().get(), number(expected))]
         }
         "onerun-eps" => {
             let guesses = counts(count("v"), count("r"));
-            let bound = one_run_epsilon(guesses, count("m"), delta(&inputs["delta"]), failure(&inputs["p"])).unwrap();
+            let bound =
+                one_run_epsilon(guesses, count("m"), quantity(&inputs["delta"]), quantity(&inputs["p"])).unwrap();
             vec![(bound.value, number(&expected["ml_privacy_meter"])), (bound.value, number(&expected["jax_privacy"]))]
         }
         "onerun-fdp" => {
             let guesses = counts(count("n_correct"), count("n_guess"));
-            let mu = one_run_mu(guesses, count("m"), failure(&inputs["significance"])).unwrap().value;
-            vec![(gdp_epsilon(mu, delta(&inputs["delta"])).unwrap().get(), number(expected))]
+            let mu = one_run_mu(guesses, count("m"), quantity(&inputs["significance"])).unwrap().value;
+            vec![(gdp_epsilon(mu, quantity(&inputs["delta"])).unwrap().get(), number(expected))]
         }
         "pg-fdp" => {
             let guesses = counts(count("c"), count("c_cap"));
-            let mu = one_run_mu(guesses, count("m"), failure(&inputs["threshold"])).unwrap().value;
-            let bound = gdp_epsilon(mu, delta(&inputs["delta"])).unwrap().get();
+            let mu = one_run_mu(guesses, count("m"), quantity(&inputs["threshold"])).unwrap().value;
+            let bound = gdp_epsilon(mu, quantity(&inputs["delta"])).unwrap().get();
             // That tool tries noises of 0.001 + 0.01 i upwards and reports the first that is not allowed: the bound is
             // between its value and the one of the next smaller noise.
             let noise = (0..1000).map(|i| 0.001 + 0.01 * f64::from(i)).find(|noise| noise * mu >= 1.0 - 1e-9);
-            let epsilon = |noise: f64| gdp_epsilon(1.0 / noise, delta(&inputs["delta"])).unwrap().get();
+            let epsilon = |noise: f64| gdp_epsilon(1.0 / noise, quantity(&inputs["delta"])).unwrap().get();
             let grid = noise.unwrap();
             println!("{id}: {bound} between {} and {}, there {expected}", epsilon(grid), epsilon(grid - 0.01));
             assert!(epsilon(grid) <= bound + 1e-9 && bound <= epsilon(grid - 0.01));
@@ -121,7 +115,7 @@ fn compare_scores(kind: &str, entry: &Value) -> Option<Vec<(f64, f64)>> {
             let scores = CanaryScores::new(vec![1.0; 500], vec![0.0; 500]).unwrap();
             let (threshold, zero) = (number(&inputs["threshold"]), Delta::new(0.0).unwrap());
             let selection = ThresholdSelection::Explicit(threshold);
-            let evidence = audit_scores(&scores, selection, zero, failure(&inputs["alpha"]), 0).unwrap();
+            let evidence = audit_scores(&scores, selection, zero, quantity(&inputs["alpha"]), 0).unwrap();
             let rectangle = evidence.points()[0].1;
             let [low, high] = [rectangle.inside()[0].value, rectangle.inside_neighbor()[1].value];
             vec![
@@ -156,13 +150,13 @@ fn compare_rates(kind: &str, entry: &Value) -> Option<Vec<(f64, f64)>> {
     let count = |name: &str| inputs[name].as_u64().unwrap();
     Some(match kind {
         "ms-region" => {
-            let rate = |name: &str| Probability::new(number(&inputs[name])).unwrap();
-            let epsilon = epsilon_of_error_rates(rate("fnr"), rate("fpr"), delta(&inputs["delta"]));
+            let rate = |name: &str| quantity(&inputs[name]);
+            let epsilon = epsilon_of_error_rates(rate("fnr"), rate("fpr"), quantity(&inputs["delta"]));
             vec![(epsilon.get(), number(expected))]
         }
         "ms-adv" => {
-            let epsilon = Epsilon::new(number(&inputs["eps"])).unwrap();
-            vec![(membership_advantage(epsilon, delta(&inputs["delta"])), number(expected))]
+            let epsilon = quantity(&inputs["eps"]);
+            vec![(membership_advantage(epsilon, quantity(&inputs["delta"])), number(expected))]
         }
         "tf-ratio" | "tf-bailey" => {
             let side = |name: &str, rest: &str, all: &str| {
@@ -171,22 +165,22 @@ fn compare_rates(kind: &str, entry: &Value) -> Option<Vec<(f64, f64)>> {
             };
             let (p, q) = (side("tp", "fn", "pos"), side("fp", "tn", "neg"));
             let limit = if id.contains("INV_SINH") { inverse_sinh_lower } else { bailey_lower };
-            vec![(limit(p, q, failure(&inputs["alpha"])).exp(), number(expected))]
+            vec![(limit(p, q, quantity(&inputs["alpha"])).exp(), number(expected))]
         }
         "dpaud-renyi" => {
-            let order = Order::new(number(&inputs["alpha"])).unwrap();
+            let order = quantity(&inputs["alpha"]);
             let bound = number(&inputs["model_output_coordinate_bound"]);
-            let failure = failure(&inputs["failure_probability"]);
+            let failure = quantity(&inputs["failure_probability"]);
             let error = variational_error_as_published(count("num_samples"), failure, bound, order).unwrap();
             vec![(error, number(expected))]
         }
         "gauss-sigma" => {
             // The noise at which ε is what was requested.
-            let epsilon = gdp_epsilon(1.0 / number(expected), delta(&inputs["delta"])).unwrap();
+            let epsilon = gdp_epsilon(1.0 / number(expected), quantity(&inputs["delta"])).unwrap();
             vec![(epsilon.get(), number(&inputs["eps"]))]
         }
         "pf-2911" => {
-            let order = Order::new(number(&inputs["alpha"])).unwrap();
+            let order = quantity(&inputs["alpha"]);
             let distribution = |name: &str| OutcomeDistribution::from_probabilities(&numbers(&expected[name])).unwrap();
             let (p, q) = (distribution("p"), distribution("q"));
             vec![

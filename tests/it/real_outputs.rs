@@ -3,7 +3,7 @@
 
 use crate::audit_stream::state;
 use crate::congruence::Congruence;
-use crate::desk::Desk;
+use crate::desk::{Desk, says};
 use crate::json::{codes, number, rows};
 use std::fmt::Write;
 
@@ -58,8 +58,7 @@ fn binning_says_what_it_needs() {
     desk.file("l.csv", laplace(200, 1.0));
     desk.file("nan.csv", "world,output\ns,0.5\ns_prime,nan\n");
     desk.file("words.csv", "world,output\ns,0.5\ns_prime,cat\n");
-    let line = desk.rejected(2, "audit counts l.csv --bins quantile:5");
-    assert!(line.contains("add --pilot-fraction 0.1, or declare"), "{line}");
+    desk.is_rejected(2, "audit counts l.csv --bins quantile:5", "add --pilot-fraction 0.1, or declare");
     for command in ["audit counts", "audit stream"] {
         let line = desk.rejected(1, &format!("{command} nan.csv --bins edges:0"));
         assert!(line.starts_with("nan.csv: line 3, column output: found `nan`"), "{line}");
@@ -107,15 +106,11 @@ fn a_stream_of_numbers_is_rejected_or_binned_by_its_first_outputs() {
     let first = desk.json(&format!("audit stream first.csv {arguments} --state s"));
     assert_eq!((&first["warnings"][0]["code"], &first["pairs"]), (&"pilot-lasts".into(), &0.into()));
     let second = desk.json(&format!("audit stream second.csv {arguments} --state s"));
-    assert_eq!(
-        (&second["bounds"], &second["bins"], &second["pairs"]),
-        (&whole["bounds"], &whole["bins"], &whole["pairs"])
-    );
+    for member in ["bounds", "bins", "pairs"] {
+        assert_eq!(second[member], whole[member], "{member}");
+    }
     let shown = desk.stdout(&format!("audit stream l.csv {arguments}"));
-    assert!(
-        shown.contains("the first outputs (80 of s, 80 of s_prime) choose the bins and are not bounded"),
-        "{shown}"
-    );
+    says(&shown, &["the first outputs (80 of s, 80 of s_prime) choose the bins and are not bounded"]);
     let edges = desk.answer(3, "audit stream l.csv --bins edges:0,0.5,1 --delta 0 --claim-epsilon 0.5");
     assert_eq!((&edges["outcomes"], &edges["bins"]["pilot_outputs"]), (&4.into(), &0.into()));
     // Another rule is another question.

@@ -1,6 +1,6 @@
 //! Whatever bytes are given to the readers, the answer is a value or one line; what is written is read back.
 
-use crate::arrays::packed;
+use crate::arrays::{Arrays, packed};
 use leakbound::model::Adversary;
 use leakbound::record::{counts_from_bytes, distribution_from_bytes, votes_from_bytes};
 use ndarray::array;
@@ -8,22 +8,23 @@ use proptest::prelude::*;
 
 /// A small valid file of votes of both forms, to damage.
 fn votes(compressed: bool) -> Vec<u8> {
-    packed(compressed, |writer| {
-        writer.add_array("pate_votes", &array![[[0u8, 1], [1, 1]], [[0, 0], [2, 1]]]).unwrap();
-        writer.add_array("pate_nat_advq", &array![[1u8, 1, 0]]).unwrap();
-        writer.add_array("adv_query", &array![1i32]).unwrap();
-        writer.add_array("capc_votes", &array![[[0u8, 1], [1, 1]], [[0, 0], [2, 1]]]).unwrap();
-        writer.add_array("capc_nat_advq", &array![[1u8, 1, 0]]).unwrap();
-        writer.add_array("neighbour_labels", &array![[1u8, 1, 0]]).unwrap();
-        writer.add_array("query_features", &array![[1.0f32, 0.5]]).unwrap();
-        writer.add_array("candidate_rank", &array![[3u32], [1]]).unwrap();
-        writer.add_array("candidate_label", &array![1u8, 0]).unwrap();
-        writer.add_array("candidate_is_test", &array![true, false]).unwrap();
-        writer.add_array("features", &array![[1.0f64, 0.5]]).unwrap();
-        writer.add_array("labels", &array![2i16]).unwrap();
-        writer.add_array("votes", &array![[0i64, 1, 1]]).unwrap();
-        writer.add_array("votes_prime", &array![[0u16, 0, 1]]).unwrap();
-    })
+    let arrays: &Arrays<'_> = &[
+        ("pate_votes", &array![[[0u8, 1], [1, 1]], [[0, 0], [2, 1]]]),
+        ("pate_nat_advq", &array![[1u8, 1, 0]]),
+        ("adv_query", &array![1i32]),
+        ("capc_votes", &array![[[0u8, 1], [1, 1]], [[0, 0], [2, 1]]]),
+        ("capc_nat_advq", &array![[1u8, 1, 0]]),
+        ("neighbour_labels", &array![[1u8, 1, 0]]),
+        ("query_features", &array![[1.0f32, 0.5]]),
+        ("candidate_rank", &array![[3u32], [1]]),
+        ("candidate_label", &array![1u8, 0]),
+        ("candidate_is_test", &array![true, false]),
+        ("features", &array![[1.0f64, 0.5]]),
+        ("labels", &array![2i16]),
+        ("votes", &array![[0i64, 1, 1]]),
+        ("votes_prime", &array![[0u16, 0, 1]]),
+    ];
+    packed(compressed, arrays)
 }
 
 fn read_everything(bytes: &[u8]) -> Vec<String> {

@@ -1,6 +1,7 @@
 //! Answers that are repeated from their own documents, and several studies in one file.
 
-use crate::desk::Desk;
+use crate::arrays::archive;
+use crate::desk::{Desk, says};
 use ndarray::{Array1, Array2, Array4};
 use serde_json::Value;
 use std::fs;
@@ -20,20 +21,18 @@ fn inputs() -> Desk {
     desk.file("canaries.csv", "canary,score\n".to_owned() + &scores.collect::<String>());
     let outputs = (0..300).map(|index| format!("{},{}\n", ["s", "s_prime"][index % 2], index * 7 % 5));
     desk.file("outputs.csv", "world,output\n".to_owned() + &outputs.collect::<String>());
-    desk.arrays("labels.npz", |writer| {
-        let answers = Array2::from_shape_fn((90, 3), |(row, class)| [0.2f32, 0.3, 0.5][(row + class) % 3]);
-        writer.add_array("probabilities", &answers).unwrap();
-        writer.add_array("labels_true", &Array1::<i64>::zeros(90)).unwrap();
-        writer.add_array("labels_trained", &Array1::from_iter((0..90i64).map(|row| 1 + row % 2))).unwrap();
-    });
-    desk.arrays("answers.npz", |writer| {
-        writer.add_array("student", &Array2::from_elem((4, 2), 0.5)).unwrap();
-        let first = |value: usize, member: usize| 0.5 + 0.2 * value as f64 + 0.01 * member as f64;
-        let answer = |(value, member, _, class): (usize, usize, usize, usize)| {
-            if class == 0 { first(value, member) } else { 1.0 - first(value, member) }
-        };
-        writer.add_array("ensembles", &Array4::from_shape_fn((2, 3, 4, 2), answer)).unwrap();
-    });
+    let labels = archive(&[
+        ("probabilities", &Array2::from_shape_fn((90, 3), |(row, class)| [0.2f32, 0.3, 0.5][(row + class) % 3])),
+        ("labels_true", &Array1::<i64>::zeros(90)),
+        ("labels_trained", &Array1::from_iter((0..90i64).map(|row| 1 + row % 2))),
+    ]);
+    desk.file("labels.npz", labels);
+    let first = |value: usize, member: usize| 0.5 + 0.2 * value as f64 + 0.01 * member as f64;
+    let answer = |(value, member, _, class): (usize, usize, usize, usize)| {
+        if class == 0 { first(value, member) } else { 1.0 - first(value, member) }
+    };
+    let (student, ensembles) = (Array2::from_elem((4, 2), 0.5), Array4::from_shape_fn((2, 3, 4, 2), answer));
+    desk.arrays("answers.npz", &[("student", &student), ("ensembles", &ensembles)]);
     desk
 }
 
@@ -114,8 +113,7 @@ fn what_changed_is_shown_and_nothing_runs_on_other_inputs() {
     changed["version"] = "0.0".into();
     desk.file("changed.json", changed.to_string());
     let shown = desk.run("rerun changed.json").printed(3);
-    assert!(shown.contains("\n1 of ") && shown.contains("bounds[0].rdp_lower") && shown.contains("0.125"), "{shown}");
-    assert!(shown.contains("warning: the document is of version 0.0"), "{shown}");
+    says(&shown, &["\n1 of ", "bounds[0].rdp_lower", "0.125", "warning: the document is of version 0.0"]);
     let rows = desk.run("rerun changed.json --format csv").printed(3);
     assert!(rows.starts_with("place,recorded,repeated\nbounds[0].rdp_lower,0.125,"), "{rows}");
 
@@ -153,11 +151,8 @@ fn several_studies_run_from_one_file() {
     let words = format!("run {}", suite.display());
     let run = |more: &str| elsewhere.run(&format!("{words} {more}"));
     let shown = run("").printed(3);
-    assert!(
-        shown.contains("\n\n== four teachers ==\nNoisy argmax") && shown.contains("== audit counts 2 ==\n"),
-        "{shown}"
-    );
-    assert!(shown.contains("four teachers    exact          passed") && shown.contains("refuted\n"), "{shown}");
+    says(&shown, &["\n\n== four teachers ==\nNoisy argmax", "== audit counts 2 ==\n"]);
+    says(&shown, &["four teachers    exact          passed", "refuted\n"]);
     let document = elsewhere.answer(3, &words);
     assert_eq!((&document["schema"], &document["command"]), (&"leakbound.run/1".into(), &"run".into()));
     assert_eq!(document["studies"][0]["document"]["schema"], "leakbound.exact/1");

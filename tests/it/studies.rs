@@ -57,6 +57,16 @@ pub fn assert_printed(answer: &impl Answer, words: &str) {
     assert_eq!(printed["schema"], answer.schema());
 }
 
+/// The answer of a study, and all that it told of its progress.
+pub fn watched<S: Study>(study: &S) -> (S::Answer, Vec<Step>) {
+    let seen = Mutex::new(Vec::new());
+    let answer = study.run(&|step| {
+        seen.lock().unwrap().push(step);
+        ControlFlow::Continue(())
+    });
+    (answer.unwrap(), seen.into_inner().unwrap())
+}
+
 fn account(answers: Answers) -> AccountStudy {
     AccountStudy {
         answers,
@@ -313,15 +323,8 @@ fn recorded() -> Answers {
 
 #[test]
 fn progress_is_reported_and_ends_a_study() {
-    let seen = Mutex::new(Vec::<Step>::new());
     let study = account(recorded());
-    study
-        .run(&|step| {
-            seen.lock().unwrap().push(step);
-            ControlFlow::Continue(())
-        })
-        .unwrap();
-    let seen = seen.into_inner().unwrap();
+    let (_, seen) = watched(&study);
     // Exact costs, then privacy losses: four queries each.
     assert_eq!(seen.iter().filter(|step| step.done == 4).count(), 2);
     assert!(seen.iter().all(|step| step.all == 4 && step.unit == "queries"));
@@ -401,9 +404,7 @@ fn a_new_study_touches_one_file() {
     assert_eq!(json["schema"], "example.flip/1");
     assert!(json["divergence"].as_f64().unwrap() > 0.1);
     let text = document.text();
-    assert!(
-        text.starts_with("Flipped bit\n\nDivergence\n") && text.contains("\nclaim D ≤ 0.1 at α = 2: REFUTED"),
-        "{text}"
-    );
+    let refuted = text.contains("\nclaim D ≤ 0.1 at α = 2: REFUTED");
+    assert!(refuted && text.starts_with("Flipped bit\n\nDivergence\n"), "{text}");
     assert!(document.csv().unwrap().starts_with("divergence\n0.") && document.page().html().contains("Refuted"));
 }

@@ -2,7 +2,7 @@
 //! and an early end.
 
 use crate::desk::Desk;
-use crate::studies::{assert_printed, assert_same, order};
+use crate::studies::{assert_printed, assert_same, order, watched};
 use leakbound::audit::{FailurePer, OutputWorld, StreamCounts, StreamOutput};
 use leakbound::bound::{Claimed, Direction};
 use leakbound::membership::{LiraPlan, LiraVariance, MembershipPlan, MembershipScore, MemoryScores, Victims};
@@ -169,17 +169,10 @@ fn a_membership_study_is_the_command() {
     let recording = shadow();
     let attack = Attack::Lira { plan: LiraPlan::default(), score: None };
     let study = MembershipStudy { answers: (&recording).into(), attack, measures: measures() };
-    let seen = Mutex::new(Vec::<Step>::new());
-    let answer = study
-        .run(&|step| {
-            seen.lock().unwrap().push(step);
-            ControlFlow::Continue(())
-        })
-        .unwrap();
+    let (answer, seen) = watched(&study);
     assert_printed(&answer, &format!("membership lira {SHADOW} --resamples 100"));
     assert_eq!(answer.verdict(), Verdict::Passed);
     // Every pass over the samples is a phase.
-    let seen = seen.into_inner().unwrap();
     assert!(seen.iter().all(|step| 0 < step.done && step.done <= step.all && step.unit == "samples"));
     assert!(seen.iter().any(|step| step.done == step.all));
     assert!(matches!(study.run(&|_| ControlFlow::Break(())), Err(Error::Interrupted)));

@@ -7,13 +7,13 @@ const EXACT: &str =
 const COUNTS: &str = "[[study]]\ncommand = 'audit counts'\nfile = 'c.csv'\n";
 const TABLE: &str = "outcome,count,count_neighbor\na,600,500\nb,400,500\n";
 
-/// The line about a file of studies that nothing comes of.
-fn rejected(text: &str) -> String {
+/// The line about a file of studies that nothing comes of, which says this.
+fn rejected(text: &str, expected: &str) -> String {
     let desk = Desk::new();
     desk.file("c.csv", TABLE);
     desk.file("s.toml", text);
     let line = desk.rejected(1, "run s.toml");
-    assert!(line.starts_with("s.toml: "), "{line}");
+    assert!(line.starts_with("s.toml: ") && line.contains(expected), "{text}: {line}");
     line
 }
 
@@ -62,8 +62,7 @@ fn no_value_is_ignored() {
         ("quiet = true", "found the option `quiet`, expected --quiet of `leakbound run`"),
         ("format = 'csv'", "found `format` alone, expected the form of a file, with `output`"),
     ] {
-        let line = rejected(&format!("{EXACT}{option}\n"));
-        assert!(line.contains(expected), "{option}: {line}");
+        let line = rejected(&format!("{EXACT}{option}\n"), expected);
         // Which study it is, where the option is known to be one.
         assert!(line.contains("study `votes` from line 1: ") || line.starts_with("s.toml: line "), "{option}: {line}");
     }
@@ -74,8 +73,8 @@ fn no_value_is_ignored() {
         ("claim-mu = nan", "mu = NaN is not in [0, inf)"),
         ("pilot-fraction = nan", "pilot fraction = NaN is not in (0, 1)"),
     ] {
-        let line = rejected(&format!("{COUNTS}{option}\n"));
-        assert!(line.contains("study `audit counts 1` from line 1: ") && line.contains(expected), "{option}: {line}");
+        let line = rejected(&format!("{COUNTS}{option}\n"), expected);
+        assert!(line.contains("study `audit counts 1` from line 1: "), "{option}: {line}");
     }
 }
 
@@ -94,10 +93,8 @@ fn values_that_can_be_used_are() {
     let [first, second] = [0, 1].map(|study| &document["studies"][study]);
     assert_eq!((&first["outcome"], &second["outcome"]), (&"passed".into(), &"refuted".into()));
     assert_eq!(first["document"]["claims"].as_array().unwrap().len(), 3);
-    assert_eq!(
-        (&second["name"], &second["document"]["options"]["trade_off"]),
-        (&"of \"quotes\" and ü".into(), &false.into())
-    );
+    assert_eq!(second["name"], "of \"quotes\" and ü");
+    assert_eq!(second["document"]["options"]["trade_off"], false);
 }
 
 /// A seed that is given overrules a scenario's, and 0 is one.
@@ -140,15 +137,13 @@ fn files_of_studies_are_whole() {
         ("[[study]]\nCommand = 'exact'\n", "a study without `command`"),
         ("[[study]]\ncommand = 'exact'\ncommand = 'exact'\n", "line 3: found duplicate key"),
     ] {
-        let line = rejected(text);
-        assert!(line.contains(expected), "{text}: {line}");
+        rejected(text, expected);
     }
-    let twice = EXACT.replace("'votes'", "\"votes\"");
-    let line = rejected(&format!("{EXACT}{twice}"));
-    assert!(line.contains("line 7: found the name `votes` a second time, first in line 1"), "{line}");
+    let twice = EXACT.to_owned() + &EXACT.replace("'votes'", "\"votes\"");
+    rejected(&twice, "line 7: found the name `votes` a second time, first in line 1");
     // Also where one has no name of its own.
-    let line = rejected(&format!("{}[[study]]\ncommand = 'exact'\n", EXACT.replace("'votes'", "'exact 2'")));
-    assert!(line.contains("found the name `exact 2` a second time"), "{line}");
+    let unnamed = EXACT.replace("'votes'", "'exact 2'") + "[[study]]\ncommand = 'exact'\n";
+    rejected(&unnamed, "found the name `exact 2` a second time");
 }
 
 #[cfg(unix)]
@@ -164,39 +159,32 @@ fn no_result_replaces_another() {
     let fails = |text: &str, words: &str, expected: &str| {
         desk.file("s.toml", text);
         let before = desk.names();
-        let ran = desk.run(&format!("run s.toml {words}"));
-        let line = ran.line(1);
+        let line = desk.run(&format!("run s.toml {words}")).line(1);
         assert!(line.contains(expected), "{text}: {line}");
         assert_eq!(desk.names(), before, "{text}");
     };
-    for (first, other, expected) in [
-        ("output = 'a'", "output = 'a'", "which is `output` of study `one`, expected a file of its own"),
-        ("output = 'a'", "output = './a'", "which is `output` of study `one`"),
-        ("output = 'a'", "output = 'sub/../a'", "which is `output` of study `one`"),
-        ("output = 'gone/a'", "output = 'gone/./a'", "which is `output` of study `one`"),
-        ("output = 'a'", "report = 'a'", "which is `output` of study `one`"),
-        ("report = 'a.html'", "report = 'a.html'", "which is `report` of study `one`"),
-        (
-            "report = 'a.html'\nfigures = 'figures'",
-            "report = 'sub/a.html'\nfigures = './figures'",
-            "which is `figures` of study `one`",
-        ),
-        ("output = 'sub/a'", "output = 'link/a'", "which is `output` of study `one`"),
+    for (first, other, option) in [
+        ("output = 'a'", "output = 'a'", "output"),
+        ("output = 'a'", "output = './a'", "output"),
+        ("output = 'a'", "output = 'sub/../a'", "output"),
+        ("output = 'gone/a'", "output = 'gone/./a'", "output"),
+        ("output = 'a'", "report = 'a'", "output"),
+        ("report = 'a.html'", "report = 'a.html'", "report"),
+        ("report = 'a.html'\nfigures = 'figures'", "report = 'sub/a.html'\nfigures = './figures'", "figures"),
+        ("output = 'sub/a'", "output = 'link/a'", "output"),
     ] {
         // Each line of the first study moves the second.
         let second = format!("study `two` from line {}: found ", 8 + first.matches('\n').count());
         fails(&pair(first, other), "", &second);
-        fails(&pair(first, other), "", expected);
+        let of_first = format!("which is `{option}` of study `one`, expected a file of its own");
+        fails(&pair(first, other), "", &of_first);
     }
     fails(&study("one", "output = 's.toml'"), "", "`output = s.toml`, which is the file of studies itself");
     fails(&study("one", "output = 'a'\nreport = 'a'"), "", "which is `output` of study `one`");
     fails(&format!("{COUNTS}output = './c.csv'\n"), "", "which is `file` of study `audit counts 1`");
     fails(&format!("{COUNTS}{}", study("two", "output = 'c.csv'")), "", "which is `file` of study `audit counts 1`");
-    fails(
-        &study("one", "output = 'a'"),
-        "--output a",
-        "a: --output: found `output` of study `one`, expected another file",
-    );
+    let output = "a: --output: found `output` of study `one`, expected another file";
+    fails(&study("one", "output = 'a'"), "--output a", output);
     fails(&study("one", "report = 'a'"), "--report ./a", "--report: found `report` of study `one`");
     // What one study writes another may read, and a device takes it all.
     let simulated = "samples = 1000\nmodel = 'prompt-pate'\nnoise = 'gaussian:2'\nhistogram = [3, 1]\nhistogram_neighbor = [2, 2]\n";
@@ -221,15 +209,13 @@ fn a_file_that_runs_itself_is_rejected() {
     desk.file("a.toml", format!("{EXACT}output = 'a.txt'\n{}", run("b.toml")));
     desk.file("b.toml", run("c.toml"));
     desk.file("c.toml", run("a.toml"));
-    let line = desk.rejected(1, "run a.toml");
-    assert!(line.starts_with("c.toml: study `run 1` from line 1: found the file a.toml"), "{line}");
+    desk.is_rejected_as(1, "run a.toml", "c.toml: study `run 1` from line 1: found the file a.toml");
     // A chain that is long enough for any use.
     for file in 0..20 {
         desk.file(&format!("{file}.toml"), run(&format!("{}.toml", file + 1)));
     }
     desk.file("20.toml", EXACT);
-    let line = desk.rejected(1, "run 0.toml");
-    assert!(line.contains("expected at most 16 files, each run by the one before it"), "{line}");
+    desk.is_rejected(1, "run 0.toml", "expected at most 16 files, each run by the one before it");
     desk.stdout("run 10.toml");
     // A result that another file's study writes, too, and a file that is wrong.
     desk.file("a.toml", format!("{EXACT}output = 'a.txt'\n{}", run("b.toml")));
@@ -272,22 +258,15 @@ fn documents_that_are_repeated_are_read_whole() {
     desk.stdout("audit counts c.csv --orders 2 --claim-rdp 2:9 --format json --output d.json");
     let document = desk.text("d.json");
     assert!(desk.stdout("rerun d.json").contains("\nidentical: all "));
+    let claim = "\"claim_epsilon\": null";
     for (from, to, expected) in [
         ("\"orders\"", "\"orders\": [2.0], \"orders\"", "duplicate key `orders`"),
         ("\"seed\": 0", "\"seed\": 0, \"seed\": 1", "duplicate key `seed`, expected each key once"),
-        ("\"claim_epsilon\": null", "\"claim_epsilon\": []", "`claim_epsilon = []`, which is not"),
-        ("\"claim_epsilon\": null", "\"claim_epsilon\": {}", "`claim_epsilon = {}`, which is not"),
-        ("\"claim_epsilon\": null", "\"claim_epsilon\": false", "`claim_epsilon = false`, which is not"),
-        (
-            "\"claim_epsilon\": null",
-            "\"claim_epsilon\": null, \"claim-epsilon\": 9",
-            "the option `claim_epsilon` a second time",
-        ),
-        (
-            "\"claim_epsilon\": null",
-            "\"claim_epsilon\": null, \"claims\": null",
-            "the option `claims`, which it does not have",
-        ),
+        (claim, "\"claim_epsilon\": []", "`claim_epsilon = []`, which is not"),
+        (claim, "\"claim_epsilon\": {}", "`claim_epsilon = {}`, which is not"),
+        (claim, "\"claim_epsilon\": false", "`claim_epsilon = false`, which is not"),
+        (claim, &format!("{claim}, \"claim-epsilon\": 9"), "the option `claim_epsilon` a second time"),
+        (claim, &format!("{claim}, \"claims\": null"), "the option `claims`, which it does not have"),
         ("\"trade_off\": false", "\"trade_off\": \"no\"", "which is not true or false"),
         ("\"command\": \"audit counts\"", "\"command\": \"exact\"", "which it does not have"),
     ] {

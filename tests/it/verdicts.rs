@@ -132,10 +132,8 @@ fn underflow_hides_no_epsilon() {
         assert_eq!(study(pair(), 1.01 * truth).run(&unwatched).unwrap().verdict(), Verdict::Passed, "{mechanism}");
         if !moved {
             let all = study(Searched::All(Adjacency::Moved.into()), 0.99 * truth).run(&unwatched).unwrap();
-            assert!(
-                all.verdict() == Verdict::Refuted && all.epsilon[0].epsilon_reverse.0 >= 0.999 * found,
-                "{mechanism}"
-            );
+            let epsilon = all.epsilon[0].epsilon_reverse.0;
+            assert!(all.verdict() == Verdict::Refuted && epsilon >= 0.999 * found, "{mechanism}");
         }
     }
 }

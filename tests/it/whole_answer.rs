@@ -9,6 +9,7 @@ use leakbound::distribution::OutcomeDistribution;
 use leakbound::divergence::{epsilon_at_delta, renyi_divergence};
 use leakbound::quantity::{Delta, FailureProbability, Order};
 use leakbound::simulate::{Simulation, sample_distributions};
+use leakbound_validation::audit_cases::plan;
 use rayon::prelude::*;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -29,15 +30,9 @@ fn is_wrong(seed: u64, query: u64, budget: &FailureBudget) -> bool {
     let [p, q] = distributions(query);
     let simulation = Simulation::new(20_000).unwrap().seed(seed).query(query);
     let counts: PairedCounts = sample_distributions(&p, &q, simulation).unwrap();
-    let plan = AuditPlan {
-        orders: [2.0, 8.0, 64.0].map(|order| Order::new(order).unwrap()).to_vec(),
-        delta: Delta::new(1e-3).unwrap(),
-        failure: budget.share(),
-        methods: METHODS.to_vec(),
-        directions: Direction::BOTH.to_vec(),
-        seed,
-        resamples: 100,
-    };
+    let plan = plan([2.0, 8.0, 64.0].map(|order| Order::new(order).unwrap()).to_vec(), METHODS.to_vec()).unwrap();
+    let (delta, failure) = (Delta::new(1e-3).unwrap(), budget.share());
+    let plan = AuditPlan { delta, failure, seed, resamples: 100, ..plan };
     let guide =
         Guide::from_distributions(&p, &q, &plan.orders, &plan.directions, SetSource::ExactDistribution).unwrap();
     let audit = audit_counts(&counts, &guide, &plan).unwrap();

@@ -1,9 +1,11 @@
 //! Pairs of distributions that the audits of this package are tried on.
 
 use leakbound::Result;
+use leakbound::audit::{AuditPlan, Method};
+use leakbound::bound::Direction;
 use leakbound::distribution::{Noise, OutcomeDistribution, noisy_argmax_distribution};
 use leakbound::histogram::VoteHistogram;
-use leakbound::quantity::NoiseScale;
+use leakbound::quantity::{Delta, FailureProbability, NoiseScale, Order};
 
 /// Votes, votes of the neighbor, and the standard deviation of the Gaussian noise.
 #[derive(Debug, Clone, Copy)]
@@ -33,6 +35,25 @@ pub const TEN: AuditCase = AuditCase {
     neighbor: &[69, 67, 40, 30, 20, 10, 6, 4, 3, 1],
     sigma: 40.0,
 };
+
+/// The failure probability of every audit.
+pub const FAILURE: f64 = 0.05;
+
+/// A plan of both directions at δ = 0, with seed 0 and 1000 resamples.
+///
+/// # Errors
+/// None.
+pub fn plan(orders: Vec<Order>, methods: Vec<Method>) -> Result<AuditPlan> {
+    Ok(AuditPlan {
+        orders,
+        delta: Delta::new(0.0)?,
+        failure: FailureProbability::new(FAILURE)?,
+        methods,
+        directions: Direction::BOTH.to_vec(),
+        seed: 0,
+        resamples: 1000,
+    })
+}
 
 impl AuditCase {
     /// The distributions of both worlds.

@@ -1,6 +1,6 @@
 //! Figures 2 and 6 of Chadha et al. (2024), drawn again with every method.
 
-use crate::audit_cases::{AuditCase, FIGURE_6, FIVE};
+use crate::audit_cases::{AuditCase, FAILURE, FIGURE_6, FIVE, plan};
 use crate::experiment::Report;
 use leakbound::Result;
 use leakbound::accountant::{gnmax_data_dependent, gnmax_data_independent, log_flip_probability};
@@ -8,11 +8,10 @@ use leakbound::audit::{AuditPlan, Bounded, Guide, Method, SetSource, audit_count
 use leakbound::bound::{Direction, Validity};
 use leakbound::divergence::renyi_divergence;
 use leakbound::histogram::VoteHistogram;
-use leakbound::quantity::{Delta, FailureProbability, NoiseScale, Order};
+use leakbound::quantity::{NoiseScale, Order};
 use leakbound::report::{Axis, Curves, Series, SeriesKind};
 use leakbound::simulate::{Simulation, sample_distributions};
 
-const FAILURE: f64 = 0.05;
 const ORDERS: [f64; 20] =
     [1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 12.0, 16.0, 20.0, 24.0, 32.0, 40.0, 48.0, 56.0, 64.0];
 /// Outputs per world of figure 2, and of figure 6.
@@ -48,15 +47,8 @@ pub fn report() -> Report {
 fn figure(report: &mut Report, number: u32, case: &AuditCase, samples: u64, methods: &[Method]) -> Result<()> {
     let [p, q] = case.distributions()?;
     let orders = ORDERS.iter().map(|&a| Order::new(a)).collect::<Result<Vec<_>>>()?;
-    let plan = AuditPlan {
-        orders: orders.clone(),
-        delta: Delta::new(0.0)?,
-        failure: FailureProbability::new(FAILURE)?,
-        methods: methods.to_vec(),
-        directions: vec![Direction::Forward],
-        seed: SEED,
-        resamples: 10_000,
-    };
+    let plan = plan(orders.clone(), methods.to_vec())?;
+    let plan = AuditPlan { directions: vec![Direction::Forward], seed: SEED, resamples: 10_000, ..plan };
     let guide = Guide::from_distributions(&p, &q, &orders, &plan.directions, SetSource::ExactDistribution)?;
     let counts = sample_distributions(&p, &q, Simulation::new(samples)?.seed(SEED))?;
     let audit = audit_counts(&counts, &guide, &plan)?;

@@ -177,25 +177,17 @@ fn zoo(report: &mut Report) {
     report.claim(median <= HALF, format!("median runs of each world, search included: {median} (at most {HALF})"));
     report.line(format!("{wrong_whole} of {wrong} refuted with {WHOLE} runs of each world"));
     let cases = shrunk.iter().filter(|shrunk| **shrunk).count();
-    report.claim(
-        10 * cases >= 9 * shrunk.len(),
-        format!(
-            "{cases} of {} counterexamples were made smaller and passed a test on fresh outputs (at least 90 %)",
-            shrunk.len()
-        ),
+    let line = format!(
+        "{cases} of {} counterexamples were made smaller and passed a test on fresh outputs (at least 90 %)",
+        shrunk.len()
     );
-    let allowed = |refuted: u64| clopper_pearson_low(refuted, right[0]) <= FAILURE;
-    report.claim(
-        allowed(right[1]) && allowed(right[2]),
-        format!("right mechanisms refuted: {} and {} of {}", right[1], right[2], right[0]),
-    );
+    report.claim(10 * cases >= 9 * shrunk.len(), line);
+    let allowed = |refuted: u64| interval(refuted, right[0])[0] <= FAILURE;
+    let line = format!("right mechanisms refuted: {} and {} of {}", right[1], right[2], right[0]);
+    report.claim(allowed(right[1]) && allowed(right[2]), line);
 }
 
-/// The lower end of a 99 % interval.
-fn clopper_pearson_low(count: u64, trials: u64) -> f64 {
-    interval(count, trials)[0]
-}
-
+/// The ends of a 99 % interval.
 pub(crate) fn interval(count: u64, trials: u64) -> [f64; 2] {
     let found =
         BinomialCounts::new(count, trials).and_then(|counts| clopper_pearson(counts, FailureProbability::new(0.01)?));
@@ -254,11 +246,10 @@ fn false_claims(report: &mut Report) {
                     if index == 3 {
                         (bounds.claims.epsilon, bounds.claims.mu) = (None, leakbound::bound::Claimed::new(1.0).ok());
                     }
-                    let pairs =
-                        neighbor_pairs(Relation::Linf(1.0), &Dataset::of_numbers(&[0.0]), None).unwrap_or_default();
-                    let study =
-                        MechanismStudy { stop_early, seed, ..MechanismStudy::new(&source, pairs, bounds, RUNS) };
-                    study.run(&unwatched).is_ok_and(|answer| self::refuted(&answer))
+                    let study = MechanismStudy::new(&source, moved_by_one(), bounds, RUNS);
+                    MechanismStudy { stop_early, seed, ..study }
+                        .run(&unwatched)
+                        .is_ok_and(|answer| self::refuted(&answer))
                 })
                 .count() as u64;
             let all = AUDITS as u64 / 4;
@@ -269,19 +260,17 @@ fn false_claims(report: &mut Report) {
     }
 }
 
+/// The number 0 with the neighbors that are 1 away.
+fn moved_by_one() -> Vec<Pair> {
+    neighbor_pairs(Relation::Linf(1.0), &Dataset::of_numbers(&[0.0]), None).unwrap_or_default()
+}
+
 /// ε = 1, at this δ.
 fn claim(delta: f64) -> Bounds {
-    let quantities = || {
-        Ok::<_, leakbound::Error>((
-            Order::new(2.0)?,
-            Delta::new(delta)?,
-            FailureProbability::new(FAILURE)?,
-            Epsilon::new(1.0)?,
-        ))
-    };
-    let (order, delta, failure, epsilon) = quantities().expect("the numbers are legal");
-    let mut bounds = Bounds::new(vec![order], delta, failure);
-    bounds.claims.epsilon = Some((epsilon, delta));
+    let delta = Delta::new(delta).expect("a delta");
+    let failure = FailureProbability::new(FAILURE).expect("a probability");
+    let mut bounds = Bounds::new(vec![Order::new(2.0).expect("an order")], delta, failure);
+    bounds.claims.epsilon = Some((Epsilon::new(1.0).expect("an epsilon"), delta));
     bounds
 }
 
@@ -309,23 +298,19 @@ fn tightness(report: &mut Report) {
         let proved =
             study.run(&unwatched).map(|answer| answer.bounds.iter().map(|row| row.rdp_lower.0).fold(0.0, f64::max));
         let proved = proved.unwrap_or(0.0);
-        report.claim(
-            proved >= wanted && proved <= 1.0,
-            format!(
-                "N(mu, I) in {dimensions} dimensions, D_2 = 1: {proved:.4} proved (at least {wanted}), {:.1} s",
-                start.elapsed().as_secs_f64()
-            ),
+        let line = format!(
+            "N(mu, I) in {dimensions} dimensions, D_2 = 1: {proved:.4} proved (at least {wanted}), {:.1} s",
+            start.elapsed().as_secs_f64()
         );
+        report.claim(proved >= wanted && proved <= 1.0, line);
     }
     let source = of_function("Laplace", |sum, stream| Output::Number(rounded(sum + laplace(stream))));
     let study = MechanismStudy { seed: 1, ..MechanismStudy::new(&source, pairs(), claim(0.0), WHOLE) };
     let proved =
         study.run(&unwatched).map(|answer| answer.epsilon.iter().map(|row| row.epsilon_lower.0).fold(0.0, f64::max));
     let proved = proved.unwrap_or(0.0);
-    report.claim(
-        (0.9..=1.0).contains(&proved),
-        format!("Laplace noise of scale 1: epsilon {proved:.4} of 1 proved at delta 0 (at least 0.9)"),
-    );
+    let line = format!("Laplace noise of scale 1: epsilon {proved:.4} of 1 proved at delta 0 (at least 0.9)");
+    report.claim((0.9..=1.0).contains(&proved), line);
 }
 
 /// How much longer an audit takes than the audited program, of which each output takes 10 us.
@@ -359,10 +344,10 @@ fn overhead(report: &mut Report) {
     let mut found: Vec<f64> = (0..5).filter_map(|_| round()).collect();
     found.sort_by(f64::total_cmp);
     let [least, median] = [0, 2].map(|place| 100.0 * found.get(place).copied().unwrap_or(f64::NAN));
-    report.claim(
-        median <= 20.0,
-        format!("a Python program that takes 10 us for an output: an audit of {WHOLE} runs of each world takes {median:.0} % longer than the program alone, median of 5 rounds by turns, {least:.0} % at least (at most 20 %)"),
+    let line = format!(
+        "a Python program that takes 10 us for an output: an audit of {WHOLE} runs of each world takes {median:.0} % longer than the program alone, median of 5 rounds by turns, {least:.0} % at least (at most 20 %)"
     );
+    report.claim(median <= 20.0, line);
 }
 
 /// The most memory that this process has used since it was asked last, in MiB; none where the system does not say.
@@ -380,9 +365,8 @@ fn memory(report: &mut Report) {
             let number = |_| sum + Distribution::<f64>::sample(&StandardNormal, stream);
             Output::Vector((0..10).map(number).collect())
         });
-        let pairs = neighbor_pairs(Relation::Linf(1.0), &Dataset::of_numbers(&[0.0]), None).unwrap_or_default();
         peak_memory()?;
-        MechanismStudy::new(&source, pairs, claim(1e-5), runs).run(&unwatched).ok()?;
+        MechanismStudy::new(&source, moved_by_one(), claim(1e-5), runs).run(&unwatched).ok()?;
         peak_memory()
     };
     match (audited(10 * WHOLE), audited(100 * WHOLE)) {

@@ -134,10 +134,8 @@ fn recorded(report: &mut Report, sigma: f64) -> Result<()> {
         report.line(format!("      terms of degree {degree}, relative to each probability: {}", summary(sizes)));
     }
     report.line(format!("      last degree: {}", summary(std::mem::take(&mut found.degrees))));
-    report.claim(
-        found.remainders.iter().all(|&remainder| remainder < 1e-8),
-        format!("the remainder of the series is below 1e-8: {}", summary(found.remainders)),
-    );
+    let small = found.remainders.iter().all(|&remainder| remainder < 1e-8);
+    report.claim(small, format!("the remainder of the series is below 1e-8: {}", summary(found.remainders)));
     report.line(format!(
         "      D_2 of the mean voter's multinomial distribution is off by: {}",
         summary(found.mean_distribution)
@@ -146,14 +144,13 @@ fn recorded(report: &mut Report, sigma: f64) -> Result<()> {
         "      relative standard error of D_2 by {DRAWS} Rao-Blackwell draws: {}",
         summary(found.relative_errors)
     ));
-    report.claim(
-        found.standard_errors_off.iter().all(|&off| off < STANDARD_ERRORS),
-        format!(
-            "{} estimates (p, q, q - p, D_2, D_10) within {STANDARD_ERRORS} standard errors of the series: {}",
-            found.standard_errors_off.len(),
-            summary(found.standard_errors_off)
-        ),
+    let within = found.standard_errors_off.iter().all(|&off| off < STANDARD_ERRORS);
+    let line = format!(
+        "{} estimates (p, q, q - p, D_2, D_10) within {STANDARD_ERRORS} standard errors of the series: {}",
+        found.standard_errors_off.len(),
+        summary(found.standard_errors_off)
     );
+    report.claim(within, line);
     report.line(format!(
         "      {:.1} ms for both distributions by the series, {:.0} ms for {DRAWS} draws",
         1e3 * found.seconds[0] / count,
@@ -175,27 +172,25 @@ fn pate(report: &mut Report) -> Result<()> {
     let order = Order::new(2.0)?;
     let reverse = estimates.renyi(Direction::Reverse, order);
     let off = (reverse.value - renyi_divergence(&neighbor, &distribution, order)?) / reverse.standard_error;
-    report.claim(
-        off.abs() < STANDARD_ERRORS,
-        format!(
-            "PATE, k = 250, C = 10: D_2 {off:.2} standard errors off, relative standard error {:.1e}, {:.0} ms",
-            reverse.standard_error / reverse.value,
-            1e3 * seconds
-        ),
+    let line = format!(
+        "PATE, k = 250, C = 10: D_2 {off:.2} standard errors off, relative standard error {:.1e}, {:.0} ms",
+        reverse.standard_error / reverse.value,
+        1e3 * seconds
     );
+    report.claim(off.abs() < STANDARD_ERRORS, line);
     Ok(())
 }
 
 /// Compares.
 #[must_use]
 pub fn report() -> Report {
-    let mut report = Report::new(format!(
+    let setting = format!(
         "CaPC on the 60 adversarial queries of data/fashion_votes.npz, each with a naturally and a wrongly labeled \
          point; {DRAWS} draws, seed {SEED}; all comparisons together raise a false alarm with probability 2e-3"
-    ));
-    let done = recorded(&mut report, 40.0).and_then(|()| recorded(&mut report, 20.0)).and_then(|()| pate(&mut report));
-    if let Err(error) = done {
-        report.claim(false, error.to_string());
-    }
-    report
+    );
+    Report::filled(setting, |report| {
+        recorded(report, 40.0)?;
+        recorded(report, 20.0)?;
+        pate(report)
+    })
 }

@@ -1,6 +1,6 @@
 //! Coverage: in how many simulated audits is any bound of a method above the truth?
 
-use crate::audit_cases::{AuditCase, FIGURE_6, FIVE, TEN, TIE};
+use crate::audit_cases::{AuditCase, FAILURE, FIGURE_6, FIVE, TEN, TIE, plan};
 use crate::experiment::Report;
 use crate::multinomial;
 use leakbound::Result;
@@ -8,13 +8,11 @@ use leakbound::audit::{AuditPlan, Bounded, Guide, Method, SetSource, audit_count
 use leakbound::bound::{Direction, Validity};
 use leakbound::distribution::OutcomeDistribution;
 use leakbound::divergence::{hockey_stick, renyi_divergence};
-use leakbound::quantity::{Delta, Epsilon, FailureProbability, Order};
+use leakbound::quantity::{Delta, Epsilon, Order};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
-/// The failure probability of every audit.
-pub const FAILURE: f64 = 0.05;
 /// The orders of every audit.
 pub const ORDERS: [f64; 4] = [1.5, 2.0, 10.0, 64.0];
 /// The δ of the ε bounds.
@@ -175,15 +173,8 @@ fn audit(case: &Case, truth: &Truth, methods: &[Method], seed: u64) -> Result<Ve
         for (index, delta) in DELTAS.into_iter().enumerate() {
             // Rényi bounds know no δ: once is enough.
             let wanted = |method: &Method| index == 0 || method.bounds() == Bounded::Epsilon;
-            let plan = AuditPlan {
-                orders: truth.orders.clone(),
-                delta: Delta::new(delta)?,
-                failure: FailureProbability::new(FAILURE)?,
-                methods: methods.iter().copied().filter(wanted).collect(),
-                directions: Direction::BOTH.to_vec(),
-                seed,
-                resamples: RESAMPLES,
-            };
+            let plan = plan(truth.orders.clone(), methods.iter().copied().filter(wanted).collect())?;
+            let plan = AuditPlan { delta: Delta::new(delta)?, seed, resamples: RESAMPLES, ..plan };
             let result = audit_counts(bounded, &guide, &plan)?;
             for &method in &plan.methods {
                 if result.skipped.iter().any(|skipped| skipped.method == method) {

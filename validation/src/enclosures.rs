@@ -212,10 +212,9 @@ pub fn check(cases: u64) -> std::result::Result<Report, (String, Error)> {
         let (checked, narrow) = of_kind().fold((0, 0), |sum, seen| (sum.0 + seen.checked, sum.1 + seen.narrow));
         let outside: Vec<&String> = of_kind().flat_map(|seen| &seen.outside).collect();
         let share = 100.0 * narrow as f64 / checked as f64;
-        report.claim(
-            outside.is_empty(),
-            format!("{name:<12} {checked:>8} enclosures, {} without the truth, {share:.1}% narrow", outside.len()),
-        );
+        let line =
+            format!("{name:<12} {checked:>8} enclosures, {} without the truth, {share:.1}% narrow", outside.len());
+        report.claim(outside.is_empty(), line);
         outside.iter().take(10).for_each(|case| report.line(format!("      {case}")));
     }
     Ok(report)

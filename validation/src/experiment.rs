@@ -1,6 +1,6 @@
 //! What an experiment is and what it hands back.
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -46,6 +46,16 @@ impl Report {
         let setting = setting.into();
         println!("{setting}");
         Self { setting, lines: Vec::new(), verdict: Verdict::Pass, figures: Vec::new() }
+    }
+
+    /// A report of what may end in an error, which is a claim that fails.
+    #[must_use]
+    pub fn filled<E: Display>(setting: impl Into<String>, fill: impl FnOnce(&mut Self) -> Result<(), E>) -> Self {
+        let mut report = Self::new(setting);
+        if let Err(error) = fill(&mut report) {
+            report.claim(false, error.to_string());
+        }
+        report
     }
 
     /// Adds a line of figures without a claim.

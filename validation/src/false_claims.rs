@@ -263,15 +263,12 @@ fn mu_of(epsilon: f64, delta: Delta) -> Result<f64> {
 /// The experiment.
 #[must_use]
 pub fn report() -> Report {
-    let mut report = Report::new(format!(
+    let setting = format!(
         "{CANARIES} canaries in or out by fair coins, failure probability {FAILURE}, seed {SEED}: noise N(0, 1) in {REPETITIONS} \
          audits at δ = 0, then known leakage in {KNOWN_REPETITIONS} audits each. A practice labeled finite-sample passes with \
          at most 5 % of wrong audits and three standard errors."
-    ));
-    if let Err(error) = fill(&mut report) {
-        report.claim(false, error.to_string());
-    }
-    report
+    );
+    Report::filled(setting, fill)
 }
 
 fn fill(report: &mut Report) -> Result<()> {
@@ -302,10 +299,8 @@ fn fill(report: &mut Report) -> Result<()> {
                 let of = truth[usize::from(row.quantity == "μ")];
                 let share =
                     if of.is_finite() { format!("{:>5.1} % of {of:.4}", 100.0 * row.mean / of) } else { String::new() };
-                report.claim(
-                    row.wrong as f64 <= most_wrong(KNOWN_REPETITIONS),
-                    format!("{:<28} {}  {:>4}  {:>7.4}  {share}", row.name, row.quantity, row.wrong, row.mean),
-                );
+                let line = format!("{:<28} {}  {:>4}  {:>7.4}  {share}", row.name, row.quantity, row.wrong, row.mean);
+                report.claim(row.wrong as f64 <= most_wrong(KNOWN_REPETITIONS), line);
             }
         }
     }

@@ -76,14 +76,11 @@ impl Runs<'_> {
 /// each.
 #[must_use]
 pub fn compare(program: &Path, folder: &Path, kills: u32) -> Report {
-    let mut report = Report::new(format!(
+    let setting = format!(
         "at least {kills} kills (SIGKILL) at random moments, seed {SEED}, each followed by --resume: counts against those \
          of a simulation that is left alone"
-    ));
-    if let Err(error) = attempt(program, folder, kills, &mut report) {
-        report.claim(false, error);
-    }
-    report
+    );
+    Report::filled(setting, |report| attempt(program, folder, kills, report))
 }
 
 fn attempt(program: &Path, folder: &Path, kills: u32, report: &mut Report) -> Result<(), String> {

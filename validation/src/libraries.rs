@@ -183,12 +183,10 @@ pub fn report() -> Report {
     }
     let Tally { stand, faults, binary_places } = tally;
     let all = stand + faults + binary_places;
-    report.claim(
-        all > 0,
-        format!(
-            "{all} audits: {stand} claims stand, {faults} are refuted for a fault that libraries.toml names, \
+    let line = format!(
+        "{all} audits: {stand} claims stand, {faults} are refuted for a fault that libraries.toml names, \
              {binary_places} by the last binary places of the outputs"
-        ),
     );
+    report.claim(all > 0, line);
     report
 }

@@ -216,6 +216,10 @@ mod tests {
     use super::*;
     use leakbound::interval::katz_log_lower;
 
+    fn counts(successes: u64, trials: u64) -> BinomialCounts {
+        BinomialCounts::new(successes, trials).unwrap()
+    }
+
     #[test]
     fn extremes_are_numbers() {
         let one = CanaryScores::new(vec![1.0], vec![0.0]).unwrap();
@@ -260,7 +264,7 @@ mod tests {
             for (l, m) in [(0, 1), (1, 1), (0, large), (1, large), (large, large)] {
                 for f in [1e-300, 0.05, 0.5, 0.999] {
                     let failure = FailureProbability::new(f).unwrap();
-                    let (p, q) = (BinomialCounts::new(k, n).unwrap(), BinomialCounts::new(l, m).unwrap());
+                    let (p, q) = (counts(k, n), counts(l, m));
                     for limit in [bailey_lower(p, q, failure), inverse_sinh_lower(p, q, failure)] {
                         assert!(!limit.is_nan() && limit < f64::INFINITY, "{k}/{n} {l}/{m} {f}: {limit}");
                         assert!(k > 0 || limit == f64::NEG_INFINITY);
@@ -275,10 +279,7 @@ mod tests {
     fn limits_of_large_counts_agree() {
         let failure = FailureProbability::new(0.05).unwrap();
         for scale in [100u64, 10_000, 1_000_000] {
-            let (p, q) = (
-                BinomialCounts::new(40 * scale, 100 * scale).unwrap(),
-                BinomialCounts::new(20 * scale, 100 * scale).unwrap(),
-            );
+            let (p, q) = (counts(40 * scale, 100 * scale), counts(20 * scale, 100 * scale));
             let katz = katz_log_lower(p, q, Delta::new(0.0).unwrap(), failure);
             for limit in [bailey_lower(p, q, failure), inverse_sinh_lower(p, q, failure)] {
                 assert!((limit - katz).abs() < 1.0 / scale as f64, "{scale}: {limit} {katz}");
@@ -293,7 +294,7 @@ mod tests {
         for ([k, n], [l, m]) in
             [([90u64, 110u64], [5u64, 80u64]), ([30, 200], [20, 100]), ([50, 50], [10, 40]), ([9, 20], [0, 30])]
         {
-            let found = bailey_lower(BinomialCounts::new(k, n).unwrap(), BinomialCounts::new(l, m).unwrap(), failure);
+            let found = bailey_lower(counts(k, n), counts(l, m), failure);
             let k = if k == n { n as f64 - 0.5 } else { k as f64 };
             let l = if l == 0 { 0.5 } else { l as f64 };
             let (a, b) = (1.0 / k - 1.0 / n as f64, 1.0 / l - 1.0 / m as f64);

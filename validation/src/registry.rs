@@ -490,21 +490,17 @@ pub fn check(effort: Effort) -> Report {
     report.claim(tallies.errors.is_empty(), format!("{} answers ended in an error", tallies.errors.len()));
     tallies.errors.iter().take(10).for_each(|error| report.line(format!("      {error}")));
     for (heading, tally) in &tallies.upper {
-        report.claim(
-            tally.broken.is_empty(),
-            format!("{heading:<72} {:>7} checked, exact/bound at most {:.6}", tally.checked, tally.tightest),
-        );
+        let line = format!("{heading:<72} {:>7} checked, exact/bound at most {:.6}", tally.checked, tally.tightest);
+        report.claim(tally.broken.is_empty(), line);
         tally.broken.iter().take(3).for_each(|broken| report.line(format!("      {broken}")));
     }
     let most = most_by_chance(tallies.answers);
-    report.claim(
-        tallies.wrong_answers < most,
-        format!(
-            "{} of {} answers have a lower bound above the exact value, {} numbers in all; chance alone reaches {most} with \
+    let line = format!(
+        "{} of {} answers have a lower bound above the exact value, {} numbers in all; chance alone reaches {most} with \
              probability below 1e-6 at failure probability {FAILURE} for an answer",
-            tallies.wrong_answers, tallies.answers, tallies.numbers
-        ),
+        tallies.wrong_answers, tallies.answers, tallies.numbers
     );
+    report.claim(tallies.wrong_answers < most, line);
     for name in accountant_names().iter().filter(|name| !name.starts_with("broken:")) {
         let accountant = accountant_of_name(name).expect("a name of the list");
         let cases = if accountant.precision() > 1e-8 { effort.verified.min(4) } else { effort.verified };

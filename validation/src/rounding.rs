@@ -365,16 +365,14 @@ pub fn report() -> Report {
          (reference/rounding.json, 120 digits): the largest relative error, and values on the wrong side of the exact one",
     );
     for (name, row) in rows() {
-        report.claim(
-            row.wrong.is_empty(),
-            format!(
-                "{name:<28} {:<8} {:>4} cases  worst relative error {:8.1e}  on the wrong side {}",
-                row.side.name(),
-                row.cases,
-                row.worst,
-                row.wrong.len(),
-            ),
+        let line = format!(
+            "{name:<28} {:<8} {:>4} cases  worst relative error {:8.1e}  on the wrong side {}",
+            row.side.name(),
+            row.cases,
+            row.worst,
+            row.wrong.len(),
         );
+        report.claim(row.wrong.is_empty(), line);
         report.line(format!("      worst at {}", row.at));
         for wrong in row.wrong {
             report.line(format!("      wrong: {wrong}"));

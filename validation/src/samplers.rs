@@ -1,6 +1,7 @@
 //! The samplers of the library on 10^9 draws: noise against its distribution, outcomes against exact distributions.
 
 use crate::experiment::Report;
+use crate::votes::{MARKED, P, parties};
 use leakbound::distribution::Noise;
 use leakbound::histogram::VoteHistogram;
 use leakbound::model::{CapcModel, PateModel, PrivateKnnModel, PromptPateModel, VoteModel};
@@ -70,10 +71,8 @@ fn noise(report: &mut Report, name: &str, below: impl Fn(f64) -> f64 + Sync, abo
     let deviation = (2.0 * (std::f64::consts::PI.powi(2) - 9.0) / 3.0 / count).sqrt();
     let normal = Normal::new(0.0, 1.0).expect("a distribution");
     let p = 2.0 * normal.cdf(-((mean - 1.0) / deviation).abs());
-    report.claim(
-        p > THRESHOLD,
-        format!("{name}: mean Anderson-Darling statistic {mean:.4} +- {deviation:.4}, p = {p:.3}"),
-    );
+    let line = format!("{name}: mean Anderson-Darling statistic {mean:.4} +- {deviation:.4}, p = {p:.3}");
+    report.claim(p > THRESHOLD, line);
     for index in 0..5 {
         let scale = 3.0 + index as f64;
         let found: u64 = blocks.iter().map(|(_, beyond)| beyond[index]).sum();
@@ -88,46 +87,18 @@ fn noise(report: &mut Report, name: &str, below: impl Fn(f64) -> f64 + Sync, abo
 
 /// Outcomes of every model in both worlds.
 fn outcomes(report: &mut Report) -> Result<()> {
-    let p = [0.30, 0.22, 0.13, 0.10, 0.08, 0.06, 0.05, 0.03, 0.02, 0.01];
-    let marked = [0.05, 0.05, 0.05, 0.05, 0.05, 0.05, 0.05, 0.05, 0.05, 0.55];
-    let histogram = |votes: [u64; 10]| VoteHistogram::new(votes.to_vec());
-    let rows: Vec<Vec<f64>> = (0..250)
-        .map(|party| {
-            let mut row = vec![0.0; 10];
-            row[party % 3] += 0.75;
-            row[party % 7] += 0.125;
-            row[party % 10] += 0.125;
-            row
-        })
-        .collect();
+    let votes = |votes: [u64; 10]| VoteHistogram::new(votes.to_vec());
+    let [before, after] = [[75, 55, 33, 25, 20, 15, 12, 8, 5, 2], [74, 55, 33, 25, 20, 15, 12, 8, 5, 3]].map(votes);
+    let fixed = VoteModel::from(PromptPateModel::new(before?, after?)?);
+    let neighbors = PrivateKnnModel::new(200, &P, &MARKED, 0.2, 9)?;
     let models: [(&str, VoteModel, &str); 7] = [
-        (
-            "fixed votes",
-            PromptPateModel::new(
-                histogram([75, 55, 33, 25, 20, 15, 12, 8, 5, 2])?,
-                histogram([74, 55, 33, 25, 20, 15, 12, 8, 5, 3])?,
-            )?
-            .into(),
-            "gaussian:40",
-        ),
-        (
-            "fixed votes",
-            PromptPateModel::new(
-                histogram([75, 55, 33, 25, 20, 15, 12, 8, 5, 2])?,
-                histogram([74, 55, 33, 25, 20, 15, 12, 8, 5, 3])?,
-            )?
-            .into(),
-            "laplace:20",
-        ),
-        ("pate, k = 250", PateModel::new(250, &p, &marked)?.into(), "gaussian:40"),
-        ("pate, 5 changed", PateModel::new(250, &p, &marked)?.with_changed_teachers(5)?.into(), "gaussian:40"),
-        ("capc, 250 parties", CapcModel::new(&rows, &marked)?.into(), "gaussian:40"),
-        ("private-knn, k = 200", PrivateKnnModel::new(200, &p, &marked, 0.2, 9)?.into(), "gaussian:30"),
-        (
-            "private-knn, 3 points",
-            PrivateKnnModel::new(200, &p, &marked, 0.2, 9)?.with_points(3)?.into(),
-            "gaussian:30",
-        ),
+        ("fixed votes", fixed.clone(), "gaussian:40"),
+        ("fixed votes", fixed, "laplace:20"),
+        ("pate, k = 250", PateModel::new(250, &P, &MARKED)?.into(), "gaussian:40"),
+        ("pate, 5 changed", PateModel::new(250, &P, &MARKED)?.with_changed_teachers(5)?.into(), "gaussian:40"),
+        ("capc, 250 parties", CapcModel::new(&parties(), &MARKED)?.into(), "gaussian:40"),
+        ("private-knn, k = 200", neighbors.clone().into(), "gaussian:30"),
+        ("private-knn, 3 points", neighbors.with_points(3)?.into(), "gaussian:30"),
     ];
     for (name, model, noise) in models {
         let noise: Noise = noise.parse()?;
@@ -137,10 +108,8 @@ fn outcomes(report: &mut Report) -> Result<()> {
             chi_square_p_value(counts.counts(), distributions[0].p())?,
             chi_square_p_value(counts.counts_neighbor(), distributions[1].p())?,
         ];
-        report.claim(
-            values[0] > THRESHOLD && values[1] > THRESHOLD,
-            format!("{name}, {noise}: chi-square p = {:.4} and {:.4}", values[0], values[1]),
-        );
+        let line = format!("{name}, {noise}: chi-square p = {:.4} and {:.4}", values[0], values[1]);
+        report.claim(values[0] > THRESHOLD && values[1] > THRESHOLD, line);
     }
     Ok(())
 }

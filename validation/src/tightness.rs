@@ -1,7 +1,7 @@
 //! How tight each method is: the share of the divergence that it certifies at the expected counts, and the samples that
 //! it takes for half and nine tenths.
 
-use crate::audit_cases::{AuditCase, FIGURE_6, FIVE, TEN, TIE};
+use crate::audit_cases::{AuditCase, FAILURE, FIGURE_6, FIVE, TEN, TIE, plan};
 use crate::experiment::Report;
 use leakbound::audit::{
     AuditPlan, Guide, Method, OutputSet, OutputSets, SetSource, audit_counts, expected_counts, samples_to_reach,
@@ -10,10 +10,9 @@ use leakbound::bound::Direction;
 use leakbound::counts::PairedCounts;
 use leakbound::distribution::OutcomeDistribution;
 use leakbound::divergence::{bernoulli_renyi, renyi_divergence};
-use leakbound::quantity::{Delta, FailureProbability, Order};
+use leakbound::quantity::Order;
 use leakbound::{Error, Result};
 
-const FAILURE: f64 = 0.05;
 /// Agreement with the printed figures, relative: they were made at counts that are not whole, with a normal quantile
 /// where ours are finite-sample limits.
 const TOLERANCE: f64 = 0.15;
@@ -55,15 +54,7 @@ const SHARED: [Method; 3] = [Method::TwoCutCorner, Method::TwoCutHalfSpace, Meth
 
 /// One method on one order, forward, with the exact distributions as guide.
 fn bound(distributions: &[OutcomeDistribution; 2], counts: &PairedCounts, method: Method, order: Order) -> Result<f64> {
-    let plan = AuditPlan {
-        orders: vec![order],
-        delta: Delta::new(0.0)?,
-        failure: FailureProbability::new(FAILURE)?,
-        methods: vec![method],
-        directions: vec![Direction::Forward],
-        seed: 0,
-        resamples: 1000,
-    };
+    let plan = AuditPlan { directions: vec![Direction::Forward], ..plan(vec![order], vec![method])? };
     let guide = match method {
         Method::KCutVariational | Method::KCutRegion => Guide::from_distributions(
             &distributions[0],
@@ -117,15 +108,12 @@ pub fn samples(case: &AuditCase, method: Method, share: f64) -> Result<Option<u6
 /// Prints all tables.
 #[must_use]
 pub fn report() -> Report {
-    let mut report = Report::new(format!(
+    let setting = format!(
         "Failure probability {FAILURE}, exact distributions as guide, counts at their expected values, forward; in brackets what \
          the notes print, agreement within {TOLERANCE}, or fewer \
          samples. Every method here is finite-sample"
-    ));
-    if let Err(error) = tables(&mut report) {
-        report.claim(false, error.to_string());
-    }
-    report
+    );
+    Report::filled(setting, tables)
 }
 
 fn tables(report: &mut Report) -> Result<()> {
@@ -150,10 +138,8 @@ fn tables(report: &mut Report) -> Result<()> {
     }
     let [paper, variational] = [samples(&TEN, Method::TwoCutPaper, 0.5)?, samples(&TEN, Method::KCutVariational, 0.5)?];
     let ratio = paper.zip(variational).map_or(f64::NAN, |(paper, sharp)| paper as f64 / sharp as f64);
-    report.claim(
-        ratio > 5e3,
-        format!("ten classes: two-cut-paper takes {ratio:.0} times the samples of k-cut-variational"),
-    );
+    let line = format!("ten classes: two-cut-paper takes {ratio:.0} times the samples of k-cut-variational");
+    report.claim(ratio > 5e3, line);
     report.line("");
     report.line("share of the divergence, orders 2/10");
     for (case, samples, printed) in &SHARES {

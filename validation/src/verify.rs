@@ -88,13 +88,11 @@ fn right(report: &mut Report) {
         total += cases;
         let (seconds, refuted) = (start.elapsed().as_secs_f64(), rounds.iter().any(Outcome::refuted));
         let close = close.map_or_else(|| "none".into(), |share| format!("{share:.6}"));
-        report.claim(
-            !refuted && cases >= CASES,
-            format!(
-                "{name}: {} in {cases} cases, {against_distributions} of them against exact distributions, {seconds:.0} s; largest exact/claimed Rényi divergence {close}",
-                if refuted { "refuted" } else { "not refuted" }
-            ),
+        let line = format!(
+            "{name}: {} in {cases} cases, {against_distributions} of them against exact distributions, {seconds:.0} s; largest exact/claimed Rényi divergence {close}",
+            if refuted { "refuted" } else { "not refuted" }
         );
+        report.claim(!refuted && cases >= CASES, line);
         rounds.iter().for_each(|outcome| refutations(report, outcome, ""));
     }
     report.line(format!("{total} cases in all"));
@@ -132,10 +130,8 @@ fn wrong(report: &mut Report) {
         let outcome = verify(&*accountant, &plan, &unwatched);
         let time = start.elapsed();
         let verdict = if outcome.invalid() { "refuted" } else { "not refuted" };
-        report.claim(
-            outcome.invalid() == control.invalid,
-            format!("broken:{}: {verdict} in {:.2} s: {}", control.name, time.as_secs_f64(), control.mistake),
-        );
+        let line = format!("broken:{}: {verdict} in {:.2} s: {}", control.name, time.as_secs_f64(), control.mistake);
+        report.claim(outcome.invalid() == control.invalid, line);
         let largest = outcome.of("rdp-covers-exact").and_then(|finding| finding.largest_share);
         match (control.invalid, largest) {
             (false, Some(share)) => {

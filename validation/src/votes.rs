@@ -29,39 +29,38 @@ pub fn report() -> Report {
             let sums = sums(&model, world);
             let smallest = sums.iter().map(|(p, _)| *p).fold(1.0, f64::min);
             let worst = sums.iter().find(|(p, _)| *p == smallest).map_or("", |(_, name)| name);
-            report.claim(
-                smallest > THRESHOLD,
-                format!("{name}, {world:?}: smallest of {} p-values {smallest:.5} ({worst})", sums.len()),
-            );
+            let line = format!("{name}, {world:?}: smallest of {} p-values {smallest:.5} ({worst})", sums.len());
+            report.claim(smallest > THRESHOLD, line);
         }
     }
     let p = joint().expect("the models are models");
-    report.claim(
-        p.iter().all(|&p| p > THRESHOLD),
-        format!("pate, k = 4, C = 3, whole histograms: p = {:.4} and {:.4}", p[0], p[1]),
-    );
+    let line = format!("pate, k = 4, C = 3, whole histograms: p = {:.4} and {:.4}", p[0], p[1]);
+    report.claim(p.iter().all(|&p| p > THRESHOLD), line);
     report
 }
 
-const P: [f64; 10] = [0.30, 0.22, 0.13, 0.10, 0.08, 0.06, 0.05, 0.03, 0.02, 0.01];
+pub(crate) const P: [f64; 10] = [0.30, 0.22, 0.13, 0.10, 0.08, 0.06, 0.05, 0.03, 0.02, 0.01];
 const SURE: [f64; 10] = [0.002, 0.0, 0.97, 0.01, 0.0, 0.008, 0.005, 0.003, 0.001, 0.001];
-const MARKED: [f64; 10] = [0.05, 0.05, 0.05, 0.05, 0.05, 0.05, 0.05, 0.05, 0.05, 0.55];
+pub(crate) const MARKED: [f64; 10] = [0.05, 0.05, 0.05, 0.05, 0.05, 0.05, 0.05, 0.05, 0.05, 0.55];
+
+/// What each of 250 parties votes, by its distribution over ten classes.
+pub(crate) fn parties() -> Vec<Vec<f64>> {
+    let party = |party: usize| {
+        let mut row = vec![0.0; 10];
+        row[party % 3] += 0.75;
+        row[party % 7] += 0.125;
+        row[party % 10] += 0.125;
+        row
+    };
+    (0..250).map(party).collect()
+}
 
 fn models() -> Result<Vec<(&'static str, VoteModel)>> {
-    let rows: Vec<Vec<f64>> = (0..250)
-        .map(|party| {
-            let mut row = vec![0.0; 10];
-            row[party % 3] += 0.75;
-            row[party % 7] += 0.125;
-            row[party % 10] += 0.125;
-            row
-        })
-        .collect();
     Ok(vec![
         ("pate, k = 250", PateModel::new(250, &P, &MARKED)?.into()),
         ("pate, k = 250, 5 changed, sure", PateModel::new(250, &SURE, &MARKED)?.with_changed_teachers(5)?.into()),
         ("pate, k = 10,000", PateModel::new(10_000, &P, &MARKED)?.into()),
-        ("capc, 250 parties", CapcModel::new(&rows, &MARKED)?.into()),
+        ("capc, 250 parties", CapcModel::new(&parties(), &MARKED)?.into()),
         ("private-knn, k = 200, 3 points", PrivateKnnModel::new(200, &P, &MARKED, 0.2, 9)?.with_points(3)?.into()),
     ])
 }

@@ -106,9 +106,8 @@ fn two_classes(case: &Case) -> Result<f64> {
         let (first, second) = if margin >= 1 { (margin as u64, 0) } else { (1, 1 + margin.unsigned_abs()) };
         let histogram = VoteHistogram::new(vec![first, second])?;
         let other = histogram.neighbor(Neighbor::Moved { from: 0, to: 1 })?;
-        let distributions =
+        let [p, q] =
             [histogram, other].map(|histogram| noisy_argmax_distribution(&histogram, Noise::Gaussian(case.sigma)));
-        let [p, q] = distributions;
         best = best.max(renyi_divergence(&p?, &q?, case.order)?);
     }
     Ok(best)

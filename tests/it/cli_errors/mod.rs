@@ -6,7 +6,7 @@ mod files;
 mod options;
 mod votes;
 
-use crate::arrays::Writer;
+use crate::arrays::Arrays;
 use crate::desk::Desk;
 
 /// `audit counts` of a text.
@@ -16,8 +16,8 @@ fn counts(desk: &Desk, text: impl AsRef<[u8]>) -> String {
 }
 
 /// `audit votes` of an archive.
-fn votes(desk: &Desk, model: &str, add: impl FnOnce(&mut Writer)) -> String {
-    desk.arrays("v.npz", add);
+fn votes(desk: &Desk, model: &str, arrays: &Arrays<'_>) -> String {
+    desk.arrays("v.npz", arrays);
     desk.rejected(1, &format!("audit votes v.npz --noise gaussian:1 --model {model}"))
 }
 

@@ -148,13 +148,11 @@ fn theorems_are_about_neighbors_of_the_mechanism() {
 fn a_noisy_argmax_is_a_mechanism_too() {
     let votes = "--histogram 14,12,10 --worst-neighbor moved --orders 2,10 --epsilons 0.5";
     let test = "--threshold 10 --threshold-noise gaussian:3 --threshold-form per-class";
+    let confident = "confident-lnmax:sigma=2,threshold=10,threshold_sigma=3,threshold_form=per-class";
     for (noise, named) in [
         ("--noise gaussian:2".to_owned(), "gnmax:sigma=2"),
         ("--noise laplace:1e300".to_owned(), "lnmax:sigma=1e300"),
-        (
-            format!("--noise laplace:2 {test}"),
-            "confident-lnmax:sigma=2,threshold=10,threshold_sigma=3,threshold_form=per-class",
-        ),
+        (format!("--noise laplace:2 {test}"), confident),
     ] {
         let mut documents = [noise, format!("--mechanism {named}")].map(|what| json(&format!("exact {what} {votes}")));
         assert_eq!(documents[0]["mechanism"], named);
@@ -187,13 +185,10 @@ fn numbers_with_noise_are_bounded_from_below() {
         for row in rows(&document["test_power"]) {
             just_below(&row["tpr_forward"], ndtr(ndtri(number(&row["fpr"])) + 1.0 / sigma));
         }
-        let [half, mu] = [1.0 / (sigma * sigma), 1.0 / sigma];
         let claims = |share: f64| {
+            let [rdp, mu, epsilon] = [1.0 / (sigma * sigma), 1.0 / sigma, epsilon].map(|truth| truth * share);
             format!(
-                "exact --mechanism gaussian:sigma={sigma} --claim-rdp 2:{} --claim-mu {} --claim-epsilon {}",
-                half * share,
-                mu * share,
-                epsilon * share
+                "exact --mechanism gaussian:sigma={sigma} --claim-rdp 2:{rdp} --claim-mu {mu} --claim-epsilon {epsilon}"
             )
         };
         Desk::root().run(&claims(1.0 + 1e-9)).printed(0);
@@ -280,12 +275,8 @@ fn every_kind_of_the_registry_has_exact_values() {
 fn further_rows_of_the_flat_table() {
     let table = csv("exact --mechanism exponential:sigma=2 --histogram 3,1 --neighbor 2,2 --orders 2 --deltas 0,0.01");
     let kinds: Vec<&str> = table.iter().map(|row| row[0].as_str()).collect();
-    let power = ["tpr"; 3];
-    let expected = [
-        &["kind", "probability", "probability", "renyi", "exponential-bounded-range", "epsilon", "epsilon"][..],
-        &power[..],
-    ];
-    assert_eq!(kinds, expected.concat());
+    let before = ["kind", "probability", "probability", "renyi", "exponential-bounded-range", "epsilon", "epsilon"];
+    assert_eq!(kinds, [&before[..], &["tpr"; 3]].concat());
 }
 
 /// Answers to queries: an outcome is the first above, and every answer changes.

@@ -39,19 +39,17 @@ fn canaries_show_more(report: &mut Report, found: &[Found]) {
     for attack in names(found, "original").filter(|attack| !WITHOUT_LABEL.contains(attack)) {
         let late = AT_ONE_PERCENT.contains(&attack);
         let Some((canaries, all)) = both(attack, if late { LARGER } else { SMALL }) else { continue };
-        report.claim(
-            canaries.curve.lower > all.curve.upper,
-            format!(
-                "{attack}: TPR at FPR {} % against mislabeled canaries is {:.1} times that against the population \
+        let line = format!(
+            "{attack}: TPR at FPR {} % against mislabeled canaries is {:.1} times that against the population \
                  ({} % and {} %), and the limits of their ROCs are apart ({} above {})",
-                if late { "1" } else { "0.1" },
-                canaries.tpr_estimate() / all.tpr_estimate(),
-                percent(canaries.tpr_estimate()),
-                percent(all.tpr_estimate()),
-                percent(canaries.curve.lower),
-                percent(all.curve.upper)
-            ),
+            if late { "1" } else { "0.1" },
+            canaries.tpr_estimate() / all.tpr_estimate(),
+            percent(canaries.tpr_estimate()),
+            percent(all.tpr_estimate()),
+            percent(canaries.curve.lower),
+            percent(all.curve.upper)
         );
+        report.claim(canaries.curve.lower > all.curve.upper, line);
     }
 }
 
@@ -65,19 +63,17 @@ fn labels_are_needed(report: &mut Report, found: &[Found]) {
         let band = |found: &Found| found.metrics.bootstrap.as_ref().map(|bands| bands.auc);
         let (Some(low), Some(high)) = (band(canaries), band(all)) else { continue };
         let auc = |found: &Found| population(&found.metrics).map_or(f64::NAN, |level: &LevelMetrics| level.auc);
-        report.claim(
-            low.upper < 0.5 && 0.5 < high.lower,
-            format!(
-                "{attack}, without the label, turns round: AUC {:.4} [{:.4}, {:.4}] against mislabeled canaries, {:.4} \
+        let line = format!(
+            "{attack}, without the label, turns round: AUC {:.4} [{:.4}, {:.4}] against mislabeled canaries, {:.4} \
                  [{:.4}, {:.4}] against the population (over victims)",
-                auc(canaries),
-                low.lower,
-                low.upper,
-                auc(all),
-                high.lower,
-                high.upper
-            ),
+            auc(canaries),
+            low.lower,
+            low.upper,
+            auc(all),
+            high.lower,
+            high.upper
         );
+        report.claim(low.upper < 0.5 && 0.5 < high.lower, line);
     }
 }
 
@@ -88,16 +84,14 @@ fn samples_are_known_apart(report: &mut Report, found: &[Found]) {
         let (Some(plain), [Some(lira), Some(pooled)]) = (at(found, "mislabeled", attack, SMALL), adapted) else {
             continue;
         };
-        report.claim(
-            lira.curve.lower.min(pooled.curve.lower) > plain.curve.upper,
-            format!(
-                "against mislabeled canaries {attack}, one rule for all, finds {} % at FPR 0.1 %, LiRA {} %, with pooled \
+        let line = format!(
+            "against mislabeled canaries {attack}, one rule for all, finds {} % at FPR 0.1 %, LiRA {} %, with pooled \
                  variance {} %",
-                percent(plain.tpr_estimate()),
-                percent(lira.tpr_estimate()),
-                percent(pooled.tpr_estimate())
-            ),
+            percent(plain.tpr_estimate()),
+            percent(lira.tpr_estimate()),
+            percent(pooled.tpr_estimate())
         );
+        report.claim(lira.curve.lower.min(pooled.curve.lower) > plain.curve.upper, line);
     }
 }
 
@@ -106,14 +100,12 @@ fn single_samples_show_more(report: &mut Report, found: &[Found]) {
     for Found { kind, attack, metrics } in found {
         let all = population(metrics).and_then(|level| level.at.get(SMALL)).map_or(f64::NAN, |at| at.tpr_estimate());
         let worst = metrics.samples.ranked.first();
-        report.claim(
-            worst.is_some_and(|worst| worst.tpr() > all),
-            format!(
-                "{kind}, {attack}: the most vulnerable sample has a TPR of {} %, the population of {} %",
-                worst.map_or_else(String::new, |worst| percent(worst.tpr())),
-                percent(all)
-            ),
+        let line = format!(
+            "{kind}, {attack}: the most vulnerable sample has a TPR of {} %, the population of {} %",
+            worst.map_or_else(String::new, |worst| percent(worst.tpr())),
+            percent(all)
         );
+        report.claim(worst.is_some_and(|worst| worst.tpr() > all), line);
     }
     for Found { attack, metrics, .. } in found.iter().filter(|found| found.kind == "original") {
         let words = metrics.dilution.map_or_else(String::new, |hidden| {

@@ -27,7 +27,7 @@ struct Found {
 #[must_use]
 pub fn report() -> Report {
     let plan = MembershipPlan::default();
-    let mut report = Report::new(format!(
+    let setting = format!(
         "64 networks on Fashion-MNIST, each trained on 4,000 fixed images and a random half of 500 audit images, either \
          with their own labels or mislabeled at random; every model the victim of the 63 others. Attacks see one view, \
          the image itself, unless they say 18. In brackets limits at failure probability {}; those of victims are \
@@ -37,11 +37,8 @@ pub fn report() -> Report {
         plan.failure,
         plan.resamples.unwrap_or(0),
         plan.seed
-    ));
-    if let Err(error) = tables(&mut report, &plan) {
-        report.claim(false, error.to_string());
-    }
-    report
+    );
+    Report::filled(setting, |report| tables(report, &plan))
 }
 
 /// The file here or in the folder of recordings.

@@ -41,10 +41,8 @@ fn inequalities(report: &mut Report, rows: &[Row]) {
     report.claim(true, "every distribution lies below its accountants, at both orders, unless said above");
     let named =
         if above_distribution.is_empty() { String::new() } else { format!(": {}", above_distribution.join(", ")) };
-    report.claim(
-        above_distribution.len() <= ALLOWED,
-        format!("{} lower bounds lie above the distribution{named}", above_distribution.len()),
-    );
+    let line = format!("{} lower bounds lie above the distribution{named}", above_distribution.len());
+    report.claim(above_distribution.len() <= ALLOWED, line);
 }
 
 /// A finding, whether it holds here, and the figures that say so.

@@ -1,26 +1,24 @@
 //! Answers above a noisy threshold: probabilities, divergences and hockey-stick divergences.
 
+use super::Decimal;
 use super::check::TableCheck;
-use super::hockey_stick::condition;
-use super::{Decimal, load, order};
-use leakbound::bound::Direction;
+use super::pairs::{Delta, Divergence, RELATIVE};
+use leakbound::Result;
 use leakbound::distribution::OutcomeDistribution;
 use leakbound::histogram::VoteHistogram;
 use leakbound::mechanism::{self, Bins};
-use leakbound::quantity::Epsilon;
 use serde::Deserialize;
 
-const RELATIVE: f64 = 1e-12;
 /// Of logarithms of which little or nothing is left in a probability.
 const LOGARITHM: f64 = 1e-14;
 /// Where they begin.
 const FAR: f64 = -200.0;
 
 #[derive(Deserialize)]
-struct Entry {
+pub(super) struct Entry {
     mechanism: String,
-    answers: Vec<u64>,
-    neighbor: Vec<u64>,
+    answers: VoteHistogram,
+    neighbor: VoteHistogram,
     expected: Expected,
 }
 
@@ -34,20 +32,6 @@ struct Expected {
     hockey_stick: Vec<Delta>,
 }
 
-#[derive(Deserialize)]
-struct Divergence {
-    order: f64,
-    forward: Decimal,
-    reverse: Decimal,
-}
-
-#[derive(Deserialize)]
-struct Delta {
-    epsilon: f64,
-    forward: Decimal,
-    reverse: Decimal,
-}
-
 fn probabilities(check: &mut TableCheck, found: &OutcomeDistribution, [p, ln_p]: [&[Decimal]; 2]) {
     check.holds(found.outcomes() == p.len(), "the table has as many outcomes");
     for (place, (&p, &ln_p)) in p.iter().zip(ln_p).enumerate() {
@@ -59,38 +43,22 @@ fn probabilities(check: &mut TableCheck, found: &OutcomeDistribution, [p, ln_p]:
     }
 }
 
-fn compare_entry(check: &mut TableCheck, entry: Entry) -> leakbound::Result<()> {
+pub(super) fn compare(check: &mut TableCheck, entry: Entry) -> Result<()> {
     let Entry { mechanism, answers, neighbor, expected } = entry;
-    let mechanism = mechanism::parse(&mechanism)?;
-    let pair = mechanism.output_pair(&VoteHistogram::new(answers)?, &VoteHistogram::new(neighbor)?, Bins::at(None))?;
+    check.begin(format!("{mechanism} {answers} {neighbor}"));
+    let pair = mechanism::parse(&mechanism)?.output_pair(&answers, &neighbor, Bins::at(None))?;
     probabilities(check, pair.dataset(), [&expected.p, &expected.ln_p]);
     probabilities(check, pair.neighbor(), [&expected.q, &expected.ln_q]);
     let logarithms = expected.ln_p.iter().chain(&expected.ln_q);
     let farthest = logarithms.fold(0.0, |far: f64, ln| far.max(ln.value.abs()));
-    for Divergence { order: a, forward, reverse } in expected.divergences {
+    for row in expected.divergences {
         // Where a divergence comes from far outcomes, its powers have the errors of their logarithms.
-        let tolerance = RELATIVE.max(if farthest > -FAR { 2.0 * a * LOGARITHM * farthest } else { 0.0 });
-        for (direction, expected) in Direction::BOTH.into_iter().zip([forward, reverse]) {
-            check.relative("divergence", pair.renyi(direction, order(a)), expected, tolerance);
+        let of_far = 2.0 * row.order.get() * LOGARITHM * farthest;
+        let tolerance = RELATIVE.max(if farthest > -FAR { of_far } else { 0.0 });
+        for (direction, expected) in row.both() {
+            check.relative("divergence", pair.renyi(direction, row.order), expected, tolerance);
         }
     }
-    for Delta { epsilon, forward, reverse } in expected.hockey_stick {
-        let epsilon = Epsilon::new(epsilon)?;
-        for (direction, expected) in Direction::BOTH.into_iter().zip([forward, reverse]) {
-            let [p, q] = pair.in_direction(direction);
-            let tolerance = RELATIVE * expected.value + condition(p, q, epsilon);
-            let delta = pair.delta(direction, epsilon);
-            check.absolute("delta (absolute)", delta, expected, tolerance.max(f64::MIN_POSITIVE));
-        }
-    }
+    expected.hockey_stick.iter().for_each(|row| row.compare(check, &pair));
     Ok(())
-}
-
-pub(super) fn compare(check: &mut TableCheck) {
-    for entry in load::<Entry>(check.table) {
-        check.begin(format!("{} {:?} {:?}", entry.mechanism, entry.answers, entry.neighbor));
-        if let Err(error) = compare_entry(check, entry) {
-            check.fail(error.to_string());
-        }
-    }
 }

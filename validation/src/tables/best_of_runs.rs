@@ -1,7 +1,8 @@
 //! The best of a random number of runs: the theorem, and selections of which the distribution is known.
 
+use super::Decimal;
 use super::check::{Side, TableCheck};
-use super::{Decimal, load, order};
+use leakbound::Result;
 use leakbound::accountant::Runs;
 use leakbound::divergence::{RdpCurve, bernoulli_renyi};
 use leakbound::quantity::Order;
@@ -11,7 +12,7 @@ use serde::Deserialize;
 const RELATIVE: f64 = 1e-9;
 
 #[derive(Deserialize)]
-struct Entry {
+pub(super) struct Entry {
     runs: RunsName,
     mean: f64,
     shape: Option<f64>,
@@ -19,7 +20,7 @@ struct Entry {
     gaussian: Option<f64>,
     /// The probability of the truth of randomized response.
     truth: Option<f64>,
-    orders: Vec<f64>,
+    orders: Vec<Order>,
     expected: Expected,
 }
 
@@ -36,7 +37,8 @@ struct Expected {
     exact: Option<Vec<Decimal>>,
 }
 
-fn compare_entry(check: &mut TableCheck, entry: &Entry) -> leakbound::Result<()> {
+pub(super) fn compare(check: &mut TableCheck, entry: Entry) -> Result<()> {
+    check.begin(format!("mean {}, shape {:?}, {:?} {:?}", entry.mean, entry.shape, entry.gaussian, entry.truth));
     let runs = match entry.runs {
         RunsName::Poisson => Runs::poisson(entry.mean)?,
         RunsName::NegativeBinomial => Runs::negative_binomial(entry.shape.unwrap_or(f64::NAN), entry.mean)?,
@@ -46,8 +48,7 @@ fn compare_entry(check: &mut TableCheck, entry: &Entry) -> leakbound::Result<()>
         let response = entry.truth.map(|p| bernoulli_renyi((p, 1.0 - p), (1.0 - p, p), order));
         gaussian.or(response).unwrap_or(f64::INFINITY)
     };
-    let orders: Vec<Order> = entry.orders.iter().map(|&a| order(a)).collect();
-    let best = runs.best_of(&RdpCurve::from_fn(&orders, one));
+    let best = runs.best_of(&RdpCurve::from_fn(&entry.orders, one));
     for (&value, &expected) in best.values().iter().zip(&entry.expected.values) {
         check.relative("theorem", value, expected, RELATIVE);
         // The curve of one run is itself rounded.
@@ -57,13 +58,4 @@ fn compare_entry(check: &mut TableCheck, entry: &Entry) -> leakbound::Result<()>
         check.side("selection of which the distribution is known", value, expected, Side::Above);
     }
     Ok(())
-}
-
-pub(super) fn compare(check: &mut TableCheck) {
-    for entry in load::<Entry>(check.table) {
-        check.begin(format!("mean {}, shape {:?}, {:?} {:?}", entry.mean, entry.shape, entry.gaussian, entry.truth));
-        if let Err(error) = compare_entry(check, &entry) {
-            check.fail(error.to_string());
-        }
-    }
 }

@@ -1,15 +1,16 @@
 //! From an RDP curve to ε at δ and δ at ε.
 
+use super::Decimal;
 use super::check::{Side, TableCheck};
-use super::{Decimal, load, order};
+use leakbound::Result;
 use leakbound::divergence::RdpCurve;
-use leakbound::quantity::{Delta, Epsilon};
+use leakbound::quantity::{Delta, Epsilon, Order};
 use serde::Deserialize;
 
 const RELATIVE: f64 = 1e-13;
 
 #[derive(Deserialize)]
-struct Entry {
+pub(super) struct Entry {
     kind: Kind,
     inputs: Inputs,
     best_order: f64,
@@ -32,49 +33,37 @@ enum Kind {
 #[derive(Deserialize)]
 struct Inputs {
     curve: String,
-    orders: Vec<f64>,
+    orders: Vec<Order>,
     rdp: Vec<f64>,
-    delta: Option<f64>,
-    epsilon: Option<f64>,
+    delta: Option<Delta>,
+    epsilon: Option<Epsilon>,
 }
 
-pub(super) fn compare(check: &mut TableCheck) {
-    for Entry { kind, inputs, best_order, log_expected, clamped_expected } in load::<Entry>(check.table) {
-        let (delta, epsilon) = (inputs.delta.unwrap_or(f64::NAN), inputs.epsilon.unwrap_or(f64::NAN));
-        check.begin(format!("{} delta {delta:e} epsilon {epsilon}", inputs.curve));
-        let orders = inputs.orders.iter().map(|&a| order(a)).collect();
-        let curve = match RdpCurve::new(orders, inputs.rdp) {
-            Ok(curve) => curve,
-            Err(error) => {
-                check.fail(error.to_string());
-                continue;
-            }
-        };
-        match kind {
-            Kind::Epsilon => {
-                compare_epsilon(check, &curve, delta, clamped_expected, Some(best_order), false);
-            }
-            Kind::EpsilonClassic => {
-                compare_epsilon(check, &curve, delta, clamped_expected, Some(best_order), true);
-            }
-            Kind::Delta => {
-                compare_delta(check, &curve, epsilon, clamped_expected, log_expected, Some(best_order));
-            }
-            Kind::DeltaClassic => check.set_aside("delta by the classic conversion is not offered"),
-        }
+pub(super) fn compare(check: &mut TableCheck, entry: Entry) -> Result<()> {
+    let Entry { kind, inputs, best_order, log_expected, clamped_expected } = entry;
+    let Inputs { curve: name, orders, rdp, delta, epsilon } = inputs;
+    check.begin(format!("{name} delta {delta:?} epsilon {epsilon:?}"));
+    let curve = RdpCurve::new(orders, rdp)?;
+    let delta = || delta.expect("a table's delta stands where ε is asked for");
+    let epsilon = || epsilon.expect("a table's ε stands where delta is asked for");
+    match kind {
+        Kind::Epsilon => compare_epsilon(check, &curve, delta(), clamped_expected, Some(best_order), false),
+        Kind::EpsilonClassic => compare_epsilon(check, &curve, delta(), clamped_expected, Some(best_order), true),
+        Kind::Delta => compare_delta(check, &curve, epsilon(), clamped_expected, log_expected, Some(best_order)),
+        Kind::DeltaClassic => check.set_aside("delta by the classic conversion is not offered"),
     }
+    Ok(())
 }
 
 /// Compares the smallest ε at δ, and the order that gives it where ε is not clamped to 0.
 pub(super) fn compare_epsilon(
     check: &mut TableCheck,
     curve: &RdpCurve,
-    delta: f64,
+    delta: Delta,
     expected: Decimal,
     best_order: Option<f64>,
     classic: bool,
 ) {
-    let delta = Delta::new(delta).expect("a table's delta is in [0, 1)");
     let (epsilon, order) = if classic { curve.classic_epsilon(delta) } else { curve.epsilon(delta) };
     check.relative(if classic { "epsilon, classic" } else { "epsilon" }, epsilon.get(), expected, RELATIVE);
     if expected.value > 0.0 {
@@ -87,12 +76,12 @@ pub(super) fn compare_epsilon(
 pub(super) fn compare_delta(
     check: &mut TableCheck,
     curve: &RdpCurve,
-    epsilon: f64,
+    epsilon: Epsilon,
     expected: Decimal,
     log_expected: Option<Decimal>,
     best_order: Option<f64>,
 ) {
-    let (delta, order) = curve.delta(Epsilon::new(epsilon).expect("a table's epsilon is not negative"));
+    let (delta, order) = curve.delta(epsilon);
     let size = log_expected.map_or(0.0, |ln| ln.value.abs());
     check.side("delta", delta, expected, Side::Above);
     // The exponent is a difference of terms that are three times as large at the best order, rounded up by four units.

@@ -1,19 +1,18 @@
 //! The exponential mechanism and permute-and-flip: probabilities and divergences.
 
+use super::Decimal;
 use super::check::TableCheck;
-use super::hockey_stick::condition;
-use super::{Decimal, load, order};
-use leakbound::distribution::{OutcomeDistribution, exponential_distribution, permute_and_flip_distribution};
-use leakbound::divergence::{hockey_stick, renyi_divergence};
+use super::pairs::{Delta, Divergence, RELATIVE};
+use leakbound::Result;
+use leakbound::distribution::{OutputPair, exponential_distribution, permute_and_flip_distribution};
 use leakbound::histogram::VoteHistogram;
-use leakbound::quantity::{Epsilon, NoiseScale};
+use leakbound::quantity::NoiseScale;
 use serde::Deserialize;
 
 const PROBABILITY: f64 = 1e-13;
-const RELATIVE: f64 = 1e-12;
 
 #[derive(Deserialize)]
-struct Entry {
+pub(super) struct Entry {
     kind: Rule,
     inputs: Inputs,
     expected: Expected,
@@ -28,9 +27,9 @@ enum Rule {
 
 #[derive(Deserialize)]
 struct Inputs {
-    scale: f64,
-    histogram: Vec<u64>,
-    neighbor: Vec<u64>,
+    scale: NoiseScale,
+    histogram: VoteHistogram,
+    neighbor: VoteHistogram,
 }
 
 #[derive(Deserialize)]
@@ -40,55 +39,22 @@ struct Expected {
     hockey_stick: Vec<Delta>,
 }
 
-#[derive(Deserialize)]
-struct Divergence {
-    order: f64,
-    forward: Decimal,
-    reverse: Decimal,
-}
-
-#[derive(Deserialize)]
-struct Delta {
-    epsilon: f64,
-    forward: Decimal,
-    reverse: Decimal,
-}
-
-fn distribution(rule: Rule, histogram: &[u64], scale: f64) -> leakbound::Result<OutcomeDistribution> {
-    let (histogram, scale) = (VoteHistogram::new(histogram.to_vec())?, NoiseScale::new(scale)?);
-    match rule {
-        Rule::Exponential => exponential_distribution(&histogram, scale),
-        Rule::PermuteAndFlip => permute_and_flip_distribution(&histogram, scale),
+pub(super) fn compare(check: &mut TableCheck, Entry { kind, inputs, expected }: Entry) -> Result<()> {
+    let Inputs { scale, histogram, neighbor } = inputs;
+    check.begin(format!("{kind:?} {histogram} {neighbor} scale {scale}"));
+    let distribution = |histogram: &VoteHistogram| match kind {
+        Rule::Exponential => exponential_distribution(histogram, scale),
+        Rule::PermuteAndFlip => permute_and_flip_distribution(histogram, scale),
+    };
+    let pair = OutputPair::new(distribution(&histogram)?, distribution(&neighbor)?)?;
+    for (value, expected) in pair.dataset().p().iter().zip(expected.p) {
+        check.relative("probability", *value, expected, PROBABILITY);
     }
-}
-
-pub(super) fn compare(check: &mut TableCheck) {
-    for Entry { kind, inputs, expected } in load::<Entry>(check.table) {
-        let Inputs { scale, histogram, neighbor } = inputs;
-        check.begin(format!("{kind:?} {histogram:?} {neighbor:?} scale {scale}"));
-        let (p, q) = match (distribution(kind, &histogram, scale), distribution(kind, &neighbor, scale)) {
-            (Ok(p), Ok(q)) => (p, q),
-            (Err(error), _) | (_, Err(error)) => {
-                check.fail(error.to_string());
-                continue;
-            }
-        };
-        for (value, expected) in p.p().iter().zip(expected.p) {
-            check.relative("probability", *value, expected, PROBABILITY);
-        }
-        for Divergence { order: a, forward, reverse } in expected.divergences {
-            for (p, q, expected) in [(&p, &q, forward), (&q, &p, reverse)] {
-                let value = renyi_divergence(p, q, order(a)).expect("the distributions have the same classes");
-                check.relative("divergence", value, expected, RELATIVE);
-            }
-        }
-        for Delta { epsilon, forward, reverse } in expected.hockey_stick {
-            let epsilon = Epsilon::new(epsilon).expect("a table's epsilon is not negative");
-            for (p, q, expected) in [(&p, &q, forward), (&q, &p, reverse)] {
-                let value = hockey_stick(p, q, epsilon).expect("the distributions have the same classes");
-                let tolerance = RELATIVE * expected.value + condition(p, q, epsilon);
-                check.absolute("delta (absolute)", value, expected, tolerance.max(f64::MIN_POSITIVE));
-            }
+    for row in expected.divergences {
+        for (direction, expected) in row.both() {
+            check.relative("divergence", pair.renyi(direction, row.order), expected, RELATIVE);
         }
     }
+    expected.hockey_stick.iter().for_each(|row| row.compare(check, &pair));
+    Ok(())
 }

@@ -1,51 +1,33 @@
 //! Mechanisms that see a record only sometimes, and shuffled answers: divergences by theorem and by distribution, and
 //! enclosed losses.
 
-use super::check::{Side, TableCheck};
-use super::hockey_stick::condition;
-use super::{Decimal, load, order};
+use super::check::TableCheck;
+use super::pairs::{Delta, Promised, RELATIVE, compare_theorem};
 use leakbound::accountant::{Theorem, WorstCases};
-use leakbound::bound::Direction;
 use leakbound::divergence::{ComposedDirection, EnclosedLoss, PrivacyLoss};
 use leakbound::histogram::VoteHistogram;
 use leakbound::mechanism::{self, Bins, Mechanism};
-use leakbound::quantity::{Delta, Epsilon};
+use leakbound::{Result, quantity};
 use serde::Deserialize;
 
-const RELATIVE: f64 = 1e-12;
 /// Cells of real outputs.
 const CELLS: usize = 2_000;
 /// What bins may lose of a divergence.
 const LOST: f64 = 5e-2;
 
 #[derive(Deserialize)]
-struct Entry {
+pub(super) struct Entry {
     mechanism: String,
-    data: Vec<u64>,
-    neighbor: Vec<u64>,
+    data: VoteHistogram,
+    neighbor: VoteHistogram,
     expected: Expected,
 }
 
 #[derive(Deserialize)]
 struct Expected {
-    divergences: Vec<Divergence>,
-    hockey_stick: Vec<Deltas>,
-}
-
-/// Of the two distributions, and of the theorem for both directions.
-#[derive(Deserialize)]
-struct Divergence {
-    order: f64,
-    forward: Decimal,
-    reverse: Decimal,
-    theorem: Decimal,
-}
-
-#[derive(Deserialize)]
-struct Deltas {
-    epsilon: f64,
-    forward: Decimal,
-    reverse: Decimal,
+    /// Of the two distributions, and of the theorem for both directions.
+    divergences: Vec<Promised>,
+    hockey_stick: Vec<Delta>,
 }
 
 /// One mechanism with its data and a neighbor.
@@ -55,20 +37,14 @@ struct Worlds {
     cut: bool,
 }
 
-fn compare_divergence(
-    check: &mut TableCheck,
-    worlds: &Worlds,
-    theorem: &Theorem,
-    row: &Divergence,
-) -> leakbound::Result<()> {
-    let [data, neighbor] = &worlds.data;
-    let pair = worlds.mechanism.output_pair(data, neighbor, Bins::at(Some(order(row.order))))?;
-    for (direction, expected) in Direction::BOTH.into_iter().zip([row.forward, row.reverse]) {
-        let bound = theorem.at(order(row.order), direction).map_or(f64::NAN, |bound| bound.value);
+fn compare_divergence(check: &mut TableCheck, worlds: &Worlds, theorem: &Theorem, row: &Promised) -> Result<()> {
+    let ([data, neighbor], order) = (&worlds.data, row.divergence.order);
+    let pair = worlds.mechanism.output_pair(data, neighbor, Bins::at(Some(order)))?;
+    for (direction, expected) in row.divergence.both() {
         // As precise as the theorem says of itself.
-        check.relative("theorem (within its gap)", bound, row.theorem, theorem.statement().gap);
-        check.side("theorem", bound, row.theorem, Side::Above);
-        let exact = pair.renyi(direction, order(row.order));
+        let precision = ("theorem (within its gap)", theorem.statement().gap);
+        compare_theorem(check, theorem, (order, direction), row.theorem, precision);
+        let exact = pair.renyi(direction, order);
         check.holds(exact <= expected.value * (1.0 + RELATIVE), "a divergence of outcomes is no larger");
         let (quantity, lost) = if worlds.cut { ("divergence of bins", LOST) } else { ("divergence", RELATIVE) };
         check.relative(quantity, exact, expected, lost);
@@ -76,25 +52,17 @@ fn compare_divergence(
     Ok(())
 }
 
-fn compare_deltas(
-    check: &mut TableCheck,
-    worlds: &Worlds,
-    losses: &[EnclosedLoss; 2],
-    row: Deltas,
-) -> leakbound::Result<()> {
-    let ([data, neighbor], epsilon) = (&worlds.data, Epsilon::new(row.epsilon)?);
+fn compare_deltas(check: &mut TableCheck, worlds: &Worlds, losses: &[EnclosedLoss; 2], row: Delta) -> Result<()> {
+    let [data, neighbor] = &worlds.data;
     let pair = worlds.mechanism.output_pair(data, neighbor, Bins::at(None))?;
-    for ((direction, expected), loss) in Direction::BOTH.into_iter().zip([row.forward, row.reverse]).zip(losses) {
-        let [p, q] = pair.in_direction(direction);
-        let (found, noise) = (pair.delta(direction, epsilon), condition(p, q, epsilon));
-        check.holds(found <= expected.value * (1.0 + RELATIVE) + noise, "outcomes have no larger delta");
+    for ((direction, expected), loss) in row.both().into_iter().zip(losses) {
+        row.is_not_exceeded(check, &pair, (direction, expected), "outcomes have no larger delta");
         if !worlds.cut {
-            let tolerance = (RELATIVE * expected.value + noise).max(f64::MIN_POSITIVE);
-            check.absolute("delta (absolute)", found, expected, tolerance);
+            row.compare_in(check, &pair, (direction, expected), RELATIVE);
         }
-        let near = Delta::new(expected.value.clamp(1e-12, 0.5))?;
-        let of = |loss: &PrivacyLoss| {
-            Ok::<_, leakbound::Error>(ComposedDirection::of_known(&[(loss.clone(), 1)], near, 1e-4)?.delta(epsilon))
+        let near = quantity::Delta::new(expected.value.clamp(1e-12, 0.5))?;
+        let of = |loss: &PrivacyLoss| -> Result<_> {
+            Ok(ComposedDirection::of_known(&[(loss.clone(), 1)], near, 1e-4)?.delta(row.epsilon))
         };
         let (lower, upper) = (of(&loss.at_least)?.lower, of(&loss.at_most)?.upper);
         let rounding = 1e-12 * expected.value + 1e-15;
@@ -106,9 +74,10 @@ fn compare_deltas(
     Ok(())
 }
 
-fn compare_entry(check: &mut TableCheck, entry: Entry) -> leakbound::Result<()> {
+pub(super) fn compare(check: &mut TableCheck, entry: Entry) -> Result<()> {
+    check.begin(entry.mechanism.clone());
     let mechanism = mechanism::parse(&entry.mechanism)?;
-    let data = [VoteHistogram::new(entry.data)?, VoteHistogram::new(entry.neighbor)?];
+    let data = [entry.data, entry.neighbor];
     let theorems = mechanism.theorems_for(&data[0], &WorstCases::default());
     check.holds(theorems.len() == 1, "one theorem");
     let cut = mechanism.is_cut(&data[0])?;
@@ -123,13 +92,4 @@ fn compare_entry(check: &mut TableCheck, entry: Entry) -> leakbound::Result<()> 
         compare_deltas(check, &worlds, &losses, row)?;
     }
     Ok(())
-}
-
-pub(super) fn compare(check: &mut TableCheck) {
-    for entry in load::<Entry>(check.table) {
-        check.begin(entry.mechanism.clone());
-        if let Err(error) = compare_entry(check, entry) {
-            check.fail(error.to_string());
-        }
-    }
 }

@@ -11,6 +11,8 @@ mod noisy_votes;
 mod privacy_losses;
 mod random_histograms;
 
+use self::noisy_votes::pool;
+use self::privacy_losses::once_per_second;
 use leakbound::membership::{AttackScores, LiraPlan, MemoryScores, lira};
 use leakbound::quantity::Probability;
 use leakbound::roc::Roc;
@@ -241,16 +243,8 @@ fn lira_rate(_: &str, seconds: f64) -> Result<f64> {
     let scores = Array3::from_shape_fn((64, 50_000, 18), |(model, sample, _)| {
         generator.sample::<f32, _>(StandardNormal) + if members[[model, sample]] { 0.5 } else { 0.0 }
     });
-    let source = MemoryScores::single(scores, members).map_err(|error| error.to_string())?;
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().map_err(|error| error.to_string())?;
-    let start = Instant::now();
-    let mut rates = Vec::new();
-    while rates.len() < 3 || start.elapsed().as_secs_f64() < seconds {
-        let once = Instant::now();
-        pool.install(|| lira(&source, &LiraPlan::default())).map_err(|error| error.to_string())?;
-        rates.push(64.0 * 50_000.0 / once.elapsed().as_secs_f64());
-    }
-    Ok(median(&rates))
+    let source = MemoryScores::single(scores, members).map_err(words)?;
+    once_per_second(seconds, 64.0 * 50_000.0, || lira(&source, &LiraPlan::default()).map(|_| ()).map_err(words))
 }
 
 /// Guesses per second of the ROC on two threads: 3.2 million guesses of both classes, from the scores of the victims
@@ -259,15 +253,15 @@ fn roc_rate(_: &str, seconds: f64) -> Result<f64> {
     let mut generator = ChaCha8Rng::seed_from_u64(1);
     let members = Array2::from_shape_simple_fn((64, 50_000), || generator.random::<f32>() < 0.5);
     let scores = members.map(|&member| generator.sample::<f64, _>(StandardNormal) + if member { 0.5 } else { 0.0 });
-    let guesses = AttackScores::new(scores, members).map_err(|error| error.to_string())?;
-    let fpr = Probability::new(0.001).map_err(|error| error.to_string())?;
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().map_err(|error| error.to_string())?;
+    let guesses = AttackScores::new(scores, members).map_err(words)?;
+    let fpr = Probability::new(0.001).map_err(words)?;
+    let pool = pool()?;
     let start = Instant::now();
     let mut rates = Vec::new();
     while rates.len() < 3 || start.elapsed().as_secs_f64() < seconds {
         let once = Instant::now();
         let [members, non_members] = guesses.pooled(|_| true);
-        let roc = pool.install(|| Roc::new(&members, &non_members)).map_err(|error| error.to_string())?;
+        let roc = pool.install(|| Roc::new(&members, &non_members)).map_err(words)?;
         std::hint::black_box(roc.auc() + roc.tpr(roc.at_fpr(fpr)));
         rates.push(64.0 * 50_000.0 / once.elapsed().as_secs_f64());
     }

@@ -1,7 +1,7 @@
 //! Our rate of exact leakage of recorded next tokens.
 
-use super::Result;
 use super::privacy_losses::once_per_second;
+use super::{Result, words};
 use half::f16;
 use leakbound::quantity::{Delta, FailureProbability, Order};
 use leakbound::record::{MemoryBudget, read_tokens};
@@ -30,7 +30,6 @@ fn recording() -> Vec<u8> {
 /// Positions per second of `audit tokens` for clipped logits in half precision, from a file: D at orders 2 and 8 in both
 /// directions without each of eight members.
 pub fn rate(_: &str, seconds: f64) -> Result<f64> {
-    let words = |error: leakbound::Error| error.to_string();
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let path = folder.path().join("logits.npy");
     std::fs::write(&path, recording()).map_err(|error| error.to_string())?;

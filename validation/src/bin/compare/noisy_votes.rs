@@ -73,6 +73,7 @@ fn outputs(sampler: &ArgmaxSampler, seconds: f64) -> Result<u64> {
     Ok(2 * part.samples())
 }
 
-fn pool() -> Result<rayon::ThreadPool> {
+/// The two threads of all rates.
+pub fn pool() -> Result<rayon::ThreadPool> {
     rayon::ThreadPoolBuilder::new().num_threads(2).build().map_err(|error| error.to_string())
 }

@@ -1,6 +1,7 @@
 //! Our rates of composing privacy losses.
 
-use super::{Result, median};
+use super::noisy_votes::pool;
+use super::{Result, median, words};
 use leakbound::divergence::{ComposedDirection, Conversion};
 use leakbound::histogram::VoteHistogram;
 use leakbound::mechanism::parse;
@@ -17,7 +18,6 @@ const CELLS: usize = 2_000;
 /// 1e-5, enclosed from both sides, of a record that is added and of one that is removed.
 pub fn dp_sgd_rate(steps: u64, seconds: f64) -> Result<f64> {
     once_per_second(seconds, 1.0, || {
-        let words = |error: leakbound::Error| error.to_string();
         let delta = Delta::new(1e-5).map_err(words)?;
         let [without, with] = [0, 1].map(|count| VoteHistogram::new(vec![count]));
         let mechanism = parse("subsampled-gaussian:sigma=0.8,rate=0.01").map_err(words)?;
@@ -50,7 +50,6 @@ pub fn releases_rate(seconds: f64) -> Result<f64> {
     };
     let text: String = (0..RELEASES).map(release).collect();
     once_per_second(seconds, f64::from(RELEASES), || {
-        let words = |error: leakbound::Error| error.to_string();
         let study = AccountStudy {
             answers: Answers::Releases(releases_from_bytes("r.toml", text.as_bytes()).map_err(words)?.releases),
             delta: Delta::new(1e-5).map_err(words)?,
@@ -67,7 +66,7 @@ pub fn releases_rate(seconds: f64) -> Result<f64> {
 
 /// Items per second on two threads: the median of at least three runs, or of as many as there is time for.
 pub fn once_per_second(seconds: f64, items: f64, run: impl Fn() -> Result<()> + Sync) -> Result<f64> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().map_err(|error| error.to_string())?;
+    let pool = pool()?;
     let start = Instant::now();
     let mut rates = Vec::new();
     while rates.len() < 3 || start.elapsed().as_secs_f64() < seconds {
