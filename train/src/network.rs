@@ -1,12 +1,13 @@
 //! Which network is trained.
 
-use super::cnn::CnnEnsemble;
+use super::checks::{check_counts, check_range, reject};
+use super::cnn::Cnn;
 use super::ensemble::Ensemble;
-use super::lenet::LeNetEnsemble;
-use super::mlp::MlpEnsemble;
+use super::lenet::LeNet;
+use super::mlp::Mlp;
 use super::normalization::Normalization;
-use super::wide_resnet::WideResNetEnsemble;
-use leakbound::error::{Error, Result};
+use super::wide_resnet::WideResNet;
+use leakbound::error::Result;
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 use std::fmt;
@@ -58,13 +59,11 @@ impl NetworkPlan {
         device: Device,
     ) -> Box<dyn Ensemble> {
         match self {
-            Self::Mlp { hidden } => {
-                Box::new(MlpEnsemble::new(streams, shape.iter().product(), hidden, classes, device))
-            }
-            Self::Cnn { filters } => Box::new(CnnEnsemble::new(streams, shape, filters, classes, device)),
-            Self::LeNet5 => Box::new(LeNetEnsemble::new(streams, shape, classes, device)),
+            Self::Mlp { hidden } => Box::new(Mlp::networks(streams, shape.iter().product(), hidden, classes, device)),
+            Self::Cnn { filters } => Box::new(Cnn::networks(streams, shape, filters, classes, device)),
+            Self::LeNet5 => Box::new(LeNet::networks(streams, shape, classes, device)),
             Self::WideResNet { depth, width, normalization } => {
-                Box::new(WideResNetEnsemble::new(streams, shape, (depth, width, normalization), classes, device))
+                Box::new(WideResNet::networks(streams, shape, (depth, width, normalization), classes, device))
             }
         }
     }
@@ -80,22 +79,18 @@ impl NetworkPlan {
     }
 
     /// # Errors
-    /// [`Error::Domain`] for a layer of nothing or a depth that is not 6 n + 4.
+    /// [`Error::Domain`](leakbound::Error::Domain) for a layer of nothing or a depth that is not 6 n + 4.
     pub(super) fn check(self) -> Result<()> {
-        let positive = |quantity, count| match count {
-            0 => Err(Error::Domain { quantity, value: 0.0, domain: "[1, inf)" }),
-            _ => Ok(()),
-        };
+        let positive = |quantity, count| check_counts([(quantity, count)]);
         match self {
             Self::Mlp { hidden } => positive("hidden units", hidden),
             Self::Cnn { filters } => positive("filters", filters),
             Self::LeNet5 => Ok(()),
-            Self::WideResNet { depth, .. } if depth < 10 || depth % 6 != 4 => Err(Error::Domain {
-                quantity: "depth of a wide residual network",
-                value: depth as f64,
-                domain: "{10, 16, 22, 28, ...}",
-            }),
-            Self::WideResNet { width, .. } => positive("width of a wide residual network", width),
+            Self::WideResNet { depth, width, .. } => {
+                let fits = depth >= 10 && depth % 6 == 4;
+                check_range("depth of a wide residual network", depth as f64, fits, "{10, 16, 22, 28, ...}")?;
+                positive("width of a wide residual network", width)
+            }
         }
     }
 
@@ -109,7 +104,8 @@ impl NetworkPlan {
     }
 
     /// # Errors
-    /// [`Error::Rejected`] for images of shape \[channels, rows, columns\] that are too small for the network.
+    /// [`Error::Rejected`](leakbound::Error::Rejected) for images of shape \[channels, rows, columns\] that are too
+    /// small for the network.
     pub(super) fn check_images(self, [_, rows, columns]: [usize; 3]) -> Result<()> {
         let least = match self {
             Self::Mlp { .. } => 1,
@@ -120,8 +116,7 @@ impl NetworkPlan {
         if rows.min(columns) >= least {
             return Ok(());
         }
-        let reason = format!("images of {rows} x {columns} pixels; {self} needs at least {least} x {least}");
-        Err(Error::Rejected { operation: "network", reason })
+        reject("network", format!("images of {rows} x {columns} pixels; {self} needs at least {least} x {least}"))
     }
 }
 

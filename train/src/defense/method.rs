@@ -1,5 +1,6 @@
 //! What a defense is given, and what it gives back.
 
+use crate::answers::by_network;
 use crate::ensemble::{Ensemble, logits_of_all};
 use crate::groups::Trainer;
 use crate::network::NetworkPlan;
@@ -8,7 +9,7 @@ use crate::train::TrainingPlan;
 use crate::training_images::{Example, TrainingImages};
 use leakbound::error::Result;
 use ndarray::Array5;
-use tch::{Device, TchError, Tensor};
+use tch::{TchError, Tensor};
 
 /// The one training of a shadow model that is a single network, for `Trainer::train_and_ask`.
 pub(crate) const PHASE: u64 = 0;
@@ -124,5 +125,5 @@ pub(crate) trait Method: Sync {
 
 /// Logits of the same images, network by network.
 pub(crate) fn logits(networks: &mut dyn Ensemble, asked: &Tensor) -> std::result::Result<Vec<Vec<f32>>, TchError> {
-    Vec::try_from(logits_of_all(networks, asked).to_device(Device::Cpu).view([networks.networks(), -1]))
+    by_network(&logits_of_all(networks, asked))
 }

@@ -2,10 +2,11 @@
 
 use super::method::{Answers, Method, Task};
 use super::undefended::Undefended;
+use crate::checks::{check_range, reject};
 use crate::ensemble::Ensemble;
 use crate::groups::Trainer;
 use crate::loss::Loss;
-use leakbound::error::{Error, Result};
+use leakbound::error::Result;
 use serde::Serialize;
 use tch::{Kind, Tensor};
 
@@ -74,12 +75,10 @@ impl Loss for RelaxLoss {
 impl Method for RelaxLoss {
     fn check(&self, classes: usize) -> Result<()> {
         let value = self.loss_threshold;
-        if !(value >= 0.0 && value.is_finite()) {
-            return Err(Error::Domain { quantity: "loss threshold of RelaxLoss", value, domain: "[0, inf)" });
-        }
+        check_range("loss threshold of RelaxLoss", value, value >= 0.0 && value.is_finite(), "[0, inf)")?;
         if classes < 2 {
             let reason = format!("{classes} class; RelaxLoss divides what is left among the other classes");
-            return Err(Error::Rejected { operation: "defense", reason });
+            return reject("defense", reason);
         }
         Ok(())
     }

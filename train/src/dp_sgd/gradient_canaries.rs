@@ -1,8 +1,9 @@
 //! Canaries that are gradients: directions in the space of the parameters.
 
 use super::plan::DpSgdBudget;
+use crate::checks::{reject, unavailable};
 use crate::seed::{Purpose, stream};
-use leakbound::error::{Error, Result};
+use leakbound::error::Result;
 use leakbound::mechanism::SubsampledGaussian;
 use rand::RngExt;
 use rand::seq::SliceRandom;
@@ -35,7 +36,7 @@ impl GradientCanaries {
     /// with random signs, or with one.
     ///
     /// # Errors
-    /// [`Error::Rejected`] for more canaries than parameters.
+    /// [`Error::Rejected`](leakbound::Error::Rejected) for more canaries than parameters.
     pub fn new(
         coins: &[bool],
         (parameters, device): (usize, Device),
@@ -46,7 +47,7 @@ impl GradientCanaries {
         let canaries = coins.len();
         if canaries > parameters {
             let reason = format!("{canaries} canaries need as many parameters, and the network has {parameters}");
-            return Err(Error::Rejected { operation: "gradients of canaries", reason });
+            return reject("gradients of canaries", reason);
         }
         let width = if spread { parameters / canaries.max(1) } else { 1 };
         let mut draws = stream(seed, Purpose::Canaries, 1, 0);
@@ -89,11 +90,10 @@ impl GradientCanaries {
     /// Adds what the noisy sum of a step says to the scores; `before` as [`join`](Self::join) returned it.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] if libtorch cannot read the numbers.
+    /// [`Error::Unavailable`](leakbound::Error::Unavailable) if libtorch cannot read the numbers.
     pub fn observe(&mut self, sums: &[Tensor], before: &Tensor, clipping_norm: f64) -> Result<()> {
         let along = (self.along(sums) - before) / clipping_norm;
-        let along = Vec::<f64>::try_from(along)
-            .map_err(|error| Error::Unavailable { operation: "gradients of canaries", reason: error.to_string() })?;
+        let along = Vec::<f64>::try_from(along).map_err(unavailable("gradients of canaries"))?;
         for (score, x) in self.scores.iter_mut().zip(along) {
             *score += self.mechanism.log_likelihood_ratio(x);
         }

@@ -7,13 +7,14 @@ use super::transformer::Transformer;
 use crate::adam::{Adam, AdamConstants, AdamMemory};
 use crate::answers::numbers;
 use crate::checkpoint::TrainingCheckpoint;
+use crate::checks::unavailable;
 use crate::context::TrainingContext;
 use crate::ensemble::check_finite;
 use crate::guard::guarded;
 use crate::progress::report;
 use crate::seed::{Purpose, stream};
 use crate::training_images::TrainingImages;
-use leakbound::error::{Error, Result};
+use leakbound::error::Result;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use tch::{Kind, Tensor};
@@ -55,8 +56,8 @@ struct Learner<'a> {
 /// steps, with what Adam remembers.
 ///
 /// # Errors
-/// Those of the plan, [`Error::Rejected`] if training diverges, [`Error::Unavailable`] if libtorch fails; those of the
-/// checkpoint.
+/// Those of the plan, [`Error::Rejected`](leakbound::Error::Rejected) if training diverges,
+/// [`Error::Unavailable`](leakbound::Error::Unavailable) if libtorch fails; those of the checkpoint.
 pub(crate) fn learn_in_context(context: &TrainingContext<'_>, plan: &InContextPlan) -> Result<Transformer> {
     plan.check()?;
     guarded("training", || {
@@ -107,7 +108,7 @@ impl<'a> Learner<'a> {
     }
 
     fn saved(&mut self) -> Result<Saved> {
-        let adam = self.adam.memory().map_err(|error| unreadable(&error))?;
+        let adam = self.adam.memory().map_err(unavailable("answers"))?;
         let parameters = self.transformer.parameters().iter().map(numbers).collect::<Result<_>>()?;
         Ok(Saved { step: self.step, parameters, adam })
     }
@@ -149,7 +150,7 @@ impl<'a> Learner<'a> {
 /// equally many for all prompts, which have equally many examples.
 ///
 /// # Errors
-/// [`Error::Unavailable`] if libtorch fails.
+/// [`Error::Unavailable`](leakbound::Error::Unavailable) if libtorch fails.
 pub(crate) fn answers(
     transformer: &Transformer,
     images: &Tensor,
@@ -170,7 +171,7 @@ pub(crate) fn answers(
                     batch.push(prompt, &asked[of_pass.clone()], transformer.classes());
                 }
                 let classes = tch::no_grad(|| transformer.logits(images, &batch)).argmax(-1, false);
-                let classes: Vec<i64> = classes.try_into().map_err(|error| unreadable(&error))?;
+                let classes: Vec<i64> = classes.try_into().map_err(unavailable("answers"))?;
                 for (row, classes) in rows.iter_mut().zip(classes.chunks(of_pass.len())) {
                     row.extend(classes.iter().map(|&class| class as u8));
                 }
@@ -179,8 +180,4 @@ pub(crate) fn answers(
         }
         Ok(answered)
     })
-}
-
-fn unreadable(error: &tch::TchError) -> Error {
-    Error::Unavailable { operation: "answers", reason: error.to_string() }
 }

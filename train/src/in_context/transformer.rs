@@ -41,7 +41,7 @@ impl Transformer {
         }
         initial_normalization(&mut initial, width);
         initial.dense(width, classes);
-        Self { parameters: initial.finish(), depth: plan.depth, heads: plan.heads as i64, classes }
+        Self { parameters: initial.parameters(), depth: plan.depth, heads: plan.heads as i64, classes }
     }
 
     pub fn parameters(&mut self) -> &mut Vec<Tensor> {

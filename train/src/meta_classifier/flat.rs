@@ -43,7 +43,7 @@ impl FlatClassifier {
             below = plan.units;
         }
         initial.dense(below, values);
-        Self { plan, dropout, parameters: initial.finish() }
+        Self { plan, dropout, parameters: initial.parameters() }
     }
 
     fn forward(&self, inputs: &Tensor, drop: &mut dyn FnMut(Tensor) -> Tensor) -> Tensor {

@@ -42,7 +42,7 @@ impl SetClassifier {
         let classes = layers.last().map_or(0, |layer| layer.outputs);
         initial.dense((layers.len().saturating_sub(1) + classes) * plan.representation, plan.units);
         initial.dense(plan.units, values);
-        Self { plan, layers: layers.to_vec(), dropout, parameters: initial.finish() }
+        Self { plan, layers: layers.to_vec(), dropout, parameters: initial.parameters() }
     }
 
     fn forward(&self, inputs: &Tensor, drop: &mut dyn FnMut(Tensor) -> Tensor) -> Tensor {

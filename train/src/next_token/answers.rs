@@ -2,9 +2,10 @@
 
 use super::model::{ByteTransformer, TOKENS};
 use crate::answers::numbers;
+use crate::checks::unavailable;
 use crate::guard::guarded;
 use crate::progress::{TrainingProgress, report};
-use leakbound::error::{Error, Result};
+use leakbound::error::Result;
 use tch::{Device, Kind, Tensor, no_grad};
 
 /// Contexts of a pass.
@@ -15,7 +16,7 @@ const LEAST_VARIANCE: f64 = 1e-6;
 /// Logits of the next byte behind each context, 256 after 256.
 ///
 /// # Errors
-/// [`Error::Unavailable`] if libtorch fails.
+/// [`Error::Unavailable`](leakbound::Error::Unavailable) if libtorch fails.
 pub(super) fn answers(transformer: &ByteTransformer, contexts: &[&[u8]], device: Device) -> Result<Vec<f32>> {
     guarded("answers", || {
         let mut answered = Vec::with_capacity(contexts.len() * TOKENS);
@@ -51,7 +52,8 @@ pub(super) struct Said {
 /// What a model says of windows of equal length.
 ///
 /// # Errors
-/// [`Error::Unavailable`] if libtorch fails, [`Error::Interrupted`] if the callback ends the work.
+/// [`Error::Unavailable`](leakbound::Error::Unavailable) if libtorch fails,
+/// [`Error::Interrupted`](leakbound::Error::Interrupted) if the callback ends the work.
 pub(super) fn said(
     transformer: &ByteTransformer,
     windows: &[&[u8]],
@@ -86,8 +88,7 @@ pub(super) fn said(
 
 /// The numbers of a matrix, row by row.
 fn doubles(tensor: &Tensor) -> Result<Vec<Vec<f64>>> {
-    let unreadable = |error: tch::TchError| Error::Unavailable { operation: "answers", reason: error.to_string() };
-    Vec::try_from(tensor).map_err(unreadable)
+    Vec::try_from(tensor).map_err(unavailable("answers"))
 }
 
 /// -ln p of a byte, in nats, by its logits.

@@ -31,7 +31,7 @@ impl ByteTransformer {
         }
         initial_normalization(&mut initial, width);
         initial.dense(width, TOKENS);
-        Self { parameters: initial.finish(), depth: plan.depth, heads: plan.heads as i64 }
+        Self { parameters: initial.parameters(), depth: plan.depth, heads: plan.heads as i64 }
     }
 
     pub fn parameters(&mut self) -> &mut Vec<Tensor> {

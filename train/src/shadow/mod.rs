@@ -8,14 +8,15 @@ pub use plan::{Inclusion, ShadowPlan, Views};
 
 use super::augment::{Move, moved};
 use super::canaries::{AuditSplit, Canaries};
+use super::checks::unavailable;
 use super::context::TrainingContext;
 use super::defense::method::{Answers, Further, Queries, Task};
 use super::guard::guarded;
 use super::neighbors::nearest_neighbors;
 use super::seed::{Purpose, stream};
-use super::training_images::{Example, TrainingImages};
+use super::training_images::{Example, TrainingImages, rows_of};
 use answers::largest;
-use leakbound::error::{Error, Result};
+use leakbound::error::Result;
 use leakbound::membership::CanaryKind;
 use leakbound::record::ImageSet;
 use ndarray::{Array1, Array2, Array4, ArrayD, Axis};
@@ -134,8 +135,7 @@ fn further(arrays: Vec<Further>, answers: &[Answers]) -> Result<Vec<FurtherAnswe
     let array = |(number, Further { name, mean, shape, shown }): (usize, Further)| {
         let shape = [vec![answers.len()], shape].concat();
         let values = answers.iter().flat_map(|answers| answers[number + 1].iter().copied()).collect();
-        let values = ArrayD::from_shape_vec(shape, values)
-            .map_err(|error| Error::Unavailable { operation: "answers", reason: error.to_string() })?;
+        let values = ArrayD::from_shape_vec(shape, values).map_err(unavailable("answers"))?;
         Ok(FurtherAnswers { name, mean, values, shown })
     };
     arrays.into_iter().enumerate().map(array).collect()
@@ -184,11 +184,9 @@ fn tensors(
     let view = |by: Move| moved(&attacked, train.shape(), &vec![by; canaries.attacked]);
     let mut asked: Vec<Tensor> = plan.views.moves().into_iter().map(view).collect();
     if !neighbors.is_empty() {
-        let places: Vec<i64> = neighbors.iter().map(|&place| place.into()).collect();
-        asked.push(images.inputs.index_select(0, &Tensor::from_slice(&places).to_device(device)));
+        asked.push(rows_of(&images.inputs, neighbors.iter().copied()));
     }
-    let test_pixels: Vec<u8> = test.pixels.iter().copied().collect();
-    asked.push(TrainingImages::new(&test_pixels, &test.labels.to_vec(), classes, device).inputs);
+    asked.push(TrainingImages::of(test, classes, device).inputs);
     (images, Tensor::cat(&asked, 0))
 }
 

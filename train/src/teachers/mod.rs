@@ -13,8 +13,9 @@ pub(super) use queries::ranked;
 
 use super::context::TrainingContext;
 use super::training_images::Example;
+use crate::checks::reject;
 use lab::Lab;
-use leakbound::error::{Error, Result};
+use leakbound::error::Result;
 use ndarray::{Array1, Array2, Axis};
 use queries::{adversarial, poisoned, second_votes};
 use split::{Phase, Split, partition, some_images};
@@ -26,9 +27,9 @@ use votes::ballots;
 /// An adversarial query is met by a PATE teacher in place of one of its images, and by party 0 beside its own.
 ///
 /// # Errors
-/// [`Error::Domain`] for a count of 0, [`Error::Rejected`] if there are too few images or queries,
-/// [`Error::Length`] if training and test images differ in shape, [`Error::Unavailable`] if libtorch fails;
-/// those of the checkpoint.
+/// [`Error::Domain`](leakbound::Error::Domain) for a count of 0, [`Error::Rejected`](leakbound::Error::Rejected) if
+/// there are too few images or queries, [`Error::Length`](leakbound::Error::Length) if training and test images differ
+/// in shape, [`Error::Unavailable`](leakbound::Error::Unavailable) if libtorch fails; those of the checkpoint.
 ///
 /// # References
 /// Papernot et al. (2018), "Scalable private learning with PATE"; Choquette-Choo et al. (2021), "CaPC learning".
@@ -87,12 +88,10 @@ pub fn train_teachers(context: &TrainingContext<'_>, plan: &TeacherPlan) -> Resu
 fn checked_images_each(context: &TrainingContext<'_>, plan: &TeacherPlan) -> Result<usize> {
     let each = plan.images_each(context.train.len())?;
     if plan.queries > context.test.len() {
-        let reason = format!("{} queries of {} test images", plan.queries, context.test.len());
-        return Err(Error::Rejected { operation: "teachers", reason });
+        return reject("teachers", format!("{} queries of {} test images", plan.queries, context.test.len()));
     }
     if plan.adversarial > plan.queries {
-        let reason = format!("{} adversarial queries of {}", plan.adversarial, plan.queries);
-        return Err(Error::Rejected { operation: "teachers", reason });
+        return reject("teachers", format!("{} adversarial queries of {}", plan.adversarial, plan.queries));
     }
     context.check_shapes()?;
     Ok(each)
@@ -170,8 +169,8 @@ fn labeled(images: &[u32]) -> Vec<Example> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DeviceChoice, EarlyStopping, NetworkPlan, Optimizer, Schedule, TrainingDevice, TrainingPlan};
-    use leakbound::record::{ImagePart, MemoryBudget, read_images};
+    use crate::sample::{rejection, train_on_sample};
+    use crate::{EarlyStopping, NetworkPlan, Optimizer, Schedule, TrainingPlan};
 
     fn plan() -> TeacherPlan {
         TeacherPlan {
@@ -187,24 +186,9 @@ mod tests {
         }
     }
 
-    fn train_on_sample(plan: &TeacherPlan) -> Result<TeacherVotes> {
-        let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/data/fashion_sample.npz");
-        let [(train, _), (test, _)] = [ImagePart::Train, ImagePart::Test]
-            .map(|part| read_images(sample, part, MemoryBudget::of_machine()).unwrap());
-        let device = TrainingDevice::open(DeviceChoice::Cpu)?;
-        let context = TrainingContext {
-            train: &train,
-            test: &test,
-            device,
-            progress: &|_| std::ops::ControlFlow::Continue(()),
-            checkpoint: None,
-        };
-        train_teachers(&context, plan)
-    }
-
     #[test]
     fn teachers_learn_and_two_runs_agree() {
-        let votes = train_on_sample(&plan()).unwrap();
+        let votes = train_on_sample(train_teachers, &plan()).unwrap();
         let accuracy = votes.pate_accuracy();
         println!("mean accuracy {accuracy}, with one partition {}", votes.capc_accuracy());
         // Ten classes: a network that learned nothing has 10 %. Processors differ in the last digits: room for them.
@@ -215,13 +199,13 @@ mod tests {
         let mut images: Vec<u32> = votes.pate_images.iter().copied().collect();
         images.sort_unstable();
         assert_eq!(images, (0..2000).collect::<Vec<u32>>());
-        assert_eq!(votes, train_on_sample(&plan()).unwrap());
+        assert_eq!(votes, train_on_sample(train_teachers, &plan()).unwrap());
     }
 
     /// Convolutions, an exponential schedule and early stopping together.
     #[test]
     fn convolutional_teachers_learn() {
-        let votes = train_on_sample(&TeacherPlan {
+        let plan = TeacherPlan {
             teachers: 2,
             images: Some(200),
             network: NetworkPlan::Cnn { filters: 8 },
@@ -233,19 +217,16 @@ mod tests {
                 ..plan().training
             },
             ..plan()
-        })
-        .unwrap();
+        };
+        let votes = train_on_sample(train_teachers, &plan).unwrap();
         println!("accuracies {}", votes.test_accuracy);
         assert!(votes.mean_test_accuracy() > 0.4, "{}", votes.test_accuracy);
     }
 
     #[test]
     fn what_cannot_be_trained_is_rejected() {
-        let rejected = |change: &dyn Fn(&mut TeacherPlan)| {
-            let mut plan = plan();
-            change(&mut plan);
-            train_on_sample(&plan).unwrap_err().to_string()
-        };
+        let rejected =
+            |change: &dyn Fn(&mut TeacherPlan)| rejection(plan(), change, |plan| train_on_sample(train_teachers, plan));
         let messages = [
             rejected(&|plan| plan.teachers = 0),
             rejected(&|plan| plan.images = Some(201)),

@@ -2,7 +2,6 @@
 
 use super::plan::TeacherPlan;
 use super::split::Split;
-use crate::seed::{Purpose, stream};
 use ndarray::{Array3, ArrayView2, Axis};
 use rand::seq::SliceRandom;
 
@@ -45,7 +44,7 @@ pub(super) fn adversarial(votes: &Array3<u8>, classes: usize, plan: &TeacherPlan
     let (close, rest) = order.split_at(plan.adversarial / 2);
     let mut rest = rest.to_vec();
     rest.sort_unstable();
-    rest.shuffle(&mut stream(plan.seed, Purpose::Split, Split::Adversary.number(), 0));
+    rest.shuffle(&mut Split::Adversary.stream(plan.seed));
     let mut chosen: Vec<usize> = close.iter().chain(&rest[..plan.adversarial - close.len()]).copied().collect();
     chosen.sort_unstable();
     chosen

@@ -3,9 +3,10 @@
 use super::classifier::classifiers;
 use super::plan::{DIMENSION, EncoderPlan};
 use super::views::{RandomViews, random_views};
-use crate::answers::numbers;
+use crate::answers::{by_network, numbers};
+use crate::checks::unavailable;
 use crate::defense::method::{Answers, PHASE, Task};
-use crate::ensemble::{Ensemble, check_parameters, logits_of_all};
+use crate::ensemble::{Ensemble, check_finite, logits_of_all};
 use crate::groups::Trainer;
 use crate::guard::guarded;
 use crate::optimizer::{Optimizer, OptimizerState, Schedule};
@@ -16,7 +17,7 @@ use ndarray::Array5;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use std::ops::Range;
-use tch::{Device, TchError, Tensor};
+use tch::{Device, Tensor};
 
 /// Streams of random views: those of training, one for each network, and the one of all recorded embeddings.
 const OF_TRAINING: u64 = 0;
@@ -102,9 +103,7 @@ pub(super) fn shown_views(learner: &dyn Learner, task: &Task<'_>) -> Result<Opti
     let (views, samples) = (learner.plan().views, SHOWN.min(task.queries.attacked));
     let [channels, rows, columns] = task.queries.image;
     let pixels = guarded("views", || numbers(&views_of_samples(learner, task).narrow(0, 0, (samples * views) as i64)))?;
-    Array5::from_shape_vec((samples, views, channels, rows, columns), pixels)
-        .map(Some)
-        .map_err(|error| Error::Unavailable { operation: "views", reason: error.to_string() })
+    Array5::from_shape_vec((samples, views, channels, rows, columns), pixels).map(Some).map_err(unavailable("views"))
 }
 
 fn check(learner: &dyn Learner, trainer: &Trainer<'_>, tables: &[Vec<Example>]) -> Result<()> {
@@ -137,14 +136,11 @@ impl Group<'_> {
         let plan = self.learner.plan().classifier;
         let embeddings = logits_of_all(&*encoders, &images.inputs);
         let mut linear = classifiers(plan, &embeddings, &images.targets, self.tables, self.largest, streams);
-        check_parameters(&mut *linear, "training")?;
-        let rows = |tensor: Tensor| -> std::result::Result<Vec<Vec<f32>>, TchError> {
-            Vec::try_from(tensor.to_device(Device::Cpu).contiguous().view([encoders.networks(), -1]))
-        };
-        let both = rows(linear.logits(&logits_of_all(&*encoders, asked)))
-            .and_then(|logits| Ok(logits.into_iter().zip(rows(logits_of_all(&*encoders, views))?)));
-        let both = both.map_err(|error| Error::Unavailable { operation: "answers", reason: error.to_string() })?;
-        Ok(both.map(|(logits, embeddings)| vec![logits, embeddings]).collect())
+        check_finite(linear.parameters(), "training")?;
+        let rows = |tensor: Tensor| by_network(&tensor).map_err(unavailable("answers"));
+        let logits = rows(linear.logits(&logits_of_all(&*encoders, asked)))?;
+        let embeddings = rows(logits_of_all(&*encoders, views))?;
+        Ok(logits.into_iter().zip(embeddings).map(|(logits, embeddings)| vec![logits, embeddings]).collect())
     }
 
     /// Encoders that have learned.
@@ -172,7 +168,7 @@ impl Group<'_> {
             state.step(encoders.parameters(), &mut gradients, schedule.rate(step, steps));
             objective.stepped(&mut *encoders);
         }
-        check_parameters(&mut *encoders, "training")?;
+        check_finite(encoders.parameters(), "training")?;
         Ok(encoders)
     }
 }

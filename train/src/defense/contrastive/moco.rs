@@ -4,9 +4,10 @@ use super::keys::{KeyQueue, follow};
 use super::learning::{Learner, Objective, Start, answers, rejected, shown_views};
 use super::loss::{info_nce, unit};
 use super::plan::{DIMENSION, EncoderPlan};
+use crate::checks::check_range;
 use crate::defense::method::{Answers, Further, Method, Queries, Task};
 use crate::ensemble::Ensemble;
-use leakbound::error::{Error, Result};
+use leakbound::error::Result;
 use ndarray::Array5;
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
@@ -96,10 +97,7 @@ impl Learner for MoCo {
 impl Method for MoCo {
     fn check(&self, _: usize) -> Result<()> {
         self.encoder.check()?;
-        if !(0.0..1.0).contains(&self.momentum) {
-            let (quantity, value) = ("momentum of the keys", self.momentum);
-            return Err(Error::Domain { quantity, value, domain: "[0, 1)" });
-        }
+        check_range("momentum of the keys", self.momentum, (0.0..1.0).contains(&self.momentum), "[0, 1)")?;
         let (queue, batch) = (self.queue, self.encoder.batch);
         if queue < batch {
             return Err(rejected(format!("a queue of {queue} keys has no room for a batch of {batch}")));

@@ -25,7 +25,7 @@ impl Projected {
         initial.dense(DIMENSION, DIMENSION);
         initial.dense(DIMENSION, DIMENSION);
         // Two names of the same tensors: a step along these is one of the encoder.
-        let parameters = encoder.parameters().iter().map(Tensor::shallow_clone).chain(initial.finish()).collect();
+        let parameters = encoder.parameters().iter().map(Tensor::shallow_clone).chain(initial.parameters()).collect();
         Self { encoder, parameters }
     }
 
