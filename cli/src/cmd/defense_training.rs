@@ -1,7 +1,7 @@
 //! Training of the shadow models that a study of defenses has no recordings of.
 
 use super::planned_recording::Planned;
-use super::recorded_plan::{PlannedFile, complete_recordings};
+use super::recorded_plan::{PlannedFile, complete_recordings, plan_value};
 use super::study_training::{self, Wanted};
 use super::{torch, torch_shadow};
 use crate::args::{Cli, Command, Common, ShadowOptions, TorchCommand};
@@ -30,12 +30,12 @@ pub fn complete(common: &Common, study: &DefenseFile, planned: &[Planned<'_>], s
 
 impl Work<'_> {
     fn file(&self) -> PlannedFile<'_> {
-        PlannedFile { path: &self.planned.path, plan: serde_json::to_value(&self.plan).unwrap_or_default() }
+        PlannedFile { path: &self.planned.path, plan: plan_value(&self.plan) }
     }
 
     fn train(&self) -> Result<()> {
         let Self { planned, common, options, .. } = self;
-        study_training::train(common, &planned.path, Some(&options.checkpoint), || {
+        study_training::train(common, &planned.path, options.data.checkpoint.file(), || {
             let device = torch::open(options.data.device.device)?;
             torch_shadow::record(common, options, device).map(|_| ())
         })
@@ -69,7 +69,7 @@ fn work<'a>(
         });
     };
     options.data.recording.clone_from(&planned.path);
-    options.checkpoint = study_training::checkpoint_beside(&planned.path);
+    options.data.checkpoint = study_training::checkpoint_beside(&planned.path);
     let plan = options.plan(seed).map_err(|error| wanted.reject(error.to_string(), schema))?;
     Ok(Work { planned, common, options: *options, plan })
 }

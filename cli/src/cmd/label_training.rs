@@ -1,7 +1,7 @@
 //! Training of the models that a study of label privacy has no recordings of.
 
 use super::planned_recording::PlannedLabels;
-use super::recorded_plan::{PlannedFile, complete_recordings};
+use super::recorded_plan::{PlannedFile, complete_recordings, plan_value};
 use super::study_training::{self, Wanted};
 use super::{torch, torch_label_dp, torch_pate_fm};
 use crate::args::{Cli, Command, Common, LabelDpOptions, PateFmOptions, TorchCommand};
@@ -45,7 +45,7 @@ impl Work<'_> {
     fn train(&self) -> Result<()> {
         let (common, path) = (&self.common, self.planned.path.as_path());
         match &self.recipe {
-            Recipe::LabelDp(options) => study_training::train(common, path, Some(&options.checkpoint), || {
+            Recipe::LabelDp(options) => study_training::train(common, path, options.data.checkpoint.file(), || {
                 torch_label_dp::record(common, options, torch::open(options.data.device.device)?).map(|_| ())
             }),
             // Its votes are kept for the students that come after it.
@@ -61,7 +61,7 @@ impl Work<'_> {
     fn votes(&self) -> Option<&Path> {
         match &self.recipe {
             Recipe::LabelDp(_) => None,
-            Recipe::PateFm(options) => options.checkpoint.checkpoint.as_deref(),
+            Recipe::PateFm(options) => options.data.checkpoint.file(),
         }
     }
 }
@@ -93,17 +93,17 @@ fn work<'a>(
     let rejected = |error: Error| wanted.reject(error.to_string(), schema);
     let (recipe, plan) = match command {
         Command::Torch(TorchCommand::LabelDp(mut options)) => {
-            let plan = value(&options.plan(seed).map_err(rejected)?);
+            let plan = plan_value(&options.plan(seed).map_err(rejected)?);
             options.data.recording.clone_from(&planned.path);
-            options.checkpoint = study_training::checkpoint_beside(&planned.path);
+            options.data.checkpoint = study_training::checkpoint_beside(&planned.path);
             (Recipe::LabelDp(Box::new(options)), plan)
         }
         Command::Torch(TorchCommand::PateFm(mut options)) => {
             let plan = options.plan(seed).map_err(rejected)?;
             options.data.recording.clone_from(&planned.path);
             let votes = shared_votes(&planned.path, &(&options.data.data, plan.votes()));
-            options.checkpoint = study_training::checkpoint_beside(&votes);
-            (Recipe::PateFm(options), value(&plan))
+            options.data.checkpoint = study_training::checkpoint_beside(&votes);
+            (Recipe::PateFm(options), plan_value(&plan))
         }
         _ => {
             let reason = "its options are another command".into();
@@ -115,10 +115,6 @@ fn work<'a>(
 
 /// Where students of the same teachers find their votes: a file named after what these depend on.
 fn shared_votes(recording: &Path, teachers: &impl Serialize) -> PathBuf {
-    let digest = InputFile::of_bytes("votes", value(teachers).to_string().as_bytes()).sha256;
+    let digest = InputFile::of_bytes("votes", plan_value(teachers).to_string().as_bytes()).sha256;
     recording.with_file_name(format!("votes-{}", digest.get(..8).unwrap_or_default()))
-}
-
-fn value(plan: &impl Serialize) -> Value {
-    serde_json::to_value(plan).unwrap_or_default()
 }

@@ -73,7 +73,7 @@ impl Wanted<'_> {
 pub fn train(
     common: &Common,
     path: &Path,
-    checkpoint: Option<&CheckpointOptions>,
+    checkpoint: Option<&Path>,
     record: impl FnOnce() -> Result<()>,
 ) -> Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
@@ -83,9 +83,7 @@ pub fn train(
     let recorded = record();
     // What is rejected would be rejected again: nothing is worth keeping. A run that was interrupted goes on.
     if recorded.as_ref().err().is_none_or(is_usage) {
-        if let Some(file) = checkpoint.and_then(|checkpoint| checkpoint.checkpoint.as_ref()) {
-            remove(file)?;
-        }
+        checkpoint.map_or(Ok(()), remove)?;
         // Empty only where nothing was trained.
         let _ = fs::remove_dir(folder);
     }

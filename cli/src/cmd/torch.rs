@@ -14,20 +14,27 @@ const LOADED: &str = "LEAKBOUND_CUDA_LOADED";
 
 pub fn run(common: &Common, command: &TorchCommand) -> Result<bool> {
     let device = open(command.device())?;
-    match command {
-        TorchCommand::Device(_) => print(common, &[Format::Text], format!("{device}\n").as_bytes())?,
-        TorchCommand::Dpsgd(options) => super::torch_dpsgd::run(common, options, device)?,
-        TorchCommand::DpsgdRuns(options) => super::torch_dpsgd_runs::run(common, options, device)?,
-        TorchCommand::LabelDp(options) => super::torch_label_dp::run(common, options, device)?,
-        TorchCommand::PateFm(options) => super::torch_pate_fm::run(common, options, device)?,
-        TorchCommand::PromptPate(options) => super::torch_prompt_pate::run(common, options, device)?,
-        TorchCommand::MetaClassifier(options) => super::torch_meta_classifier::run(common, options, device)?,
-        TorchCommand::Property(options) => super::torch_property::run(common, options, device)?,
-        TorchCommand::Teachers(options) => super::torch_teachers::run(common, options, device)?,
-        TorchCommand::Shadow(options) => super::torch_shadow::run(common, options, device)?,
-        TorchCommand::Student(options) => super::torch_student::run(common, options, device)?,
-        TorchCommand::Tokens(options) => super::torch_tokens::run(common, options, device)?,
-    }
+    let (output, document) = match command {
+        TorchCommand::Device(_) => {
+            print(common, &[Format::Text], format!("{device}\n").as_bytes())?;
+            return Ok(false);
+        }
+        // Their documents say more than what was trained.
+        TorchCommand::MetaClassifier(options) => {
+            return super::torch_meta_classifier::run(common, options, device).map(|()| false);
+        }
+        TorchCommand::Student(options) => return super::torch_student::run(common, options, device).map(|()| false),
+        TorchCommand::Dpsgd(options) => super::torch_dpsgd::record(common, options, device)?,
+        TorchCommand::DpsgdRuns(options) => super::torch_dpsgd_runs::record(common, options, device)?,
+        TorchCommand::LabelDp(options) => super::torch_label_dp::record(common, options, device)?,
+        TorchCommand::PateFm(options) => super::torch_pate_fm::record(common, options, device)?,
+        TorchCommand::PromptPate(options) => super::torch_prompt_pate::record(common, options, device)?,
+        TorchCommand::Property(options) => super::torch_property::record(common, options, device)?,
+        TorchCommand::Teachers(options) => super::torch_teachers::record(common, options, device)?,
+        TorchCommand::Shadow(options) => super::torch_shadow::record(common, options, device)?,
+        TorchCommand::Tokens(options) => super::torch_tokens::record(common, options, device)?,
+    };
+    output.write(&document)?;
     Ok(false)
 }
 

@@ -1,9 +1,7 @@
 //! The encoders of contrastive defenses, and the classifiers on them.
 
-use super::training::{TrainingOptions, below_1};
-use super::{count, rate};
-use crate::args::Parsed;
-use crate::args::values::whole_from;
+use super::numbers::{below_1, count, rate, two_or_more};
+use super::training::TrainingOptions;
 use clap::Args;
 use leakbound::error::{Error, Result};
 use leakbound_train::{ClassifierPlan, EncoderPlan, MoCo, SimClr};
@@ -108,8 +106,4 @@ pub fn check_training(training: &TrainingOptions, flip: bool, shift: usize) -> R
 /// The first option that was chosen.
 fn first<const N: usize>(options: [(&'static str, bool); N]) -> Option<&'static str> {
     options.into_iter().find(|&(_, chosen)| chosen).map(|(option, _)| option)
-}
-
-fn two_or_more(text: &str) -> Parsed<usize> {
-    whole_from(2, text, 1_000_000, "1e6").map(|count| count as usize)
 }

@@ -1,10 +1,8 @@
 //! The defense of the models that a recipe trains.
 
 use super::contrastive::ContrastiveOptions;
-use super::noise::{NoiseOptions, share};
-use super::training::below_1;
-use super::{count, rate};
-use crate::args::{Parsed, number};
+use super::noise::NoiseOptions;
+use super::numbers::{above_0, at_least_0, below_1, count, rate};
 use clap::{Args, ValueEnum};
 use leakbound::error::{Error, Result};
 use leakbound_train::{Defense, Dfkd, DpSgd, Hamp, RelaxLoss, Selena};
@@ -76,7 +74,7 @@ pub struct PrivateOptions {
     #[arg(long, value_name = "R", default_value = "1", value_parser = rate, allow_hyphen_values = true)]
     pub private_learning_rate: f64,
     /// Momentum of dp-sgd
-    #[arg(long, value_name = "B", default_value = "0", value_parser = share, allow_hyphen_values = true)]
+    #[arg(long, value_name = "B", default_value = "0", value_parser = below_1, allow_hyphen_values = true)]
     pub private_momentum: f64,
     /// Views of each image, drawn by --flip and --shift at every step, of which dp-sgd averages the gradients before it
     /// clips them
@@ -208,14 +206,4 @@ impl DefenseOptions {
 
 fn name(defense: DefenseName) -> String {
     defense.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
-}
-
-fn at_least_0(text: &str) -> Parsed<f64> {
-    let number = number(text)?;
-    if (0.0..f64::INFINITY).contains(&number) { Ok(number) } else { Err(format!("{number} is not in [0, inf)")) }
-}
-
-fn above_0(text: &str) -> Parsed<f64> {
-    let number = number(text)?;
-    if number > 0.0 && number.is_finite() { Ok(number) } else { Err(format!("{number} is not in (0, inf)")) }
 }
