@@ -139,15 +139,15 @@ impl fmt::Display for NetworkPlan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::seed::{Purpose, stream};
+    use crate::sample::farthest;
+    use crate::seed::{Purpose, streams};
     use tch::{Kind, Tensor};
 
     const WRN: NetworkPlan = NetworkPlan::WideResNet { depth: 16, width: 4, normalization: Normalization::Batch };
     const WRN_GROUP: NetworkPlan = NetworkPlan::WideResNet { depth: 10, width: 1, normalization: Normalization::Group };
 
-    fn build(plan: NetworkPlan, networks: std::ops::Range<u64>, shape: [usize; 3]) -> Box<dyn Ensemble> {
-        let mut streams: Vec<_> = networks.map(|network| stream(5, Purpose::Weights, 0, network)).collect();
-        plan.build(&mut streams, shape, 10, Device::Cpu)
+    fn build(plan: NetworkPlan, networks: std::ops::Range<usize>, shape: [usize; 3]) -> Box<dyn Ensemble> {
+        plan.build(&mut streams(5, Purpose::Weights, 0, networks), shape, 10, Device::Cpu)
     }
 
     /// Numbers that one network holds: parameters and running statistics.
@@ -186,7 +186,7 @@ mod tests {
             let mut alone = build(plan, 2..3, shape);
             let close = |together: &Tensor, alone: &Tensor| {
                 let third = together.view([3, -1]).select(0, 2);
-                let error = f64::try_from((third - alone.flatten(0, -1)).abs().max()).unwrap();
+                let error = farthest(&third, &alone.flatten(0, -1));
                 assert!(error < 2e-5, "{plan}: {error}");
             };
             let last = |tensor: &Tensor| tensor.narrow(0, 2, 1);

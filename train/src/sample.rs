@@ -7,6 +7,7 @@ use super::progress::TrainingProgress;
 use leakbound::error::Result;
 use leakbound::record::{ImagePart, ImageSet, MemoryBudget, read_images};
 use std::ops::ControlFlow;
+use tch::Tensor;
 
 /// Its training and test images.
 pub(super) fn sample() -> [ImageSet; 2] {
@@ -39,6 +40,11 @@ pub(super) fn unwatched(_: u64) -> ControlFlow<()> {
 pub(super) fn rejection<P, T>(mut plan: P, change: &dyn Fn(&mut P), train: impl FnOnce(&P) -> Result<T>) -> String {
     change(&mut plan);
     train(&plan).map(drop).unwrap_err().to_string()
+}
+
+/// The largest difference between two tensors.
+pub(super) fn farthest(one: &Tensor, other: &Tensor) -> f64 {
+    f64::try_from((one - other).abs().max()).unwrap()
 }
 
 /// Work on so many threads.

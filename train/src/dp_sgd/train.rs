@@ -147,7 +147,7 @@ mod tests {
     use crate::dp_sgd::plan::GradientNoise;
     use crate::network::NetworkPlan;
     use crate::optimizer::{Optimizer, Schedule};
-    use crate::sample::unwatched;
+    use crate::sample::{farthest, unwatched};
     use crate::training_images::one_hot;
     use leakbound::quantity::{Delta, Epsilon, NoiseScale, Probability};
     use tch::Device;
@@ -203,7 +203,7 @@ mod tests {
         add_clipped(&*start, &all.inputs.unsqueeze(1), &one_hot(&labels, 3, Device::Cpu), 0.5, &mut sums);
         let sum = Tensor::cat(&sums.iter().map(|sum| sum.flatten(0, -1)).collect::<Vec<_>>(), 0);
         let expected = flat(&mut *start) - sum * (2.0 / 4.0);
-        let error = f64::try_from((trained - expected).abs().max()).unwrap();
+        let error = farthest(&trained, &expected);
         assert!(error < 1e-5, "{error}");
     }
 

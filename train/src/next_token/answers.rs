@@ -102,6 +102,7 @@ pub(super) fn loss(logits: &[f32], byte: u8) -> f64 {
 mod tests {
     use super::super::plan::ByteTransformerPlan;
     use super::*;
+    use crate::sample::unwatched;
     use crate::seed::{Purpose, stream};
 
     /// Two ways to the same numbers: logits behind each context, and whole windows.
@@ -110,9 +111,7 @@ mod tests {
         let plan = ByteTransformerPlan { width: 8, depth: 1, heads: 2, context: 6 };
         let model = ByteTransformer::new(&plan, stream(1, Purpose::Weights, 0, 0), Device::Cpu);
         let window = b"abcabd\xff";
-        let found = said(&model, &[window, b"zzzzzzz"], Device::Cpu, &|_| std::ops::ControlFlow::Continue(()))
-            .unwrap()
-            .swap_remove(0);
+        let found = said(&model, &[window, b"zzzzzzz"], Device::Cpu, &unwatched).unwrap().swap_remove(0);
         let contexts: Vec<&[u8]> = (1..window.len()).map(|length| &window[..length]).collect();
         let logits = answers(&model, &contexts, Device::Cpu).unwrap();
         for (place, row) in logits.chunks_exact(TOKENS).enumerate() {

@@ -132,7 +132,7 @@ impl RandAugment {
 mod tests {
     use super::*;
     use crate::augment::moved;
-    use crate::seed::{Purpose, stream};
+    use crate::seed::{Purpose, streams};
 
     const SHAPE: [usize; 3] = [2, 9, 8];
 
@@ -176,8 +176,8 @@ mod tests {
     #[test]
     fn a_network_draws_the_same_views_whoever_is_beside_it() {
         let pixels = pixels();
-        let augmenter = |networks: std::ops::Range<u64>| {
-            let streams = networks.map(|network| stream(9, Purpose::StrongViews, 0, network)).collect();
+        let augmenter = |networks: std::ops::Range<usize>| {
+            let streams = streams(9, Purpose::StrongViews, 0, networks);
             RandAugment::new(Some(Augmentation { flip: true, shift: 1 }), SHAPE, streams)
         };
         let (mut together, mut alone) = (augmenter(0..2), augmenter(1..2));

@@ -58,7 +58,7 @@ pub(super) fn classifiers(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::seed::{Purpose, stream};
+    use crate::seed::{Purpose, streams};
     use tch::Device;
 
     /// Two networks whose embeddings of the same images point to different classes; one learns half of the images.
@@ -69,7 +69,7 @@ mod tests {
         let embeddings = Tensor::stack(&[targets.shallow_clone(), targets.roll([1], [1])], 0);
         let plan = ClassifierPlan { epochs: 200, batch: 4, rate: 0.5 };
         let tables = [12, 6].map(|images| (0..images).map(Example::labeled).collect::<Vec<_>>());
-        let streams = (0..2).map(|network| stream(3, Purpose::ClassifierOrder, 0, network)).collect();
+        let streams = streams(3, Purpose::ClassifierOrder, 0, 0..2);
         let linear = classifiers(plan, &embeddings, &targets, &tables, 12, streams);
         let logits = linear.logits(&embeddings);
         let answers = Vec::<Vec<i64>>::try_from(logits.argmax(-1, false)).unwrap();

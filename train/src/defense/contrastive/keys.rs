@@ -49,12 +49,11 @@ pub(super) fn follow(keys: &mut [Tensor], queries: &[Tensor], momentum: f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::seed::{Purpose, stream};
+    use crate::seed::{Purpose, streams};
     use tch::Kind;
 
-    fn queue(networks: u64, length: usize) -> KeyQueue {
-        let mut streams: Vec<_> = (0..networks).map(|network| stream(7, Purpose::Projection, 0, network)).collect();
-        KeyQueue::random(&mut streams, length, 3, Device::Cpu)
+    fn queue(networks: usize, length: usize) -> KeyQueue {
+        KeyQueue::random(&mut streams(7, Purpose::Projection, 0, 0..networks), length, 3, Device::Cpu)
     }
 
     /// The first number of each key of a network.

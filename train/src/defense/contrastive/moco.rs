@@ -1,14 +1,12 @@
 //! MoCo: a view of an image like the key of another view, and unlike the keys of a queue.
 
 use super::keys::{KeyQueue, follow};
-use super::learning::{Learner, Objective, Start, answers, rejected, shown_views};
+use super::learning::{Learner, Objective, Start, rejected};
 use super::loss::{info_nce, unit};
 use super::plan::{DIMENSION, EncoderPlan};
 use crate::checks::check_range;
-use crate::defense::method::{Answers, Further, Method, Queries, Task};
 use crate::ensemble::Ensemble;
 use leakbound::error::Result;
-use ndarray::Array5;
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 use tch::{Device, Tensor};
@@ -82,6 +80,16 @@ impl Learner for MoCo {
         (networks, Box::new(objective))
     }
 
+    fn check(&self) -> Result<()> {
+        self.encoder.check()?;
+        check_range("momentum of the keys", self.momentum, (0.0..1.0).contains(&self.momentum), "[0, 1)")?;
+        let (queue, batch) = (self.queue, self.encoder.batch);
+        if queue < batch {
+            return Err(rejected(format!("a queue of {queue} keys has no room for a batch of {batch}")));
+        }
+        Ok(())
+    }
+
     fn check_images(&self, images: usize) -> Result<()> {
         if self.queue <= images {
             return Ok(());
@@ -94,35 +102,12 @@ impl Learner for MoCo {
     }
 }
 
-impl Method for MoCo {
-    fn check(&self, _: usize) -> Result<()> {
-        self.encoder.check()?;
-        check_range("momentum of the keys", self.momentum, (0.0..1.0).contains(&self.momentum), "[0, 1)")?;
-        let (queue, batch) = (self.queue, self.encoder.batch);
-        if queue < batch {
-            return Err(rejected(format!("a queue of {queue} keys has no room for a batch of {batch}")));
-        }
-        Ok(())
-    }
-
-    fn further(&self, Queries { attacked, .. }: Queries, _: usize) -> Vec<Further> {
-        vec![Further::new("embeddings", vec![attacked, self.encoder.views, DIMENSION])]
-    }
-
-    fn views(&self, task: &Task<'_>) -> Result<Option<Array5<f32>>> {
-        shown_views(self, task)
-    }
-
-    fn answers(&self, task: &Task<'_>) -> Result<Vec<Answers>> {
-        answers(self, task)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::network::NetworkPlan;
-    use crate::seed::{Purpose, stream};
+    use crate::sample::farthest;
+    use crate::seed::{Purpose, streams};
     use tch::Kind;
 
     const DEFENSE: MoCo = MoCo {
@@ -131,15 +116,11 @@ mod tests {
         momentum: 0.75,
     };
 
-    fn farthest(one: &Tensor, other: &Tensor) -> f64 {
-        f64::try_from((one - other).abs().max()).unwrap()
-    }
-
     /// Two steps of algorithm 1 by hand: keys of the second view by the encoder as it was, the loss with the queue
     /// before they enter it, then the encoder's step, which the other one follows.
     #[test]
     fn a_step_is_that_of_the_algorithm() {
-        let streams = |purpose| -> Vec<_> { (0..2).map(|network| stream(4, purpose, 0, network)).collect() };
+        let streams = |purpose| streams(4, purpose, 0, 0..2);
         let build = || {
             let network = NetworkPlan::Mlp { hidden: 5 };
             network.build(&mut streams(Purpose::Weights), [1, 2, 3], DIMENSION, Device::Cpu)
