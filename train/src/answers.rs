@@ -2,6 +2,7 @@
 
 use super::checks::unavailable;
 use leakbound::error::Result;
+use ndarray::Array1;
 use tch::{Device, Kind, TchError, Tensor};
 
 /// Share of images whose largest logit, of [..., N, C], is that of the label; one share over all networks.
@@ -19,6 +20,11 @@ pub(super) fn numbers(tensor: &Tensor) -> Result<Vec<f32>> {
 /// The numbers of each of M networks, of a tensor [M, ...] with two axes or more.
 pub(super) fn by_network(tensor: &Tensor) -> std::result::Result<Vec<Vec<f32>>, TchError> {
     Vec::try_from(tensor.to_device(Device::Cpu).contiguous().flatten(1, -1))
+}
+
+/// Images by their places, as recordings have them.
+pub(super) fn indices(images: &[u32]) -> Array1<i32> {
+    images.iter().map(|&image| image as i32).collect()
 }
 
 /// Position of the largest number, the first of equals.

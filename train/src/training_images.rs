@@ -17,6 +17,11 @@ impl Example {
     pub const fn labeled(image: u32) -> Self {
         Self { image, target: image }
     }
+
+    /// Images with their own labels.
+    pub fn all(images: &[u32]) -> Vec<Self> {
+        images.iter().copied().map(Self::labeled).collect()
+    }
 }
 
 /// The most examples in the tables of all networks of a recipe: 4 GiB.

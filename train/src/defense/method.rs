@@ -93,11 +93,15 @@ pub(crate) trait Method: Sync {
     }
 
     /// # Errors
-    /// A parameter that is out of range, or does not fit so many classes.
-    fn check(&self, classes: usize) -> Result<()>;
+    /// [`Error::Domain`](leakbound::Error::Domain) for a parameter that is out of range,
+    /// [`Error::Rejected`](leakbound::Error::Rejected) for parameters that do not fit each other or so many classes.
+    fn check(&self, _classes: usize) -> Result<()> {
+        Ok(())
+    }
 
     /// # Errors
-    /// A network, a training or images of a shape that lack what the defense needs.
+    /// [`Error::Rejected`](leakbound::Error::Rejected) for a network, a training or images of a shape that lack what the
+    /// defense needs.
     fn check_training(&self, _network: NetworkPlan, _training: &TrainingPlan, _image: [usize; 3]) -> Result<()> {
         Ok(())
     }

@@ -5,6 +5,7 @@ use crate::{
     TrainingPlan, Views, train_shadow_models,
 };
 use leakbound::Error;
+use leakbound::error::Result;
 use leakbound::quantity::{Delta, NoiseScale};
 use std::io::Write;
 use std::ops::ControlFlow;

@@ -132,7 +132,7 @@ pub fn train_audited_model(
         let test_inputs = TrainingImages::of(test, classes, tensors).inputs;
         let test_accuracy = accuracy(&logits_of_all(&*network, &test_inputs), &test.labels.to_vec())? as f32;
         let scores = match streams.canaries {
-            Some(canaries) => canaries.scores().to_vec(),
+            Some(canaries) => canaries.scores,
             None => {
                 let inputs = rows_of(&images.inputs, chosen.iter().copied());
                 let labels: Vec<i64> = wrong.iter().map(|&label| label.into()).collect();

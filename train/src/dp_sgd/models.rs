@@ -2,7 +2,7 @@
 
 use super::plan::{DpSgdBudget, DpSgdPlan, TrainingViews, fixed_images};
 use super::train::{PrivateLesson, TrainingStreams, train_privately};
-use crate::answers::{accuracy, numbers};
+use crate::answers::{accuracy, indices, numbers};
 use crate::checkpoint::one_kept_or_made;
 use crate::checks::check_counts;
 use crate::context::TrainingContext;
@@ -48,11 +48,7 @@ impl PrivateModelsPlan {
     /// [`Error::Rejected`](leakbound::Error::Rejected) if there are too few images, those of [`DpSgdPlan::budget`].
     pub fn budget(&self, available: usize) -> Result<DpSgdBudget> {
         check_counts([("models", self.models), ("canaries", self.canaries)])?;
-        self.training.budget(self.fixed_images(available)? + self.canaries.div_ceil(2))
-    }
-
-    fn fixed_images(&self, available: usize) -> Result<usize> {
-        fixed_images(self.images, self.canaries, available)
+        self.training.budget(fixed_images(self.images, self.canaries, available)? + self.canaries.div_ceil(2))
     }
 }
 
@@ -100,13 +96,12 @@ pub fn train_private_models(context: &TrainingContext<'_>, plan: &PrivateModelsP
     let work = (0..plan.models).map(|model| (model, images.share(), test_images.shallow_clone())).collect();
     let (answers, test_accuracy): (Vec<Vec<f32>>, Vec<f32>) = device.each(work, answers_of)?.into_iter().unzip();
     let shape = (plan.models, plan.canaries, 1, classes);
-    let positions = |images: &[u32]| images.iter().map(|&image| image as i32).collect();
     Ok(PrivateModels {
         // As many as there are models, canaries and classes.
         logits: Array4::from_shape_vec(shape, answers.concat()).unwrap_or_default(),
         labels: draw.labels.iter().map(|&label| label.into()).collect(),
-        audit_index: positions(&draw.canaries),
-        train_index: positions(&draw.fixed),
+        audit_index: indices(&draw.canaries),
+        train_index: indices(&draw.fixed),
         test_accuracy: test_accuracy.into(),
         keep: draw.keep,
     })
@@ -139,7 +134,7 @@ impl Draw {
     fn new(train: &ImageSet, classes: usize, plan: &PrivateModelsPlan) -> Result<Self> {
         let order = shuffled(train.len(), stream(plan.seed, Purpose::Split, 0, 0));
         let (canaries, others) = order.split_at(plan.canaries);
-        let fixed = others[..plan.fixed_images(train.len())?].to_vec();
+        let fixed = others[..fixed_images(plan.images, plan.canaries, train.len())?].to_vec();
         let truth: Vec<u8> = canaries.iter().map(|&image| train.labels[image as usize]).collect();
         let mut draws = stream(plan.seed, Purpose::Canaries, 0, 0);
         let labels = wrong_labels(&truth, classes, &mut draws);

@@ -2,7 +2,7 @@
 
 use super::plan::{DpSgdBudget, DpSgdPlan};
 use super::train::{PrivateLesson, TrainingStreams, train_privately};
-use crate::answers::{accuracy, numbers};
+use crate::answers::{accuracy, indices, numbers};
 use crate::checkpoint::one_kept_or_made;
 use crate::checks::{check_counts, reject};
 use crate::context::TrainingContext;
@@ -118,7 +118,7 @@ pub fn train_repeated_runs(context: &TrainingContext<'_>, plan: &RepeatedRunsPla
         let weights = &mut [stream(plan.seed, Purpose::Weights, 0, 0)];
         let mut network = plan.network.build(weights, shape, classes, tensors);
         if let InitialWeights::Learned { epochs } = plan.initial {
-            let examples: Vec<Example> = auxiliary.iter().map(|&image| Example::labeled(image)).collect();
+            let examples = Example::all(auxiliary);
             let learning = TrainingPlan::new(epochs, BATCH, Optimizer::ADAM, Schedule::Constant { rate: RATE });
             let (tables, steps) = (&[&*examples], learning.steps(examples.len()));
             let lesson = Lesson { images: &images, tables, plan: &learning, steps, loss: &CrossEntropy };
@@ -141,7 +141,7 @@ pub fn train_repeated_runs(context: &TrainingContext<'_>, plan: &RepeatedRunsPla
         Ok((TrainingImages { inputs, targets }, test_images, initial, label, initial_accuracy))
     })?;
     let place = set.len() as u32;
-    let fixed: Vec<Example> = private.iter().map(|&image| Example::labeled(image)).collect();
+    let fixed = Example::all(private);
     let with_canary: Vec<Example> = fixed.iter().copied().chain([Example { image: place, target: place }]).collect();
     let run = |(number, images, test_images, initial): (usize, TrainingImages, Tensor, Vec<Tensor>)| {
         let examples = if number < plan.runs { &with_canary } else { &fixed };
@@ -161,7 +161,7 @@ pub fn train_repeated_runs(context: &TrainingContext<'_>, plan: &RepeatedRunsPla
         test_accuracy: Array2::from_shape_vec(shape, test_accuracy).unwrap_or_default(),
         label,
         canary_index: (plan.canary == RepeatedCanary::Mislabeled).then_some(canary),
-        train_index: private.iter().map(|&image| image as i32).collect(),
+        train_index: indices(private),
         initial_accuracy,
         budget,
     })

@@ -19,8 +19,6 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use tch::{Kind, Tensor};
 
-/// Kingma and Ba (2015).
-const ADAM: AdamConstants = AdamConstants { beta1: 0.9, beta2: 0.999, epsilon: 1e-8 };
 /// Phase of the training in a checkpoint.
 const PHASE: u64 = 1;
 /// A training is saved after each of so many parts.
@@ -71,7 +69,7 @@ pub(crate) fn learn_in_context(context: &TrainingContext<'_>, plan: &InContextPl
             learner.step()?;
             report(context.progress, 1)?;
             if learner.step.is_multiple_of(part) || learner.step == plan.steps {
-                check_finite(learner.transformer.parameters(), "training")?;
+                check_finite(&learner.transformer.parameters, "training")?;
                 if let Some(checkpoint) = context.checkpoint {
                     checkpoint.keep_alone(PHASE, &(0..1), &[learner.saved()?])?;
                 }
@@ -87,9 +85,9 @@ impl<'a> Learner<'a> {
         let images = TrainingImages::of(context.train, classes, device).inputs;
         let pixels = context.train.shape().iter().product();
         let weights = stream(plan.seed, Purpose::Weights, PHASE, 0);
-        let mut transformer = Transformer::new(plan, pixels, classes, weights, device);
+        let transformer = Transformer::new(plan, pixels, classes, weights, device);
         let library = Library::new(&context.train.labels.to_vec(), classes);
-        let adam = Adam::new(ADAM, transformer.parameters());
+        let adam = Adam::new(AdamConstants::PAPER, &transformer.parameters);
         Ok(Self { plan, context, images, library, transformer, adam, step: 0 })
     }
 
@@ -98,25 +96,25 @@ impl<'a> Learner<'a> {
         let Some(saved) = checkpoint.answers::<Saved>(PHASE, &(0..1))?.and_then(|mut saved| saved.pop()) else {
             return Ok(());
         };
-        let parameters = self.transformer.parameters();
+        let parameters = &mut self.transformer.parameters;
         for (parameter, numbers) in parameters.iter_mut().zip(&saved.parameters) {
             parameter.copy_(&Tensor::from_slice(numbers).view_as(parameter));
         }
-        self.adam = Adam::resumed(ADAM, parameters, &saved.adam);
+        self.adam = Adam::resumed(AdamConstants::PAPER, parameters, &saved.adam);
         self.step = saved.step;
         Ok(())
     }
 
-    fn saved(&mut self) -> Result<Saved> {
+    fn saved(&self) -> Result<Saved> {
         let adam = self.adam.memory().map_err(unavailable("answers"))?;
-        let parameters = self.transformer.parameters().iter().map(numbers).collect::<Result<_>>()?;
+        let parameters = self.transformer.parameters.iter().map(numbers).collect::<Result<_>>()?;
         Ok(Saved { step: self.step, parameters, adam })
     }
 
     fn step(&mut self) -> Result<()> {
         let gradients = self.gradients()?;
         let rate = self.plan.schedule.rate(self.step, self.plan.steps);
-        self.adam.step(self.transformer.parameters(), &gradients, rate);
+        self.adam.step(&mut self.transformer.parameters, &gradients, rate);
         self.step += 1;
         Ok(())
     }
@@ -168,7 +166,7 @@ pub(crate) fn answers(
                 let of_pass = first..(first + QUERIES).min(queries);
                 let mut batch = Batch::new(examples, of_pass.len());
                 for (prompt, asked) in prompts.iter().zip(asked) {
-                    batch.push(prompt, &asked[of_pass.clone()], transformer.classes());
+                    batch.push(prompt, &asked[of_pass.clone()], transformer.classes);
                 }
                 let classes = tch::no_grad(|| transformer.logits(images, &batch)).argmax(-1, false);
                 let classes: Vec<i64> = classes.try_into().map_err(unavailable("answers"))?;

@@ -20,10 +20,11 @@ const BEFORE_BLOCKS: usize = 7;
 /// A transformer with its parameters: of the embeddings of images (W₁, b₁, W₂, b₂), labels, instructions and
 /// positions; of each block; of the last normalization and of the classes.
 pub(crate) struct Transformer {
-    parameters: Vec<Tensor>,
+    pub parameters: Vec<Tensor>,
     depth: usize,
     heads: i64,
-    classes: usize,
+    /// C.
+    pub classes: usize,
 }
 
 impl Transformer {
@@ -44,10 +45,6 @@ impl Transformer {
         Self { parameters: initial.parameters(), depth: plan.depth, heads: plan.heads as i64, classes }
     }
 
-    pub fn parameters(&mut self) -> &mut Vec<Tensor> {
-        &mut self.parameters
-    }
-
     /// The same values as parameters of their own, which gradients are taken of.
     pub fn leaves(&self) -> Self {
         let leaf = |parameter: &Tensor| parameter.detach().set_requires_grad(true);
@@ -58,11 +55,6 @@ impl Transformer {
     pub fn gradients(&self, images: &Tensor, batch: &Batch, loss: &dyn Fn(&Tensor) -> Tensor) -> Vec<Tensor> {
         let loss = loss(&self.logits(images, batch));
         Tensor::run_backward(&[&loss], &self.parameters.iter().collect::<Vec<_>>(), false, false)
-    }
-
-    /// C.
-    pub fn classes(&self) -> usize {
-        self.classes
     }
 
     fn layers<const N: usize>(&self, first: usize) -> [&Tensor; N] {

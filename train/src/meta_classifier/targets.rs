@@ -3,7 +3,7 @@
 use super::layout::{flattened, layers};
 use super::split::part;
 use super::target_plan::TargetPlan;
-use crate::answers::largest;
+use crate::answers::{indices, largest};
 use crate::checks::reject;
 use crate::context::TrainingContext;
 use crate::ensemble::logits_of_all;
@@ -104,7 +104,7 @@ pub(super) fn tables(plan: &TargetPlan, labels: &[u8]) -> Result<Vec<Vec<Vec<Exa
                 format!("{} images for networks of {}; half of the images have the property", drawn.len(), plan.images);
             return reject("target networks", reason);
         }
-        Ok(drawn[..plan.images].iter().map(|&image| Example::labeled(image)).collect())
+        Ok(Example::all(&drawn[..plan.images]))
     };
     let of_value = |value| (0..plan.networks).map(|network| of_network(value, network)).collect();
     (0..plan.shares.len()).map(of_value).collect()
@@ -141,7 +141,7 @@ fn assembled(
             split: Some((0..count).map(|network| part(network % plan.networks, plan.networks)).collect()),
             answers: Some(answers),
         },
-        point_index: point_index.into_iter().map(|point| point as i32).collect(),
+        point_index: indices(&point_index),
         point_label,
     }
 }

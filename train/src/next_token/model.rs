@@ -15,7 +15,7 @@ const BEFORE_BLOCKS: usize = 2;
 /// A transformer with its parameters: embeddings of bytes and of places; of each block; of the last normalization and
 /// of the tokens.
 pub(super) struct ByteTransformer {
-    parameters: Vec<Tensor>,
+    pub parameters: Vec<Tensor>,
     depth: usize,
     heads: i64,
 }
@@ -32,10 +32,6 @@ impl ByteTransformer {
         initial_normalization(&mut initial, width);
         initial.dense(width, TOKENS);
         Self { parameters: initial.parameters(), depth: plan.depth, heads: plan.heads as i64 }
-    }
-
-    pub fn parameters(&mut self) -> &mut Vec<Tensor> {
-        &mut self.parameters
     }
 
     /// The same tensors, for another thread that only reads them.

@@ -7,6 +7,7 @@ mod votes;
 pub use plan::{PromptAdversary, PromptPatePlan};
 pub use votes::{PromptVotes, ShownQueries};
 
+use super::answers::indices;
 use super::context::TrainingContext;
 use super::guard::guarded;
 use super::in_context::{
@@ -75,7 +76,7 @@ pub fn train_prompt_pate(context: &TrainingContext<'_>, plan: &PromptPatePlan) -
         votes,
         votes_prime,
         query_label: query_label.into(),
-        query_index: queries.iter().map(|&query| query as i32).collect(),
+        query_index: indices(&queries),
         example_index: Array2::from_shape_fn((plan.teachers, plan.shots), example),
         changed_teacher,
         neighbor,

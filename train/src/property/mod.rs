@@ -7,7 +7,7 @@ pub(super) use partition::reduced;
 pub(super) use plan::check_shares;
 pub use plan::{EnsembleImages, PropertyPlan};
 
-use super::answers::largest;
+use super::answers::{indices, largest};
 use super::context::TrainingContext;
 use super::ensemble::logits_of_all;
 use super::groups::Trainer;
@@ -114,7 +114,7 @@ pub fn train_for_property(context: &TrainingContext<'_>, plan: &PropertyPlan) ->
             .collect(),
         student: of_tests.select(Axis(0), &rows),
         ensembles,
-        point_index: points.iter().map(|&point| point as i32).collect(),
+        point_index: indices(&points),
         point_label,
         student_label: student_label.into(),
     })

@@ -26,11 +26,7 @@ pub(super) fn deal(
     if each == 0 {
         return reject("property", format!("{} images for {networks} networks", order.len()));
     }
-    Ok(order
-        .chunks_exact(each)
-        .take(networks)
-        .map(|part| part.iter().map(|&n| Example::labeled(n)).collect())
-        .collect())
+    Ok(order.chunks_exact(each).take(networks).map(Example::all).collect())
 }
 
 /// Images in random order, of one class only a share of them (the nearest whole number), at random.

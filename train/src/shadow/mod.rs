@@ -6,6 +6,7 @@ mod plan;
 pub use answers::{FurtherAnswers, NeighborAnswers, ShadowAnswers};
 pub use plan::{Inclusion, ShadowPlan, Views};
 
+use super::answers::indices;
 use super::augment::{Move, moved};
 use super::canaries::{AuditSplit, Canaries};
 use super::checks::unavailable;
@@ -89,7 +90,6 @@ pub fn train_shadow_models(
         right.count() as f32 / context.test.len() as f32
     });
     let (attacked_keep, duplicate_keep) = keep.view().split_at(Axis(1), attacked);
-    let index = |images: &[u32]| images.iter().map(|&image| image as i32).collect::<Array1<i32>>();
     let labels = |labels: &[u8]| labels.iter().map(|&label| label.into()).collect::<Array1<i64>>();
     Ok(ShadowAnswers {
         test_accuracy: test_accuracy.collect(),
@@ -105,11 +105,11 @@ pub fn train_shadow_models(
         further: further(method.further(queries, classes), &answers)?,
         keep: attacked_keep.to_owned(),
         labels: labels(&canaries.labels[..attacked]),
-        audit_index: index(&split.audit[..attacked]),
-        fixed_index: index(&split.fixed),
+        audit_index: indices(&split.audit[..attacked]),
+        fixed_index: indices(&split.fixed),
         duplicate_keep: (plan.canaries == CanaryKind::Duplicated).then(|| duplicate_keep.to_owned()),
         copy_labels: plan.canaries.has_copies().then(|| labels(&canaries.copies)),
-        source_index: canaries.source.as_deref().map(index),
+        source_index: canaries.source.as_deref().map(indices),
         canary_pixels: match plan.canaries {
             CanaryKind::OutOfDistribution | CanaryKind::Uniform | CanaryKind::Blank => Some(canaries.pixels),
             CanaryKind::Original

@@ -134,8 +134,9 @@ impl ShadowPlan {
         ];
         check_counts(counts)?;
         self.network.check()?;
-        self.defense.check(classes)?;
-        self.defense.check_training(self.network, &self.training, shape)?;
+        let method = self.defense.method();
+        method.check(classes)?;
+        method.check_training(self.network, &self.training, shape)?;
         if let Some(augmentation) = self.training.augmentation {
             augmentation.check(shape)?;
         }

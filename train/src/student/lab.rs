@@ -78,11 +78,6 @@ impl<'a> Lab<'a> {
         })
     }
 
-    /// C.
-    pub fn classes(&self) -> usize {
-        self.teachers.classes
-    }
-
     /// Votes of a teacher for each table of training images, on the public images and on those that measure.
     pub fn votes(&self, tables: &[Vec<Example>]) -> Result<Vec<Vec<u8>>> {
         let asked = self.asked.narrow(0, 0, self.ends[1]);
@@ -100,7 +95,7 @@ impl<'a> Lab<'a> {
         let public = self.asked.narrow(0, 0, self.ends[0]);
         let work = pupils.iter().map(|pupil| (pupil, public.shallow_clone(), self.asked.shallow_clone())).collect();
         // Not of `self`, whose tensors cannot be seen by two threads.
-        let (students, private, classes) = (&self.students, self.private, self.classes());
+        let (students, private, classes) = (&self.students, self.private, self.students.classes);
         let student = |(pupil, inputs, asked): (&Pupil<'_>, Tensor, Tensor)| {
             let labels: Vec<u8> = pupil.labels.iter().map(|label| label.unwrap_or(0)).collect();
             let labeled = (0..).zip(pupil.labels).filter(|(_, label)| label.is_some());
@@ -122,7 +117,7 @@ impl<'a> Lab<'a> {
         let tables = vec![all; networks];
         let baselines = learner(&self.students, self.private, &networks)?;
         let logits = baselines.train_and_ask(BASELINES, &self.train, &tables, &self.asked, &each_network)?;
-        logits.into_iter().map(|logits| by_image(logits, self.classes())).collect()
+        logits.into_iter().map(|logits| by_image(logits, self.students.classes)).collect()
     }
 }
 

@@ -10,9 +10,10 @@ pub use labeling::{LabelCosts, LabelingPlan};
 pub use plan::StudentPlan;
 pub use students::{Baselines, StudentRun, Students};
 
-use super::answers::largest;
+use super::answers::{indices, largest};
 use super::context::TrainingContext;
 use super::seed::{Purpose, stream};
+use super::teachers::ballots;
 use super::teachers::split::{Split, partition};
 use super::training_images::Example;
 use crate::checks::{reject, unavailable};
@@ -62,8 +63,7 @@ pub fn train_student(context: &TrainingContext<'_>, plan: &StudentPlan) -> Resul
     let teachers: Vec<Vec<u32>> = (0..plan.runs as u64)
         .flat_map(|run| partition(train.len(), (plan.teachers, each), plan.seed, Split::Pate(run)))
         .collect();
-    let examples: Vec<Vec<Example>> =
-        teachers.iter().map(|images| images.iter().map(|&image| Example::labeled(image)).collect()).collect();
+    let examples: Vec<Vec<Example>> = teachers.iter().map(|images| Example::all(images)).collect();
     let votes = lab.votes(&examples)?;
     let query_label = labels(test, &parts.public);
     let test_label = labels(test, &parts.held_out);
@@ -81,12 +81,9 @@ pub fn train_student(context: &TrainingContext<'_>, plan: &StudentPlan) -> Resul
         0 => None,
         networks => Some(of_baselines(&lab.baselines(networks)?, ends, &test_label)?),
     };
-    let indices = |images: &[u32]| images.iter().map(|&image| image as i32).collect::<Array1<i32>>();
     Ok(Students {
         runs: labeled.runs(&votes, &test_logits, &test_label),
-        pate_votes: Array3::from_shape_fn((plan.runs, ends[0], plan.teachers), |(run, query, teacher)| {
-            votes[run * plan.teachers + teacher][query]
-        }),
+        pate_votes: ballots(&votes, (plan.runs, plan.teachers, ends[0])),
         query_index: indices(&parts.public),
         query_order: Array2::from_shape_fn((plan.runs, ends[0]), |(run, place)| labeled.orders[run][place] as i32),
         given_label: labeled.given_labels(),

@@ -41,11 +41,6 @@ impl<'a> Lab<'a> {
         })
     }
 
-    /// C.
-    pub fn classes(&self) -> usize {
-        self.trainer.classes
-    }
-
     /// Puts the queries behind the training images: images N + q; targets N + q with their labels, N + Q + q with the
     /// poisoned ones.
     pub fn add_queries(&mut self, poisoned: &[u8]) -> Result<()> {

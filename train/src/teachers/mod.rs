@@ -10,7 +10,9 @@ pub use plan::TeacherPlan;
 pub use votes::TeacherVotes;
 
 pub(super) use queries::ranked;
+pub(super) use votes::ballots;
 
+use super::answers::indices;
 use super::context::TrainingContext;
 use super::training_images::Example;
 use crate::checks::reject;
@@ -19,7 +21,6 @@ use leakbound::error::Result;
 use ndarray::{Array1, Array2, Axis};
 use queries::{adversarial, poisoned, second_votes};
 use split::{Phase, Split, partition, some_images};
-use votes::ballots;
 
 /// Trains teachers as Fashion-MNIST's recorded votes were. Progress counts networks, and the checkpoint keeps their
 /// votes.
@@ -35,27 +36,27 @@ use votes::ballots;
 /// Papernot et al. (2018), "Scalable private learning with PATE"; Choquette-Choo et al. (2021), "CaPC learning".
 pub fn train_teachers(context: &TrainingContext<'_>, plan: &TeacherPlan) -> Result<TeacherVotes> {
     let each = checked_images_each(context, plan)?;
-    let mut lab = Lab::new(context, plan)?;
+    let (mut lab, classes) = (Lab::new(context, plan)?, context.classes());
     let partitions = |split: Split| partition(context.train.len(), (plan.teachers, each), plan.seed, split);
     let (mut pate_images, mut tables) = (Vec::new(), Vec::new());
     for instantiation in 0..plan.instantiations {
         let teachers = partitions(Split::Pate(instantiation as u64));
         pate_images.extend(teachers.iter().flatten().copied());
-        tables.extend(teachers.iter().map(|images| labeled(images)));
+        tables.extend(teachers.iter().map(|images| Example::all(images)));
     }
     let shape = (plan.instantiations, plan.teachers, plan.queries);
     let (votes, accuracies) = lab.vote(Phase::Pate, &tables, plan.teachers)?;
-    let pate_votes = ballots(votes, shape);
+    let pate_votes = ballots(&votes, shape);
     let parties = partitions(Split::Capc);
     let tables: Vec<Vec<Example>> =
-        (0..plan.instantiations).flat_map(|_| parties.iter().map(|images| labeled(images))).collect();
-    let capc_votes = ballots(lab.vote(Phase::Capc, &tables, 0)?.0, shape);
+        (0..plan.instantiations).flat_map(|_| parties.iter().map(|images| Example::all(images))).collect();
+    let capc_votes = ballots(&lab.vote(Phase::Capc, &tables, 0)?.0, shape);
 
-    let second_label = second_votes(&pate_votes, lab.classes());
+    let second_label = second_votes(&pate_votes, classes);
     lab.add_queries(&second_label)?;
-    let adv_query = adversarial(&pate_votes, lab.classes(), plan);
+    let adv_query = adversarial(&pate_votes, classes, plan);
     // Of the queries with the most agreement, so that its own label is clearly not the poisoned one.
-    let poison = poisoned(&pate_votes, lab.classes());
+    let poison = poisoned(&pate_votes, classes);
     let added = AddedQueries { lab: &lab, plan, available: context.train.len(), each, party: &parties[0] };
     let pate_nat_advq = added.votes(Phase::PateNatural, &adv_query)?;
     let pate_pois_advq = added.votes(Phase::PatePoisoned, &adv_query)?;
@@ -67,7 +68,7 @@ pub fn train_teachers(context: &TrainingContext<'_>, plan: &TeacherPlan) -> Resu
     Ok(TeacherVotes {
         pate_votes,
         capc_votes,
-        query_index: lab.queries.iter().map(|&query| query as i32).collect(),
+        query_index: indices(&lab.queries),
         query_label: lab.query_label,
         second_label: second_label.into(),
         adv_query: adv_query.iter().map(|&query| query as i32).collect(),
@@ -121,7 +122,7 @@ impl AddedQueries<'_> {
 
     /// All but one of the images of a PATE teacher, which is given by `which`.
     fn teacher(&self, phase: Phase, which: (usize, usize)) -> Vec<Example> {
-        labeled(&some_images(self.available, self.each - 1, self.plan.seed, phase, which))
+        Example::all(&some_images(self.available, self.each - 1, self.plan.seed, phase, which))
     }
 
     /// Votes \[query, retraining\] of teachers that met a query on this query.
@@ -131,7 +132,7 @@ impl AddedQueries<'_> {
         for &query in queries {
             for retraining in 0..retrainings {
                 let mut examples = match phase {
-                    Phase::CapcNatural | Phase::CapcPoisoned => labeled(self.party),
+                    Phase::CapcNatural | Phase::CapcPoisoned => Example::all(self.party),
                     _ => self.teacher(phase, (query, retraining)),
                 };
                 examples.push(match phase {
@@ -159,11 +160,6 @@ impl AddedQueries<'_> {
         let shape = (self.plan.queries, self.plan.teachers);
         Ok(Array2::from_shape_fn(shape, |(query, teacher)| votes[teacher][query]))
     }
-}
-
-/// Images with their labels.
-fn labeled(images: &[u32]) -> Vec<Example> {
-    images.iter().map(|&image| Example::labeled(image)).collect()
 }
 
 #[cfg(test)]

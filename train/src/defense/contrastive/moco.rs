@@ -54,7 +54,7 @@ struct Queued {
 impl Objective for Queued {
     fn gradients(&mut self, encoders: &mut dyn Ensemble, [first, second]: [&Tensor; 2]) -> Vec<Tensor> {
         let keys = unit(&self.keys.learning_logits(second));
-        let loss = |queries: &Tensor| info_nce(&unit(queries), &keys, self.queue.keys(), self.temperature);
+        let loss = |queries: &Tensor| info_nce(&unit(queries), &keys, &self.queue.keys, self.temperature);
         let gradients = encoders.gradients_of(first, &loss);
         self.queue.push(&keys);
         gradients
@@ -128,7 +128,7 @@ mod tests {
         let [mut by_hand, mut keys] = [build(), build()];
         let (mut encoders, mut objective) = DEFENSE.start(build(), &mut streams(Purpose::Projection), Device::Cpu);
         let queue = KeyQueue::random(&mut streams(Purpose::Projection), 4, DIMENSION, Device::Cpu);
-        let mut all = queue.keys().copy();
+        let mut all = queue.keys.copy();
         for step in 0..2 {
             let view = |phase: f64| {
                 let numbers = Tensor::linspace(0.0, 30.0, 2 * 3 * 6, (Kind::Float, Device::Cpu)) + phase;
