@@ -7,6 +7,7 @@ use super::progress::TrainingProgress;
 use leakbound::error::Result;
 use leakbound::record::{ImagePart, ImageSet, MemoryBudget, read_images};
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU64, Ordering};
 use tch::Tensor;
 
 /// Its training and test images.
@@ -34,6 +35,15 @@ pub(super) fn train_on_sample<P, T>(train: impl FnOnce(&TrainingContext<'_>, &P)
 /// A progress callback that ends nothing.
 pub(super) fn unwatched(_: u64) -> ControlFlow<()> {
     ControlFlow::Continue(())
+}
+
+/// A progress callback that ends a training once so many networks, or steps, are done.
+pub(super) fn until(most: u64) -> impl Fn(u64) -> ControlFlow<()> + Sync {
+    let done = AtomicU64::new(0);
+    move |more| match done.fetch_add(more, Ordering::Relaxed) + more {
+        done if done < most => ControlFlow::Continue(()),
+        _ => ControlFlow::Break(()),
+    }
 }
 
 /// Why a plan is rejected once it was changed.

@@ -52,6 +52,12 @@ impl TrainingImages {
         Self { inputs, targets: one_hot(labels, classes, device) }
     }
 
+    /// The same with targets of further labels behind those that are there.
+    pub fn and_targets(self, labels: &[u8], classes: usize) -> Self {
+        let further = one_hot(labels, classes, self.targets.device());
+        Self { targets: Tensor::cat(&[&self.targets, &further], 0), ..self }
+    }
+
     /// The images of a set and their labels.
     pub fn of(set: &ImageSet, classes: usize, device: Device) -> Self {
         let pixels: Vec<u8> = set.pixels.iter().copied().collect();

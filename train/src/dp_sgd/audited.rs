@@ -10,7 +10,7 @@ use crate::guard::guarded;
 use crate::mislabeled::wrong_labels;
 use crate::network::NetworkPlan;
 use crate::seed::{Purpose, shuffled, stream};
-use crate::training_images::{Example, TrainingImages, one_hot, rows_of};
+use crate::training_images::{Example, TrainingImages, rows_of};
 use leakbound::error::Result;
 use serde::Serialize;
 use tch::{Kind, Tensor};
@@ -112,9 +112,7 @@ pub fn train_audited_model(
     let examples: Vec<Example> = others[..fixed].iter().map(|&image| Example::labeled(image)).chain(members).collect();
     guarded("training", || {
         let tensors = device.tensors();
-        let images = TrainingImages::of(train, classes, tensors);
-        let targets = Tensor::cat(&[&images.targets, &one_hot(&wrong, classes, tensors)], 0);
-        let images = TrainingImages { targets, ..images };
+        let images = TrainingImages::of(train, classes, tensors).and_targets(&wrong, classes);
         let weights = &mut [stream(plan.seed, Purpose::Weights, 0, 0)];
         let mut network = plan.network.build(weights, shape, classes, tensors);
         let parameters = network.parameters().iter().map(Tensor::numel).sum();
@@ -149,27 +147,16 @@ pub fn train_audited_model(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dp_sgd::GradientNoise;
     use crate::sample::train_on_sample;
-    use crate::{Optimizer, Schedule};
     use leakbound::audit::{GuessSelection, OneRunPlan};
-    use leakbound::quantity::{Delta, FailureProbability, NoiseScale};
+    use leakbound::quantity::{Delta, FailureProbability};
 
     fn plan(canaries: RunCanaries, noise: f64) -> AuditedModelPlan {
         AuditedModelPlan {
             network: NetworkPlan::Mlp { hidden: 16 },
             images: Some(900),
             canaries,
-            training: DpSgdPlan {
-                clipping_norm: 1.0,
-                noise: GradientNoise::Multiplier(NoiseScale::new(noise).unwrap()),
-                delta: Delta::new(1e-5).unwrap(),
-                batch: 100,
-                epochs: 4,
-                optimizer: Optimizer::Sgd { momentum: 0.0, weight_decay: 0.0, nesterov: false },
-                schedule: Schedule::Constant { rate: 0.4 },
-                average: None,
-            },
+            training: DpSgdPlan::plain(noise, 100, 4, 0.4),
             views: None,
             seed: 1,
         }

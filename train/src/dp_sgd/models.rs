@@ -12,7 +12,7 @@ use crate::mislabeled::wrong_labels;
 use crate::network::NetworkPlan;
 use crate::progress::report;
 use crate::seed::{Purpose, shuffled, stream};
-use crate::training_images::{Example, TrainingImages, one_hot, rows_of};
+use crate::training_images::{Example, TrainingImages, rows_of};
 use leakbound::error::Result;
 use leakbound::record::ImageSet;
 use ndarray::{Array1, Array2, Array4};
@@ -86,9 +86,8 @@ pub fn train_private_models(context: &TrainingContext<'_>, plan: &PrivateModelsP
     let classes = context.classes();
     let draw = Draw::new(train, classes, plan)?;
     let (images, test_images) = guarded("images", || {
-        let images = TrainingImages::of(train, classes, device.tensors());
-        let targets = Tensor::cat(&[&images.targets, &one_hot(&draw.labels, classes, device.tensors())], 0);
-        Ok((TrainingImages { targets, ..images }, TrainingImages::of(test, classes, device.tensors()).inputs))
+        let [images, tests] = [train, test].map(|set| TrainingImages::of(set, classes, device.tensors()));
+        Ok((images.and_targets(&draw.labels, classes), tests.inputs))
     })?;
     let answers_of = |(model, images, test_images): (usize, TrainingImages, Tensor)| {
         trained_answers(context, (plan, &budget), &draw, model, (&images, &test_images))
@@ -195,25 +194,20 @@ fn halves(models: usize, canaries: usize, stream: &mut impl Rng) -> Array2<bool>
 mod tests {
     use super::*;
     use crate::dp_sgd::GradientNoise;
+    use crate::optimizer::Optimizer;
     use crate::sample::{rejection, sample, train_on_sample};
-    use crate::{Optimizer, Schedule};
-    use leakbound::quantity::{Delta, Epsilon, NoiseScale};
+    use leakbound::quantity::Epsilon;
 
-    fn plan(noise: GradientNoise) -> PrivateModelsPlan {
+    fn plan() -> PrivateModelsPlan {
         PrivateModelsPlan {
             network: NetworkPlan::Mlp { hidden: 16 },
             models: 4,
             images: Some(900),
             canaries: 200,
             training: DpSgdPlan {
-                clipping_norm: 1.0,
-                noise,
-                delta: Delta::new(1e-5).unwrap(),
-                batch: 100,
-                epochs: 12,
                 optimizer: Optimizer::Sgd { momentum: 0.9, weight_decay: 0.0, nesterov: false },
-                schedule: Schedule::Constant { rate: 0.4 },
                 average: Some(0.9),
+                ..DpSgdPlan::plain(1.0, 100, 12, 0.4)
             },
             views: None,
             seed: 1,
@@ -222,7 +216,8 @@ mod tests {
 
     #[test]
     fn private_networks_learn_and_two_runs_agree() {
-        let plan = plan(GradientNoise::Target(Epsilon::new(8.0).unwrap()));
+        let mut plan = plan();
+        plan.training.noise = GradientNoise::Target(Epsilon::new(8.0).unwrap());
         let budget = plan.budget(2000).unwrap();
         println!("{budget:?}");
         assert_eq!((budget.steps.rate.get(), budget.steps.steps), (0.1, 120));
@@ -252,8 +247,7 @@ mod tests {
     #[test]
     fn what_cannot_be_trained_is_rejected() {
         let message = |change: &dyn Fn(&mut PrivateModelsPlan)| {
-            let plan = plan(GradientNoise::Multiplier(NoiseScale::new(1.0).unwrap()));
-            rejection(plan, change, |plan| train_on_sample(train_private_models, plan))
+            rejection(plan(), change, |plan| train_on_sample(train_private_models, plan))
         };
         assert_eq!(message(&|plan| plan.models = 0), "models = 0 is not in [1, inf)");
         let batches = "DP-SGD: statistics of batches have no bounded share of one image; take group normalization";

@@ -87,6 +87,21 @@ pub struct DpSgdBudget {
 }
 
 impl DpSgdPlan {
+    /// What tests begin with: SGD at a constant rate.
+    #[cfg(test)]
+    pub(super) fn plain(noise: f64, batch: usize, epochs: usize, rate: f64) -> Self {
+        Self {
+            clipping_norm: 1.0,
+            noise: GradientNoise::Multiplier(NoiseScale::new(noise).unwrap()),
+            delta: Delta::new(1e-5).unwrap(),
+            batch,
+            epochs,
+            optimizer: Optimizer::Sgd { momentum: 0.0, weight_decay: 0.0, nesterov: false },
+            schedule: Schedule::Constant { rate },
+            average: None,
+        }
+    }
+
     /// Rate, steps, noise and ε for a training on so many images.
     ///
     /// # Errors

@@ -14,7 +14,7 @@ use crate::optimizer::{Optimizer, Schedule};
 use crate::progress::report;
 use crate::seed::{Purpose, shuffled, stream};
 use crate::train::{Lesson, TrainingPlan, train};
-use crate::training_images::{Example, TrainingImages, one_hot};
+use crate::training_images::{Example, TrainingImages};
 use leakbound::error::Result;
 use ndarray::{Array1, Array2};
 use serde::Serialize;
@@ -136,9 +136,9 @@ pub fn train_repeated_runs(context: &TrainingContext<'_>, plan: &RepeatedRunsPla
         let initial_accuracy = accuracy(&logits_of_all(&*network, &test_images), &test.labels.to_vec())? as f32;
         // The canary is behind all training images.
         let inputs = Tensor::cat(&[&images.inputs, &input], 0);
-        let targets = Tensor::cat(&[&images.targets, &one_hot(&[label], classes, tensors)], 0);
+        let images = TrainingImages { inputs, ..images.and_targets(&[label], classes) };
         let initial: Vec<Tensor> = network.parameters().iter().map(Tensor::copy).collect();
-        Ok((TrainingImages { inputs, targets }, test_images, initial, label, initial_accuracy))
+        Ok((images, test_images, initial, label, initial_accuracy))
     })?;
     let place = set.len() as u32;
     let fixed = Example::all(private);
@@ -243,11 +243,10 @@ fn trained_run(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dp_sgd::GradientNoise;
     use crate::sample::train_on_sample;
     use leakbound::audit::{CanaryScores, ThresholdSelection, audit_scores};
     use leakbound::bound::Direction;
-    use leakbound::quantity::{Delta, FailureProbability, NoiseScale};
+    use leakbound::quantity::{Delta, FailureProbability};
 
     fn plan(noise: f64, initial: InitialWeights) -> RepeatedRunsPlan {
         RepeatedRunsPlan {
@@ -256,17 +255,8 @@ mod tests {
             images: 50,
             canary: RepeatedCanary::Blank,
             initial,
-            training: DpSgdPlan {
-                clipping_norm: 1.0,
-                noise: GradientNoise::Multiplier(NoiseScale::new(noise).unwrap()),
-                delta: Delta::new(1e-5).unwrap(),
-                // Every image takes part in every step.
-                batch: 50,
-                epochs: 10,
-                optimizer: Optimizer::Sgd { momentum: 0.0, weight_decay: 0.0, nesterov: false },
-                schedule: Schedule::Constant { rate: 0.5 },
-                average: None,
-            },
+            // Every image takes part in every step.
+            training: DpSgdPlan::plain(noise, 50, 10, 0.5),
             seed: 1,
         }
     }

@@ -146,25 +146,14 @@ mod tests {
     use crate::dp_sgd::accounting::DpSgdSteps;
     use crate::dp_sgd::plan::GradientNoise;
     use crate::network::NetworkPlan;
-    use crate::optimizer::{Optimizer, Schedule};
+    use crate::optimizer::Schedule;
     use crate::sample::{farthest, unwatched};
     use crate::training_images::one_hot;
-    use leakbound::quantity::{Delta, Epsilon, NoiseScale, Probability};
+    use leakbound::quantity::{Epsilon, Probability};
     use tch::Device;
 
-    const PLAIN: Optimizer = Optimizer::Sgd { momentum: 0.0, weight_decay: 0.0, nesterov: false };
-
     fn plan(noise: f64, average: Option<f64>) -> DpSgdPlan {
-        DpSgdPlan {
-            clipping_norm: 0.5,
-            noise: GradientNoise::Multiplier(NoiseScale::new(noise).unwrap()),
-            delta: Delta::new(1e-5).unwrap(),
-            batch: 4,
-            epochs: 1,
-            optimizer: PLAIN,
-            schedule: Schedule::Constant { rate: 2.0 },
-            average,
-        }
+        DpSgdPlan { clipping_norm: 0.5, average, ..DpSgdPlan::plain(noise, 4, 1, 2.0) }
     }
 
     fn images() -> TrainingImages {

@@ -6,6 +6,7 @@ use super::prompt::{Batch, Prompt};
 use super::transformer::Transformer;
 use crate::adam::{Adam, AdamConstants, AdamMemory};
 use crate::answers::numbers;
+use crate::block::sum_of_parts;
 use crate::checkpoint::TrainingCheckpoint;
 use crate::checks::unavailable;
 use crate::context::TrainingContext;
@@ -15,7 +16,6 @@ use crate::progress::report;
 use crate::seed::{Purpose, stream};
 use crate::training_images::TrainingImages;
 use leakbound::error::Result;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use tch::{Kind, Tensor};
 
@@ -23,7 +23,7 @@ use tch::{Kind, Tensor};
 const PHASE: u64 = 1;
 /// A training is saved after each of so many parts.
 const SAVED: u64 = 10;
-/// Parts of a batch on a CPU, each on one thread: sums have one order on any number of threads.
+/// Parts of a batch on a CPU.
 const PARTS: usize = 2;
 /// Tokens of a pass that answers.
 const TOKENS: usize = 1 << 12;
@@ -69,7 +69,7 @@ pub(crate) fn learn_in_context(context: &TrainingContext<'_>, plan: &InContextPl
             learner.step()?;
             report(context.progress, 1)?;
             if learner.step.is_multiple_of(part) || learner.step == plan.steps {
-                check_finite(&learner.transformer.parameters, "training")?;
+                check_finite(&learner.transformer.stack.parameters, "training")?;
                 if let Some(checkpoint) = context.checkpoint {
                     checkpoint.keep_alone(PHASE, &(0..1), &[learner.saved()?])?;
                 }
@@ -87,7 +87,7 @@ impl<'a> Learner<'a> {
         let weights = stream(plan.seed, Purpose::Weights, PHASE, 0);
         let transformer = Transformer::new(plan, pixels, classes, weights, device);
         let library = Library::new(&context.train.labels.to_vec(), classes);
-        let adam = Adam::new(AdamConstants::PAPER, &transformer.parameters);
+        let adam = Adam::new(AdamConstants::PAPER, &transformer.stack.parameters);
         Ok(Self { plan, context, images, library, transformer, adam, step: 0 })
     }
 
@@ -96,7 +96,7 @@ impl<'a> Learner<'a> {
         let Some(saved) = checkpoint.answers::<Saved>(PHASE, &(0..1))?.and_then(|mut saved| saved.pop()) else {
             return Ok(());
         };
-        let parameters = &mut self.transformer.parameters;
+        let parameters = &mut self.transformer.stack.parameters;
         for (parameter, numbers) in parameters.iter_mut().zip(&saved.parameters) {
             parameter.copy_(&Tensor::from_slice(numbers).view_as(parameter));
         }
@@ -107,14 +107,14 @@ impl<'a> Learner<'a> {
 
     fn saved(&self) -> Result<Saved> {
         let adam = self.adam.memory().map_err(unavailable("answers"))?;
-        let parameters = self.transformer.parameters.iter().map(numbers).collect::<Result<_>>()?;
+        let parameters = self.transformer.stack.parameters.iter().map(numbers).collect::<Result<_>>()?;
         Ok(Saved { step: self.step, parameters, adam })
     }
 
     fn step(&mut self) -> Result<()> {
         let gradients = self.gradients()?;
         let rate = self.plan.schedule.rate(self.step, self.plan.steps);
-        self.adam.step(&mut self.transformer.parameters, &gradients, rate);
+        self.adam.step(&mut self.transformer.stack.parameters, &gradients, rate);
         self.step += 1;
         Ok(())
     }
@@ -131,16 +131,12 @@ impl<'a> Learner<'a> {
             let part = batch.part(first..(first + prompts).min(batch.prompts));
             let queries = first * batch.queries..(first + part.prompts) * batch.queries;
             let answers = Tensor::from_slice(&answers[queries]).to_device(images.device());
-            guarded("training", || {
-                Ok(transformer.gradients(&images, &part, &|logits| {
-                    let likely = logits.log_softmax(-1, Kind::Float).gather(1, &answers.unsqueeze(1), false);
-                    -likely.sum(Kind::Float) / all
-                }))
+            transformer.gradients(&images, &part, &|logits| {
+                let likely = logits.log_softmax(-1, Kind::Float).gather(1, &answers.unsqueeze(1), false);
+                -likely.sum(Kind::Float) / all
             })
         };
-        let parts: Vec<Vec<Tensor>> = work.into_par_iter().map(of_part).collect::<Result<_>>()?;
-        let sum = parts.into_iter().reduce(|sum, part| sum.iter().zip(&part).map(|(a, b)| a + b).collect());
-        Ok(sum.unwrap_or_default())
+        sum_of_parts(work, of_part)
     }
 }
 

@@ -54,6 +54,22 @@ impl InContextPlan {
         Schedule::WarmUp { share: 0.05, then: Box::new(Schedule::Cosine { rate }) }
     }
 
+    /// What tests begin with.
+    #[cfg(test)]
+    pub(crate) fn small() -> Self {
+        Self {
+            width: 8,
+            depth: 1,
+            heads: 1,
+            context: 6,
+            steps: 60,
+            batch: 32,
+            schedule: Self::schedule(1e-3),
+            lessons: LessonShares { permuted: 0.4, exchanged: 0.1, instructed: 0.2 },
+            seed: 1,
+        }
+    }
+
     /// # Errors
     /// [`Error::Domain`](leakbound::Error::Domain) for a count of 0 or a share outside [0, 1],
     /// [`Error::Rejected`](leakbound::Error::Rejected) for shares above 1 together and a width that heads do not

@@ -5,6 +5,7 @@ use super::plan::NextTokenPlan;
 use super::windows::Windows;
 use crate::adam::{Adam, AdamConstants, AdamMemory};
 use crate::answers::numbers;
+use crate::block::{leaf, sum_of_parts};
 use crate::checkpoint::TrainingCheckpoint;
 use crate::checks::unavailable;
 use crate::ensemble::check_finite;
@@ -14,7 +15,6 @@ use crate::packed::Packed;
 use crate::progress::{TrainingProgress, report};
 use crate::seed::{Purpose, stream};
 use leakbound::error::Result;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::slice;
 use tch::{Device, Tensor};
@@ -30,7 +30,7 @@ pub(super) struct Lesson<'a> {
     pub model: usize,
     pub steps: u64,
     pub schedule: &'a Schedule,
-    /// Parts of a batch, each on one thread: sums have one order on any number of threads.
+    /// Parts of a batch.
     pub parts: usize,
     pub device: Device,
     pub checkpoint: Option<&'a TrainingCheckpoint>,
@@ -66,11 +66,11 @@ pub(super) fn learn(
         while step < steps && going.is_ok() {
             let bytes = windows.draw(plan.batch, &mut stream(plan.seed, Purpose::TextWindows, model as u64, step));
             let gradients = gradients(transformer, &bytes, lesson)?;
-            adam.step(&mut transformer.parameters, &gradients, schedule.rate(step, steps));
+            adam.step(&mut transformer.stack.parameters, &gradients, schedule.rate(step, steps));
             step += 1;
             going = report(progress, 1);
         }
-        check_finite(&transformer.parameters, "training")?;
+        check_finite(&transformer.stack.parameters, "training")?;
         if step > first {
             keep(transformer, lesson, step, &adam)?;
         }
@@ -82,7 +82,7 @@ pub(super) fn learn(
 fn resumed(transformer: &mut ByteTransformer, lesson: &Lesson<'_>) -> Result<(u64, Adam)> {
     let group = lesson.model..lesson.model + 1;
     let found = lesson.checkpoint.map(|checkpoint| checkpoint.answers::<Saved>(PHASE, &group)).transpose()?;
-    let parameters = &mut transformer.parameters;
+    let parameters = &mut transformer.stack.parameters;
     let Some(saved) = found.flatten().and_then(|mut saved| saved.pop()) else {
         return Ok((0, Adam::new(AdamConstants::PAPER, parameters)));
     };
@@ -98,7 +98,7 @@ fn resumed(transformer: &mut ByteTransformer, lesson: &Lesson<'_>) -> Result<(u6
 
 fn keep(transformer: &ByteTransformer, lesson: &Lesson<'_>, step: u64, adam: &Adam) -> Result<()> {
     let Some(checkpoint) = lesson.checkpoint else { return Ok(()) };
-    let parameters = transformer.parameters.iter().map(|parameter| numbers(parameter).map(Packed));
+    let parameters = transformer.stack.parameters.iter().map(|parameter| numbers(parameter).map(Packed));
     let saved = Saved {
         step,
         parameters: parameters.collect::<Result<_>>()?,
@@ -112,16 +112,12 @@ fn gradients(transformer: &ByteTransformer, bytes: &[i64], lesson: &Lesson<'_>) 
     let (batch, context) = (lesson.plan.batch, lesson.plan.model.context);
     let of_part = batch.div_ceil(lesson.parts.clamp(1, batch));
     let work: Vec<(ByteTransformer, &[i64])> =
-        bytes.chunks(of_part * (context + 1)).map(|part| (transformer.leaves(), part)).collect();
+        bytes.chunks(of_part * (context + 1)).map(|part| (transformer.mapped(leaf), part)).collect();
     let all = (batch * context) as f64;
     let device = lesson.device;
     let of_part = |(transformer, part): (ByteTransformer, &[i64])| {
-        guarded("training", || {
-            let windows = Tensor::from_slice(part).view([-1, context as i64 + 1]).to_device(device);
-            Ok(transformer.gradients(&windows, all))
-        })
+        let windows = Tensor::from_slice(part).view([-1, context as i64 + 1]).to_device(device);
+        transformer.gradients(&windows, all)
     };
-    let parts: Vec<Vec<Tensor>> = work.into_par_iter().map(of_part).collect::<Result<_>>()?;
-    let sum = parts.into_iter().reduce(|sum, part| sum.iter().zip(&part).map(|(a, b)| a + b).collect());
-    Ok(sum.unwrap_or_default())
+    sum_of_parts(work, of_part)
 }

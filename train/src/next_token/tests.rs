@@ -1,13 +1,12 @@
 //! Small ensembles on texts made here.
 
 use super::*;
-use crate::sample::unwatched;
+use crate::sample::{until, unwatched};
 use crate::{DeviceChoice, TrainingCheckpoint, TrainingDevice};
 use leakbound::error::{Error, Result};
 use leakbound::token;
 use std::fs;
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 fn plan() -> NextTokenPlan {
     NextTokenPlan {
@@ -49,15 +48,10 @@ fn public() -> Texts {
 
 /// Trains until `last` steps are done.
 fn train(plan: &NextTokenPlan, last: u64, checkpoint: Option<&TrainingCheckpoint>) -> Result<LanguageModels> {
-    let done = AtomicU64::new(0);
-    let progress = |more: u64| match done.fetch_add(more, Ordering::Relaxed) + more {
-        done if done < last => ControlFlow::Continue(()),
-        _ => ControlFlow::Break(()),
-    };
     let device = TrainingDevice::open(DeviceChoice::Cpu)?;
     let [private, public] = [private(), public()];
     let training =
-        NextTokenTraining { private: &private, public: Some(&public), device, progress: &progress, checkpoint };
+        NextTokenTraining { private: &private, public: Some(&public), device, progress: &until(last), checkpoint };
     train_language_models(&training, plan)
 }
 

@@ -3,13 +3,11 @@ use crate::TrainingCheckpoint;
 use crate::augment::Augmentation;
 use crate::fixmatch::{FixMatchPlan, Unlabeled};
 use crate::network::NetworkPlan;
-use crate::sample::{on_sample, on_threads, rejection, train_on_sample};
+use crate::sample::{on_sample, on_threads, rejection, train_on_sample, until};
 use leakbound::distribution::{ThresholdForm, ThresholdTest};
 use leakbound::label_dp::LabelCanaries;
 use leakbound::quantity::{Delta, NoiseScale};
-use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 fn plan() -> PateFmPlan {
     let training = FixMatchPlan {
@@ -46,12 +44,7 @@ fn plan() -> PateFmPlan {
 fn train_until(plan: &PateFmPlan, checkpoint: Option<(&Path, bool)>, networks: u64) -> Result<PateFmModels> {
     let open = |(path, resume)| TrainingCheckpoint::open(path, resume, "pate-fm", "cpu", &[], &plan.votes());
     let checkpoint = checkpoint.map(open).transpose()?;
-    let done = AtomicU64::new(0);
-    let progress = |more| {
-        let done = done.fetch_add(more, Ordering::Relaxed) + more;
-        if done > networks { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    };
-    on_sample(&progress, checkpoint.as_ref(), |context| train_pate_fm(context, plan))
+    on_sample(&until(networks.saturating_add(1)), checkpoint.as_ref(), |context| train_pate_fm(context, plan))
 }
 
 fn train(plan: &PateFmPlan) -> Result<PateFmModels> {

@@ -3,25 +3,21 @@
 use super::*;
 use crate::TrainingCheckpoint;
 use crate::in_context::{InContextPlan, LessonShares};
-use crate::sample::{on_sample, on_threads, rejection, train_on_sample};
+use crate::sample::{on_sample, on_threads, rejection, train_on_sample, until};
 use leakbound::error::Error;
 use leakbound::record::{ArrayWriter, votes_from_bytes};
-use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 fn plan(adversary: PromptAdversary) -> PromptPatePlan {
     PromptPatePlan {
         learner: InContextPlan {
             width: 16,
-            depth: 1,
             heads: 2,
             context: 10,
-            steps: 60,
             batch: 8,
             schedule: InContextPlan::schedule(3e-3),
             lessons: LessonShares { permuted: 0.3, exchanged: 0.1, instructed: 0.2 },
-            seed: 1,
+            ..InContextPlan::small()
         },
         teachers: 20,
         shots: 1,
@@ -30,15 +26,10 @@ fn plan(adversary: PromptAdversary) -> PromptPatePlan {
     }
 }
 
-/// Trains until `until` steps are done, with a checkpoint if there is a path.
-fn train_until(plan: &PromptPatePlan, path: Option<&Path>, until: u64) -> Result<PromptVotes> {
+/// Trains until `steps` are done, with a checkpoint if there is a path.
+fn train_until(plan: &PromptPatePlan, path: Option<&Path>, steps: u64) -> Result<PromptVotes> {
     let checkpoint = path.map(|path| TrainingCheckpoint::open(path, true, "prompt-pate", "cpu", &[], &plan.learner));
-    let (checkpoint, done) = (checkpoint.transpose()?, AtomicU64::new(0));
-    let progress = |more| match done.fetch_add(more, Ordering::Relaxed) + more {
-        done if done >= until => ControlFlow::Break(()),
-        _ => ControlFlow::Continue(()),
-    };
-    on_sample(&progress, checkpoint.as_ref(), |context| train_prompt_pate(context, plan))
+    on_sample(&until(steps), checkpoint.transpose()?.as_ref(), |context| train_prompt_pate(context, plan))
 }
 
 fn train(plan: &PromptPatePlan) -> Result<PromptVotes> {

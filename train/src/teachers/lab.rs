@@ -7,7 +7,7 @@ use crate::ensemble::logits_of_all;
 use crate::groups::Trainer;
 use crate::guard::guarded;
 use crate::seed::some_of;
-use crate::training_images::{Example, TrainingImages, one_hot, rows_of};
+use crate::training_images::{Example, TrainingImages, rows_of};
 use leakbound::error::Result;
 use ndarray::Array1;
 use tch::{TchError, Tensor};
@@ -45,12 +45,10 @@ impl<'a> Lab<'a> {
     /// poisoned ones.
     pub fn add_queries(&mut self, poisoned: &[u8]) -> Result<()> {
         guarded("images", || {
-            let target = |labels: &[u8]| one_hot(labels, self.trainer.classes, self.trainer.device.tensors());
-            let [natural, poisoned] = [target(&self.query_label.to_vec()), target(poisoned)];
-            self.images = TrainingImages {
-                inputs: Tensor::cat(&[&self.images.inputs, &self.query_inputs], 0),
-                targets: Tensor::cat(&[&self.images.targets, &natural, &poisoned], 0),
-            };
+            let (images, classes) = (self.images.share(), self.trainer.classes);
+            let inputs = Tensor::cat(&[&images.inputs, &self.query_inputs], 0);
+            let images = images.and_targets(&self.query_label.to_vec(), classes).and_targets(poisoned, classes);
+            self.images = TrainingImages { inputs, ..images };
             Ok(())
         })
     }
