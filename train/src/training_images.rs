@@ -28,7 +28,8 @@ impl Example {
 const MAX_EXAMPLES: u64 = 1 << 29;
 
 /// # Errors
-/// [`Error::Rejected`](leakbound::Error::Rejected) for so many networks with so many images each that their tables take more than 4 GiB.
+/// [`Error::Rejected`](leakbound::Error::Rejected) for so many networks with so many images each that their tables take
+/// more than 4 GiB.
 pub(super) fn check_tables(operation: &'static str, networks: u64, images: usize) -> Result<()> {
     if networks.checked_mul(images as u64).is_some_and(|examples| examples <= MAX_EXAMPLES) {
         return Ok(());

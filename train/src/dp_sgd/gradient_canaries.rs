@@ -69,8 +69,8 @@ impl GradientCanaries {
         })
     }
 
-    /// Adds the canaries of the next step, of norm R each, to the sum of clipped gradients. Returns what the sum was along
-    /// each canary before, [canary].
+    /// Adds the canaries of the next step, of norm R each, to the sum of clipped gradients. Returns what the sum was
+    /// along each canary before, [canary].
     pub fn join(&mut self, sums: &mut [Tensor], clipping_norm: f64) -> Tensor {
         let before = self.along(sums);
         let rate = self.mechanism.rate.get();

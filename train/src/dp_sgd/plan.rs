@@ -105,7 +105,8 @@ impl DpSgdPlan {
     /// Rate, steps, noise and ε for a training on so many images.
     ///
     /// # Errors
-    /// [`Error::Domain`](leakbound::Error::Domain) for a clipping norm, a decay or a count out of range; those of [`DpSgdSteps`].
+    /// [`Error::Domain`](leakbound::Error::Domain) for a clipping norm, a decay or a count out of range; those of
+    /// [`DpSgdSteps`].
     pub fn budget(&self, images: usize) -> Result<DpSgdBudget> {
         let norm = self.clipping_norm;
         check_range("clipping norm", norm, norm > 0.0 && norm < f64::INFINITY, "(0, inf)")?;

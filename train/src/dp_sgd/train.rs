@@ -62,11 +62,12 @@ pub(crate) struct PrivateLesson<'a> {
 ///
 /// A step takes each example with probability q by itself, adds up their gradients, each clipped to the norm R, adds
 /// normal noise of standard deviation σR to each coordinate and divides by the expected number of examples. `progress`
-/// is called after each step. The doubles of the noise are those of an experiment, not of a release that must withstand attacks
-/// on floating-point noise.
+/// is called after each step. The doubles of the noise are those of an experiment, not of a release that must withstand
+/// attacks on floating-point noise.
 ///
 /// # Errors
-/// [`Error::Rejected`](leakbound::Error::Rejected) for a network that normalizes batches, and if the parameters are no longer finite.
+/// [`Error::Rejected`](leakbound::Error::Rejected) for a network that normalizes batches, and if the parameters are no
+/// longer finite.
 ///
 /// # References
 /// Abadi et al. (2016), "Deep learning with differential privacy", Algorithm 1.

@@ -47,7 +47,8 @@ impl FixMatch<'_> {
     /// images and strongly augmented versions of the others.
     ///
     /// # Errors
-    /// Those of [`Trainer::in_groups`] and [`FixMatchPlan::check`]; [`Error::Rejected`](leakbound::Error::Rejected) if training diverges.
+    /// Those of [`Trainer::in_groups`] and [`FixMatchPlan::check`]; [`Error::Rejected`](leakbound::Error::Rejected) if
+    /// training diverges.
     ///
     /// # References
     /// Sohn et al. (2020), "FixMatch: Simplifying semi-supervised learning with consistency and confidence", Algorithm 1.
