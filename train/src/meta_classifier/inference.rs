@@ -1,10 +1,10 @@
 //! What meta-classifiers infer from the weights of networks.
 
 use super::dropout::Dropout;
-use super::flat::{FlatClassifier, check as check_flat};
+use super::flat::{Flat, check as check_flat};
 use super::learning::{Examples, inferred, learn};
 use super::plan::{MetaClassifier, MetaClassifierPlan};
-use super::set::SetClassifier;
+use super::set::Set;
 use super::standard::standardized;
 use crate::checks::{check_range, reject};
 use crate::device::TrainingDevice;
@@ -114,16 +114,16 @@ impl Task<'_> {
 
     fn build(&self, classifier: MetaClassifier) -> Box<dyn Ensemble> {
         let of = |purpose| stream(self.plan.seed, purpose, classifier.number(), 0);
-        let dropout = Dropout { probability: self.plan.dropout, stream: of(Purpose::Dropout) };
+        let dropout = Dropout::new(self.plan.dropout, of(Purpose::Dropout));
         let (weights, values) = (of(Purpose::MetaWeights), self.networks.values);
         match classifier {
             MetaClassifier::Flat(plan) => {
                 let sizes = (self.networks.weights.ncols(), values);
-                Box::new(FlatClassifier::new(plan, sizes, weights, dropout, self.device))
+                Box::new(Flat::network(plan, sizes, weights, dropout, self.device))
             }
             MetaClassifier::Set(plan) => {
                 let shape = (self.networks.layers.as_slice(), values);
-                Box::new(SetClassifier::new(plan, shape, weights, dropout, self.device))
+                Box::new(Set::network(plan, shape, weights, dropout, self.device))
             }
         }
     }

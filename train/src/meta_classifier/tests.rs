@@ -1,8 +1,8 @@
 //! Tests of meta-classifiers as a whole.
 
 use super::dropout::Dropout;
-use super::flat::FlatClassifier;
-use super::set::SetClassifier;
+use super::flat::Flat;
+use super::set::Set;
 use super::*;
 use crate::ensemble::Ensemble;
 use crate::sample::{on_sample, on_threads, rejection, train_on_sample, unwatched};
@@ -47,16 +47,15 @@ fn logits(classifier: &dyn Ensemble, weights: &[f32]) -> Vec<f32> {
 /// Of an mlp and of a cnn with batch normalization, every hidden layer; the order of the classes does matter.
 #[test]
 fn exchanged_units_change_nothing_for_a_set_and_something_for_a_vector() {
-    let dropout = || Dropout { probability: 0.5, stream: stream(3, Purpose::Dropout, 0, 0) };
+    let dropout = || Dropout::new(0.5, stream(3, Purpose::Dropout, 0, 0));
     let of = |purpose| stream(3, purpose, 0, 0);
     for plan in [NetworkPlan::Mlp { hidden: 7 }, NetworkPlan::Cnn { filters: 3 }] {
         let mut network = plan.build(&mut [of(Purpose::Weights)], [1, 12, 12], 4, Device::Cpu);
         let layers = layout::layers(plan, &mut *network).unwrap();
         let weights: Vec<f32> = layout::flattened(&layers, &mut *network).flatten(0, -1).try_into().unwrap();
-        let set =
-            SetClassifier::new(SetPlan::default(), (&layers, 3), of(Purpose::MetaWeights), dropout(), Device::Cpu);
+        let set = Set::network(SetPlan::default(), (&layers, 3), of(Purpose::MetaWeights), dropout(), Device::Cpu);
         let sizes = (weights.len(), 3);
-        let flat = FlatClassifier::new(
+        let flat = Flat::network(
             FlatPlan { blocks: 2, ..FlatPlan::default() },
             sizes,
             of(Purpose::MetaWeights),
@@ -81,10 +80,10 @@ fn exchanged_units_change_nothing_for_a_set_and_something_for_a_vector() {
 /// Dropout is drawn anew in every step and not at all in answers.
 #[test]
 fn what_learns_is_not_what_answers() {
-    let dropout = Dropout { probability: 0.5, stream: stream(3, Purpose::Dropout, 0, 0) };
+    let dropout = Dropout::new(0.5, stream(3, Purpose::Dropout, 0, 0));
     let layers = [LayerWeights { places: 1, inputs: 5, outputs: 3, vectors: 1 }];
     let weights = stream(3, Purpose::MetaWeights, 0, 0);
-    let mut set = SetClassifier::new(SetPlan::default(), (&layers, 2), weights, dropout, Device::Cpu);
+    let mut set = Set::network(SetPlan::default(), (&layers, 2), weights, dropout, Device::Cpu);
     let inputs = Tensor::linspace(-1.0, 1.0, 18, (Kind::Float, Device::Cpu)).view([1, 1, 18]);
     assert_ne!(set.learning_logits(&inputs), set.learning_logits(&inputs));
     assert_eq!(set.logits(&inputs), set.logits(&inputs));

@@ -221,25 +221,19 @@ mod tests {
 
     #[test]
     fn what_cannot_be_trained_is_rejected() {
-        let rejected =
+        let message =
             |change: &dyn Fn(&mut TeacherPlan)| rejection(plan(), change, |plan| train_on_sample(train_teachers, plan));
-        let messages = [
-            rejected(&|plan| plan.teachers = 0),
-            rejected(&|plan| plan.images = Some(201)),
-            rejected(&|plan| plan.queries = 501),
-            rejected(&|plan| plan.adversarial = 101),
-            rejected(&|plan| plan.training.batch = 0),
-            rejected(&|plan| plan.training.schedule = Schedule::Constant { rate: 1e30 }),
-            rejected(&|plan| plan.training.early_stopping = Some(EarlyStopping { validation: 1.0, patience: 1 })),
-            rejected(&|plan| plan.training.early_stopping = Some(EarlyStopping { validation: 0.1, patience: 0 })),
-        ];
-        assert_eq!(messages[0], "teachers = 0 is not in [1, inf)");
-        assert_eq!(messages[1], "teachers: 10 teachers with 201 images each need more than the 2000 there are");
-        assert_eq!(messages[2], "teachers: 501 queries of 500 test images");
-        assert_eq!(messages[3], "teachers: 101 adversarial queries of 100");
-        assert_eq!(messages[4], "images in a step = 0 is not in [1, inf)");
-        assert_eq!(messages[5], "training: parameters are no longer finite; lower the learning rate");
-        assert_eq!(messages[6], "share of images for validation = 1 is not in (0, 1)");
-        assert_eq!(messages[7], "patience = 0 is not in [1, inf)");
+        let early = |validation, patience| Some(EarlyStopping { validation, patience });
+        assert_eq!(message(&|plan| plan.teachers = 0), "teachers = 0 is not in [1, inf)");
+        let many = "teachers: 10 teachers with 201 images each need more than the 2000 there are";
+        assert_eq!(message(&|plan| plan.images = Some(201)), many);
+        assert_eq!(message(&|plan| plan.queries = 501), "teachers: 501 queries of 500 test images");
+        assert_eq!(message(&|plan| plan.adversarial = 101), "teachers: 101 adversarial queries of 100");
+        assert_eq!(message(&|plan| plan.training.batch = 0), "images in a step = 0 is not in [1, inf)");
+        let diverged = message(&|plan| plan.training.schedule = Schedule::Constant { rate: 1e30 });
+        assert_eq!(diverged, "training: parameters are no longer finite; lower the learning rate");
+        let share = "share of images for validation = 1 is not in (0, 1)";
+        assert_eq!(message(&|plan| plan.training.early_stopping = early(1.0, 1)), share);
+        assert_eq!(message(&|plan| plan.training.early_stopping = early(0.1, 0)), "patience = 0 is not in [1, inf)");
     }
 }

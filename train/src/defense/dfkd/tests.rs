@@ -1,8 +1,7 @@
 use super::*;
+use crate::defense::tests::plan;
 use crate::sample::train_on_sample;
-use crate::{
-    CanaryKind, Defense, Inclusion, Optimizer, Schedule, ShadowAnswers, ShadowPlan, Views, train_shadow_models,
-};
+use crate::{CanaryKind, Defense, Optimizer, Schedule, ShadowAnswers, ShadowPlan, Views, train_shadow_models};
 use ndarray::Axis;
 
 const SMALL: Dfkd = Dfkd { iterations: 8, images: 64, steps: 5, epochs: 3, filters: 8, temperature: 20.0 };
@@ -13,13 +12,12 @@ fn answers(dfkd: Dfkd, network: NetworkPlan) -> Result<ShadowAnswers> {
         audit: 20,
         fixed: Some(400),
         canaries: CanaryKind::Original,
-        inclusion: Inclusion::Half,
         views: Views::Itself,
         neighbors: false,
         network,
         training: TrainingPlan::new(8, 32, Optimizer::ADAM, Schedule::Constant { rate: 3e-3 }),
-        defense: Defense::Dfkd(dfkd),
         seed: 3,
+        ..plan(Defense::Dfkd(dfkd))
     };
     train_on_sample(|context, plan| train_shadow_models(context, None, plan), &plan)
 }
