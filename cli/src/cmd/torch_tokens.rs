@@ -3,7 +3,7 @@
 use super::training_run::{About, Recorded, TrainingRun};
 use crate::args::{Common, TorchTokensOptions};
 use crate::output::reject_any;
-use leakbound::record::{ArrayWriter, AtomicFile};
+use leakbound::record::{ArrayWriter, AtomicFile, InputFile};
 use leakbound::{Error, Result};
 use leakbound_train::{
     LogitPrecision, MemberScores, NextTokenTraining, NextTokens, TextSequence, Texts, TokenLosses, TrainingDevice,
@@ -22,12 +22,12 @@ pub fn record(common: &Common, options: &TorchTokensOptions, device: TrainingDev
     let (plan, recorded) = (options.plan(common.seed), options.recorded.plan());
     options.recorded.check_memory(&plan, common.memory())?;
     let texts = Read::of(options)?;
-    let mut run = TrainingRun::open(common, &options.recording, device, &texts.files(options))?;
+    let mut run = TrainingRun::open(common, &options.recording, device, &texts.taken(options))?;
     let further = Further::open(options, &texts)?;
     let Read { private, public } = &texts;
     // Known now, not after the training.
     check_next_tokens(private, public.as_ref(), &plan, &recorded)?;
-    run.read_also(private.files().iter().chain(public.iter().flat_map(Texts::files)).cloned());
+    run.read_also(texts.files().cloned());
     // Where private text ends among all that was read; nothing of what is recorded, which any choice can go on from.
     let checkpoint = run.checkpoint(&options.checkpoint, "tokens", &(&plan, private.files().len()))?;
     let what = format!("{} members and a public model, each a {}", plan.members, plan.model);
@@ -87,10 +87,14 @@ impl Read {
         Ok(Self { private: private.without(&public), public: Some(public) })
     }
 
+    /// The files of both.
+    fn files(&self) -> impl Iterator<Item = &InputFile> {
+        self.private.files().iter().chain(self.public.iter().flat_map(Texts::files))
+    }
+
     /// All files, which nothing that is written replaces, and the checkpoint.
-    fn files<'a>(&'a self, options: &'a TorchTokensOptions) -> Vec<&'a Path> {
-        let texts = [Some(&self.private), self.public.as_ref()].into_iter().flatten();
-        let read = texts.flat_map(Texts::files).map(|file| file.path.as_path());
+    fn taken<'a>(&'a self, options: &'a TorchTokensOptions) -> Vec<&'a Path> {
+        let read = self.files().map(|file| file.path.as_path());
         read.chain(options.checkpoint.file()).chain(options.further().into_iter().map(|(_, path)| path)).collect()
     }
 }
@@ -106,8 +110,7 @@ impl Further {
         let all = options.further();
         for (option, path) in &all {
             let others = all.iter().filter(|(other, _)| other != option).map(|(_, path)| *path);
-            let read = [Some(&texts.private), texts.public.as_ref()].into_iter().flatten().flat_map(Texts::files);
-            let taken: Vec<&Path> = others.chain(read.map(|file| file.path.as_path())).collect();
+            let taken: Vec<&Path> = others.chain(texts.files().map(|file| file.path.as_path())).collect();
             reject_any(option, path, &taken, "a file that this command reads or writes otherwise")?;
         }
         if options.recorded.target >= options.members {

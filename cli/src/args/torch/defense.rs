@@ -190,14 +190,11 @@ impl DefenseOptions {
             ("--distillation-temperature", dfkd.temperature != published.temperature, DefenseName::Dfkd),
         ];
         let private = self.private.chosen().map(|(option, chosen)| (option, chosen, DefenseName::DpSgd));
-        let other = parameters.into_iter().chain(private).find(|&(_, chosen, of)| chosen && of != self.defense);
-        let other = other.map(|(option, _, of)| (option, of));
-        let of_moco = self.contrastive.chosen_of_moco().filter(|_| self.defense != DefenseName::MoCo);
-        let of_both = self.contrastive.chosen().filter(|_| !self.is_contrastive());
-        let other = other
-            .or(of_moco.map(|option| (option, DefenseName::MoCo)))
-            .or(of_both.map(|option| (option, DefenseName::SimClr)));
-        let Some((option, of)) = other else { return Ok(()) };
+        let of_moco = self.contrastive.chosen_of_moco().map(|(option, chosen)| (option, chosen, DefenseName::MoCo));
+        let encoder = if self.is_contrastive() { self.defense } else { DefenseName::SimClr };
+        let of_encoder = self.contrastive.chosen().map(|(option, chosen)| (option, chosen, encoder));
+        let mut all = parameters.into_iter().chain(private).chain(of_moco).chain(of_encoder);
+        let Some((option, _, of)) = all.find(|&(_, chosen, of)| chosen && of != self.defense) else { return Ok(()) };
         let [of, ours] = [of, self.defense].map(name);
         let reason = format!("{option} is an option of {of}, not of {ours}; leave it out, or take --defense {of}");
         Err(Error::Rejected { operation: "defense", reason })

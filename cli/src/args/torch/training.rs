@@ -50,9 +50,10 @@ pub enum OptimizerName {
 }
 
 impl TrainingOptions {
-    /// An option that is not at its default, but for how many networks are trained side by side.
-    pub fn chosen(&self) -> Option<&'static str> {
-        let options = [
+    /// Options with whether they are at another value than their default, but for how many networks are trained side by
+    /// side.
+    pub fn chosen(&self) -> [(&'static str, bool); 7] {
+        [
             ("--epochs", self.epochs.is_some()),
             ("--passes", self.passes != 1),
             ("--batch", self.batch != 32),
@@ -60,8 +61,7 @@ impl TrainingOptions {
             ("--learning-rate", self.learning_rate != 1e-3),
             ("--decay", self.decay != 1.0),
             ("--patience", self.patience.is_some()),
-        ];
-        options.into_iter().find(|&(_, chosen)| chosen).map(|(option, _)| option)
+        ]
     }
 
     /// The library's plan, with the recipe's own number of epochs.
