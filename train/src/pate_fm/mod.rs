@@ -11,7 +11,7 @@ pub use goal::LabelGoal;
 pub use models::{PateFmModels, PateFmRun};
 pub use plan::{PateFmPlan, VotesPlan, VotingPlan};
 
-use super::answers::indices;
+use super::answers::{histogram, indices};
 use super::context::TrainingContext;
 use super::mislabeled::MislabeledImages;
 use super::seed::{Purpose, stream};
@@ -130,8 +130,7 @@ impl Draws {
     /// Asks the teachers until there are enough labels.
     fn ask(&self, votes: &[Answers], classes: usize, plan: &VotingPlan) -> Result<GivenLabels> {
         let query = |(place, &image): (usize, &u32)| {
-            let mut counts = vec![0; classes];
-            votes.iter().for_each(|votes| counts[usize::from(votes.classes[place])] += 1);
+            let counts = histogram(votes.iter().map(|votes| votes.classes[place]), classes);
             Ok((VoteHistogram::new(counts)?, usize::from(self.truth[image as usize])))
         };
         let queries = self.queries.iter().enumerate().map(query).collect::<Result<Vec<_>>>()?;

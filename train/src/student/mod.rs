@@ -10,7 +10,7 @@ pub use labeling::{LabelCosts, LabelingPlan};
 pub use plan::StudentPlan;
 pub use students::{Baselines, StudentRun, Students};
 
-use super::answers::{indices, largest};
+use super::answers::{histogram, indices, largest};
 use super::context::TrainingContext;
 use super::seed::{Purpose, stream};
 use super::teachers::ballots;
@@ -142,8 +142,7 @@ impl Labeled {
             .zip(&seeds)
             .map(|((votes, order), &seed)| {
                 let query = |&query: &u32| {
-                    let mut counts = vec![0; classes];
-                    votes.iter().for_each(|votes| counts[usize::from(votes[query as usize])] += 1);
+                    let counts = histogram(votes.iter().map(|votes| votes[query as usize]), classes);
                     Ok((VoteHistogram::new(counts)?, usize::from(truth[query as usize])))
                 };
                 campaign(&order.iter().map(query).collect::<Result<Vec<_>>>()?, &plan.labeling, seed)

@@ -9,7 +9,7 @@ mod votes;
 pub use plan::TeacherPlan;
 pub use votes::TeacherVotes;
 
-pub(super) use queries::ranked;
+pub(super) use queries::{margin, ranked};
 pub(super) use votes::ballots;
 
 use super::answers::indices;
