@@ -13,6 +13,11 @@ pub(super) struct AdamConstants {
     pub epsilon: f64,
 }
 
+impl AdamConstants {
+    /// Those of the paper.
+    pub const PAPER: Self = Self { beta1: 0.9, beta2: 0.999, epsilon: 1e-8 };
+}
+
 /// What Adam remembers of parameters.
 pub(super) struct Adam {
     constants: AdamConstants,
@@ -172,12 +177,10 @@ mod tests {
     use super::*;
     use tch::{Device, Kind};
 
-    const PAPER: AdamConstants = AdamConstants { beta1: 0.9, beta2: 0.999, epsilon: 1e-8 };
-
     /// Parameters that start at `start` and meet these gradients.
     fn stepped(moments: fn(&Tensor) -> Moments, start: &Tensor, gradients: &[Tensor]) -> Vec<f32> {
         let mut parameters = [start.copy()];
-        let mut adam = Adam { moments: vec![moments(start)], ..Adam::new(PAPER, &[]) };
+        let mut adam = Adam { moments: vec![moments(start)], ..Adam::new(AdamConstants::PAPER, &[]) };
         for gradient in gradients {
             adam.step(&mut parameters, std::slice::from_ref(gradient), 0.01);
         }
@@ -207,7 +210,7 @@ mod tests {
         let gradients: Vec<Tensor> =
             (0..6).map(|step| Tensor::from_slice(&[0.3f32 * step as f32 - 0.4, (step as f32).sin()])).collect();
         for moments in [Moments::numbers, Moments::tensors] {
-            let fresh = || Adam { moments: vec![moments(&start)], ..Adam::new(PAPER, &[]) };
+            let fresh = || Adam { moments: vec![moments(&start)], ..Adam::new(AdamConstants::PAPER, &[]) };
             let (mut parameters, mut adam) = ([start.copy()], fresh());
             for gradient in &gradients[..3] {
                 adam.step(&mut parameters, std::slice::from_ref(gradient), 0.01);

@@ -1,22 +1,42 @@
 //! Answers of trained networks as numbers.
 
-use leakbound::error::{Error, Result};
-use tch::{Kind, TchError, Tensor};
+use super::checks::unavailable;
+use leakbound::error::Result;
+use ndarray::Array1;
+use tch::{Device, Kind, TchError, Tensor};
 
 /// Share of images whose largest logit, of [..., N, C], is that of the label; one share over all networks.
 pub(super) fn accuracy(logits: &Tensor, labels: &[u8]) -> Result<f64> {
     let labels: Vec<i64> = labels.iter().map(|&label| label.into()).collect();
     let right = logits.argmax(-1, false).eq_tensor(&Tensor::from_slice(&labels).to_device(logits.device()));
-    f64::try_from(right.to_kind(Kind::Double).mean(Kind::Double)).map_err(|error| unreadable(&error))
+    f64::try_from(right.to_kind(Kind::Double).mean(Kind::Double)).map_err(unavailable("answers"))
 }
 
 /// Numbers of a tensor in the order of its axes.
 pub(super) fn numbers(tensor: &Tensor) -> Result<Vec<f32>> {
-    Vec::try_from(tensor.to_kind(Kind::Float).flatten(0, -1).contiguous()).map_err(|error| unreadable(&error))
+    Vec::try_from(tensor.to_kind(Kind::Float).flatten(0, -1).contiguous()).map_err(unavailable("answers"))
 }
 
-fn unreadable(error: &TchError) -> Error {
-    Error::Unavailable { operation: "answers", reason: error.to_string() }
+/// The numbers of each of M networks, of a tensor [M, ...] with two axes or more.
+pub(super) fn by_network(tensor: &Tensor) -> std::result::Result<Vec<Vec<f32>>, TchError> {
+    Vec::try_from(tensor.to_device(Device::Cpu).contiguous().flatten(1, -1))
+}
+
+/// Images by their places, as recordings have them.
+pub(super) fn indices(images: &[u32]) -> Array1<i32> {
+    images.iter().map(|&image| image as i32).collect()
+}
+
+/// Votes for each of so many classes.
+pub(super) fn histogram(votes: impl IntoIterator<Item = u8>, classes: usize) -> Vec<u64> {
+    let mut counts = vec![0; classes];
+    votes.into_iter().for_each(|vote| counts[usize::from(vote)] += 1);
+    counts
+}
+
+/// Position of the largest number, the first of equals.
+pub(super) fn largest<T: PartialOrd>(numbers: &[T]) -> usize {
+    (1..numbers.len()).fold(0, |best, next| if numbers[next] > numbers[best] { next } else { best })
 }
 
 #[cfg(test)]

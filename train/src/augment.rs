@@ -127,7 +127,7 @@ impl Augmenter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::seed::{Purpose, stream};
+    use crate::seed::{Purpose, streams};
 
     const SHAPE: [usize; 3] = [2, 3, 4];
 
@@ -187,9 +187,7 @@ mod tests {
     fn a_network_draws_the_same_moves_whoever_is_beside_it() {
         let (_, images) = images();
         let augmentation = Augmentation { flip: true, shift: 1 };
-        let streams = |range: std::ops::Range<u64>| -> Vec<ChaCha8Rng> {
-            range.map(|network| stream(9, Purpose::Augmentation, 0, network)).collect()
-        };
+        let streams = |networks| streams(9, Purpose::Augmentation, 0, networks);
         let mut together = Augmenter::new(augmentation, SHAPE, streams(0..2));
         let mut alone = Augmenter::new(augmentation, SHAPE, streams(1..2));
         let mut seen = std::collections::BTreeSet::new();

@@ -1,20 +1,101 @@
 //! The blocks of transformers: attention, then a perceptron for each token.
 
 use super::attention::attention;
+use super::guard::guarded;
 use super::initial::Initial;
 use super::layers::dense;
+use leakbound::error::Result;
 use rand_chacha::ChaCha8Rng;
-use tch::Tensor;
+use rayon::prelude::*;
+use tch::{Device, Tensor};
 
 /// Added to variances: Ba et al. (2016).
 const VARIANCE_FLOOR: f64 = 1e-5;
 /// Units of a perceptron for each number of a token.
 const EXPANSION: usize = 4;
 /// Tensors of a block.
-pub(super) const OF_BLOCK: usize = 12;
+const OF_BLOCK: usize = 12;
+/// Tensors behind the last block.
+const OF_END: usize = 4;
+
+/// The tensors of a transformer: what embeds its tokens; those of each block; of the last normalization and of the dense
+/// layer that gives logits.
+pub(super) struct Stack {
+    pub parameters: Vec<Tensor>,
+    depth: usize,
+    heads: i64,
+}
+
+impl Stack {
+    /// With tokens of `width` numbers, which `embeddings` are drawn for.
+    pub fn new(
+        (width, depth, heads): (usize, usize, usize),
+        classes: usize,
+        (stream, device): (ChaCha8Rng, Device),
+        embeddings: impl FnOnce(&mut Initial<'_, ChaCha8Rng>),
+    ) -> Self {
+        let mut streams = [stream];
+        let mut initial = Initial::new(&mut streams, device);
+        embeddings(&mut initial);
+        for _ in 0..depth {
+            initial_block(&mut initial, width);
+        }
+        initial_normalization(&mut initial, width);
+        initial.dense(width, classes);
+        Self { parameters: initial.parameters(), depth, heads: heads as i64 }
+    }
+
+    /// The same with another tensor in the place of each.
+    pub fn mapped(&self, change: impl Fn(&Tensor) -> Tensor) -> Self {
+        Self { parameters: self.parameters.iter().map(change).collect(), ..*self }
+    }
+
+    /// So many tensors from the first on.
+    pub fn layers<const N: usize>(&self, first: usize) -> [&Tensor; N] {
+        std::array::from_fn(|index| &self.parameters[first + index])
+    }
+
+    /// The tensors of a block.
+    pub fn block(&self, number: usize) -> [&Tensor; OF_BLOCK] {
+        let behind = OF_END + (self.depth - number) * OF_BLOCK;
+        self.layers(self.parameters.len() - behind)
+    }
+
+    /// Tokens [B, T, W] behind all blocks.
+    pub fn through(&self, tokens: Tensor, mask: &Tensor) -> Tensor {
+        (0..self.depth).fold(tokens, |tokens, number| block(&tokens, self.block(number), self.heads, mask))
+    }
+
+    /// Logits [B, T, C] of tokens that went through all blocks.
+    pub fn logits(&self, tokens: &Tensor) -> Tensor {
+        let [scale, shift, weights, biases] = self.layers(self.parameters.len() - OF_END);
+        linear(&normalized(tokens, [scale, shift]), weights, biases)
+    }
+
+    /// Gradients of a loss with respect to these parameters, each a [`leaf`].
+    pub fn gradients(&self, loss: &Tensor) -> Vec<Tensor> {
+        Tensor::run_backward(&[loss], &self.parameters.iter().collect::<Vec<_>>(), false, false)
+    }
+}
+
+/// The same values as a parameter of their own, which gradients are taken of.
+pub(super) fn leaf(parameter: &Tensor) -> Tensor {
+    parameter.detach().set_requires_grad(true)
+}
+
+/// The sum of the gradients of parts of a batch, each on one thread: it has one order on any number of threads.
+pub(super) fn sum_of_parts<W: Send>(
+    parts: Vec<W>,
+    gradients: impl Fn(W) -> Vec<Tensor> + Send + Sync,
+) -> Result<Vec<Tensor>> {
+    let of_part = |part| guarded("training", || Ok(gradients(part)));
+    let found: Vec<Vec<Tensor>> = parts.into_par_iter().map(of_part).collect::<Result<_>>()?;
+    let sum = found.into_iter().reduce(|sum, part| sum.iter().zip(&part).map(|(a, b)| a + b).collect());
+    Ok(sum.unwrap_or_default())
+}
 
 /// The tensors of a block over tokens of `width` numbers.
-pub(super) fn initial_block(initial: &mut Initial<'_, ChaCha8Rng>, width: usize) {
+fn initial_block(initial: &mut Initial<'_, ChaCha8Rng>, width: usize) {
     initial_normalization(initial, width);
     initial.dense(width, 3 * width);
     initial.dense(width, width);
@@ -24,19 +105,19 @@ pub(super) fn initial_block(initial: &mut Initial<'_, ChaCha8Rng>, width: usize)
 }
 
 /// γ of 1 and β of 0.
-pub(super) fn initial_normalization(initial: &mut Initial<'_, ChaCha8Rng>, width: usize) {
+fn initial_normalization(initial: &mut Initial<'_, ChaCha8Rng>, width: usize) {
     initial.constant(&[1, width], 1.0);
     initial.constant(&[1, width], 0.0);
 }
 
 /// γ (x - mean)/√(variance + 1e-5) + β over the numbers of each token.
-pub(super) fn normalized(tokens: &Tensor, [scale, shift]: [&Tensor; 2]) -> Tensor {
+fn normalized(tokens: &Tensor, [scale, shift]: [&Tensor; 2]) -> Tensor {
     let width = tokens.size()[2];
     tokens.layer_norm([width], Some(&scale.select(0, 0)), Some(&shift.select(0, 0)), VARIANCE_FLOOR, false)
 }
 
 /// x W + b for tokens [B, T, W].
-pub(super) fn linear(tokens: &Tensor, weights: &Tensor, biases: &Tensor) -> Tensor {
+fn linear(tokens: &Tensor, weights: &Tensor, biases: &Tensor) -> Tensor {
     let (batch, length, width) = (tokens.size()[0], tokens.size()[1], tokens.size()[2]);
     dense(&tokens.reshape([1, batch * length, width]), weights, biases).view([batch, length, -1])
 }

@@ -1,13 +1,12 @@
 //! Images that an audit puts into training sets.
 
 use super::mislabeled::wrong_labels;
-use super::seed::{Purpose, stream};
+use super::seed::{Purpose, shuffled, stream};
 use leakbound::error::{Error, Result};
 use leakbound::membership::CanaryKind;
 use leakbound::record::ImageSet;
 use ndarray::{Array4, Axis};
 use rand::RngExt;
-use rand::seq::SliceRandom;
 
 /// Streams of [`Purpose::Canaries`], one for each thing that is drawn: sets that differ in the kind of canaries have
 /// the same audited and the same fixed images.
@@ -34,8 +33,7 @@ pub(super) struct AuditSplit {
 impl AuditSplit {
     /// So many of so many images, at random; `audit` + `fixed` may not exceed `images`.
     pub fn draw(images: usize, audit: usize, fixed: usize, seed: u64) -> Self {
-        let mut order: Vec<u32> = (0..images as u32).collect();
-        order.shuffle(&mut Draw::Images.stream(seed));
+        let mut order = shuffled(images, Draw::Images.stream(seed));
         let mut fixed = order[audit..audit + fixed].to_vec();
         fixed.sort_unstable();
         order.truncate(audit);

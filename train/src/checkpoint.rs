@@ -1,5 +1,6 @@
 //! Answers of trained networks, kept in a file while others are still trained.
 
+use super::checks::reject;
 use leakbound::error::{Error, InputError, Result};
 use leakbound::record::{FileLock, InputFile, remove_leftovers, write_atomically};
 use serde::Serialize;
@@ -164,13 +165,52 @@ impl TrainingCheckpoint {
             serde_json::to_string(answers).map_err(|error| unwritable(&self.path, io::Error::other(error)))?;
         // Written in its place is `null`, with which the group would be lost when the training is resumed.
         if serde_json::from_str::<Vec<T>>(&answers).is_err() {
-            let reason = "answers are not finite: training diverged; take a smaller learning rate".into();
-            return Err(Error::Rejected { operation: "training", reason });
+            return reject("training", "answers are not finite: training diverged; take a smaller learning rate");
         }
         let head = format!("{phase} {} {}", group.start, group.len());
         let sum = sha256(&format!("{head} {answers}"));
         Ok(format!("{head} {sum} {answers}\n"))
     }
+}
+
+/// What a group of networks answers: as a checkpoint keeps it, or as it is made, which is then kept.
+///
+/// # Errors
+/// Those of the work, and of the checkpoint.
+pub(super) fn kept_or_made<T: Serialize + DeserializeOwned>(
+    checkpoint: Option<&TrainingCheckpoint>,
+    phase: u64,
+    group: &Range<usize>,
+    make: impl FnOnce() -> Result<Vec<T>>,
+) -> Result<Vec<T>> {
+    let Some(checkpoint) = checkpoint else { return make() };
+    if let Some(answers) = checkpoint.answers(phase, group)? {
+        return Ok(answers);
+    }
+    let answers = make()?;
+    checkpoint.keep(phase, group, &answers)?;
+    Ok(answers)
+}
+
+/// [`kept_or_made`] of a network that is trained alone; `found` is told of one that was kept.
+///
+/// # Errors
+/// The same.
+pub(super) fn one_kept_or_made<T: Serialize + DeserializeOwned>(
+    checkpoint: Option<&TrainingCheckpoint>,
+    (phase, number): (u64, usize),
+    found: impl FnOnce() -> Result<()>,
+    make: impl FnOnce() -> Result<T>,
+) -> Result<T> {
+    let Some(checkpoint) = checkpoint else { return make() };
+    let alone = number..number + 1;
+    if let Some(answers) = checkpoint.answers(phase, &alone)?.and_then(|mut kept: Vec<T>| kept.pop()) {
+        found()?;
+        return Ok(answers);
+    }
+    let answers = make()?;
+    checkpoint.keep(phase, &alone, std::slice::from_ref(&answers))?;
+    Ok(answers)
 }
 
 /// The file, to be written to at its end.

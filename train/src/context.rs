@@ -1,6 +1,7 @@
 //! What every recipe trains with.
 
 use super::checkpoint::{Dependence, TrainingCheckpoint};
+use super::checks::reject;
 use super::device::TrainingDevice;
 use super::groups::Trainer;
 use super::loss::CrossEntropy;
@@ -40,6 +41,12 @@ impl<'a> TrainingContext<'a> {
             return Err(Error::Length { quantity: "shape of test images", found: test.iter().product(), expected });
         }
         Ok(())
+    }
+
+    /// # Errors
+    /// [`Error::Rejected`] for a single class, of which no label is wrong.
+    pub(super) fn check_wrong_labels(&self) -> Result<()> {
+        if self.classes() < 2 { reject("canaries", "one class has no wrong label") } else { Ok(()) }
     }
 
     /// Networks of one shape, trained with this context by cross-entropy.

@@ -1,7 +1,8 @@
 //! Where networks are trained.
 
 use leakbound::error::{Error, Result};
-use serde::{Serialize, Serializer};
+use rayon::prelude::*;
+use serde::Serialize;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -11,7 +12,8 @@ use tch::Device;
 const CUDA_LIBRARY: &str = "libtorch_cuda.so";
 
 /// The requested device.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum DeviceChoice {
     /// The processor.
     Cpu,
@@ -50,12 +52,6 @@ impl fmt::Display for DeviceChoice {
     }
 }
 
-impl Serialize for DeviceChoice {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
-    }
-}
-
 /// A device that is ready.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TrainingDevice(Device);
@@ -85,6 +81,17 @@ impl TrainingDevice {
     #[must_use]
     pub fn is_cuda(self) -> bool {
         self.0.is_cuda()
+    }
+
+    /// Work on each of these, whose results come in order: side by side on a processor, one after the other on a GPU.
+    ///
+    /// Each has tensors of its own, which may go to another thread but not be seen by two.
+    pub(super) fn each<W: Send, T: Send>(
+        self,
+        all: Vec<W>,
+        work: impl Fn(W) -> Result<T> + Send + Sync,
+    ) -> Result<Vec<T>> {
+        if self.is_cuda() { all.into_iter().map(work).collect() } else { all.into_par_iter().map(work).collect() }
     }
 
     /// The device in libtorch's words.

@@ -103,18 +103,13 @@ fn right(ensemble: &mut dyn Ensemble, images: &TrainingImages, tables: &[Vec<Exa
     for start in (0..longest).step_by(columns) {
         let end = longest.min(start + columns);
         // Networks with fewer examples see their first one again; it is not counted twice.
-        let rows = |row: &dyn Fn(&Example) -> u32| {
-            let rows: Vec<i64> = tables
-                .iter()
-                .flat_map(|table| (start..end).map(|column| table.get(column).unwrap_or(&table[0])))
-                .map(|example| row(example).into())
-                .collect();
-            Tensor::from_slice(&rows).to_device(images.inputs.device())
+        let of_table = |table: &Vec<Example>| {
+            (start..end).map(|column| *table.get(column).unwrap_or(&table[0])).collect::<Vec<_>>()
         };
+        let (inputs, targets) = images.rows(&tables.iter().flat_map(of_table).collect::<Vec<_>>());
         let shape = [tables.len() as i64, (end - start) as i64, -1];
-        let inputs = images.inputs.index_select(0, &rows(&|example| example.image)).view(shape);
-        let targets = images.targets.index_select(0, &rows(&|example| example.target)).view(shape);
-        let same = ensemble.logits(&inputs).argmax(-1, false).eq_tensor(&targets.argmax(-1, false));
+        let same =
+            ensemble.logits(&inputs.view(shape)).argmax(-1, false).eq_tensor(&targets.view(shape).argmax(-1, false));
         for (network, table) in tables.iter().enumerate() {
             let count = (table.len().min(end) as i64 - start as i64).max(0);
             right[network] +=

@@ -1,6 +1,7 @@
 //! Networks of one shape side by side: every parameter has a leading dimension that counts the networks.
 
-use leakbound::error::{Error, Result};
+use super::checks::reject;
+use leakbound::error::Result;
 use tch::{Kind, Tensor};
 
 /// Pairs of a network and an image that are queried on at once at most, on a CPU and on a GPU: a bound on memory.
@@ -43,8 +44,7 @@ pub(super) trait Ensemble {
     ///
     /// By automatic differentiation; a network with a shorter way overrides it.
     fn gradients(&mut self, inputs: &Tensor, targets: &Tensor) -> Vec<Tensor> {
-        let batch = targets.size()[1] as f64;
-        self.gradients_of(inputs, &|logits| -(logits.log_softmax(-1, Kind::Float) * targets).sum(Kind::Float) / batch)
+        automatic_gradients(self, inputs, targets)
     }
 
     /// Gradients of `loss` with respect to the parameters: a function of the logits [M, B, C] that is a sum over the
@@ -60,6 +60,16 @@ pub(super) trait Ensemble {
         }
         gradients
     }
+}
+
+/// [`Ensemble::gradients`] by automatic differentiation.
+pub(super) fn automatic_gradients<E: Ensemble + ?Sized>(
+    networks: &mut E,
+    inputs: &Tensor,
+    targets: &Tensor,
+) -> Vec<Tensor> {
+    let batch = targets.size()[1] as f64;
+    networks.gradients_of(inputs, &|logits| -(logits.log_softmax(-1, Kind::Float) * targets).sum(Kind::Float) / batch)
 }
 
 /// Logits [M, N, C] of every network for the same images [N, F], some images at a time.
@@ -86,29 +96,14 @@ pub(super) fn statistics_distances(networks: &dyn Ensemble, inputs: &Tensor) -> 
     distances
 }
 
-/// Rejects networks whose training has diverged.
-///
-/// # Errors
-/// [`Error::Rejected`] for a parameter that is not finite.
-pub(super) fn check_parameters(networks: &mut dyn Ensemble, operation: &'static str) -> Result<()> {
-    check_finite(networks.parameters(), operation)
-}
-
 /// Rejects parameters of a training that has diverged.
 ///
 /// # Errors
-/// [`Error::Rejected`] for a parameter that is not finite.
+/// [`Error::Rejected`](leakbound::Error::Rejected) for a parameter that is not finite.
 pub(super) fn check_finite(parameters: &[Tensor], operation: &'static str) -> Result<()> {
     let finite = |parameter: &Tensor| f64::try_from(parameter.isfinite().all()).unwrap_or(0.0) == 1.0;
     if parameters.iter().all(finite) {
         return Ok(());
     }
-    let reason = "parameters are no longer finite; lower the learning rate".into();
-    Err(Error::Rejected { operation, reason })
-}
-
-/// How many networks there are after [`Ensemble::mapped`]: what their first parameter tells.
-pub(super) fn counted(networks: i64, before: &[Tensor], after: &[Tensor]) -> i64 {
-    let rows = |parameters: &[Tensor]| parameters.first().map_or(1, |parameter| parameter.size()[0]);
-    networks * rows(after) / rows(before)
+    reject(operation, "parameters are no longer finite; lower the learning rate")
 }

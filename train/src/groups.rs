@@ -1,19 +1,19 @@
 //! Many networks, trained a group at a time: a group on each thread of a CPU, all of them at once on a GPU.
 
 use super::augment::Augmenter;
-use super::checkpoint::{Dependence, TrainingCheckpoint};
+use super::checkpoint::{Dependence, TrainingCheckpoint, kept_or_made};
+use super::checks::unavailable;
 use super::device::TrainingDevice;
-use super::ensemble::{Ensemble, check_parameters};
+use super::ensemble::{Ensemble, check_finite};
 use super::guard::guarded;
 use super::loss::Loss;
 use super::network::NetworkPlan;
 use super::progress::{TrainingProgress, report};
-use super::seed::{Purpose, stream};
+use super::seed::{Purpose, streams};
 use super::train::{Lesson, TrainingPlan, train};
 use super::training_images::{Example, TrainingImages};
-use leakbound::error::{Error, Result};
+use leakbound::error::Result;
 use rand_chacha::ChaCha8Rng;
-use rayon::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::ops::Range;
@@ -62,7 +62,7 @@ impl Trainer<'_> {
     /// phase once.
     ///
     /// # Errors
-    /// Those of [`in_groups`](Self::in_groups), and [`Error::Rejected`] if training diverges.
+    /// Those of [`in_groups`](Self::in_groups), and [`Error::Rejected`](leakbound::Error::Rejected) if training diverges.
     pub fn train_and_ask<T: Send + Serialize + DeserializeOwned>(
         &self,
         phase: u64,
@@ -84,23 +84,23 @@ impl Trainer<'_> {
                 .map(|augmentation| Augmenter::new(augmentation, self.shape, streams(Purpose::Augmentation)));
             let lesson = Lesson { images: &images, tables: &tables, plan: self.training, steps, loss: self.loss };
             train(&mut *networks, &lesson, streams(Purpose::Order), augmenter);
-            check_parameters(&mut *networks, "training")?;
-            ask(&mut *networks, range, &asked)
-                .map_err(|error| Error::Unavailable { operation: "answers", reason: error.to_string() })
+            check_finite(networks.parameters(), "training")?;
+            ask(&mut *networks, range, &asked).map_err(unavailable("answers"))
         })
     }
 
     /// The streams of a group's networks.
     pub fn streams(&self, purpose: Purpose, phase: u64, group: &Range<usize>) -> Vec<ChaCha8Rng> {
-        group.clone().map(|network| stream(self.seed, purpose, phase, network as u64)).collect()
+        streams(self.seed, purpose, phase, group.clone())
     }
 
     /// Work on each group of networks, of which network n has the examples of `tables[n]`: it gets the place of the
     /// group and tensors of its own, and gives an answer for each network. Those of the checkpoint are not made again.
     ///
     /// # Errors
-    /// Those of the work; [`Error::Domain`] or [`Error::Rejected`] if there is too little to learn from or the images
-    /// are too small for the network, [`Error::Unavailable`] if libtorch fails; those of the checkpoint.
+    /// Those of the work; [`Error::Domain`](leakbound::Error::Domain) or [`Error::Rejected`](leakbound::Error::Rejected) if
+    /// there is too little to learn from or the images are too small for the network,
+    /// [`Error::Unavailable`](leakbound::Error::Unavailable) if libtorch fails; those of the checkpoint.
     pub fn in_groups<S: Send, T: Send + Serialize + DeserializeOwned>(
         &self,
         phase: u64,
@@ -113,26 +113,14 @@ impl Trainer<'_> {
         let fastest = if self.device.is_cuda() { GPU_GROUP } else { self.network.group() };
         let size = self.training.side_by_side.unwrap_or(fastest);
         let kept = self.dependence.phase(phase);
-        let group = |start: usize, tensors: S| {
+        let group = |(start, tensors): (usize, S)| {
             let range = start..tables.len().min(start + size);
-            if let Some(answers) = self.checkpoint.map_or(Ok(None), |checkpoint| checkpoint.answers(kept, &range))? {
-                report(self.progress, range.len() as u64)?;
-                return Ok(answers);
-            }
-            let answers = guarded("training", || work(range.clone(), tensors))?;
-            if let Some(checkpoint) = self.checkpoint {
-                checkpoint.keep(kept, &range, &answers)?;
-            }
+            let answers =
+                kept_or_made(self.checkpoint, kept, &range, || guarded("training", || work(range.clone(), tensors)))?;
             report(self.progress, range.len() as u64)?;
             Ok(answers)
         };
-        // Tensors may go to another thread but not be seen by two.
-        let groups: Vec<_> = (0..tables.len()).step_by(size).map(|start| (start, share())).collect();
-        let answers: Result<Vec<Vec<T>>> = if self.device.is_cuda() {
-            groups.into_iter().map(|(start, tensors)| group(start, tensors)).collect()
-        } else {
-            groups.into_par_iter().map(|(start, tensors)| group(start, tensors)).collect()
-        };
-        Ok(answers?.into_iter().flatten().collect())
+        let groups = (0..tables.len()).step_by(size).map(|start| (start, share()));
+        Ok(self.device.each(groups.collect(), group)?.into_iter().flatten().collect())
     }
 }

@@ -1,5 +1,6 @@
 //! Initial parameters, each network's from a stream of its own.
 
+use super::architecture::Networks;
 use super::memory::{Budget, out_of_memory};
 use rand::{Rng, RngExt};
 use rand_distr::StandardNormal;
@@ -54,6 +55,12 @@ impl<'a, R: Rng> Initial<'a, R> {
         self.draw(&[1, rows, width], |stream| deviation * stream.sample::<f32, _>(StandardNormal));
     }
 
+    /// Scales of 1 and shifts of 0 for channels that are normalized.
+    pub fn normalization(&mut self, channels: usize) {
+        self.constant(&[channels], 1.0);
+        self.constant(&[channels], 0.0);
+    }
+
     /// The same value everywhere.
     pub fn constant(&mut self, shape: &[usize], value: f32) {
         self.draw(shape, |_| value);
@@ -81,7 +88,12 @@ impl<'a, R: Rng> Initial<'a, R> {
     }
 
     /// What was drawn, in order.
-    pub fn finish(self) -> Vec<Tensor> {
+    pub fn parameters(self) -> Vec<Tensor> {
         self.parameters
+    }
+
+    /// Networks with what was drawn, and with these running statistics.
+    pub fn finish<A>(self, architecture: A, statistics: Vec<Tensor>) -> Networks<A> {
+        Networks { architecture, count: self.networks(), parameters: self.parameters, statistics }
     }
 }

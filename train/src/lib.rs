@@ -7,11 +7,13 @@
 
 mod adam;
 mod answers;
+mod architecture;
 mod attention;
 mod augment;
 mod block;
 mod canaries;
 mod checkpoint;
+mod checks;
 mod cnn;
 mod context;
 mod defense;
@@ -44,6 +46,8 @@ mod progress;
 mod prompt_pate;
 mod property;
 mod rand_augment;
+#[cfg(test)]
+mod sample;
 mod seed;
 mod shadow;
 mod shown;

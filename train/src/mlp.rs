@@ -1,54 +1,48 @@
 //! Networks with one hidden layer.
 
-use super::ensemble::Ensemble;
+use super::architecture::{Architecture, Networks};
 use super::initial::Initial;
-use super::layers::dense;
+use super::layers::{BatchPass, dense};
 use rand::Rng;
 use tch::{Device, Kind, Tensor};
 
-/// M networks of F inputs, H hidden units with ReLU and C classes.
-pub(super) struct MlpEnsemble {
-    /// Weights [M, F, H], biases [M, 1, H], weights [M, H, C], biases [M, 1, C].
-    parameters: Vec<Tensor>,
-}
+/// F inputs, H hidden units with ReLU and C classes.
+///
+/// Parameters are weights [M, F, H], biases [M, 1, H], weights [M, H, C], biases [M, 1, C].
+#[derive(Clone)]
+pub(super) struct Mlp;
 
-impl MlpEnsemble {
+impl Mlp {
     /// One network for each stream.
-    pub fn new<R: Rng>(streams: &mut [R], inputs: usize, hidden: usize, classes: usize, device: Device) -> Self {
+    pub fn networks<R: Rng>(
+        streams: &mut [R],
+        inputs: usize,
+        hidden: usize,
+        classes: usize,
+        device: Device,
+    ) -> Networks<Self> {
         let mut initial = Initial::new(streams, device);
         initial.dense(inputs, hidden);
         initial.dense(hidden, classes);
-        Self { parameters: initial.finish() }
-    }
-
-    /// W₁, b₁, W₂, b₂.
-    fn layers(&self) -> [&Tensor; 4] {
-        std::array::from_fn(|index| &self.parameters[index])
+        initial.finish(Self, Vec::new())
     }
 }
 
-impl Ensemble for MlpEnsemble {
-    fn networks(&self) -> i64 {
-        self.parameters[0].size()[0]
-    }
+/// W₁, b₁, W₂, b₂.
+fn layers(networks: &Networks<Mlp>) -> [&Tensor; 4] {
+    std::array::from_fn(|index| &networks.parameters[index])
+}
 
-    fn parameters(&mut self) -> &mut [Tensor] {
-        &mut self.parameters
-    }
-
-    fn mapped(&self, change: &dyn Fn(&Tensor) -> Tensor) -> Box<dyn Ensemble> {
-        Box::new(Self { parameters: self.parameters.iter().map(change).collect() })
-    }
-
-    fn logits(&self, inputs: &Tensor) -> Tensor {
-        let [w1, b1, w2, b2] = self.layers();
+impl Architecture for Mlp {
+    fn forward(networks: &Networks<Self>, inputs: &Tensor, _: &mut BatchPass<'_>) -> Tensor {
+        let [w1, b1, w2, b2] = layers(networks);
         dense(&dense(inputs, w1, b1).relu(), w2, b2)
     }
 
     /// With h = relu(x W₁ + b₁) and z = h W₂ + b₂: ∂z = (softmax z - target)/B, ∂W₂ = hᵀ ∂z, ∂b₂ = Σ_b ∂z,
     /// ∂h = ∂z W₂ᵀ where h > 0, ∂W₁ = xᵀ ∂h, ∂b₁ = Σ_b ∂h.
-    fn gradients(&mut self, inputs: &Tensor, targets: &Tensor) -> Vec<Tensor> {
-        let [w1, b1, w2, b2] = self.layers();
+    fn gradients(networks: &mut Networks<Self>, inputs: &Tensor, targets: &Tensor) -> Vec<Tensor> {
+        let [w1, b1, w2, b2] = layers(networks);
         let over_batch = |tensor: &Tensor| tensor.sum_dim_intlist([1i64].as_slice(), true, Kind::Float);
         let hidden = dense(inputs, w1, b1).relu_();
         let logits = dense(&hidden, w2, b2);
@@ -66,33 +60,12 @@ impl Ensemble for MlpEnsemble {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::seed::{Purpose, stream};
+    use crate::ensemble::{Ensemble, automatic_gradients};
+    use crate::sample::farthest;
+    use crate::seed::{Purpose, streams};
 
-    /// The same networks with gradients by automatic differentiation.
-    struct Automatic(MlpEnsemble);
-
-    impl Ensemble for Automatic {
-        fn networks(&self) -> i64 {
-            self.0.networks()
-        }
-
-        fn parameters(&mut self) -> &mut [Tensor] {
-            self.0.parameters()
-        }
-
-        fn mapped(&self, change: &dyn Fn(&Tensor) -> Tensor) -> Box<dyn Ensemble> {
-            self.0.mapped(change)
-        }
-
-        fn logits(&self, inputs: &Tensor) -> Tensor {
-            self.0.logits(inputs)
-        }
-    }
-
-    fn networks(first: u64, count: u64) -> MlpEnsemble {
-        let mut streams: Vec<_> =
-            (first..first + count).map(|network| stream(5, Purpose::Weights, 0, network)).collect();
-        MlpEnsemble::new(&mut streams, 6, 5, 3, Device::Cpu)
+    fn networks(networks: std::ops::Range<usize>) -> Networks<Mlp> {
+        Mlp::networks(&mut streams(5, Purpose::Weights, 0, networks), 6, 5, 3, Device::Cpu)
     }
 
     #[test]
@@ -100,11 +73,11 @@ mod tests {
         let floats = (Kind::Float, Device::Cpu);
         let inputs = Tensor::linspace(-1.0, 1.0, 3 * 4 * 6, floats).sin().view([3, 4, 6]);
         let targets = Tensor::linspace(0.0, 7.0, 3 * 4 * 3, floats).cos().view([3, 4, 3]).softmax(-1, Kind::Float);
-        let by_hand = networks(0, 3).gradients(&inputs, &targets);
-        let automatic = Automatic(networks(0, 3)).gradients(&inputs, &targets);
+        let by_hand = networks(0..3).gradients(&inputs, &targets);
+        let automatic = automatic_gradients(&mut networks(0..3), &inputs, &targets);
         for (by_hand, automatic) in by_hand.iter().zip(&automatic) {
             assert_eq!(by_hand.size(), automatic.size());
-            let error = f64::try_from((by_hand - automatic).abs().max()).unwrap();
+            let error = farthest(by_hand, automatic);
             assert!(error < 1e-6, "{error}");
         }
     }
@@ -112,8 +85,8 @@ mod tests {
     #[test]
     fn a_network_does_not_depend_on_its_neighbors() {
         let inputs = Tensor::ones([3, 2, 6], (Kind::Float, Device::Cpu));
-        let together = networks(0, 3).logits(&inputs).select(0, 2);
-        let alone = networks(2, 1).logits(&inputs.narrow(0, 2, 1)).select(0, 0);
-        assert!(f64::try_from((together - alone).abs().max()).unwrap() < 1e-6);
+        let together = networks(0..3).logits(&inputs).select(0, 2);
+        let alone = networks(2..3).logits(&inputs.narrow(0, 2, 1)).select(0, 0);
+        assert!(farthest(&together, &alone) < 1e-6);
     }
 }

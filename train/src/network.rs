@@ -1,12 +1,13 @@
 //! Which network is trained.
 
-use super::cnn::CnnEnsemble;
+use super::checks::{check_counts, check_range, reject};
+use super::cnn::Cnn;
 use super::ensemble::Ensemble;
-use super::lenet::LeNetEnsemble;
-use super::mlp::MlpEnsemble;
+use super::lenet::LeNet;
+use super::mlp::Mlp;
 use super::normalization::Normalization;
-use super::wide_resnet::WideResNetEnsemble;
-use leakbound::error::{Error, Result};
+use super::wide_resnet::WideResNet;
+use leakbound::error::Result;
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 use std::fmt;
@@ -58,13 +59,11 @@ impl NetworkPlan {
         device: Device,
     ) -> Box<dyn Ensemble> {
         match self {
-            Self::Mlp { hidden } => {
-                Box::new(MlpEnsemble::new(streams, shape.iter().product(), hidden, classes, device))
-            }
-            Self::Cnn { filters } => Box::new(CnnEnsemble::new(streams, shape, filters, classes, device)),
-            Self::LeNet5 => Box::new(LeNetEnsemble::new(streams, shape, classes, device)),
+            Self::Mlp { hidden } => Box::new(Mlp::networks(streams, shape.iter().product(), hidden, classes, device)),
+            Self::Cnn { filters } => Box::new(Cnn::networks(streams, shape, filters, classes, device)),
+            Self::LeNet5 => Box::new(LeNet::networks(streams, shape, classes, device)),
             Self::WideResNet { depth, width, normalization } => {
-                Box::new(WideResNetEnsemble::new(streams, shape, (depth, width, normalization), classes, device))
+                Box::new(WideResNet::networks(streams, shape, (depth, width, normalization), classes, device))
             }
         }
     }
@@ -80,22 +79,18 @@ impl NetworkPlan {
     }
 
     /// # Errors
-    /// [`Error::Domain`] for a layer of nothing or a depth that is not 6 n + 4.
+    /// [`Error::Domain`](leakbound::Error::Domain) for a layer of nothing or a depth that is not 6 n + 4.
     pub(super) fn check(self) -> Result<()> {
-        let positive = |quantity, count| match count {
-            0 => Err(Error::Domain { quantity, value: 0.0, domain: "[1, inf)" }),
-            _ => Ok(()),
-        };
+        let positive = |quantity, count| check_counts([(quantity, count)]);
         match self {
             Self::Mlp { hidden } => positive("hidden units", hidden),
             Self::Cnn { filters } => positive("filters", filters),
             Self::LeNet5 => Ok(()),
-            Self::WideResNet { depth, .. } if depth < 10 || depth % 6 != 4 => Err(Error::Domain {
-                quantity: "depth of a wide residual network",
-                value: depth as f64,
-                domain: "{10, 16, 22, 28, ...}",
-            }),
-            Self::WideResNet { width, .. } => positive("width of a wide residual network", width),
+            Self::WideResNet { depth, width, .. } => {
+                let fits = depth >= 10 && depth % 6 == 4;
+                check_range("depth of a wide residual network", depth as f64, fits, "{10, 16, 22, 28, ...}")?;
+                positive("width of a wide residual network", width)
+            }
         }
     }
 
@@ -109,7 +104,8 @@ impl NetworkPlan {
     }
 
     /// # Errors
-    /// [`Error::Rejected`] for images of shape \[channels, rows, columns\] that are too small for the network.
+    /// [`Error::Rejected`](leakbound::Error::Rejected) for images of shape \[channels, rows, columns\] that are too
+    /// small for the network.
     pub(super) fn check_images(self, [_, rows, columns]: [usize; 3]) -> Result<()> {
         let least = match self {
             Self::Mlp { .. } => 1,
@@ -120,8 +116,7 @@ impl NetworkPlan {
         if rows.min(columns) >= least {
             return Ok(());
         }
-        let reason = format!("images of {rows} x {columns} pixels; {self} needs at least {least} x {least}");
-        Err(Error::Rejected { operation: "network", reason })
+        reject("network", format!("images of {rows} x {columns} pixels; {self} needs at least {least} x {least}"))
     }
 }
 
@@ -144,15 +139,15 @@ impl fmt::Display for NetworkPlan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::seed::{Purpose, stream};
+    use crate::sample::farthest;
+    use crate::seed::{Purpose, streams};
     use tch::{Kind, Tensor};
 
     const WRN: NetworkPlan = NetworkPlan::WideResNet { depth: 16, width: 4, normalization: Normalization::Batch };
     const WRN_GROUP: NetworkPlan = NetworkPlan::WideResNet { depth: 10, width: 1, normalization: Normalization::Group };
 
-    fn build(plan: NetworkPlan, networks: std::ops::Range<u64>, shape: [usize; 3]) -> Box<dyn Ensemble> {
-        let mut streams: Vec<_> = networks.map(|network| stream(5, Purpose::Weights, 0, network)).collect();
-        plan.build(&mut streams, shape, 10, Device::Cpu)
+    fn build(plan: NetworkPlan, networks: std::ops::Range<usize>, shape: [usize; 3]) -> Box<dyn Ensemble> {
+        plan.build(&mut streams(5, Purpose::Weights, 0, networks), shape, 10, Device::Cpu)
     }
 
     /// Numbers that one network holds: parameters and running statistics.
@@ -191,7 +186,7 @@ mod tests {
             let mut alone = build(plan, 2..3, shape);
             let close = |together: &Tensor, alone: &Tensor| {
                 let third = together.view([3, -1]).select(0, 2);
-                let error = f64::try_from((third - alone.flatten(0, -1)).abs().max()).unwrap();
+                let error = farthest(&third, &alone.flatten(0, -1));
                 assert!(error < 2e-5, "{plan}: {error}");
             };
             let last = |tensor: &Tensor| tensor.narrow(0, 2, 1);

@@ -1,7 +1,9 @@
 //! Streams of random numbers of the networks.
 
 use rand::SeedableRng;
+use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
+use std::ops::Range;
 
 /// What a stream is for: two purposes never share one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,4 +86,24 @@ pub(super) fn stream(seed: u64, purpose: Purpose, instantiation: u64, network: u
         bytes.copy_from_slice(&word.to_le_bytes());
     }
     ChaCha8Rng::from_seed(key)
+}
+
+/// The streams of some networks for one purpose.
+pub(super) fn streams(seed: u64, purpose: Purpose, instantiation: u64, networks: Range<usize>) -> Vec<ChaCha8Rng> {
+    networks.map(|network| stream(seed, purpose, instantiation, network as u64)).collect()
+}
+
+/// 0..n in random order.
+pub(super) fn shuffled(n: usize, mut stream: ChaCha8Rng) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..n as u32).collect();
+    order.shuffle(&mut stream);
+    order
+}
+
+/// So many of 0..n at random, rising.
+pub(super) fn some_of(n: usize, count: usize, stream: ChaCha8Rng) -> Vec<u32> {
+    let mut some = shuffled(n, stream);
+    some.truncate(count);
+    some.sort_unstable();
+    some
 }

@@ -1,12 +1,13 @@
 //! The loop that trains an ensemble.
 
 use super::augment::{Augmentation, Augmenter};
+use super::checks::{check_counts, check_range, reject};
 use super::early_stopping::{BestParameters, EarlyStopping};
 use super::ensemble::Ensemble;
 use super::loss::Loss;
 use super::optimizer::{Optimizer, OptimizerState, Schedule};
 use super::training_images::{Example, TrainingImages};
-use leakbound::error::{Error, Result};
+use leakbound::error::Result;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
@@ -39,23 +40,19 @@ impl TrainingPlan {
     }
 
     /// # Errors
-    /// [`Error::Domain`] for a count of 0 or a share outside (0, 1), [`Error::Rejected`] if of the `images` of the
-    /// network that has fewest none is left to learn from.
+    /// [`Error::Domain`](leakbound::Error::Domain) for a count of 0 or a share outside (0, 1),
+    /// [`Error::Rejected`](leakbound::Error::Rejected) if of the `images` of the network that has fewest none is left
+    /// to learn from.
     pub(super) fn check(&self, images: usize) -> Result<()> {
         let mut counts = vec![("images in a step", self.batch), ("epochs", self.epochs)];
         counts.extend(self.early_stopping.map(|stopping| ("patience", stopping.patience)));
         counts.extend(self.side_by_side.map(|networks| ("networks side by side", networks)));
-        if let Some((quantity, _)) = counts.into_iter().find(|&(_, count)| count == 0) {
-            return Err(Error::Domain { quantity, value: 0.0, domain: "[1, inf)" });
-        }
+        check_counts(counts)?;
         let Some(stopping) = self.early_stopping else { return Ok(()) };
-        if !(stopping.validation > 0.0 && stopping.validation < 1.0) {
-            let value = stopping.validation;
-            return Err(Error::Domain { quantity: "share of images for validation", value, domain: "(0, 1)" });
-        }
+        let share = stopping.validation;
+        check_range("share of images for validation", share, share > 0.0 && share < 1.0, "(0, 1)")?;
         if images < 2 {
-            let reason = "a network with one image has none for validation".into();
-            return Err(Error::Rejected { operation: "early stopping", reason });
+            return reject("early stopping", "a network with one image has none for validation");
         }
         Ok(())
     }

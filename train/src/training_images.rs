@@ -1,6 +1,7 @@
 //! Images and labels of all networks on their device.
 
-use leakbound::error::{Error, Result};
+use super::checks::reject;
+use leakbound::error::Result;
 use leakbound::record::ImageSet;
 use tch::{Device, Kind, Tensor};
 
@@ -16,19 +17,24 @@ impl Example {
     pub const fn labeled(image: u32) -> Self {
         Self { image, target: image }
     }
+
+    /// Images with their own labels.
+    pub fn all(images: &[u32]) -> Vec<Self> {
+        images.iter().copied().map(Self::labeled).collect()
+    }
 }
 
 /// The most examples in the tables of all networks of a recipe: 4 GiB.
 const MAX_EXAMPLES: u64 = 1 << 29;
 
 /// # Errors
-/// [`Error::Rejected`] for so many networks with so many images each that their tables take more than 4 GiB.
+/// [`Error::Rejected`](leakbound::Error::Rejected) for so many networks with so many images each that their tables take
+/// more than 4 GiB.
 pub(super) fn check_tables(operation: &'static str, networks: u64, images: usize) -> Result<()> {
     if networks.checked_mul(images as u64).is_some_and(|examples| examples <= MAX_EXAMPLES) {
         return Ok(());
     }
-    let reason = format!("{networks} networks of {images} images at once need more than 4 GiB for tables");
-    Err(Error::Rejected { operation, reason })
+    reject(operation, format!("{networks} networks of {images} images at once need more than 4 GiB for tables"))
 }
 
 /// Images and labels of all networks on their device.
@@ -47,6 +53,12 @@ impl TrainingImages {
         Self { inputs, targets: one_hot(labels, classes, device) }
     }
 
+    /// The same with targets of further labels behind those that are there.
+    pub fn and_targets(self, labels: &[u8], classes: usize) -> Self {
+        let further = one_hot(labels, classes, self.targets.device());
+        Self { targets: Tensor::cat(&[&self.targets, &further], 0), ..self }
+    }
+
     /// The images of a set and their labels.
     pub fn of(set: &ImageSet, classes: usize, device: Device) -> Self {
         let pixels: Vec<u8> = set.pixels.iter().copied().collect();
@@ -55,18 +67,20 @@ impl TrainingImages {
 
     /// Inputs [n, F] and targets [n, C] of examples.
     pub fn rows(&self, examples: &[Example]) -> (Tensor, Tensor) {
-        let rows = |row: &dyn Fn(&Example) -> u32| {
-            let rows: Vec<i64> = examples.iter().map(|example| row(example).into()).collect();
-            Tensor::from_slice(&rows).to_device(self.inputs.device())
-        };
-        let inputs = self.inputs.index_select(0, &rows(&|example| example.image));
-        (inputs, self.targets.index_select(0, &rows(&|example| example.target)))
+        let inputs = rows_of(&self.inputs, examples.iter().map(|example| example.image));
+        (inputs, rows_of(&self.targets, examples.iter().map(|example| example.target)))
     }
 
     /// The same tensors, for another thread.
     pub fn share(&self) -> Self {
         Self { inputs: self.inputs.shallow_clone(), targets: self.targets.shallow_clone() }
     }
+}
+
+/// Some rows of a tensor.
+pub(super) fn rows_of(tensor: &Tensor, rows: impl IntoIterator<Item = impl Into<i64>>) -> Tensor {
+    let rows: Vec<i64> = rows.into_iter().map(Into::into).collect();
+    tensor.index_select(0, &Tensor::from_slice(&rows).to_device(tensor.device()))
 }
 
 /// Labels as probabilities [N, C].

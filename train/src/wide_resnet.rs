@@ -1,6 +1,6 @@
 //! Wide residual networks.
 
-use super::ensemble::{Ensemble, counted};
+use super::architecture::{Architecture, Networks};
 use super::initial::Initial;
 use super::layers::{
     BatchPass, batch_normalization, convolution, dense, folded, group_normalization, running_statistics, unfolded,
@@ -14,7 +14,7 @@ use tch::{Device, Kind, Tensor};
 /// classification through scale".
 const GROUPS: i64 = 16;
 
-/// M networks WRN-d-k: a convolution of 3 x 3 with 16 filters, three stages of (d - 4)/6 residual blocks with 16 k, 32
+/// WRN-d-k: a convolution of 3 x 3 with 16 filters, three stages of (d - 4)/6 residual blocks with 16 k, 32
 /// k and 64 k filters, of which the last two halve the images, normalization and ReLU, the mean over each image, and C
 /// classes.
 ///
@@ -24,15 +24,11 @@ const GROUPS: i64 = 16;
 /// # References
 /// Zagoruyko and Komodakis (2016), "Wide residual networks", table 1. Group normalization behind ReLU: De et al.
 /// (2022), as used by Aerni et al. (2024), "Evaluations of machine learning privacy defenses are misleading", 5.
-pub(super) struct WideResNetEnsemble {
-    networks: i64,
+#[derive(Clone)]
+pub(super) struct WideResNet {
     shape: [usize; 3],
     normalization: Normalization,
     blocks: Vec<Block>,
-    /// In the order in which images meet them.
-    parameters: Vec<Tensor>,
-    /// Running means and variances, in the same order; none for groups.
-    statistics: Vec<Tensor>,
 }
 
 #[derive(Clone, Copy)]
@@ -75,21 +71,20 @@ fn next<'a, const N: usize>(tensors: &mut Iter<'a, Tensor>) -> [&'a Tensor; N] {
     std::array::from_fn(|index| &front[index])
 }
 
-impl WideResNetEnsemble {
+impl WideResNet {
     /// One network for each stream, for images of shape \[channels, rows, columns\].
-    pub fn new<R: Rng>(
+    pub fn networks<R: Rng>(
         streams: &mut [R],
         shape: [usize; 3],
         (depth, width, normalization): (usize, usize, Normalization),
         classes: usize,
         device: Device,
-    ) -> Self {
+    ) -> Networks<Self> {
         let blocks = blocks(depth, width);
         let mut initial = Initial::new(streams, device);
         let mut normalized = Vec::new();
         let mut normalize = |initial: &mut Initial<'_, R>, channels| {
-            initial.constant(&[channels], 1.0);
-            initial.constant(&[channels], 0.0);
+            initial.normalization(channels);
             normalized.push(channels);
         };
         initial.normal_convolution(shape[0], 16, 3);
@@ -111,77 +106,45 @@ impl WideResNetEnsemble {
             }
             Normalization::Group => Vec::new(),
         };
-        Self { networks, shape, normalization, blocks, parameters: initial.finish(), statistics }
+        initial.finish(Self { shape, normalization, blocks }, statistics)
     }
+}
 
-    /// Normalization and ReLU.
-    fn activated(&self, images: &Tensor, reader: &mut Reader<'_>, pass: &mut BatchPass<'_>) -> Tensor {
-        let scale = next(&mut reader.parameters);
-        match self.normalization {
-            Normalization::Batch => batch_normalization(images, scale, next(&mut reader.statistics), pass).relu(),
-            Normalization::Group => group_normalization(&images.relu(), scale, GROUPS * self.networks),
-        }
+/// Normalization and ReLU.
+fn activation(
+    networks: &Networks<WideResNet>,
+    images: &Tensor,
+    reader: &mut Reader<'_>,
+    pass: &mut BatchPass<'_>,
+) -> Tensor {
+    let scale = next(&mut reader.parameters);
+    match networks.architecture.normalization {
+        Normalization::Batch => batch_normalization(images, scale, next(&mut reader.statistics), pass).relu(),
+        Normalization::Group => group_normalization(&images.relu(), scale, GROUPS * networks.count),
     }
+}
 
-    fn forward(&self, inputs: &Tensor, pass: &mut BatchPass<'_>) -> Tensor {
-        let mut reader = Reader { parameters: self.parameters.iter(), statistics: self.statistics.iter() };
+impl Architecture for WideResNet {
+    fn forward(networks: &Networks<Self>, inputs: &Tensor, pass: &mut BatchPass<'_>) -> Tensor {
+        let mut reader = Reader { parameters: networks.parameters.iter(), statistics: networks.statistics.iter() };
         let convolved = |images: &Tensor, reader: &mut Reader<'_>, stride, padding| {
             let [weights] = next(&mut reader.parameters);
-            convolution(images, weights, None, self.networks, stride, padding)
+            convolution(images, weights, None, networks.count, stride, padding)
         };
-        let mut images = convolved(&folded(inputs, self.shape), &mut reader, 1, 1);
-        for block in &self.blocks {
-            let activated = self.activated(&images, &mut reader, pass);
+        let mut images = convolved(&folded(inputs, networks.architecture.shape), &mut reader, 1, 1);
+        for block in &networks.architecture.blocks {
+            let activated = activation(networks, &images, &mut reader, pass);
             if block.changes_shape() {
                 images = convolved(&activated, &mut reader, block.stride, 0);
             }
             let inner = convolved(&activated, &mut reader, block.stride, 1);
-            let inner = self.activated(&inner, &mut reader, pass);
+            let inner = activation(networks, &inner, &mut reader, pass);
             // Not in place: the normalization's gradient needs what it got.
             images = convolved(&inner, &mut reader, 1, 1).g_add(&images);
         }
-        let images = self.activated(&images, &mut reader, pass);
+        let images = activation(networks, &images, &mut reader, pass);
         let means = images.mean_dim([2i64, 3].as_slice(), false, Kind::Float);
         let [weights, biases] = next(&mut reader.parameters);
-        dense(&unfolded(&means, self.networks), weights, biases)
-    }
-}
-
-impl Ensemble for WideResNetEnsemble {
-    fn networks(&self) -> i64 {
-        self.networks
-    }
-
-    fn parameters(&mut self) -> &mut [Tensor] {
-        &mut self.parameters
-    }
-
-    fn mapped(&self, change: &dyn Fn(&Tensor) -> Tensor) -> Box<dyn Ensemble> {
-        let parameters: Vec<Tensor> = self.parameters.iter().map(change).collect();
-        let networks = counted(self.networks, &self.parameters, &parameters);
-        Box::new(Self {
-            networks,
-            shape: self.shape,
-            normalization: self.normalization,
-            blocks: self.blocks.clone(),
-            parameters,
-            statistics: self.statistics.iter().map(change).collect(),
-        })
-    }
-
-    fn statistics(&mut self) -> &mut [Tensor] {
-        &mut self.statistics
-    }
-
-    fn logits(&self, inputs: &Tensor) -> Tensor {
-        self.forward(inputs, &mut BatchPass::Answering)
-    }
-
-    fn learning_logits(&mut self, inputs: &Tensor) -> Tensor {
-        self.forward(inputs, &mut BatchPass::Learning)
-    }
-
-    fn measure(&self, inputs: &Tensor, distances: &mut Tensor) {
-        let _ = self.forward(inputs, &mut BatchPass::Measuring(distances));
+        dense(&unfolded(&means, networks.count), weights, biases)
     }
 }

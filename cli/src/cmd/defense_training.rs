@@ -1,45 +1,19 @@
 //! Training of the shadow models that a study of defenses has no recordings of.
 
 use super::planned_recording::Planned;
-use super::recorded_plan::{PlannedFile, complete_recordings};
-use super::study_training::{self, Wanted};
-use super::{torch, torch_shadow};
-use crate::args::{Cli, Command, Common, ShadowOptions, TorchCommand};
+use super::recorded_plan::plan_value;
+use super::study_training::{self, Wanted, Work};
+use crate::args::{Cli, Command, Common, TorchCommand};
 use crate::options::Schema;
 use leakbound::record::{DefenseFile, StudyOption};
 use leakbound::{Error, Result};
-use leakbound_train::ShadowPlan;
-
-/// A recording with the options that it is trained with.
-struct Work<'a> {
-    planned: &'a Planned<'a>,
-    common: Common,
-    options: ShadowOptions,
-    plan: ShadowPlan,
-}
 
 /// Trains what is missing, one recording after the other. Those that are there must be of the same plan and images.
 /// Everything is checked before the first training.
 pub fn complete(common: &Common, study: &DefenseFile, planned: &[Planned<'_>], seed: u64) -> Result<()> {
     let mut schema = Schema::new();
     let works = planned.iter().map(|planned| work(common, study, planned, &mut schema, seed));
-    let works = works.collect::<Result<Vec<Work<'_>>>>()?;
-    let files: Vec<PlannedFile<'_>> = works.iter().map(Work::file).collect();
-    complete_recordings(common.memory(), &files, &mut |work| works[work].train())
-}
-
-impl Work<'_> {
-    fn file(&self) -> PlannedFile<'_> {
-        PlannedFile { path: &self.planned.path, plan: serde_json::to_value(&self.plan).unwrap_or_default() }
-    }
-
-    fn train(&self) -> Result<()> {
-        let Self { planned, common, options, .. } = self;
-        study_training::train(common, &planned.path, Some(&options.checkpoint), || {
-            let device = torch::open(options.data.device.device)?;
-            torch_shadow::record(common, options, device).map(|_| ())
-        })
-    }
+    study_training::complete(common, &works.collect::<Result<Vec<_>>>()?, |_| Ok(()))
 }
 
 /// The options of `leakbound torch shadow` for one recording.
@@ -68,8 +42,8 @@ fn work<'a>(
             reason: "its options are another command".into(),
         });
     };
-    options.data.recording.clone_from(&planned.path);
-    options.checkpoint = study_training::checkpoint_beside(&planned.path);
-    let plan = options.plan(seed).map_err(|error| wanted.reject(error.to_string(), schema))?;
-    Ok(Work { planned, common, options: *options, plan })
+    let checkpoint = study_training::place(&mut options.data, &planned.path, &planned.path);
+    let plan = plan_value(&options.plan(seed).map_err(|error| wanted.reject(error.to_string(), schema))?);
+    let command = TorchCommand::Shadow(options);
+    Ok(Work { path: &planned.path, common, command, plan, checkpoint, shared: false })
 }

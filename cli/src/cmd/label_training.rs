@@ -1,10 +1,9 @@
 //! Training of the models that a study of label privacy has no recordings of.
 
 use super::planned_recording::PlannedLabels;
-use super::recorded_plan::{PlannedFile, complete_recordings};
-use super::study_training::{self, Wanted};
-use super::{torch, torch_label_dp, torch_pate_fm};
-use crate::args::{Cli, Command, Common, LabelDpOptions, PateFmOptions, TorchCommand};
+use super::recorded_plan::plan_value;
+use super::study_training::{self, Wanted, Work};
+use crate::args::{Cli, Command, Common, TorchCommand};
 use crate::options::Schema;
 use leakbound::label_dp::LabelFamily;
 use leakbound::record::{InputFile, LabelStudyFile, read_label_recording};
@@ -13,57 +12,14 @@ use serde::Serialize;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// A recording with the command that makes it.
-struct Work<'a> {
-    planned: &'a PlannedLabels<'a>,
-    common: Common,
-    recipe: Recipe,
-    plan: Value,
-}
-
-enum Recipe {
-    LabelDp(Box<LabelDpOptions>),
-    PateFm(Box<PateFmOptions>),
-}
-
 /// Trains what is missing, one recording after the other. Those that are there must be of the same plan and images.
 /// Everything is checked before the first training. Students of the same teachers share the votes of these.
 pub fn complete(common: &Common, study: &LabelStudyFile, planned: &[PlannedLabels<'_>], seed: u64) -> Result<()> {
     let mut schema = Schema::new();
     let works = planned.iter().map(|planned| work(common, study, planned, &mut schema, seed));
-    let works = works.collect::<Result<Vec<Work<'_>>>>()?;
-    let files: Vec<PlannedFile<'_>> = works.iter().map(Work::file).collect();
-    complete_recordings(common.memory(), &files, &mut |work| works[work].train())?;
-    works.iter().filter_map(Work::votes).try_for_each(study_training::remove)
-}
-
-impl Work<'_> {
-    fn file(&self) -> PlannedFile<'_> {
-        PlannedFile { path: &self.planned.path, plan: self.plan.clone() }
-    }
-
-    fn train(&self) -> Result<()> {
-        let (common, path) = (&self.common, self.planned.path.as_path());
-        match &self.recipe {
-            Recipe::LabelDp(options) => study_training::train(common, path, Some(&options.checkpoint), || {
-                torch_label_dp::record(common, options, torch::open(options.data.device.device)?).map(|_| ())
-            }),
-            // Its votes are kept for the students that come after it.
-            Recipe::PateFm(options) => study_training::train(common, path, None, || {
-                torch_pate_fm::record(common, options, torch::open(options.data.device.device)?).map(|_| ())
-            }),
-        }?;
-        // What cannot be compared is known before the next training.
-        read_label_recording(path, common.memory()).map(|_| ())
-    }
-
-    /// The checkpoint that other recordings may share.
-    fn votes(&self) -> Option<&Path> {
-        match &self.recipe {
-            Recipe::LabelDp(_) => None,
-            Recipe::PateFm(options) => options.checkpoint.checkpoint.as_deref(),
-        }
-    }
+    let works = works.collect::<Result<Vec<_>>>()?;
+    // What cannot be compared is known before the next training.
+    study_training::complete(common, &works, |work| read_label_recording(work.path, work.common.memory()).map(drop))
 }
 
 /// The options of the command that trains one recording.
@@ -91,34 +47,30 @@ fn work<'a>(
     };
     let Cli { common, command } = wanted.parsed(common, schema)?;
     let rejected = |error: Error| wanted.reject(error.to_string(), schema);
-    let (recipe, plan) = match command {
+    let path = planned.path.as_path();
+    let (command, plan, checkpoint, shared) = match command {
         Command::Torch(TorchCommand::LabelDp(mut options)) => {
-            let plan = value(&options.plan(seed).map_err(rejected)?);
-            options.data.recording.clone_from(&planned.path);
-            options.checkpoint = study_training::checkpoint_beside(&planned.path);
-            (Recipe::LabelDp(Box::new(options)), plan)
+            let plan = plan_value(&options.plan(seed).map_err(rejected)?);
+            let checkpoint = study_training::place(&mut options.data, path, path);
+            (TorchCommand::LabelDp(options), plan, checkpoint, false)
         }
+        // Its votes are kept for the students that come after it.
         Command::Torch(TorchCommand::PateFm(mut options)) => {
             let plan = options.plan(seed).map_err(rejected)?;
-            options.data.recording.clone_from(&planned.path);
-            let votes = shared_votes(&planned.path, &(&options.data.data, plan.votes()));
-            options.checkpoint = study_training::checkpoint_beside(&votes);
-            (Recipe::PateFm(options), value(&plan))
+            let votes = shared_votes(path, &(&options.data.data, plan.votes()));
+            let checkpoint = study_training::place(&mut options.data, path, &votes);
+            (TorchCommand::PateFm(options), plan_value(&plan), checkpoint, true)
         }
         _ => {
             let reason = "its options are another command".into();
             return Err(Error::Rejected { operation: "study of label privacy", reason });
         }
     };
-    Ok(Work { planned, common, recipe, plan })
+    Ok(Work { path, common, command, plan, checkpoint, shared })
 }
 
 /// Where students of the same teachers find their votes: a file named after what these depend on.
 fn shared_votes(recording: &Path, teachers: &impl Serialize) -> PathBuf {
-    let digest = InputFile::of_bytes("votes", value(teachers).to_string().as_bytes()).sha256;
+    let digest = InputFile::of_bytes("votes", plan_value(teachers).to_string().as_bytes()).sha256;
     recording.with_file_name(format!("votes-{}", digest.get(..8).unwrap_or_default()))
-}
-
-fn value(plan: &impl Serialize) -> Value {
-    serde_json::to_value(plan).unwrap_or_default()
 }

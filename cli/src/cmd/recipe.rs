@@ -1,12 +1,10 @@
 //! What recipes of `leakbound torch` on images share: images in, a recording out.
 
-use super::training_run::{About, TrainingRun};
-use crate::args::{CheckpointOptions, Common, DataOptions};
-use crate::output::Output;
+use super::training_run::{About, Recorded, TrainingRun};
+use crate::args::{Common, DataOptions};
 use leakbound::Result;
-use leakbound::record::{ArrayWriter, ImagePart, ImageSet, InputFile, read_images};
-use leakbound::report::RecordingDocument;
-use leakbound_train::{TrainingCheckpoint, TrainingContext, TrainingDevice, TrainingProgress};
+use leakbound::record::{ArrayWriter, ImagePart, ImageSet, read_images};
+use leakbound_train::{TrainingCheckpoint, TrainingContext, TrainingDevice};
 use serde::Serialize;
 use std::path::Path;
 
@@ -14,22 +12,25 @@ use std::path::Path;
 pub struct Recipe<'a> {
     common: &'a Common,
     data: &'a DataOptions,
-    run: TrainingRun<'a>,
+    pub run: TrainingRun<'a>,
     pub train: ImageSet,
     pub test: ImageSet,
+    checkpoint: Option<TrainingCheckpoint>,
 }
 
 impl<'a> Recipe<'a> {
-    /// Opens the places first; then reads the images. Nothing that is written replaces `others` or the images.
+    /// Opens the places first; then reads the images. Nothing that is written replaces `others`, the checkpoint or the
+    /// images.
     pub fn open(common: &'a Common, data: &'a DataOptions, device: TrainingDevice, others: &[&Path]) -> Result<Self> {
         let mut taken: Vec<&Path> = vec![&data.data];
+        taken.extend(data.checkpoint.file());
         taken.extend(others);
         let mut run = TrainingRun::open(common, &data.recording, device, &taken)?;
         let (train, inputs) = read_images(&data.data, ImagePart::Train, common.memory())?;
         run.read_also(inputs);
         let (test, inputs) = read_images(&data.data, ImagePart::Test, common.memory())?;
         run.read_also(inputs);
-        Ok(Self { common, data, run, train, test })
+        Ok(Self { common, data, run, train, test, checkpoint: None })
     }
 
     /// The training half of one more set of images.
@@ -39,43 +40,28 @@ impl<'a> Recipe<'a> {
         Ok(others)
     }
 
-    /// One more file that was read.
-    pub fn read_also(&mut self, input: InputFile) {
-        self.run.read_also([input]);
+    /// Opens the file that keeps what is trained, if the options name one: see [`TrainingRun::checkpoint`].
+    pub fn open_checkpoint<P: Serialize>(&mut self, name: &str, plan: &P) -> Result<()> {
+        self.checkpoint = self.run.checkpoint(&self.data.checkpoint, name, plan)?;
+        Ok(())
     }
 
-    /// SHA-256 of the files that were read, in their order.
-    pub fn digests(&self) -> Vec<String> {
-        self.run.digests()
-    }
-
-    /// [`TrainingRun::checkpoint`].
-    pub fn checkpoint<P: Serialize>(
-        &self,
-        options: &CheckpointOptions,
-        name: &str,
-        plan: &P,
-    ) -> Result<Option<TrainingCheckpoint>> {
-        self.run.checkpoint(options, name, plan)
-    }
-
-    /// The images and the device, with a progress callback and a checkpoint.
-    pub fn context<'b>(
-        &'b self,
-        progress: &'b TrainingProgress<'b>,
-        checkpoint: Option<&'b TrainingCheckpoint>,
-    ) -> TrainingContext<'b> {
-        TrainingContext { train: &self.train, test: &self.test, device: self.run.device, progress, checkpoint }
-    }
-
-    /// [`TrainingRun::train`].
+    /// [`TrainingRun::train`] with the images, the device and the checkpoint.
     pub fn train<T>(
         &self,
         what: &str,
         steps: (u64, &'static str),
-        work: impl FnOnce(&TrainingProgress<'_>) -> Result<T>,
+        work: impl FnOnce(&TrainingContext<'_>) -> Result<T>,
     ) -> Result<T> {
-        self.run.train(what, steps, work)
+        let Self { run, train, test, checkpoint, .. } = self;
+        run.train(what, steps, |progress| {
+            work(&TrainingContext { train, test, device: run.device, progress, checkpoint: checkpoint.as_ref() })
+        })
+    }
+
+    /// Trains so many networks, which progress counts.
+    pub fn train_networks<T>(&self, networks: u64, work: impl FnOnce(&TrainingContext<'_>) -> Result<T>) -> Result<T> {
+        self.train(&format!("{networks} networks"), (networks, "networks"), work)
     }
 
     /// Writes the arrays that `add` adds, compressed, and makes the document about them.
@@ -83,7 +69,7 @@ impl<'a> Recipe<'a> {
         self,
         about: About<'_, O>,
         add: impl FnOnce(&mut ArrayWriter) -> Result<()>,
-    ) -> Result<(Output, RecordingDocument)> {
+    ) -> Result<Recorded> {
         self.run.record(about, ArrayWriter::new(&self.data.recording), add)
     }
 }

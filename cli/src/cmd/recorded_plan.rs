@@ -39,6 +39,12 @@ struct QueriedTraining {
 }
 
 impl RecordedPlan {
+    /// What models are trained by, with images of these SHA-256.
+    #[cfg(feature = "torch")]
+    pub fn new(plan: &impl Serialize, images: Vec<String>, others: Vec<String>) -> Self {
+        Self { images, others, plan: plan_value(plan) }
+    }
+
     /// Whether models are queried on flipped and shifted views that their training did not meet: an attack that averages
     /// over them finds less than it could.
     pub fn has_untrained_views(&self) -> bool {
@@ -86,6 +92,12 @@ impl RecordedPlan {
         let expected = format!("those of {}", first.display());
         Err(fault(file, "plan", found, expected, "the images have changed: take another folder with --recordings"))
     }
+}
+
+/// A plan as a recording has it.
+#[cfg(feature = "torch")]
+pub fn plan_value(plan: &impl Serialize) -> Value {
+    serde_json::to_value(plan).unwrap_or_default()
 }
 
 /// A recording that a study needs: its place, and the plan that it is to be of.

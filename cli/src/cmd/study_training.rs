@@ -1,8 +1,10 @@
 //! What studies that train share: options of a file as those of `leakbound torch`, and recordings that are trained where
 //! they are missing.
 
+use super::recorded_plan::{PlannedFile, complete_recordings};
+use super::torch;
 use super::training_run::say;
-use crate::args::{CheckpointOptions, Cli, Common};
+use crate::args::{CheckpointOptions, Cli, Common, DataOptions, TorchCommand};
 use crate::options::{Origin, Schema};
 use crate::usage::is_usage;
 use leakbound::record::{StudyOption, remove_leftovers};
@@ -68,37 +70,64 @@ impl Wanted<'_> {
     }
 }
 
-/// Trains the networks of one recording and keeps their answers in the checkpoint of the options; a run that was
-/// interrupted goes on where it ends. A checkpoint that is given here is removed where all is trained.
-pub fn train(
-    common: &Common,
-    path: &Path,
-    checkpoint: Option<&CheckpointOptions>,
-    record: impl FnOnce() -> Result<()>,
-) -> Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder).map_err(failed(folder, "create"))?;
-    remove_leftovers(path);
-    say(common, &format!("{}:", path.display()));
-    let recorded = record();
-    // What is rejected would be rejected again: nothing is worth keeping. A run that was interrupted goes on.
-    if recorded.as_ref().err().is_none_or(is_usage) {
-        if let Some(file) = checkpoint.and_then(|checkpoint| checkpoint.checkpoint.as_ref()) {
-            remove(file)?;
-        }
-        // Empty only where nothing was trained.
-        let _ = fs::remove_dir(folder);
-    }
-    recorded
+/// A recording with the command that trains its networks.
+pub struct Work<'a> {
+    pub path: &'a Path,
+    pub common: Common,
+    pub command: TorchCommand,
+    /// What it is trained by.
+    pub plan: Value,
+    /// Where the answers of its networks are kept until all are there.
+    pub checkpoint: PathBuf,
+    /// Whether other recordings go on from them.
+    pub shared: bool,
 }
 
-/// Where the answers of the networks of a recording are kept until all are there.
-pub fn checkpoint_beside(path: &Path) -> CheckpointOptions {
-    CheckpointOptions { checkpoint: Some(path.with_extension("checkpoint")), resume: true }
+/// Trains what is missing, one recording after the other, and checks each where it was trained. Those that are there
+/// must be of the same plan and images.
+pub fn complete(common: &Common, works: &[Work<'_>], check: impl Fn(&Work<'_>) -> Result<()>) -> Result<()> {
+    let files: Vec<_> = works.iter().map(|work| PlannedFile { path: work.path, plan: work.plan.clone() }).collect();
+    complete_recordings(common.memory(), &files, &mut |work| {
+        works[work].train()?;
+        check(&works[work])
+    })?;
+    works.iter().filter(|work| work.shared).try_for_each(|work| remove(&work.checkpoint))
+}
+
+impl Work<'_> {
+    /// Trains the networks and keeps their answers in the checkpoint; a run that was interrupted goes on where it ends.
+    /// A checkpoint that is not shared is removed where all is trained.
+    fn train(&self) -> Result<()> {
+        let Self { path, common, command, .. } = self;
+        let folder = path.parent().unwrap_or(Path::new("."));
+        fs::create_dir_all(folder).map_err(failed(folder, "create"))?;
+        remove_leftovers(path);
+        say(common, &format!("{}:", path.display()));
+        let recorded = torch::open(command.device()).and_then(|device| torch::record(common, command, device));
+        let recorded = recorded.map(drop);
+        // What is rejected would be rejected again: nothing is worth keeping. A run that was interrupted goes on.
+        if recorded.as_ref().err().is_none_or(is_usage) {
+            if !self.shared {
+                remove(&self.checkpoint)?;
+            }
+            // Empty only where nothing was trained.
+            let _ = fs::remove_dir(folder);
+        }
+        recorded
+    }
+}
+
+/// Tells a command where its recording is, and that it keeps answers in a file beside it, which it may go on from: `kept`,
+/// but for the extension. Returns that file.
+pub fn place(data: &mut DataOptions, path: &Path, kept: &Path) -> PathBuf {
+    let checkpoint = kept.with_extension("checkpoint");
+    data.recording = path.to_path_buf();
+    data.checkpoint = CheckpointOptions { checkpoint: Some(checkpoint.clone()), resume: true };
+    checkpoint
 }
 
 /// Removes a file where there is one.
-pub fn remove(file: &Path) -> Result<()> {
+fn remove(file: &Path) -> Result<()> {
     if file.exists() { fs::remove_file(file).map_err(failed(file, "remove")) } else { Ok(()) }
 }
 

@@ -1,5 +1,6 @@
 //! `leakbound torch`: the device first, then a recipe.
 
+use super::training_run::Recorded;
 use crate::args::{Common, Format, TorchCommand};
 use crate::output::print;
 use leakbound::{Error, Result};
@@ -14,21 +15,34 @@ const LOADED: &str = "LEAKBOUND_CUDA_LOADED";
 
 pub fn run(common: &Common, command: &TorchCommand) -> Result<bool> {
     let device = open(command.device())?;
-    match command {
-        TorchCommand::Device(_) => print(common, &[Format::Text], format!("{device}\n").as_bytes())?,
-        TorchCommand::Dpsgd(options) => super::torch_dpsgd::run(common, options, device)?,
-        TorchCommand::DpsgdRuns(options) => super::torch_dpsgd_runs::run(common, options, device)?,
-        TorchCommand::LabelDp(options) => super::torch_label_dp::run(common, options, device)?,
-        TorchCommand::PateFm(options) => super::torch_pate_fm::run(common, options, device)?,
-        TorchCommand::PromptPate(options) => super::torch_prompt_pate::run(common, options, device)?,
-        TorchCommand::MetaClassifier(options) => super::torch_meta_classifier::run(common, options, device)?,
-        TorchCommand::Property(options) => super::torch_property::run(common, options, device)?,
-        TorchCommand::Teachers(options) => super::torch_teachers::run(common, options, device)?,
-        TorchCommand::Shadow(options) => super::torch_shadow::run(common, options, device)?,
-        TorchCommand::Student(options) => super::torch_student::run(common, options, device)?,
-        TorchCommand::Tokens(options) => super::torch_tokens::run(common, options, device)?,
+    if let Some((output, document)) = record(common, command, device)? {
+        output.write(&document)?;
     }
     Ok(false)
+}
+
+/// Trains what the command wants. Its document is left to be written but where it says more than what was trained.
+pub fn record(common: &Common, command: &TorchCommand, device: TrainingDevice) -> Result<Option<Recorded>> {
+    let recorded = match command {
+        TorchCommand::Device(_) => {
+            print(common, &[Format::Text], format!("{device}\n").as_bytes())?;
+            return Ok(None);
+        }
+        TorchCommand::MetaClassifier(options) => {
+            return super::torch_meta_classifier::run(common, options, device).map(|()| None);
+        }
+        TorchCommand::Student(options) => return super::torch_student::run(common, options, device).map(|()| None),
+        TorchCommand::Dpsgd(options) => super::torch_dpsgd::record(common, options, device)?,
+        TorchCommand::DpsgdRuns(options) => super::torch_dpsgd_runs::record(common, options, device)?,
+        TorchCommand::LabelDp(options) => super::torch_label_dp::record(common, options, device)?,
+        TorchCommand::PateFm(options) => super::torch_pate_fm::record(common, options, device)?,
+        TorchCommand::PromptPate(options) => super::torch_prompt_pate::record(common, options, device)?,
+        TorchCommand::Property(options) => super::torch_property::record(common, options, device)?,
+        TorchCommand::Teachers(options) => super::torch_teachers::record(common, options, device)?,
+        TorchCommand::Shadow(options) => super::torch_shadow::record(common, options, device)?,
+        TorchCommand::Tokens(options) => super::torch_tokens::record(common, options, device)?,
+    };
+    Ok(Some(recorded))
 }
 
 /// The device, with the library that it needs.

@@ -1,56 +1,44 @@
 //! `leakbound torch dpsgd-runs`: the last iterates of many private trainings, with and without one canary.
 
 use super::recipe::Recipe;
-use super::torch_dpsgd::hardly_private;
-use super::training_run::About;
+use super::torch_dpsgd::{add_budget, budget_facts, hardly_private};
+use super::training_run::{About, Recorded};
 use crate::args::{Common, DpsgdRunsOptions};
 use leakbound::Result;
 use leakbound::record::ArrayWriter;
-use leakbound::report::TrainingFact;
-use leakbound::study::{Number, significant};
+use leakbound::study::significant;
 use leakbound_train::{RepeatedRuns, TrainingDevice, train_repeated_runs};
 use ndarray::{Array1, arr0};
 
-pub fn run(common: &Common, options: &DpsgdRunsOptions, device: TrainingDevice) -> Result<()> {
+pub fn record(common: &Common, options: &DpsgdRunsOptions, device: TrainingDevice) -> Result<Recorded> {
     let plan = options.plan(common.seed)?;
     let budget = plan.budget()?;
-    let recipe = Recipe::open(common, &options.data, device, &options.checkpoint.files())?;
-    let checkpoint = recipe.checkpoint(&options.checkpoint, "dpsgd-runs", &plan)?;
+    let mut recipe = Recipe::open(common, &options.data, device, &[])?;
+    recipe.open_checkpoint("dpsgd-runs", &plan)?;
     let (steps, networks) = (budget.steps.steps, 2 * plan.runs as u64);
     let epsilon = significant(budget.epsilon.get(), 4);
     let what = format!("{networks} networks, {steps} steps each, with epsilon {epsilon},");
-    let found = recipe.train(&what, (steps.saturating_mul(networks), "steps"), |progress| {
-        train_repeated_runs(&recipe.context(progress, checkpoint.as_ref()), &plan)
-    })?;
-    let mean = |values: &ndarray::Array2<f32>| f64::from(values.mean().unwrap_or_default());
-    let fact = |(name, value)| TrainingFact { name, value: Number(value) };
-    let facts = [
-        ("mean-test-accuracy", mean(&found.test_accuracy)),
+    let found = recipe
+        .train(&what, (steps.saturating_mul(networks), "steps"), |context| train_repeated_runs(context, &plan))?;
+    let accuracies = [
+        ("mean-test-accuracy", f64::from(found.test_accuracy.mean().unwrap_or_default())),
         ("initial-test-accuracy", f64::from(found.initial_accuracy)),
-        ("epsilon", budget.epsilon.get()),
-        ("delta", plan.training.delta.get()),
-        ("noise-multiplier", budget.noise_multiplier.get()),
-        ("sampling-rate", budget.steps.rate.get()),
-        ("steps", steps as f64),
     ];
     let about = About {
-        schema: "leakbound.torch-dpsgd-runs/1",
-        options,
         title: format!(
             "{networks} models trained by DP-SGD ({}), half of them with a canary, each ({epsilon}, {})-differentially private",
             plan.network, plan.training.delta
         ),
         networks,
-        facts: facts.into_iter().map(fact).collect(),
+        facts: accuracies.into_iter().chain(budget_facts(&budget, plan.training.delta)).collect(),
         warnings: hardly_private(&budget).into_iter().collect(),
-        figures: Vec::new(),
+        ..About::of("leakbound.torch-dpsgd-runs/1", options)
     };
-    let (output, document) = recipe.record(about, |writer| add(writer, &found, common.seed))?;
-    output.write(&document)
+    recipe.record(about, |writer| add(writer, &found))
 }
 
 /// What `audit scores` reads, then what else there is to know.
-fn add(writer: &mut ArrayWriter, found: &RepeatedRuns, seed: u64) -> Result<()> {
+fn add(writer: &mut ArrayWriter, found: &RepeatedRuns) -> Result<()> {
     let runs = found.scores.ncols();
     writer.add("scores", &found.scores.iter().copied().collect::<Array1<f64>>())?;
     writer.add("member", &(0..2 * runs).map(|run| run < runs).collect::<Array1<bool>>())?;
@@ -60,9 +48,5 @@ fn add(writer: &mut ArrayWriter, found: &RepeatedRuns, seed: u64) -> Result<()> 
     // No training image is behind a blank canary.
     writer.add("canary_index", &arr0(found.canary_index.map_or(-1, i64::from)))?;
     writer.add("train_index", &found.train_index)?;
-    writer.add("epsilon", &arr0(found.budget.epsilon.get()))?;
-    writer.add("noise_multiplier", &arr0(found.budget.noise_multiplier.get()))?;
-    writer.add("sampling_rate", &arr0(found.budget.steps.rate.get()))?;
-    writer.add("steps", &arr0(found.budget.steps.steps))?;
-    writer.add("seed", &arr0(seed))
+    add_budget(writer, &found.budget, None)
 }

@@ -2,51 +2,32 @@
 
 use super::recipe::Recipe;
 use super::recorded_plan::RecordedPlan;
-use super::training_run::About;
+use super::training_run::{About, Recorded};
 use crate::args::{Common, LabelDpOptions};
-use crate::output::Output;
 use leakbound::Result;
 use leakbound::quantity::{Delta, Epsilon};
 use leakbound::record::ArrayWriter;
-use leakbound::report::{RecordingDocument, TrainingFact};
-use leakbound::study::{Number, significant};
+use leakbound::study::significant;
 use leakbound_train::{LabelDpModels, LabelDpPlan, TrainingDevice, train_label_dp};
 use ndarray::arr0;
 
-pub fn run(common: &Common, options: &LabelDpOptions, device: TrainingDevice) -> Result<()> {
-    let (output, document) = record(common, options, device)?;
-    output.write(&document)
-}
-
-/// Trains the models and writes the recording; the document about it, and where it goes.
-pub fn record(
-    common: &Common,
-    options: &LabelDpOptions,
-    device: TrainingDevice,
-) -> Result<(Output, RecordingDocument)> {
+/// Trains the models and writes the recording.
+pub fn record(common: &Common, options: &LabelDpOptions, device: TrainingDevice) -> Result<Recorded> {
     let plan = options.plan(common.seed)?;
     let delta = options.guaranteed_delta()?;
     let epsilon = plan.mechanism.epsilon(delta)?;
-    let recipe = Recipe::open(common, &options.data, device, &options.checkpoint.files())?;
-    let recorded = RecordedPlan {
-        images: recipe.digests(),
-        others: Vec::new(),
-        plan: serde_json::to_value(&plan).unwrap_or_default(),
-    };
-    let checkpoint = recipe.checkpoint(&options.checkpoint, "label-dp", &plan)?;
+    let mut recipe = Recipe::open(common, &options.data, device, &[])?;
+    let recorded = RecordedPlan::new(&plan, recipe.run.digests(), Vec::new());
+    recipe.open_checkpoint("label-dp", &plan)?;
     let networks = plan.networks();
-    let models =
-        recipe.train(&format!("{networks} networks on private labels"), (networks, "networks"), |progress| {
-            train_label_dp(&recipe.context(progress, checkpoint.as_ref()), &plan)
-        })?;
+    let what = format!("{networks} networks on private labels");
+    let models = recipe.train(&what, (networks, "networks"), |context| train_label_dp(context, &plan))?;
     let privacy = if epsilon == Epsilon::INFINITE {
         "labels that are not private".to_owned()
     } else {
         format!("({}, {delta})-label-differentially private labels", significant(epsilon.get(), 4))
     };
     let about = About {
-        schema: "leakbound.torch-label-dp/1",
-        options,
         title: format!(
             "{} model{} ({}) trained on {privacy}, {} canaries each",
             plan.models,
@@ -56,16 +37,13 @@ pub fn record(
         ),
         networks,
         facts: facts(&models, &plan, (epsilon, delta)),
-        warnings: Vec::new(),
-        figures: Vec::new(),
+        plan: Some(recorded),
+        ..About::of("leakbound.torch-label-dp/1", options)
     };
-    recipe.record(about, |writer| {
-        add(writer, &models, (epsilon, delta), common.seed)?;
-        writer.add("plan", &recorded.array()?)
-    })
+    recipe.record(about, |writer| add(writer, &models, (epsilon, delta)))
 }
 
-fn facts(models: &LabelDpModels, plan: &LabelDpPlan, (epsilon, delta): (Epsilon, Delta)) -> Vec<TrainingFact> {
+fn facts(models: &LabelDpModels, plan: &LabelDpPlan, (epsilon, delta): (Epsilon, Delta)) -> Vec<(&'static str, f64)> {
     let facts = [
         ("mean-test-accuracy", models.test_accuracy.mean()),
         ("private-label-accuracy", models.private_label_accuracy.mean()),
@@ -74,11 +52,11 @@ fn facts(models: &LabelDpModels, plan: &LabelDpPlan, (epsilon, delta): (Epsilon,
         ("noise-scale", plan.mechanism.noise_scale().map(|scale| scale.get())),
         ("epsilon-by-rdp", plan.mechanism.epsilon_by_rdp(delta).map(|epsilon| epsilon.get())),
     ];
-    facts.into_iter().filter_map(|(name, value)| Some(TrainingFact { name, value: Number(value?) })).collect()
+    facts.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
 /// The arrays that `label-dp memorization` reads, then what else there is to know.
-fn add(writer: &mut ArrayWriter, models: &LabelDpModels, (epsilon, delta): (Epsilon, Delta), seed: u64) -> Result<()> {
+fn add(writer: &mut ArrayWriter, models: &LabelDpModels, (epsilon, delta): (Epsilon, Delta)) -> Result<()> {
     writer.add("logits", &models.logits)?;
     writer.add("labels_true", &models.labels_true)?;
     writer.add("labels_trained", &models.labels_trained)?;
@@ -86,6 +64,5 @@ fn add(writer: &mut ArrayWriter, models: &LabelDpModels, (epsilon, delta): (Epsi
     writer.add("test_accuracy", &models.test_accuracy)?;
     writer.add("private_label_accuracy", &models.private_label_accuracy)?;
     writer.add("epsilon", &arr0(epsilon.get()))?;
-    writer.add("delta", &arr0(delta.get()))?;
-    writer.add("seed", &arr0(seed))
+    writer.add("delta", &arr0(delta.get()))
 }

@@ -7,38 +7,33 @@ use crate::args::{Common, MetaClassifierOptions};
 use leakbound::Result;
 use leakbound::property::{NetworkSplit, PropertyAttack};
 use leakbound::record::ArrayWriter;
-use leakbound::report::{MetaClassifierDocument, TrainingFact};
-use leakbound::study::{MetaClassifierAnswer, Number};
+use leakbound::report::MetaClassifierDocument;
+use leakbound::study::MetaClassifierAnswer;
 use leakbound_train::{TargetNetworks, TargetPlan, TrainingDevice, train_target_networks};
-use ndarray::{Array1, Array2, arr0};
+use ndarray::{Array1, Array2};
 
 pub fn run(common: &Common, options: &MetaClassifierOptions, device: TrainingDevice) -> Result<()> {
     let plan = options.plan(common.seed);
-    let recipe = Recipe::open(common, &options.data, device, &options.checkpoint.files())?;
-    let checkpoint = recipe.checkpoint(&options.checkpoint, "meta-classifier", &plan)?;
+    let mut recipe = Recipe::open(common, &options.data, device, &[])?;
+    recipe.open_checkpoint("meta-classifier", &plan)?;
     let all = plan.all_networks();
-    let targets = recipe.train(&format!("{all} networks"), (all, "networks"), |progress| {
-        train_target_networks(&recipe.context(progress, checkpoint.as_ref()), &plan)
-    })?;
+    let targets = recipe.train_networks(all, |context| train_target_networks(context, &plan))?;
     let networks = &targets.networks;
     let split = networks.split.clone().unwrap_or_default();
     let inferences = infer(common, &options.attacks, networks, &split, device)?;
     let answer = judge(common, &options.attacks, networks, &split, &inferences)?;
-    let fact = |name, value| TrainingFact { name, value: Number(value) };
     let mut facts = vec![
-        fact("weights-of-each", networks.weights.ncols() as f64),
-        fact("mean-accuracy", targets.accuracy.mean().unwrap_or_default()),
+        ("weights-of-each", networks.weights.ncols() as f64),
+        ("mean-accuracy", targets.accuracy.mean().unwrap_or_default()),
     ];
     facts.extend(inferences.iter().flat_map(|found| {
         let names = match found.attack {
             PropertyAttack::Set => ["set-epochs", "set-training-accuracy"],
             PropertyAttack::Flat | PropertyAttack::Distance => ["flat-epochs", "flat-training-accuracy"],
         };
-        [fact(names[0], found.epochs as f64), fact(names[1], found.training_accuracy)]
+        [(names[0], found.epochs as f64), (names[1], found.training_accuracy)]
     }));
     let about = About {
-        schema: "leakbound.torch-meta-classifier/1",
-        options,
         title: format!(
             "{} networks ({}) for each of {:?} % of class {}, {} images each; {} of them attacked",
             plan.networks,
@@ -50,8 +45,7 @@ pub fn run(common: &Common, options: &MetaClassifierOptions, device: TrainingDev
         ),
         networks: all,
         facts,
-        warnings: Vec::new(),
-        figures: Vec::new(),
+        ..About::of("leakbound.torch-meta-classifier/1", options)
     };
     let (output, recording) = recipe.record(about, |writer| add(writer, &targets, &plan, &answer))?;
     output.write(&MetaClassifierDocument::new(recording, answer))
@@ -85,6 +79,5 @@ fn add(
     writer.add("property_shares", &Array1::from(plan.shares.clone()))?;
     writer.add("point_index", &targets.point_index)?;
     writer.add("point_label", &targets.point_label)?;
-    writer.add("accuracy", &targets.accuracy)?;
-    writer.add("seed", &arr0(plan.seed))
+    writer.add("accuracy", &targets.accuracy)
 }

@@ -2,41 +2,26 @@
 
 use super::recipe::Recipe;
 use super::recorded_plan::RecordedPlan;
-use super::training_run::About;
+use super::training_run::{About, Recorded};
 use crate::args::{Common, PateFmOptions};
-use crate::output::Output;
 use leakbound::Result;
 use leakbound::error::Error;
 use leakbound::quantity::Epsilon;
 use leakbound::record::ArrayWriter;
-use leakbound::report::{RecordingDocument, TrainingFact};
-use leakbound::study::{Number, Warning, significant};
+use leakbound::study::{Warning, significant};
 use leakbound_train::{PateFmModels, PateFmPlan, PateFmRun, TrainingDevice, train_pate_fm};
 use ndarray::{Array, ArrayD, Axis, Dimension, arr0};
 
-pub fn run(common: &Common, options: &PateFmOptions, device: TrainingDevice) -> Result<()> {
-    let (output, document) = record(common, options, device)?;
-    output.write(&document)
-}
-
-/// Trains teachers and students and writes the recording; the document about it, and where it goes.
-pub fn record(common: &Common, options: &PateFmOptions, device: TrainingDevice) -> Result<(Output, RecordingDocument)> {
+/// Trains teachers and students and writes the recording.
+pub fn record(common: &Common, options: &PateFmOptions, device: TrainingDevice) -> Result<Recorded> {
     let plan = options.plan(common.seed)?;
     let claim = plan.voting.claimed_epsilon();
-    let recipe = Recipe::open(common, &options.data, device, &options.checkpoint.files())?;
-    let recorded = RecordedPlan {
-        images: recipe.digests(),
-        others: Vec::new(),
-        plan: serde_json::to_value(&plan).unwrap_or_default(),
-    };
-    let checkpoint = recipe.checkpoint(&options.checkpoint, "pate-fm", &plan.votes())?;
+    let mut recipe = Recipe::open(common, &options.data, device, &[])?;
+    let recorded = RecordedPlan::new(&plan, recipe.run.digests(), Vec::new());
+    recipe.open_checkpoint("pate-fm", &plan.votes())?;
     let networks = plan.networks();
-    let models = recipe.train(&format!("{networks} networks"), (networks, "networks"), |progress| {
-        train_pate_fm(&recipe.context(progress, checkpoint.as_ref()), &plan)
-    })?;
+    let models = recipe.train_networks(networks, |context| train_pate_fm(context, &plan))?;
     let about = About {
-        schema: "leakbound.torch-pate-fm/1",
-        options,
         title: format!(
             "{} ({}) of {} teachers, ({}, {})-label-differentially private, {} canaries",
             if plan.runs == 1 { "A student".into() } else { format!("{} students", plan.runs) },
@@ -49,31 +34,27 @@ pub fn record(common: &Common, options: &PateFmOptions, device: TrainingDevice) 
         networks,
         facts: facts(&models, &plan, claim),
         warnings: warnings(&models, &plan),
-        figures: Vec::new(),
+        plan: Some(recorded),
+        ..About::of("leakbound.torch-pate-fm/1", options)
     };
-    recipe.record(about, |writer| {
-        add(writer, &models, (&plan, claim))?;
-        writer.add("plan", &recorded.array()?)
-    })
+    recipe.record(about, |writer| add(writer, &models, (&plan, claim)))
 }
 
 /// Means over the runs, but for what they have in common.
-fn facts(models: &PateFmModels, plan: &PateFmPlan, claim: Epsilon) -> Vec<TrainingFact> {
-    let fact = |name, value| TrainingFact { name, value: Number(value) };
-    let mean = |name, value: &dyn Fn(&PateFmRun) -> f64| {
-        fact(name, models.runs.iter().map(value).sum::<f64>() / models.runs.len() as f64)
-    };
+fn facts(models: &PateFmModels, plan: &PateFmPlan, claim: Epsilon) -> Vec<(&'static str, f64)> {
+    let mean =
+        |value: &dyn Fn(&PateFmRun) -> f64| models.runs.iter().map(value).sum::<f64>() / models.runs.len() as f64;
     vec![
-        mean("accuracy", &|run| run.test_accuracy),
-        mean("supervised-accuracy", &|run| run.supervised_accuracy),
-        mean("ensemble-accuracy", &|run| run.ensemble_accuracy),
-        mean("mean-teacher-accuracy", &|run| run.teacher_accuracy.mean().unwrap_or(0.0)),
-        mean("label-accuracy", &|run| run.labeling.accuracy().unwrap_or(0.0)),
-        mean("queries", &|run| run.labeling.queries as f64),
-        mean("labels", &|run| run.labeling.labels as f64),
-        fact("epsilon", claim.get()),
-        fact("delta", plan.voting.delta.get()),
-        mean("data-dependent-epsilon", &|run| run.labeling.epsilon.get()),
+        ("accuracy", mean(&|run| run.test_accuracy)),
+        ("supervised-accuracy", mean(&|run| run.supervised_accuracy)),
+        ("ensemble-accuracy", mean(&|run| run.ensemble_accuracy)),
+        ("mean-teacher-accuracy", mean(&|run| run.teacher_accuracy.mean().unwrap_or(0.0))),
+        ("label-accuracy", mean(&|run| run.labeling.accuracy().unwrap_or(0.0))),
+        ("queries", mean(&|run| run.labeling.queries as f64)),
+        ("labels", mean(&|run| run.labeling.labels as f64)),
+        ("epsilon", claim.get()),
+        ("delta", plan.voting.delta.get()),
+        ("data-dependent-epsilon", mean(&|run| run.labeling.epsilon.get())),
     ]
 }
 
@@ -96,8 +77,7 @@ fn add(writer: &mut ArrayWriter, models: &PateFmModels, (plan, claim): (&PateFmP
     writer.add("query_index", &of_runs(runs, |run| run.query_index.clone())?)?;
     writer.add("given_label", &of_runs(runs, |run| run.given_label.clone())?)?;
     writer.add("label_used", &of_runs(runs, |run| run.used.clone())?)?;
-    writer.add("label_seed", &of_runs(runs, |run| arr0(run.label_seed))?)?;
-    writer.add("seed", &arr0(plan.seed))
+    writer.add("label_seed", &of_runs(runs, |run| arr0(run.label_seed))?)
 }
 
 /// The array of the one run, or those of all with a leading axis that counts the runs.

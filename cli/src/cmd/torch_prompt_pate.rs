@@ -1,27 +1,21 @@
 //! `leakbound torch prompt-pate`: votes of prompts, with and without what an adversary adds.
 
 use super::recipe::Recipe;
-use super::training_run::About;
+use super::training_run::{About, Recorded};
 use crate::args::{Common, PromptPateOptions};
 use leakbound::Result;
 use leakbound::record::ArrayWriter;
-use leakbound::report::TrainingFact;
-use leakbound::study::{Number, Warning};
+use leakbound::study::Warning;
 use leakbound_train::{PromptVotes, ShownQueries, TrainingDevice, train_prompt_pate};
-use ndarray::arr0;
 
-pub fn run(common: &Common, options: &PromptPateOptions, device: TrainingDevice) -> Result<()> {
+pub fn record(common: &Common, options: &PromptPateOptions, device: TrainingDevice) -> Result<Recorded> {
     let plan = options.plan(common.seed)?;
-    let recipe = Recipe::open(common, &options.data, device, &options.checkpoint.files())?;
+    let mut recipe = Recipe::open(common, &options.data, device, &[])?;
     // The transformer alone: other teachers, queries and adversaries go on from the same file.
-    let checkpoint = recipe.checkpoint(&options.checkpoint, "prompt-pate", &plan.learner)?;
-    let steps = plan.steps();
-    let votes = recipe.train(&format!("a {}", plan.learner), (steps, "steps"), |progress| {
-        train_prompt_pate(&recipe.context(progress, checkpoint.as_ref()), &plan)
-    })?;
+    recipe.open_checkpoint("prompt-pate", &plan.learner)?;
+    let steps = (plan.steps(), "steps");
+    let votes = recipe.train(&format!("a {}", plan.learner), steps, |context| train_prompt_pate(context, &plan))?;
     let about = About {
-        schema: "leakbound.torch-prompt-pate/1",
-        options,
         title: format!(
             "{} prompts with {} private {} each ({}), {}, {} queries",
             plan.teachers,
@@ -31,13 +25,11 @@ pub fn run(common: &Common, options: &PromptPateOptions, device: TrainingDevice)
             plan.adversary,
             plan.queries
         ),
-        networks: 1,
         facts: facts(&votes),
         warnings: plan.adversary.chooses_the_query().then(neighbor_of_each_query).into_iter().collect(),
-        figures: Vec::new(),
+        ..About::of("leakbound.torch-prompt-pate/1", options)
     };
-    let (output, document) = recipe.record(about, |writer| add(writer, &votes, common.seed))?;
-    output.write(&document)
+    recipe.record(about, |writer| add(writer, &votes))
 }
 
 /// Leakage adds up only for one pair of datasets.
@@ -52,9 +44,9 @@ fn neighbor_of_each_query() -> Warning {
     }
 }
 
-fn facts(votes: &PromptVotes) -> Vec<TrainingFact> {
+fn facts(votes: &PromptVotes) -> Vec<(&'static str, f64)> {
     let accuracy = votes.accuracy;
-    [
+    vec![
         ("permuted-accuracy-with-example", accuracy.with_example),
         ("permuted-accuracy-without-example", accuracy.without_example),
         ("canonical-accuracy", accuracy.canonical),
@@ -63,12 +55,10 @@ fn facts(votes: &PromptVotes) -> Vec<TrainingFact> {
         ("mean-accuracy", votes.mean_accuracy()),
         ("changed-votes", votes.changed()),
     ]
-    .map(|(name, value)| TrainingFact { name, value: Number(value) })
-    .into()
 }
 
 /// The arrays that `audit votes` reads, then what else there is to know.
-fn add(writer: &mut ArrayWriter, votes: &PromptVotes, seed: u64) -> Result<()> {
+fn add(writer: &mut ArrayWriter, votes: &PromptVotes) -> Result<()> {
     writer.add("votes", &votes.votes)?;
     writer.add("votes_prime", &votes.votes_prime)?;
     writer.add("query_label", &votes.query_label)?;
@@ -80,5 +70,5 @@ fn add(writer: &mut ArrayWriter, votes: &PromptVotes, seed: u64) -> Result<()> {
         writer.add("shown_query", query)?;
         writer.add("shown_label", label)?;
     }
-    writer.add("seed", &arr0(seed))
+    Ok(())
 }

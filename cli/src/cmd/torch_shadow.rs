@@ -3,40 +3,27 @@
 use super::recipe::Recipe;
 use super::recorded_plan::{RecordedPlan, untrained_views};
 use super::shadow_figures::figures;
-use super::training_run::About;
+use super::training_run::{About, Recorded};
 use crate::args::{Common, ShadowOptions};
-use crate::output::Output;
 use leakbound::Result;
 use leakbound::record::ArrayWriter;
-use leakbound::report::{RecordingDocument, TrainingFact};
-use leakbound::study::Number;
 use leakbound_train::{FurtherAnswers, NeighborAnswers, ShadowAnswers, TrainingDevice, train_shadow_models};
-use ndarray::arr0;
+use std::path::Path;
 
-pub fn run(common: &Common, options: &ShadowOptions, device: TrainingDevice) -> Result<()> {
-    let (output, document) = record(common, options, device)?;
-    output.write(&document)
-}
-
-/// Trains the models and writes the recording; the document about it, and where it goes.
-pub fn record(common: &Common, options: &ShadowOptions, device: TrainingDevice) -> Result<(Output, RecordingDocument)> {
+/// Trains the models and writes the recording.
+pub fn record(common: &Common, options: &ShadowOptions, device: TrainingDevice) -> Result<Recorded> {
     let plan = options.plan(common.seed)?;
-    let mut files = options.checkpoint.files();
-    files.extend(options.others.as_deref());
+    let files: Vec<&Path> = options.others.as_deref().into_iter().collect();
     let mut recipe = Recipe::open(common, &options.data, device, &files)?;
-    let images = recipe.digests();
+    let images = recipe.run.digests();
     let others = options.others.as_ref().map(|path| recipe.read_others(path)).transpose()?;
-    let checkpoint = recipe.checkpoint(&options.checkpoint, "shadow", &plan)?;
+    recipe.open_checkpoint("shadow", &plan)?;
     let networks = plan.networks();
-    let answers = recipe.train(&format!("{networks} networks"), (networks, "networks"), |progress| {
-        train_shadow_models(&recipe.context(progress, checkpoint.as_ref()), others.as_ref(), &plan)
-    })?;
-    let others = recipe.digests().split_off(images.len());
-    let recorded = RecordedPlan { images, others, plan: serde_json::to_value(&plan).unwrap_or_default() };
+    let answers = recipe.train_networks(networks, |context| train_shadow_models(context, others.as_ref(), &plan))?;
+    let others = recipe.run.digests().split_off(images.len());
+    let recorded = RecordedPlan::new(&plan, images, others);
     let untrained = recorded.has_untrained_views().then(|| untrained_views("these models"));
     let about = About {
-        schema: "leakbound.torch-shadow/1",
-        options,
         title: format!(
             "{} shadow models ({}, {}), {} {} samples audited, {} other images in every model",
             plan.models,
@@ -50,29 +37,24 @@ pub fn record(common: &Common, options: &ShadowOptions, device: TrainingDevice) 
         facts: facts(&answers),
         warnings: untrained.into_iter().collect(),
         figures: figures(&answers, &recipe.train, &options.canaries),
+        plan: Some(recorded),
+        ..About::of("leakbound.torch-shadow/1", options)
     };
-    recipe.record(about, |writer| {
-        add(writer, &answers, common.seed)?;
-        writer.add("plan", &recorded.array()?)
-    })
+    recipe.record(about, |writer| add(writer, &answers))
 }
 
-fn facts(answers: &ShadowAnswers) -> Vec<TrainingFact> {
+fn facts(answers: &ShadowAnswers) -> Vec<(&'static str, f64)> {
+    let of_audited = [
+        answers.audit_accuracy(true).map(|accuracy| ("accuracy-on-members", accuracy)),
+        answers.audit_accuracy(false).map(|accuracy| ("accuracy-on-others", accuracy)),
+    ];
     let further = answers.further.iter().filter_map(FurtherAnswers::named_mean);
-    let test = Some(answers.mean_test_accuracy());
-    [
-        ("mean-test-accuracy", test),
-        ("accuracy-on-members", answers.audit_accuracy(true)),
-        ("accuracy-on-others", answers.audit_accuracy(false)),
-    ]
-    .into_iter()
-    .chain(further.map(|(name, mean)| (name, Some(mean))))
-    .filter_map(|(name, value)| Some(TrainingFact { name, value: Number(value?) }))
-    .collect()
+    let test = ("mean-test-accuracy", answers.mean_test_accuracy());
+    [test].into_iter().chain(of_audited.into_iter().flatten()).chain(further).collect()
 }
 
 /// The arrays that `membership` reads, then what else there is to know.
-fn add(writer: &mut ArrayWriter, answers: &ShadowAnswers, seed: u64) -> Result<()> {
+fn add(writer: &mut ArrayWriter, answers: &ShadowAnswers) -> Result<()> {
     writer.add("logits", &answers.logits)?;
     writer.add("keep", &answers.keep)?;
     writer.add("labels", &answers.labels)?;
@@ -98,5 +80,5 @@ fn add(writer: &mut ArrayWriter, answers: &ShadowAnswers, seed: u64) -> Result<(
     for FurtherAnswers { name, values, .. } in &answers.further {
         writer.add(name, values)?;
     }
-    writer.add("seed", &arr0(seed))
+    Ok(())
 }

@@ -5,32 +5,28 @@ use super::training_run::About;
 use crate::args::{Common, StudentOptions};
 use leakbound::Result;
 use leakbound::record::ArrayWriter;
-use leakbound::report::{StudentDocument, StudentRow, TrainingFact};
+use leakbound::report::{StudentDocument, StudentRow};
 use leakbound::study::{Number, Warning, short, significant};
 use leakbound_train::{LabelCosts, StudentPlan, Students, TrainingDevice, train_student};
-use ndarray::{Array1, arr0};
+use ndarray::Array1;
 
 pub fn run(common: &Common, options: &StudentOptions, device: TrainingDevice) -> Result<()> {
-    let recipe = Recipe::open(common, &options.data, device, &options.checkpoint.files())?;
+    let mut recipe = Recipe::open(common, &options.data, device, &[])?;
     let plan = options.plan(common.seed, recipe.train.len())?;
     // All that the votes of teachers depend on: with a checkpoint, other budgets and students need no other teachers.
     let teachers = (plan.teachers, plan.images, plan.network, &plan.training, plan.public, plan.runs, plan.seed);
-    let checkpoint = recipe.checkpoint(&options.checkpoint, "student", &teachers)?;
+    recipe.open_checkpoint("student", &teachers)?;
     let networks = plan.networks();
-    let students = recipe.train(&format!("{networks} networks"), (networks, "networks"), |progress| {
-        train_student(&recipe.context(progress, checkpoint.as_ref()), &plan)
-    })?;
+    let students = recipe.train_networks(networks, |context| train_student(context, &plan))?;
     let rows = rows(&students, &plan);
     let teacher_accuracy =
         students.runs.iter().map(|run| run.teacher_accuracy).sum::<f64>() / students.runs.len() as f64;
-    let mut facts = vec![TrainingFact { name: "mean-teacher-accuracy", value: Number(teacher_accuracy) }];
+    let mut facts = vec![("mean-teacher-accuracy", teacher_accuracy)];
     facts.extend(students.baselines.as_ref().map(|baselines| {
         let mean = baselines.accuracies.iter().sum::<f64>() / baselines.accuracies.len() as f64;
-        TrainingFact { name: "mean-baseline-accuracy", value: Number(mean) }
+        ("mean-baseline-accuracy", mean)
     }));
     let about = About {
-        schema: "leakbound.torch-student/1",
-        options,
         title: format!(
             "{} student{} ({}) of {} teachers ({}), {} public images",
             rows.len(),
@@ -43,7 +39,7 @@ pub fn run(common: &Common, options: &StudentOptions, device: TrainingDevice) ->
         networks,
         facts,
         warnings: warnings(&plan, &rows),
-        figures: Vec::new(),
+        ..About::of("leakbound.torch-student/1", options)
     };
     let (output, recording) = recipe.record(about, |writer| add(writer, &students, &plan))?;
     output.write(&StudentDocument { recording, students: rows })
@@ -106,7 +102,7 @@ fn add(writer: &mut ArrayWriter, students: &Students, plan: &StudentPlan) -> Res
         writer.add("baseline_test_logits", &baselines.test_logits)?;
         writer.add("baseline_accuracy", &Array1::from(baselines.accuracies.clone()))?;
     }
-    writer.add("seed", &arr0(plan.seed))
+    Ok(())
 }
 
 /// What the ε of the rows is not.

@@ -1,46 +1,37 @@
 //! `leakbound torch teachers`: votes of teachers, with and without a point.
 
 use super::recipe::Recipe;
-use super::training_run::About;
+use super::training_run::{About, Recorded};
 use crate::args::{Common, TeachersOptions};
 use leakbound::Result;
 use leakbound::record::ArrayWriter;
-use leakbound::report::TrainingFact;
-use leakbound::study::Number;
 use leakbound_train::{TeacherVotes, TrainingDevice, train_teachers};
 use ndarray::arr0;
 
-pub fn run(common: &Common, options: &TeachersOptions, device: TrainingDevice) -> Result<()> {
-    let recipe = Recipe::open(common, &options.data, device, &options.checkpoint.files())?;
+pub fn record(common: &Common, options: &TeachersOptions, device: TrainingDevice) -> Result<Recorded> {
+    let mut recipe = Recipe::open(common, &options.data, device, &[])?;
     let plan = options.plan(common.seed);
-    let checkpoint = recipe.checkpoint(&options.checkpoint, "teachers", &plan)?;
+    recipe.open_checkpoint("teachers", &plan)?;
     let networks = plan.networks();
-    let votes = recipe.train(&format!("{networks} networks"), (networks, "networks"), |progress| {
-        train_teachers(&recipe.context(progress, checkpoint.as_ref()), &plan)
-    })?;
-    let fact = |name, value| TrainingFact { name, value: Number(value) };
+    let votes = recipe.train_networks(networks, |context| train_teachers(context, &plan))?;
     let about = About {
-        schema: "leakbound.torch-teachers/1",
-        options,
         title: format!(
             "{} teachers ({}), {} instantiations, {} queries",
             plan.teachers, plan.network, plan.instantiations, plan.queries
         ),
         networks,
         facts: vec![
-            fact("mean-test-accuracy", votes.mean_test_accuracy()),
-            fact("mean-accuracy", votes.pate_accuracy()),
-            fact("mean-accuracy-fixed-partition", votes.capc_accuracy()),
+            ("mean-test-accuracy", votes.mean_test_accuracy()),
+            ("mean-accuracy", votes.pate_accuracy()),
+            ("mean-accuracy-fixed-partition", votes.capc_accuracy()),
         ],
-        warnings: Vec::new(),
-        figures: Vec::new(),
+        ..About::of("leakbound.torch-teachers/1", options)
     };
-    let (output, document) = recipe.record(about, |writer| add(writer, &votes, common.seed))?;
-    output.write(&document)
+    recipe.record(about, |writer| add(writer, &votes))
 }
 
 /// The arrays that `audit votes` reads, then what else there is to know.
-fn add(writer: &mut ArrayWriter, votes: &TeacherVotes, seed: u64) -> Result<()> {
+fn add(writer: &mut ArrayWriter, votes: &TeacherVotes) -> Result<()> {
     writer.add("pate_votes", &votes.pate_votes)?;
     writer.add("capc_votes", &votes.capc_votes)?;
     writer.add("query_index", &votes.query_index)?;
@@ -57,6 +48,5 @@ fn add(writer: &mut ArrayWriter, votes: &TeacherVotes, seed: u64) -> Result<()> 
     writer.add("poison_query", &arr0(votes.poison_query))?;
     writer.add("test_accuracy", &votes.test_accuracy)?;
     writer.add("pate_images", &votes.pate_images)?;
-    writer.add("capc_images", &votes.capc_images)?;
-    writer.add("seed", &arr0(seed))
+    writer.add("capc_images", &votes.capc_images)
 }

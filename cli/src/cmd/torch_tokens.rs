@@ -1,17 +1,15 @@
 //! `leakbound torch tokens`: next tokens of language models that are trained on the user's texts.
 
-use super::training_run::{About, TrainingRun};
+use super::training_run::{About, Recorded, TrainingRun};
 use crate::args::{Common, TorchTokensOptions};
 use crate::output::reject_any;
-use leakbound::record::{ArrayWriter, AtomicFile};
-use leakbound::report::TrainingFact;
-use leakbound::study::Number;
+use leakbound::record::{ArrayWriter, AtomicFile, InputFile};
 use leakbound::{Error, Result};
 use leakbound_train::{
-    LogitPrecision, MemberScores, NextTokenPlan, NextTokenTraining, NextTokens, TextSequence, Texts, TokenLosses,
-    TrainingDevice, check_next_tokens, train_language_models,
+    LogitPrecision, MemberScores, NextTokenTraining, NextTokens, TextSequence, Texts, TokenLosses, TrainingDevice,
+    check_next_tokens, train_language_models,
 };
-use ndarray::{Axis, arr0};
+use ndarray::Axis;
 use serde::Serialize;
 use std::borrow::Cow;
 use std::io;
@@ -20,16 +18,16 @@ use std::path::Path;
 /// Windows by which it is measured how well models know documents: a few documents of each owner.
 const MEASURED: leakbound_train::SequencePlan = leakbound_train::SequencePlan { documents: 50, sequences: 2 };
 
-pub fn run(common: &Common, options: &TorchTokensOptions, device: TrainingDevice) -> Result<()> {
+pub fn record(common: &Common, options: &TorchTokensOptions, device: TrainingDevice) -> Result<Recorded> {
     let (plan, recorded) = (options.plan(common.seed), options.recorded.plan());
     options.recorded.check_memory(&plan, common.memory())?;
     let texts = Read::of(options)?;
-    let mut run = TrainingRun::open(common, &options.recording, device, &texts.files(options))?;
+    let mut run = TrainingRun::open(common, &options.recording, device, &texts.taken(options))?;
     let further = Further::open(options, &texts)?;
     let Read { private, public } = &texts;
     // Known now, not after the training.
     check_next_tokens(private, public.as_ref(), &plan, &recorded)?;
-    run.read_also(private.files().iter().chain(public.iter().flat_map(Texts::files)).cloned());
+    run.read_also(texts.files().cloned());
     // Where private text ends among all that was read; nothing of what is recorded, which any choice can go on from.
     let checkpoint = run.checkpoint(&options.checkpoint, "tokens", &(&plan, private.files().len()))?;
     let what = format!("{} members and a public model, each a {}", plan.members, plan.model);
@@ -49,8 +47,6 @@ pub fn run(common: &Common, options: &TorchTokensOptions, device: TrainingDevice
     })?;
     let Trained { tokens, documents: [shared, held_out, own], .. } = &trained;
     let about = About {
-        schema: "leakbound.torch-tokens/1",
-        options,
         title: format!(
             "{} positions of {} members (each a {}); documents: {own} of members, {held_out} held out, {shared} public",
             tokens.tokens.len(),
@@ -59,14 +55,10 @@ pub fn run(common: &Common, options: &TorchTokensOptions, device: TrainingDevice
         ),
         networks: plan.members as u64 + 1,
         facts: facts(&trained, &texts),
-        warnings: Vec::new(),
-        figures: Vec::new(),
+        ..About::of("leakbound.torch-tokens/1", options)
     };
     further.write(&trained)?;
-    let (output, document) = run.record(about, ArrayWriter::stored(&options.recording), |writer| {
-        add(writer, tokens, &plan, recorded.precision)
-    })?;
-    output.write(&document)
+    run.record(about, ArrayWriter::stored(&options.recording), |writer| add(writer, tokens, recorded.precision))
 }
 
 /// What was trained, and what of it is recorded.
@@ -95,11 +87,15 @@ impl Read {
         Ok(Self { private: private.without(&public), public: Some(public) })
     }
 
+    /// The files of both.
+    fn files(&self) -> impl Iterator<Item = &InputFile> {
+        self.private.files().iter().chain(self.public.iter().flat_map(Texts::files))
+    }
+
     /// All files, which nothing that is written replaces, and the checkpoint.
-    fn files<'a>(&'a self, options: &'a TorchTokensOptions) -> Vec<&'a Path> {
-        let texts = [Some(&self.private), self.public.as_ref()].into_iter().flatten();
-        let read = texts.flat_map(Texts::files).map(|file| file.path.as_path());
-        read.chain(options.checkpoint.files()).chain(options.further().into_iter().map(|(_, path)| path)).collect()
+    fn taken<'a>(&'a self, options: &'a TorchTokensOptions) -> Vec<&'a Path> {
+        let read = self.files().map(|file| file.path.as_path());
+        read.chain(options.checkpoint.file()).chain(options.further().into_iter().map(|(_, path)| path)).collect()
     }
 }
 
@@ -114,8 +110,7 @@ impl Further {
         let all = options.further();
         for (option, path) in &all {
             let others = all.iter().filter(|(other, _)| other != option).map(|(_, path)| *path);
-            let read = [Some(&texts.private), texts.public.as_ref()].into_iter().flatten().flat_map(Texts::files);
-            let taken: Vec<&Path> = others.chain(read.map(|file| file.path.as_path())).collect();
+            let taken: Vec<&Path> = others.chain(texts.files().map(|file| file.path.as_path())).collect();
             reject_any(option, path, &taken, "a file that this command reads or writes otherwise")?;
         }
         if options.recorded.target >= options.members {
@@ -169,7 +164,7 @@ fn line(writer: &mut dyn io::Write, sequence: &TextSequence) -> io::Result<()> {
     writer.write_all(b"\n")
 }
 
-fn facts(trained: &Trained, texts: &Read) -> Vec<TrainingFact> {
+fn facts(trained: &Trained, texts: &Read) -> Vec<(&'static str, f64)> {
     let TokenLosses { public_on_held_out, members_on_held_out, members_on_own } = trained.losses;
     let mut facts = vec![
         ("private-bytes", texts.private.len() as f64),
@@ -184,11 +179,11 @@ fn facts(trained: &Trained, texts: &Read) -> Vec<TrainingFact> {
     if let Some(planted) = &trained.tokens.planted {
         facts.extend([("planted-loss-owner", planted.owner_loss), ("planted-loss-public", planted.public_loss)]);
     }
-    facts.into_iter().map(|(name, value)| TrainingFact { name, value: Number(value) }).collect()
+    facts
 }
 
-/// The arrays that `audit tokens` reads, then the seed.
-fn add(writer: &mut ArrayWriter, tokens: &NextTokens, plan: &NextTokenPlan, precision: LogitPrecision) -> Result<()> {
+/// The arrays that `audit tokens` reads.
+fn add(writer: &mut ArrayWriter, tokens: &NextTokens, precision: LogitPrecision) -> Result<()> {
     match precision {
         LogitPrecision::Half => {
             writer.add_half("logits", &tokens.logits)?;
@@ -204,5 +199,5 @@ fn add(writer: &mut ArrayWriter, tokens: &NextTokens, plan: &NextTokenPlan, prec
         writer.add("canary", &planted.canary)?;
         writer.add("planted", &planted.member)?;
     }
-    writer.add("seed", &arr0(plan.seed))
+    Ok(())
 }

@@ -1,13 +1,15 @@
 //! What all recipes of `leakbound torch` share but for their data: places of what is written, a checkpoint, progress.
 
 use super::kept_networks::KeptNetworks;
+use super::recorded_plan::RecordedPlan;
 use crate::args::{CheckpointOptions, Common};
 use crate::output::{Output, Watch, envelope, reject_any};
 use leakbound::Result;
 use leakbound::record::{ArrayWriter, AtomicFile, InputFile};
 use leakbound::report::{Drawing, RecordingDocument, TrainingFact, one_line};
-use leakbound::study::{Step, Warning};
+use leakbound::study::{Number, Step, Warning};
 use leakbound_train::{TrainingCheckpoint, TrainingDevice, TrainingProgress};
+use ndarray::arr0;
 use serde::Serialize;
 use std::cell::OnceCell;
 use std::io::Write;
@@ -33,11 +35,25 @@ pub struct About<'a, O> {
     pub options: &'a O,
     pub title: String,
     pub networks: u64,
-    pub facts: Vec<TrainingFact>,
+    /// By their names.
+    pub facts: Vec<(&'static str, f64)>,
     pub warnings: Vec<Warning>,
     /// The figures of a page.
     pub figures: Vec<Drawing>,
+    /// What a study holds the recording against, which is recorded too.
+    pub plan: Option<RecordedPlan>,
 }
+
+impl<'a, O> About<'a, O> {
+    /// One network, and nothing to say about it.
+    pub fn of(schema: &'static str, options: &'a O) -> Self {
+        let (title, facts, warnings, figures) = Default::default();
+        Self { schema, options, title, networks: 1, facts, warnings, figures, plan: None }
+    }
+}
+
+/// Where a document goes, and the document.
+pub type Recorded = (Output, RecordingDocument);
 
 impl<'a> TrainingRun<'a> {
     /// Opens the places first, so that a full disk or a wrong folder is known before the work. Nothing that is written
@@ -110,14 +126,18 @@ impl<'a> TrainingRun<'a> {
         Ok(answers)
     }
 
-    /// Writes the arrays that `add` adds to the archive, and makes the document about them.
+    /// Writes the arrays that `add` adds to the archive, and the seed, and makes the document about them.
     pub fn record<O: Serialize>(
         self,
         about: About<'_, O>,
         mut writer: ArrayWriter,
         add: impl FnOnce(&mut ArrayWriter) -> Result<()>,
-    ) -> Result<(Output, RecordingDocument)> {
+    ) -> Result<Recorded> {
         add(&mut writer)?;
+        writer.add("seed", &arr0(self.common.seed))?;
+        if let Some(plan) = about.plan {
+            writer.add("plan", &plan.array()?)?;
+        }
         let arrays = writer.written().to_vec();
         self.recording.commit(&writer.finish()?)?;
         let mut warnings = about.warnings;
@@ -129,7 +149,7 @@ impl<'a> TrainingRun<'a> {
             recording: self.path.display().to_string(),
             arrays,
             networks: about.networks,
-            facts: about.facts,
+            facts: about.facts.into_iter().map(|(name, value)| TrainingFact { name, value: Number(value) }).collect(),
             figures: about.figures,
         };
         Ok((self.output, document))

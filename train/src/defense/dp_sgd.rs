@@ -1,6 +1,8 @@
 //! DP-SGD: the defense with a proof.
 
 use super::method::{Answers, Further, Method, PHASE, Queries, Task, logits};
+use crate::checkpoint::one_kept_or_made;
+use crate::checks::{check_counts, check_range, reject, unavailable};
 use crate::dp_sgd::{
     DpSgdBudget, DpSgdPlan, GradientNoise, PrivateLesson, TrainingStreams, TrainingViews, train_privately,
 };
@@ -12,10 +14,8 @@ use crate::progress::report;
 use crate::seed::{Purpose, stream};
 use crate::train::TrainingPlan;
 use crate::training_images::{Example, TrainingImages};
-use leakbound::error::{Error, Result};
+use leakbound::error::Result;
 use leakbound::quantity::Delta;
-use rand_chacha::ChaCha8Rng;
-use rayon::prelude::*;
 use serde::Serialize;
 use tch::Tensor;
 
@@ -80,44 +80,22 @@ impl Models<'_> {
     /// What a model answers, from the checkpoint if that has it.
     fn answers(&self, model: usize, (images, asked): (&TrainingImages, &Tensor)) -> Result<Answers> {
         let trainer = &self.trainer;
-        let alone = model..model + 1;
-        let kept: Option<Vec<Answers>> =
-            trainer.checkpoint.map_or(Ok(None), |checkpoint| checkpoint.answers(PHASE, &alone))?;
-        let answers = match kept.and_then(|mut kept| kept.pop()) {
-            Some(answers) => answers,
-            None => {
-                let answers = guarded("training", || self.trained(model, (images, asked)))?;
-                if let Some(checkpoint) = trainer.checkpoint {
-                    checkpoint.keep(PHASE, &alone, std::slice::from_ref(&answers))?;
-                }
-                answers
-            }
-        };
+        let train_and_ask = || guarded("training", || self.trained(model, (images, asked)));
+        let answers = one_kept_or_made(trainer.checkpoint, (PHASE, model), || Ok(()), train_and_ask)?;
         report(trainer.progress, 1)?;
         Ok(answers)
     }
 
     fn trained(&self, model: usize, (images, asked): (&TrainingImages, &Tensor)) -> Result<Answers> {
         let trainer = &self.trainer;
-        let random = |purpose| stream(trainer.seed, purpose, PHASE, model as u64);
-        let weights = &mut [random(Purpose::Weights)];
+        let weights = &mut [stream(trainer.seed, Purpose::Weights, PHASE, model as u64)];
         let network = trainer.network.build(weights, trainer.shape, trainer.classes, trainer.device.tensors());
-        let mut streams = TrainingStreams {
-            sample: random(Purpose::Sample),
-            noise: random(Purpose::GradientNoise),
-            views: random(Purpose::Augmentation),
-            canaries: None,
-        };
-        let views = |images: &Tensor, stream: &mut ChaCha8Rng| match self.views {
-            Some(TrainingViews { count, augmentation }) => augmentation.views(images, count, trainer.shape, stream),
-            None => images.unsqueeze(1),
-        };
-        let (plan, budget) = (&self.plan, &self.budget);
-        let lesson = PrivateLesson { images, examples: &self.tables[model], views: &views, plan, budget };
+        let mut streams = TrainingStreams::new(trainer.seed, PHASE, model);
+        let (plan, budget, examples) = (&self.plan, &self.budget, &self.tables[model]);
+        let lesson = PrivateLesson { images, examples, views: self.views, shape: trainer.shape, plan, budget };
         // Progress counts networks; between them it only asks whether to go on.
         let mut network = train_privately(network, &lesson, &mut streams, &|_| (trainer.progress)(0))?;
-        let answers = logits(&mut *network, asked)
-            .map_err(|error| Error::Unavailable { operation: "answers", reason: error.to_string() })?;
+        let answers = logits(&mut *network, asked).map_err(unavailable("answers"))?;
         let [epsilon, noise] = [budget.epsilon.get(), budget.noise_multiplier.get()].map(|number| vec![number as f32]);
         Ok(answers.into_iter().chain([epsilon, noise]).collect())
     }
@@ -126,17 +104,12 @@ impl Models<'_> {
 impl Method for DpSgd {
     fn check(&self, _: usize) -> Result<()> {
         let rate = self.learning_rate;
-        if self.views == 0 {
-            return Err(Error::Domain { quantity: "views of an image", value: 0.0, domain: "[1, inf)" });
-        }
-        if rate > 0.0 && rate.is_finite() {
-            return Ok(());
-        }
-        Err(Error::Domain { quantity: "learning rate of DP-SGD", value: rate, domain: "(0, inf)" })
+        check_counts([("views of an image", self.views)])?;
+        check_range("learning rate of DP-SGD", rate, rate > 0.0 && rate.is_finite(), "(0, inf)")
     }
 
     fn check_training(&self, network: NetworkPlan, training: &TrainingPlan, _: [usize; 3]) -> Result<()> {
-        let rejected = |reason| Err(Error::Rejected { operation: "DP-SGD", reason });
+        let rejected = |reason: String| reject("DP-SGD", reason);
         if network.normalizes_batches() {
             return rejected(format!(
                 "{network} normalizes batches, whose statistics have no bounded share of one image; take group \
@@ -165,15 +138,7 @@ impl Method for DpSgd {
         let views = trainer.training.augmentation;
         let views = views.map(|augmentation| TrainingViews { count: self.views, augmentation });
         let models = Models { trainer, tables: task.tables, plan, budget, views };
-        // Tensors may go to another thread but not be seen by two.
-        let work: Vec<_> =
-            (0..task.tables.len()).map(|model| (model, task.images.share(), task.asked.shallow_clone())).collect();
-        let answers =
-            |(model, images, asked): (usize, TrainingImages, Tensor)| models.answers(model, (&images, &asked));
-        if trainer.device.is_cuda() {
-            work.into_iter().map(answers).collect()
-        } else {
-            work.into_par_iter().map(answers).collect()
-        }
+        let work = (0..task.tables.len()).map(|model| (model, task.images.share(), task.asked.shallow_clone()));
+        trainer.device.each(work.collect(), |(model, images, asked)| models.answers(model, (&images, &asked)))
     }
 }

@@ -1,17 +1,19 @@
 //! HAMP: networks that are less confident, and answers that keep their order only.
 
 use super::method::{Answers, Further, Method, PHASE, Queries, Task, logits};
+use crate::answers::by_network;
+use crate::checks::{check_range, reject};
 use crate::ensemble::{Ensemble, logits_of_each};
 use crate::groups::Trainer;
 use crate::guard::guarded;
 use crate::loss::Loss;
 use crate::seed::{Purpose, stream};
 use crate::training_images::TrainingImages;
-use leakbound::error::{Error, Result};
+use leakbound::error::Result;
 use rand::Rng;
 use serde::Serialize;
 use std::ops::Range;
-use tch::{Device, Kind, TchError, Tensor};
+use tch::{Kind, TchError, Tensor};
 
 /// Soft labels of high entropy and a reward for entropy in training; random answers in the order of the true one when
 /// queried.
@@ -91,17 +93,11 @@ impl Loss for Hamp {
 impl Method for Hamp {
     fn check(&self, classes: usize) -> Result<()> {
         let &Self { entropy_share, entropy_weight } = self;
-        if !(0.0..1.0).contains(&entropy_share) {
-            let (quantity, value) = ("entropy share of HAMP", entropy_share);
-            return Err(Error::Domain { quantity, value, domain: "[0, 1)" });
-        }
-        if !(entropy_weight >= 0.0 && entropy_weight.is_finite()) {
-            let (quantity, value) = ("entropy weight of HAMP", entropy_weight);
-            return Err(Error::Domain { quantity, value, domain: "[0, inf)" });
-        }
+        check_range("entropy share of HAMP", entropy_share, (0.0..1.0).contains(&entropy_share), "[0, 1)")?;
+        let fits = entropy_weight >= 0.0 && entropy_weight.is_finite();
+        check_range("entropy weight of HAMP", entropy_weight, fits, "[0, inf)")?;
         if classes < 2 {
-            let reason = format!("{classes} class; soft labels of HAMP are of two or more");
-            return Err(Error::Rejected { operation: "defense", reason });
+            return reject("defense", format!("{classes} class; soft labels of HAMP are of two or more"));
         }
         Ok(())
     }
@@ -165,8 +161,7 @@ fn random_answers(
         let random = random_pixels(models.clone(), view, attacked * pixels as usize, seed);
         let images = Tensor::from_slice(&random).view([models.len() as i64, attacked as i64, pixels]);
         let images = images.to_device(asked.device()).to_kind(Kind::Float) / 255.0;
-        let logits = logits_of_each(networks, &images).to_device(Device::Cpu);
-        let logits = Vec::<Vec<f32>>::try_from(logits.view([models.len() as i64, -1]))?;
+        let logits = by_network(&logits_of_each(networks, &images))?;
         answers.iter_mut().zip(logits).for_each(|(answers, logits)| answers.extend(logits));
     }
     Ok(answers)
@@ -184,6 +179,7 @@ fn random_pixels(models: Range<usize>, view: usize, count: usize, seed: u64) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tch::Device;
 
     /// In doubles to 1e-12, and in the single precision that networks learn from to 1e-6.
     #[test]

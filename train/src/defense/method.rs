@@ -1,5 +1,6 @@
 //! What a defense is given, and what it gives back.
 
+use crate::answers::by_network;
 use crate::ensemble::{Ensemble, logits_of_all};
 use crate::groups::Trainer;
 use crate::network::NetworkPlan;
@@ -8,7 +9,7 @@ use crate::train::TrainingPlan;
 use crate::training_images::{Example, TrainingImages};
 use leakbound::error::Result;
 use ndarray::Array5;
-use tch::{Device, TchError, Tensor};
+use tch::{TchError, Tensor};
 
 /// The one training of a shadow model that is a single network, for `Trainer::train_and_ask`.
 pub(crate) const PHASE: u64 = 0;
@@ -92,11 +93,15 @@ pub(crate) trait Method: Sync {
     }
 
     /// # Errors
-    /// A parameter that is out of range, or does not fit so many classes.
-    fn check(&self, classes: usize) -> Result<()>;
+    /// [`Error::Domain`](leakbound::Error::Domain) for a parameter that is out of range,
+    /// [`Error::Rejected`](leakbound::Error::Rejected) for parameters that do not fit each other or so many classes.
+    fn check(&self, _classes: usize) -> Result<()> {
+        Ok(())
+    }
 
     /// # Errors
-    /// A network, a training or images of a shape that lack what the defense needs.
+    /// [`Error::Rejected`](leakbound::Error::Rejected) for a network, a training or images of a shape that lack what the
+    /// defense needs.
     fn check_training(&self, _network: NetworkPlan, _training: &TrainingPlan, _image: [usize; 3]) -> Result<()> {
         Ok(())
     }
@@ -124,5 +129,5 @@ pub(crate) trait Method: Sync {
 
 /// Logits of the same images, network by network.
 pub(crate) fn logits(networks: &mut dyn Ensemble, asked: &Tensor) -> std::result::Result<Vec<Vec<f32>>, TchError> {
-    Vec::try_from(logits_of_all(networks, asked).to_device(Device::Cpu).view([networks.networks(), -1]))
+    by_network(&logits_of_all(networks, asked))
 }

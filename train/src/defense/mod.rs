@@ -19,9 +19,6 @@ pub use relaxloss::RelaxLoss;
 pub use selena::Selena;
 
 use crate::dp_sgd::GradientNoise;
-use crate::network::NetworkPlan;
-use crate::train::TrainingPlan;
-use leakbound::error::Result;
 use method::Method;
 use serde::Serialize;
 use std::fmt;
@@ -57,19 +54,6 @@ impl Defense {
     #[must_use]
     pub fn networks(self) -> u64 {
         self.method().networks()
-    }
-
-    /// # Errors
-    /// [`Error::Domain`](leakbound::Error::Domain) for a parameter out of range,
-    /// [`Error::Rejected`](leakbound::Error::Rejected) for parameters that do not fit each other or so many classes.
-    pub(super) fn check(self, classes: usize) -> Result<()> {
-        self.method().check(classes)
-    }
-
-    /// # Errors
-    /// [`Error::Rejected`](leakbound::Error::Rejected) for a network, a training or images that lack what it needs.
-    pub(super) fn check_training(self, network: NetworkPlan, training: &TrainingPlan, image: [usize; 3]) -> Result<()> {
-        self.method().check_training(network, training, image)
     }
 
     /// How it is carried out.

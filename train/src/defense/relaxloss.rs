@@ -2,10 +2,11 @@
 
 use super::method::{Answers, Method, Task};
 use super::undefended::Undefended;
+use crate::checks::{check_range, reject};
 use crate::ensemble::Ensemble;
 use crate::groups::Trainer;
 use crate::loss::Loss;
-use leakbound::error::{Error, Result};
+use leakbound::error::Result;
 use serde::Serialize;
 use tch::{Kind, Tensor};
 
@@ -74,12 +75,10 @@ impl Loss for RelaxLoss {
 impl Method for RelaxLoss {
     fn check(&self, classes: usize) -> Result<()> {
         let value = self.loss_threshold;
-        if !(value >= 0.0 && value.is_finite()) {
-            return Err(Error::Domain { quantity: "loss threshold of RelaxLoss", value, domain: "[0, inf)" });
-        }
+        check_range("loss threshold of RelaxLoss", value, value >= 0.0 && value.is_finite(), "[0, inf)")?;
         if classes < 2 {
             let reason = format!("{classes} class; RelaxLoss divides what is left among the other classes");
-            return Err(Error::Rejected { operation: "defense", reason });
+            return reject("defense", reason);
         }
         Ok(())
     }
@@ -93,7 +92,8 @@ impl Method for RelaxLoss {
 mod tests {
     use super::*;
     use crate::network::NetworkPlan;
-    use crate::seed::{Purpose, stream};
+    use crate::sample::farthest;
+    use crate::seed::{Purpose, streams};
     use tch::Device;
 
     const DEFENSE: RelaxLoss = RelaxLoss { loss_threshold: 0.7 };
@@ -146,10 +146,6 @@ mod tests {
         Tensor::from_slice(&logits).view([2, 3, 3])
     }
 
-    fn farthest(found: &Tensor, expected: &Tensor) -> f64 {
-        f64::try_from((found - expected).abs().max()).unwrap()
-    }
-
     #[test]
     fn gradients_are_those_of_a_step_by_hand() {
         for epoch in 0..4 {
@@ -181,8 +177,8 @@ mod tests {
     /// Each network of an ensemble has its own loss, and the parameters' gradients are those of its logits' gradients.
     #[test]
     fn networks_side_by_side_have_thresholds_of_their_own() {
-        let build = |networks: std::ops::Range<u64>| {
-            let mut streams: Vec<_> = networks.map(|network| stream(8, Purpose::Weights, 0, network)).collect();
+        let build = |networks: std::ops::Range<usize>| {
+            let mut streams = streams(8, Purpose::Weights, 0, networks);
             NetworkPlan::Mlp { hidden: 5 }.build(&mut streams, [1, 2, 2], 3, Device::Cpu)
         };
         let inputs = Tensor::linspace(-2.0, 3.0, 24, (Kind::Float, Device::Cpu)).sin().view([2, 3, 4]);
@@ -190,12 +186,8 @@ mod tests {
             let together = DEFENSE.gradients(&mut *build(0..2), &inputs, &labels(), epoch);
             for network in 0..2 {
                 let one = |tensor: &Tensor| tensor.narrow(0, network, 1);
-                let alone = DEFENSE.gradients(
-                    &mut *build(network as u64..network as u64 + 1),
-                    &one(&inputs),
-                    &one(&labels()),
-                    epoch,
-                );
+                let networks = &mut *build(network as usize..network as usize + 1);
+                let alone = DEFENSE.gradients(networks, &one(&inputs), &one(&labels()), epoch);
                 for (together, alone) in together.iter().zip(&alone) {
                     assert!(farthest(&one(together), alone) < 1e-6);
                 }

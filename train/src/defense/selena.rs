@@ -1,8 +1,8 @@
 //! SELENA: a network distilled from answers of networks that did not see the image.
 
 use super::method::{Answers, Further, Method, PHASE, Queries, Task, logits};
-use crate::answers::accuracy;
-use crate::checkpoint::TrainingCheckpoint;
+use crate::answers::{accuracy, by_network};
+use crate::checkpoint::{TrainingCheckpoint, one_kept_or_made};
 use crate::ensemble::logits_of_all;
 use crate::groups::Trainer;
 use crate::guard::guarded;
@@ -13,9 +13,8 @@ use leakbound::error::{Error, Result};
 use rand::RngExt;
 use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
-use rayon::prelude::*;
 use serde::Serialize;
-use tch::{Device, Kind, Tensor};
+use tch::{Kind, Tensor};
 
 /// The models of Split-AI of shadow model m train in the phase of this number plus m, beside those of other recipes.
 const SPLIT: u64 = 1 << 33;
@@ -184,8 +183,7 @@ impl Models<'_> {
         let (sets, tables) = self.split(number, all)?;
         let (phase, images) = (SPLIT + number as u64, &tensors.images);
         let models = trainer.train_and_ask(phase, images, &tables, &tensors.split_asked, &|networks, _, asked| {
-            let probabilities = logits_of_all(networks, asked).softmax(-1, Kind::Float).to_device(Device::Cpu);
-            Vec::<Vec<f32>>::try_from(probabilities.view([networks.networks(), -1]))
+            by_network(&logits_of_all(networks, asked).softmax(-1, Kind::Float))
         })?;
         Ok(sets.answers(&models, trainer.classes))
     }
@@ -214,16 +212,8 @@ impl Models<'_> {
         tensors: &Tensors,
         checkpoint: Option<&TrainingCheckpoint>,
     ) -> Result<Answers> {
-        let Some(checkpoint) = checkpoint else { return self.answers(number, tensors) };
-        let place = number..number + 1;
-        let kept: Option<Vec<Answers>> = checkpoint.answers(PHASE, &place)?;
-        if let Some(answers) = kept {
-            report(self.trainer.progress, self.selena.networks())?;
-            return Ok(answers.into_iter().flatten().collect());
-        }
-        let answers = self.answers(number, tensors)?;
-        checkpoint.keep(PHASE, &place, std::slice::from_ref(&answers))?;
-        Ok(answers)
+        let found = || report(self.trainer.progress, self.selena.networks());
+        one_kept_or_made(checkpoint, (PHASE, number), found, || self.answers(number, tensors))
     }
 }
 
@@ -269,12 +259,7 @@ impl Method for Selena {
         // Before hours of training: whether every model of each has an image.
         (0..tables.len()).try_for_each(|number| models.split(number, all).map(drop))?;
         let model = |(number, tensors): (usize, Tensors)| models.kept_answers(number, &tensors, checkpoint);
-        // Tensors may go to another thread but not be seen by two.
-        let work: Vec<_> = (0..tables.len()).map(|number| (number, tensors.share())).collect();
-        if trainer.device.is_cuda() {
-            return work.into_iter().map(model).collect();
-        }
-        work.into_par_iter().map(model).collect()
+        trainer.device.each((0..tables.len()).map(|number| (number, tensors.share())).collect(), model)
     }
 }
 

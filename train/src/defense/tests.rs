@@ -1,11 +1,12 @@
 use super::*;
+use crate::sample::{on_sample, on_threads};
 use crate::{
-    CanaryKind, DeviceChoice, Inclusion, NetworkPlan, Optimizer, Schedule, ShadowAnswers, ShadowPlan,
-    TrainingCheckpoint, TrainingContext, TrainingDevice, TrainingPlan, Views, train_shadow_models,
+    CanaryKind, Inclusion, NetworkPlan, Optimizer, Schedule, ShadowAnswers, ShadowPlan, TrainingCheckpoint,
+    TrainingPlan, Views, train_shadow_models,
 };
 use leakbound::Error;
+use leakbound::error::Result;
 use leakbound::quantity::{Delta, NoiseScale};
-use leakbound::record::{ImagePart, MemoryBudget, read_images};
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -74,26 +75,15 @@ struct Run<'a> {
 impl Run<'_> {
     /// What the models answer, and how many networks were reported.
     fn answers(&self, plan: &ShadowPlan) -> (Result<ShadowAnswers>, u64) {
-        let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/data/fashion_sample.npz");
-        let [(train, _), (test, _)] = [ImagePart::Train, ImagePart::Test]
-            .map(|part| read_images(sample, part, MemoryBudget::of_machine()).unwrap());
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads).build().unwrap();
         let done = AtomicU64::new(0);
         let progress = |networks| {
             let done = done.fetch_add(networks, Ordering::Relaxed) + networks;
             if done < self.most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         };
-        let answers = pool.install(|| {
+        let answers = on_threads(self.threads, || {
             let open = |(path, resume)| TrainingCheckpoint::open(path, resume, "shadow", "cpu", &[], plan);
             let checkpoint = self.checkpoint.map(open).transpose()?;
-            let context = TrainingContext {
-                train: &train,
-                test: &test,
-                device: TrainingDevice::open(DeviceChoice::Cpu)?,
-                progress: &progress,
-                checkpoint: checkpoint.as_ref(),
-            };
-            train_shadow_models(&context, None, plan)
+            on_sample(&progress, checkpoint.as_ref(), |context| train_shadow_models(context, None, plan))
         });
         (answers, done.into_inner())
     }
@@ -277,7 +267,7 @@ fn selena_answers_as_models_that_did_not_see_the_image() {
 fn images_that_selena_cannot_split_are_rejected() {
     let defense = Defense::Selena(Selena { models: 20, left_out: 19 });
     let few = ShadowPlan { audit: 2, fixed: Some(3), ..plan(defense) };
-    let error = Run { threads: 1, checkpoint: None, most: u64::MAX }.answers(&few).0.unwrap_err().to_string();
+    let error = rejection(&few);
     assert!(error.starts_with("defense: model ") && error.contains(" of the 20 of SELENA leaves out all "), "{error}");
     assert!(error.ends_with("take more images or leave out fewer"), "{error}");
 }

@@ -7,10 +7,6 @@ use leakbound::error::Result;
 pub(crate) struct Undefended;
 
 impl Method for Undefended {
-    fn check(&self, _: usize) -> Result<()> {
-        Ok(())
-    }
-
     fn answers(&self, task: &Task<'_>) -> Result<Vec<Answers>> {
         let Task { trainer, images, tables, asked, .. } = task;
         trainer.train_and_ask(PHASE, images, tables, asked, &|networks, _, asked| {

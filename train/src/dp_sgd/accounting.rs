@@ -1,5 +1,6 @@
 //! What the steps of DP-SGD cost.
 
+use crate::checks::{check_counts, reject};
 use leakbound::accountant::subsampled_gaussian_rdp;
 use leakbound::divergence::{epsilon_of_rdp, gdp_epsilon, order_grid};
 use leakbound::error::{Error, Result};
@@ -28,14 +29,9 @@ impl DpSgdSteps {
     /// # Errors
     /// [`Error::Domain`] for a count of 0, [`Error::Rejected`] for more images in a step than there are.
     pub fn of_epochs(images: usize, batch: usize, epochs: usize) -> Result<Self> {
-        for (quantity, count) in [("images", images), ("images in a step", batch), ("epochs", epochs)] {
-            if count == 0 {
-                return Err(Error::Domain { quantity, value: 0.0, domain: "[1, inf)" });
-            }
-        }
+        check_counts([("images", images), ("images in a step", batch), ("epochs", epochs)])?;
         if batch > images {
-            let reason = format!("{batch} images expected in a step of {images}");
-            return Err(Error::Rejected { operation: "DP-SGD", reason });
+            return reject("DP-SGD", format!("{batch} images expected in a step of {images}"));
         }
         let rate = Probability::new(batch as f64 / images as f64)?;
         Ok(Self { rate, steps: (epochs as u64 * images as u64).div_ceil(batch as u64) })
@@ -81,10 +77,7 @@ impl DpSgdSteps {
     /// # Errors
     /// [`Error::Rejected`] where no noise between 1e-6 and 1e9 is enough, or every one is.
     pub fn noise_multiplier(self, target: Epsilon, delta: Delta) -> Result<NoiseScale> {
-        let rejected = |found: &str| {
-            let reason = format!("{found} epsilon {target} at delta {delta}");
-            Err(Error::Rejected { operation: "noise multiplier", reason })
-        };
+        let rejected = |found: &str| reject("noise multiplier", format!("{found} epsilon {target} at delta {delta}"));
         let enough = |noise: f64| Ok::<_, Error>(self.epsilon(NoiseScale::new(noise)?, delta)?.get() <= target.get());
         let (mut low, mut high) = RANGE;
         if !enough(high)? {

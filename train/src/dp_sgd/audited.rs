@@ -1,8 +1,7 @@
 //! One private network with the canaries of a planned audit.
 
 use super::gradient_canaries::GradientCanaries;
-use super::models::TrainingViews;
-use super::plan::{DpSgdBudget, DpSgdPlan};
+use super::plan::{DpSgdBudget, DpSgdPlan, TrainingViews, fixed_images};
 use super::train::{PrivateLesson, TrainingStreams, train_privately};
 use crate::answers::{accuracy, numbers};
 use crate::context::TrainingContext;
@@ -10,11 +9,9 @@ use crate::ensemble::logits_of_all;
 use crate::guard::guarded;
 use crate::mislabeled::wrong_labels;
 use crate::network::NetworkPlan;
-use crate::seed::{Purpose, stream};
-use crate::training_images::{Example, TrainingImages, one_hot};
-use leakbound::error::{Error, Result};
-use rand::seq::SliceRandom;
-use rand_chacha::ChaCha8Rng;
+use crate::seed::{Purpose, shuffled, stream};
+use crate::training_images::{Example, TrainingImages, rows_of};
+use leakbound::error::Result;
 use serde::Serialize;
 use tch::{Kind, Tensor};
 
@@ -52,7 +49,7 @@ impl AuditedModelPlan {
     /// part where they are images.
     ///
     /// # Errors
-    /// [`Error::Rejected`] if there are too few images, those of [`DpSgdPlan::budget`].
+    /// [`Error::Rejected`](leakbound::Error::Rejected) if there are too few images, those of [`DpSgdPlan::budget`].
     pub fn budget(&self, available: usize, canaries: usize) -> Result<DpSgdBudget> {
         let fixed = self.fixed_images(available, canaries)?;
         self.training.budget(fixed + self.image_canaries(canaries).div_ceil(2))
@@ -66,14 +63,7 @@ impl AuditedModelPlan {
     }
 
     fn fixed_images(&self, available: usize, canaries: usize) -> Result<usize> {
-        let taken = self.image_canaries(canaries);
-        let left = available.saturating_sub(taken);
-        let images = self.images.unwrap_or(left);
-        if images == 0 || images > left || taken > available {
-            let reason = format!("{images} images and {taken} canaries of {available} training images");
-            return Err(Error::Rejected { operation: "DP-SGD", reason });
-        }
-        Ok(images)
+        fixed_images(self.images, self.image_canaries(canaries), available)
     }
 }
 
@@ -91,9 +81,9 @@ pub struct AuditedModel {
 /// Trains a network by DP-SGD with the canaries whose coin is up, and scores all of them. Progress counts steps.
 ///
 /// # Errors
-/// Those of [`AuditedModelPlan::budget`], [`Error::Length`] if training and test images differ in shape,
-/// [`Error::Rejected`] for a training that diverges and for more canaries than parameters, [`Error::Unavailable`] if
-/// libtorch fails.
+/// Those of [`AuditedModelPlan::budget`], [`Error::Length`](leakbound::Error::Length) if training and test images differ
+/// in shape, [`Error::Rejected`](leakbound::Error::Rejected) for a training that diverges and for more canaries than
+/// parameters, [`Error::Unavailable`](leakbound::Error::Unavailable) if libtorch fails.
 ///
 /// # References
 /// Steinke, Nasr and Jagielski (2023), "Privacy auditing with one (1) training run", section 6; Nasr et al. (2023),
@@ -108,19 +98,11 @@ pub fn train_audited_model(
     plan.network.check()?;
     plan.network.check_images(shape)?;
     context.check_shapes()?;
-    if let Some(views) = plan.views {
-        if views.count == 0 {
-            return Err(Error::Domain { quantity: "views of an image", value: 0.0, domain: "[1, inf)" });
-        }
-        views.augmentation.check(shape)?;
-    }
-    if classes < 2 {
-        return Err(Error::Rejected { operation: "canaries", reason: "one class has no wrong label".into() });
-    }
+    plan.views.map_or(Ok(()), |views| views.check(shape))?;
+    context.check_wrong_labels()?;
     let budget = plan.budget(train.len(), coins.len())?;
     let fixed = plan.fixed_images(train.len(), coins.len())?;
-    let mut order: Vec<u32> = (0..train.len() as u32).collect();
-    order.shuffle(&mut stream(plan.seed, Purpose::Split, 0, 0));
+    let order = shuffled(train.len(), stream(plan.seed, Purpose::Split, 0, 0));
     let (chosen, others) = order.split_at(plan.image_canaries(coins.len()));
     let truth: Vec<u8> = chosen.iter().map(|&image| train.labels[image as usize]).collect();
     let wrong = wrong_labels(&truth, classes, &mut stream(plan.seed, Purpose::Canaries, 0, 0));
@@ -130,42 +112,27 @@ pub fn train_audited_model(
     let examples: Vec<Example> = others[..fixed].iter().map(|&image| Example::labeled(image)).chain(members).collect();
     guarded("training", || {
         let tensors = device.tensors();
-        let images = TrainingImages::of(train, classes, tensors);
-        let targets = Tensor::cat(&[&images.targets, &one_hot(&wrong, classes, tensors)], 0);
-        let images = TrainingImages { targets, ..images };
-        let random = |purpose| stream(plan.seed, purpose, 0, 0);
-        let mut network = plan.network.build(&mut [random(Purpose::Weights)], shape, classes, tensors);
+        let images = TrainingImages::of(train, classes, tensors).and_targets(&wrong, classes);
+        let weights = &mut [stream(plan.seed, Purpose::Weights, 0, 0)];
+        let mut network = plan.network.build(weights, shape, classes, tensors);
         let parameters = network.parameters().iter().map(Tensor::numel).sum();
         let gradients = |spread| GradientCanaries::new(coins, (parameters, tensors), spread, &budget, plan.seed);
-        let mut streams = TrainingStreams {
-            sample: random(Purpose::Sample),
-            noise: random(Purpose::GradientNoise),
-            views: random(Purpose::Augmentation),
-            canaries: match plan.canaries {
-                RunCanaries::Images => None,
-                RunCanaries::Dirac => Some(gradients(false)?),
-                RunCanaries::Signs => Some(gradients(true)?),
-            },
+        let canaries = match plan.canaries {
+            RunCanaries::Images => None,
+            RunCanaries::Dirac => Some(gradients(false)?),
+            RunCanaries::Signs => Some(gradients(true)?),
         };
-        let views = |images: &Tensor, stream: &mut ChaCha8Rng| match plan.views {
-            Some(views) => views.augmentation.views(images, views.count, shape, stream),
-            None => images.unsqueeze(1),
-        };
-        let lesson = PrivateLesson {
-            images: &images,
-            examples: &examples,
-            views: &views,
-            plan: &plan.training,
-            budget: &budget,
-        };
+        let mut streams = TrainingStreams { canaries, ..TrainingStreams::new(plan.seed, 0, 0) };
+        let (images, examples) = (&images, &examples);
+        let lesson =
+            PrivateLesson { images, examples, views: plan.views, shape, plan: &plan.training, budget: &budget };
         let network = train_privately(network, &lesson, &mut streams, progress)?;
         let test_inputs = TrainingImages::of(test, classes, tensors).inputs;
         let test_accuracy = accuracy(&logits_of_all(&*network, &test_inputs), &test.labels.to_vec())? as f32;
         let scores = match streams.canaries {
-            Some(canaries) => canaries.scores().to_vec(),
+            Some(canaries) => canaries.scores,
             None => {
-                let rows: Vec<i64> = chosen.iter().map(|&image| image.into()).collect();
-                let inputs = images.inputs.index_select(0, &Tensor::from_slice(&rows).to_device(tensors));
+                let inputs = rows_of(&images.inputs, chosen.iter().copied());
                 let labels: Vec<i64> = wrong.iter().map(|&label| label.into()).collect();
                 let labels = Tensor::from_slice(&labels).to_device(tensors).unsqueeze(-1);
                 let logits = logits_of_all(&*network, &inputs).view([chosen.len() as i64, -1]);
@@ -180,44 +147,23 @@ pub fn train_audited_model(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dp_sgd::GradientNoise;
-    use crate::{DeviceChoice, Optimizer, Schedule, TrainingDevice};
+    use crate::sample::train_on_sample;
     use leakbound::audit::{GuessSelection, OneRunPlan};
-    use leakbound::quantity::{Delta, FailureProbability, NoiseScale};
-    use leakbound::record::{ImagePart, MemoryBudget, read_images};
+    use leakbound::quantity::{Delta, FailureProbability};
 
     fn plan(canaries: RunCanaries, noise: f64) -> AuditedModelPlan {
         AuditedModelPlan {
             network: NetworkPlan::Mlp { hidden: 16 },
             images: Some(900),
             canaries,
-            training: DpSgdPlan {
-                clipping_norm: 1.0,
-                noise: GradientNoise::Multiplier(NoiseScale::new(noise).unwrap()),
-                delta: Delta::new(1e-5).unwrap(),
-                batch: 100,
-                epochs: 4,
-                optimizer: Optimizer::Sgd { momentum: 0.0, weight_decay: 0.0, nesterov: false },
-                schedule: Schedule::Constant { rate: 0.4 },
-                average: None,
-            },
+            training: DpSgdPlan::plain(noise, 100, 4, 0.4),
             views: None,
             seed: 1,
         }
     }
 
     fn run(plan: &AuditedModelPlan, coins: &[bool]) -> Result<AuditedModel> {
-        let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/data/fashion_sample.npz");
-        let [train, test] = [ImagePart::Train, ImagePart::Test]
-            .map(|part| read_images(sample, part, MemoryBudget::of_machine()).unwrap().0);
-        let context = TrainingContext {
-            train: &train,
-            test: &test,
-            device: TrainingDevice::open(DeviceChoice::Cpu)?,
-            progress: &|_| std::ops::ControlFlow::Continue(()),
-            checkpoint: None,
-        };
-        train_audited_model(&context, plan, coins)
+        train_on_sample(|context, plan| train_audited_model(context, plan, coins), plan)
     }
 
     fn audit(canaries: u64) -> OneRunPlan {

@@ -1,8 +1,9 @@
 //! Canaries that are gradients: directions in the space of the parameters.
 
 use super::plan::DpSgdBudget;
+use crate::checks::{reject, unavailable};
 use crate::seed::{Purpose, stream};
-use leakbound::error::{Error, Result};
+use leakbound::error::Result;
 use leakbound::mechanism::SubsampledGaussian;
 use rand::RngExt;
 use rand::seq::SliceRandom;
@@ -27,7 +28,8 @@ pub(crate) struct GradientCanaries {
     members: Vec<i64>,
     mechanism: SubsampledGaussian,
     sample: ChaCha8Rng,
-    scores: Vec<f64>,
+    /// \[canary\]: high scores mean members.
+    pub scores: Vec<f64>,
 }
 
 impl GradientCanaries {
@@ -35,7 +37,7 @@ impl GradientCanaries {
     /// with random signs, or with one.
     ///
     /// # Errors
-    /// [`Error::Rejected`] for more canaries than parameters.
+    /// [`Error::Rejected`](leakbound::Error::Rejected) for more canaries than parameters.
     pub fn new(
         coins: &[bool],
         (parameters, device): (usize, Device),
@@ -46,7 +48,7 @@ impl GradientCanaries {
         let canaries = coins.len();
         if canaries > parameters {
             let reason = format!("{canaries} canaries need as many parameters, and the network has {parameters}");
-            return Err(Error::Rejected { operation: "gradients of canaries", reason });
+            return reject("gradients of canaries", reason);
         }
         let width = if spread { parameters / canaries.max(1) } else { 1 };
         let mut draws = stream(seed, Purpose::Canaries, 1, 0);
@@ -67,8 +69,8 @@ impl GradientCanaries {
         })
     }
 
-    /// Adds the canaries of the next step, of norm R each, to the sum of clipped gradients. Returns what the sum was along
-    /// each canary before, [canary].
+    /// Adds the canaries of the next step, of norm R each, to the sum of clipped gradients. Returns what the sum was
+    /// along each canary before, [canary].
     pub fn join(&mut self, sums: &mut [Tensor], clipping_norm: f64) -> Tensor {
         let before = self.along(sums);
         let rate = self.mechanism.rate.get();
@@ -89,20 +91,14 @@ impl GradientCanaries {
     /// Adds what the noisy sum of a step says to the scores; `before` as [`join`](Self::join) returned it.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] if libtorch cannot read the numbers.
+    /// [`Error::Unavailable`](leakbound::Error::Unavailable) if libtorch cannot read the numbers.
     pub fn observe(&mut self, sums: &[Tensor], before: &Tensor, clipping_norm: f64) -> Result<()> {
         let along = (self.along(sums) - before) / clipping_norm;
-        let along = Vec::<f64>::try_from(along)
-            .map_err(|error| Error::Unavailable { operation: "gradients of canaries", reason: error.to_string() })?;
+        let along = Vec::<f64>::try_from(along).map_err(unavailable("gradients of canaries"))?;
         for (score, x) in self.scores.iter_mut().zip(along) {
             *score += self.mechanism.log_likelihood_ratio(x);
         }
         Ok(())
-    }
-
-    /// [canary]: high scores mean members.
-    pub fn scores(&self) -> &[f64] {
-        &self.scores
     }
 
     /// The inner product of a gradient with each canary, [canary].
@@ -162,7 +158,7 @@ mod tests {
             let before = found.join(&mut sums, 4.0);
             let joined: Vec<f64> = numbers(&(found.along(&sums) - &before)).iter().map(|x| (x / 4.0).round()).collect();
             found.observe(&sums, &before, 4.0).unwrap();
-            (joined, found.scores().to_vec())
+            (joined, found.scores)
         };
         let (joined, scores) = score(0.0);
         assert!(joined.contains(&0.0) && joined.contains(&1.0));

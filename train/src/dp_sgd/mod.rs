@@ -11,7 +11,7 @@ mod train;
 
 pub use accounting::DpSgdSteps;
 pub use audited::{AuditedModel, AuditedModelPlan, RunCanaries, train_audited_model};
-pub use models::{PrivateModels, PrivateModelsPlan, TrainingViews, train_private_models};
-pub use plan::{DpSgdBudget, DpSgdPlan, GradientNoise};
+pub use models::{PrivateModels, PrivateModelsPlan, train_private_models};
+pub use plan::{DpSgdBudget, DpSgdPlan, GradientNoise, TrainingViews};
 pub use repeated::{InitialWeights, RepeatedCanary, RepeatedRuns, RepeatedRunsPlan, train_repeated_runs};
 pub(crate) use train::{PrivateLesson, TrainingStreams, train_privately};

@@ -1,24 +1,23 @@
 //! Private networks trained with and without each canary.
 
-use super::plan::{DpSgdBudget, DpSgdPlan};
+use super::plan::{DpSgdBudget, DpSgdPlan, TrainingViews, fixed_images};
 use super::train::{PrivateLesson, TrainingStreams, train_privately};
-use crate::answers::{accuracy, numbers};
-use crate::augment::Augmentation;
+use crate::answers::{accuracy, indices, numbers};
+use crate::checkpoint::one_kept_or_made;
+use crate::checks::check_counts;
 use crate::context::TrainingContext;
 use crate::ensemble::logits_of_all;
 use crate::guard::guarded;
 use crate::mislabeled::wrong_labels;
 use crate::network::NetworkPlan;
 use crate::progress::report;
-use crate::seed::{Purpose, stream};
-use crate::training_images::{Example, TrainingImages, one_hot};
-use leakbound::error::{Error, Result};
+use crate::seed::{Purpose, shuffled, stream};
+use crate::training_images::{Example, TrainingImages, rows_of};
+use leakbound::error::Result;
 use leakbound::record::ImageSet;
 use ndarray::{Array1, Array2, Array4};
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
-use rand_chacha::ChaCha8Rng;
-use rayon::prelude::*;
 use serde::Serialize;
 use tch::Tensor;
 
@@ -41,38 +40,15 @@ pub struct PrivateModelsPlan {
     pub seed: u64,
 }
 
-/// K views of an image, drawn anew at every step (augmentation multiplicity: De et al. 2022, section 3.2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct TrainingViews {
-    /// K.
-    pub count: usize,
-    /// How each is drawn.
-    pub augmentation: Augmentation,
-}
-
 impl PrivateModelsPlan {
     /// Sampling rate, steps, noise and ε of each network, for so many training images: those of a training on the
     /// images of all networks and half of the canaries.
     ///
     /// # Errors
-    /// [`Error::Rejected`] if there are too few images, those of [`DpSgdPlan::budget`].
+    /// [`Error::Rejected`](leakbound::Error::Rejected) if there are too few images, those of [`DpSgdPlan::budget`].
     pub fn budget(&self, available: usize) -> Result<DpSgdBudget> {
-        for (quantity, count) in [("models", self.models), ("canaries", self.canaries)] {
-            if count == 0 {
-                return Err(Error::Domain { quantity, value: 0.0, domain: "[1, inf)" });
-            }
-        }
-        self.training.budget(self.fixed_images(available)? + self.canaries.div_ceil(2))
-    }
-
-    fn fixed_images(&self, available: usize) -> Result<usize> {
-        let left = available.saturating_sub(self.canaries);
-        let images = self.images.unwrap_or(left);
-        if images == 0 || images > left || self.canaries > available {
-            let reason = format!("{images} images and {} canaries of {available} training images", self.canaries);
-            return Err(Error::Rejected { operation: "DP-SGD", reason });
-        }
-        Ok(images)
+        check_counts([("models", self.models), ("canaries", self.canaries)])?;
+        self.training.budget(fixed_images(self.images, self.canaries, available)? + self.canaries.div_ceil(2))
     }
 }
 
@@ -96,8 +72,9 @@ pub struct PrivateModels {
 /// Trains networks by DP-SGD. Progress counts the steps of every network.
 ///
 /// # Errors
-/// Those of [`PrivateModelsPlan::budget`], [`Error::Length`] if training and test images differ in shape,
-/// [`Error::Rejected`] for a training that diverges, [`Error::Unavailable`] if libtorch fails, those of the checkpoint.
+/// Those of [`PrivateModelsPlan::budget`], [`Error::Length`](leakbound::Error::Length) if training and test images differ
+/// in shape, [`Error::Rejected`](leakbound::Error::Rejected) for a training that diverges,
+/// [`Error::Unavailable`](leakbound::Error::Unavailable) if libtorch fails, those of the checkpoint.
 ///
 /// # References
 /// Abadi et al. (2016), "Deep learning with differential privacy"; De et al. (2022), "Unlocking high-accuracy
@@ -109,29 +86,21 @@ pub fn train_private_models(context: &TrainingContext<'_>, plan: &PrivateModelsP
     let classes = context.classes();
     let draw = Draw::new(train, classes, plan)?;
     let (images, test_images) = guarded("images", || {
-        let images = TrainingImages::of(train, classes, device.tensors());
-        let targets = Tensor::cat(&[&images.targets, &one_hot(&draw.labels, classes, device.tensors())], 0);
-        Ok((TrainingImages { targets, ..images }, TrainingImages::of(test, classes, device.tensors()).inputs))
+        let [images, tests] = [train, test].map(|set| TrainingImages::of(set, classes, device.tensors()));
+        Ok((images.and_targets(&draw.labels, classes), tests.inputs))
     })?;
     let answers_of = |(model, images, test_images): (usize, TrainingImages, Tensor)| {
         trained_answers(context, (plan, &budget), &draw, model, (&images, &test_images))
     };
-    // Tensors may go to another thread but not be seen by two.
-    let work: Vec<_> = (0..plan.models).map(|model| (model, images.share(), test_images.shallow_clone())).collect();
-    let answers: Result<Vec<(Vec<f32>, f32)>> = if device.is_cuda() {
-        work.into_iter().map(answers_of).collect()
-    } else {
-        work.into_par_iter().map(answers_of).collect()
-    };
-    let (answers, test_accuracy): (Vec<Vec<f32>>, Vec<f32>) = answers?.into_iter().unzip();
+    let work = (0..plan.models).map(|model| (model, images.share(), test_images.shallow_clone())).collect();
+    let (answers, test_accuracy): (Vec<Vec<f32>>, Vec<f32>) = device.each(work, answers_of)?.into_iter().unzip();
     let shape = (plan.models, plan.canaries, 1, classes);
-    let positions = |images: &[u32]| images.iter().map(|&image| image as i32).collect();
     Ok(PrivateModels {
         // As many as there are models, canaries and classes.
         logits: Array4::from_shape_vec(shape, answers.concat()).unwrap_or_default(),
         labels: draw.labels.iter().map(|&label| label.into()).collect(),
-        audit_index: positions(&draw.canaries),
-        train_index: positions(&draw.fixed),
+        audit_index: indices(&draw.canaries),
+        train_index: indices(&draw.fixed),
         test_accuracy: test_accuracy.into(),
         keep: draw.keep,
     })
@@ -144,15 +113,8 @@ fn checked_budget(context: &TrainingContext<'_>, plan: &PrivateModelsPlan) -> Re
     plan.network.check_images(shape)?;
     let budget = plan.budget(context.train.len())?;
     context.check_shapes()?;
-    if let Some(views) = plan.views {
-        if views.count == 0 {
-            return Err(Error::Domain { quantity: "views of an image", value: 0.0, domain: "[1, inf)" });
-        }
-        views.augmentation.check(shape)?;
-    }
-    if context.classes() < 2 {
-        return Err(Error::Rejected { operation: "canaries", reason: "one class has no wrong label".into() });
-    }
+    plan.views.map_or(Ok(()), |views| views.check(shape))?;
+    context.check_wrong_labels()?;
     Ok(budget)
 }
 
@@ -169,10 +131,9 @@ struct Draw {
 
 impl Draw {
     fn new(train: &ImageSet, classes: usize, plan: &PrivateModelsPlan) -> Result<Self> {
-        let mut order: Vec<u32> = (0..train.len() as u32).collect();
-        order.shuffle(&mut stream(plan.seed, Purpose::Split, 0, 0));
+        let order = shuffled(train.len(), stream(plan.seed, Purpose::Split, 0, 0));
         let (canaries, others) = order.split_at(plan.canaries);
-        let fixed = others[..plan.fixed_images(train.len())?].to_vec();
+        let fixed = others[..fixed_images(plan.images, plan.canaries, train.len())?].to_vec();
         let truth: Vec<u8> = canaries.iter().map(|&image| train.labels[image as usize]).collect();
         let mut draws = stream(plan.seed, Purpose::Canaries, 0, 0);
         let labels = wrong_labels(&truth, classes, &mut draws);
@@ -199,38 +160,20 @@ fn trained_answers(
     (images, test_images): (&TrainingImages, &Tensor),
 ) -> Result<(Vec<f32>, f32)> {
     let &TrainingContext { train, test, device, progress, checkpoint } = context;
-    let alone = model..model + 1;
-    if let Some([answers]) = checkpoint.map_or(Ok(None), |checkpoint| checkpoint.answers(0, &alone))?.as_deref() {
-        report(progress, budget.steps.steps)?;
-        return Ok(Clone::clone(answers));
-    }
-    let random = |purpose| stream(plan.seed, purpose, 0, model as u64);
     let shape = train.shape();
-    guarded("training", || {
-        let weights = &mut [random(Purpose::Weights)];
+    let train_and_ask = || {
+        let weights = &mut [stream(plan.seed, Purpose::Weights, 0, model as u64)];
         let network = plan.network.build(weights, shape, context.classes(), device.tensors());
-        let mut streams = TrainingStreams {
-            sample: random(Purpose::Sample),
-            noise: random(Purpose::GradientNoise),
-            views: random(Purpose::Augmentation),
-            canaries: None,
-        };
-        let views = |images: &Tensor, stream: &mut ChaCha8Rng| match plan.views {
-            Some(views) => views.augmentation.views(images, views.count, shape, stream),
-            None => images.unsqueeze(1),
-        };
+        let mut streams = TrainingStreams::new(plan.seed, 0, model);
         let examples = &draw.examples(model, train.len());
-        let lesson = PrivateLesson { images, examples, views: &views, plan: &plan.training, budget };
+        let lesson = PrivateLesson { images, examples, views: plan.views, shape, plan: &plan.training, budget };
         let network = train_privately(network, &lesson, &mut streams, progress)?;
-        let rows: Vec<i64> = draw.canaries.iter().map(|&image| image.into()).collect();
-        let canaries = images.inputs.index_select(0, &Tensor::from_slice(&rows).to_device(device.tensors()));
+        let canaries = rows_of(&images.inputs, draw.canaries.iter().copied());
         let accuracy = accuracy(&logits_of_all(&*network, test_images), &test.labels.to_vec())?;
-        let answers = (numbers(&logits_of_all(&*network, &canaries))?, accuracy as f32);
-        if let Some(checkpoint) = checkpoint {
-            checkpoint.keep(0, &alone, std::slice::from_ref(&answers))?;
-        }
-        Ok(answers)
-    })
+        Ok((numbers(&logits_of_all(&*network, &canaries))?, accuracy as f32))
+    };
+    let found = || report(progress, budget.steps.steps);
+    one_kept_or_made(checkpoint, (0, model), found, || guarded("training", train_and_ask))
 }
 
 /// For each canary half of the models, at random; of an odd number one more by a fair coin.
@@ -251,57 +194,35 @@ fn halves(models: usize, canaries: usize, stream: &mut impl Rng) -> Array2<bool>
 mod tests {
     use super::*;
     use crate::dp_sgd::GradientNoise;
-    use crate::{DeviceChoice, Optimizer, Schedule, TrainingDevice};
-    use leakbound::quantity::{Delta, Epsilon, NoiseScale};
-    use leakbound::record::{ImagePart, MemoryBudget, read_images};
+    use crate::optimizer::Optimizer;
+    use crate::sample::{rejection, sample, train_on_sample};
+    use leakbound::quantity::Epsilon;
 
-    fn plan(noise: GradientNoise) -> PrivateModelsPlan {
+    fn plan() -> PrivateModelsPlan {
         PrivateModelsPlan {
             network: NetworkPlan::Mlp { hidden: 16 },
             models: 4,
             images: Some(900),
             canaries: 200,
             training: DpSgdPlan {
-                clipping_norm: 1.0,
-                noise,
-                delta: Delta::new(1e-5).unwrap(),
-                batch: 100,
-                epochs: 12,
                 optimizer: Optimizer::Sgd { momentum: 0.9, weight_decay: 0.0, nesterov: false },
-                schedule: Schedule::Constant { rate: 0.4 },
                 average: Some(0.9),
+                ..DpSgdPlan::plain(1.0, 100, 12, 0.4)
             },
             views: None,
             seed: 1,
         }
     }
 
-    fn sample() -> [ImageSet; 2] {
-        let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/data/fashion_sample.npz");
-        [ImagePart::Train, ImagePart::Test].map(|part| read_images(sample, part, MemoryBudget::of_machine()).unwrap().0)
-    }
-
-    fn train_on_sample(plan: &PrivateModelsPlan) -> Result<PrivateModels> {
-        let [train, test] = sample();
-        let device = TrainingDevice::open(DeviceChoice::Cpu)?;
-        let context = TrainingContext {
-            train: &train,
-            test: &test,
-            device,
-            progress: &|_| std::ops::ControlFlow::Continue(()),
-            checkpoint: None,
-        };
-        train_private_models(&context, plan)
-    }
-
     #[test]
     fn private_networks_learn_and_two_runs_agree() {
-        let plan = plan(GradientNoise::Target(Epsilon::new(8.0).unwrap()));
+        let mut plan = plan();
+        plan.training.noise = GradientNoise::Target(Epsilon::new(8.0).unwrap());
         let budget = plan.budget(2000).unwrap();
         println!("{budget:?}");
         assert_eq!((budget.steps.rate.get(), budget.steps.steps), (0.1, 120));
         assert!(budget.epsilon.get() <= 8.0 && budget.epsilon.get() > 7.99);
-        let models = train_on_sample(&plan).unwrap();
+        let models = train_on_sample(train_private_models, &plan).unwrap();
         println!("{}", models.test_accuracy);
         // Ten classes: chance is 0.1. Room for other processors.
         assert!(models.test_accuracy.mean().unwrap() > 0.4, "{}", models.test_accuracy);
@@ -311,7 +232,7 @@ mod tests {
         let truth = |index: &i32| i64::from(train.labels[*index as usize]);
         assert!(models.audit_index.iter().zip(&models.labels).all(|(index, &label)| truth(index) != label));
         assert!(models.audit_index.iter().all(|index| !models.train_index.iter().any(|other| other == index)));
-        assert_eq!(models, train_on_sample(&plan).unwrap());
+        assert_eq!(models, train_on_sample(train_private_models, &plan).unwrap());
     }
 
     #[test]
@@ -326,9 +247,7 @@ mod tests {
     #[test]
     fn what_cannot_be_trained_is_rejected() {
         let message = |change: &dyn Fn(&mut PrivateModelsPlan)| {
-            let mut plan = plan(GradientNoise::Multiplier(NoiseScale::new(1.0).unwrap()));
-            change(&mut plan);
-            train_on_sample(&plan).unwrap_err().to_string()
+            rejection(plan(), change, |plan| train_on_sample(train_private_models, plan))
         };
         assert_eq!(message(&|plan| plan.models = 0), "models = 0 is not in [1, inf)");
         let batches = "DP-SGD: statistics of batches have no bounded share of one image; take group normalization";

@@ -1,10 +1,14 @@
 //! How a network is trained privately, and what that costs.
 
 use super::accounting::DpSgdSteps;
+use crate::augment::Augmentation;
+use crate::checks::{check_counts, check_range, reject};
 use crate::optimizer::{Optimizer, Schedule};
-use leakbound::error::{Error, Result};
+use leakbound::error::Result;
 use leakbound::quantity::{Delta, Epsilon, NoiseScale};
+use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
+use tch::Tensor;
 
 /// DP-SGD of one network.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -37,6 +41,40 @@ pub enum GradientNoise {
     Target(Epsilon),
 }
 
+/// K views of an image, drawn anew at every step (augmentation multiplicity: De et al. 2022, section 3.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct TrainingViews {
+    /// K.
+    pub count: usize,
+    /// How each is drawn.
+    pub augmentation: Augmentation,
+}
+
+impl TrainingViews {
+    /// # Errors
+    /// [`Error::Domain`](leakbound::Error::Domain) for no view, [`Error::Rejected`](leakbound::Error::Rejected) for a
+    /// shift that leaves nothing of an image of this shape.
+    pub(super) fn check(self, shape: [usize; 3]) -> Result<()> {
+        check_counts([("views of an image", self.count)])?;
+        self.augmentation.check(shape)
+    }
+
+    /// Views [n, K, F] of images [n, F].
+    pub(super) fn of(self, images: &Tensor, shape: [usize; 3], stream: &mut ChaCha8Rng) -> Tensor {
+        self.augmentation.views(images, self.count, shape, stream)
+    }
+}
+
+/// How many images besides so many canaries a network is trained on: as many as were requested, or all that are there.
+pub(super) fn fixed_images(images: Option<usize>, canaries: usize, available: usize) -> Result<usize> {
+    let left = available.saturating_sub(canaries);
+    let images = images.unwrap_or(left);
+    if images == 0 || images > left || canaries > available {
+        return reject("DP-SGD", format!("{images} images and {canaries} canaries of {available} training images"));
+    }
+    Ok(images)
+}
+
 /// What a plan comes to on a number of images.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct DpSgdBudget {
@@ -49,17 +87,31 @@ pub struct DpSgdBudget {
 }
 
 impl DpSgdPlan {
+    /// What tests begin with: SGD at a constant rate.
+    #[cfg(test)]
+    pub(super) fn plain(noise: f64, batch: usize, epochs: usize, rate: f64) -> Self {
+        Self {
+            clipping_norm: 1.0,
+            noise: GradientNoise::Multiplier(NoiseScale::new(noise).unwrap()),
+            delta: Delta::new(1e-5).unwrap(),
+            batch,
+            epochs,
+            optimizer: Optimizer::Sgd { momentum: 0.0, weight_decay: 0.0, nesterov: false },
+            schedule: Schedule::Constant { rate },
+            average: None,
+        }
+    }
+
     /// Rate, steps, noise and ε for a training on so many images.
     ///
     /// # Errors
-    /// [`Error::Domain`] for a clipping norm, a decay or a count out of range; those of [`DpSgdSteps`].
+    /// [`Error::Domain`](leakbound::Error::Domain) for a clipping norm, a decay or a count out of range; those of
+    /// [`DpSgdSteps`].
     pub fn budget(&self, images: usize) -> Result<DpSgdBudget> {
         let norm = self.clipping_norm;
-        if !(norm > 0.0 && norm < f64::INFINITY) {
-            return Err(Error::Domain { quantity: "clipping norm", value: norm, domain: "(0, inf)" });
-        }
-        if let Some(decay) = self.average.filter(|decay| !(0.0..1.0).contains(decay)) {
-            return Err(Error::Domain { quantity: "decay of the average", value: decay, domain: "[0, 1)" });
+        check_range("clipping norm", norm, norm > 0.0 && norm < f64::INFINITY, "(0, inf)")?;
+        if let Some(decay) = self.average {
+            check_range("decay of the average", decay, (0.0..1.0).contains(&decay), "[0, 1)")?;
         }
         let steps = DpSgdSteps::of_epochs(images, self.batch, self.epochs)?;
         let noise_multiplier = match self.noise {

@@ -2,21 +2,21 @@
 
 use super::plan::{DpSgdBudget, DpSgdPlan};
 use super::train::{PrivateLesson, TrainingStreams, train_privately};
-use crate::answers::{accuracy, numbers};
+use crate::answers::{accuracy, indices, numbers};
+use crate::checkpoint::one_kept_or_made;
+use crate::checks::{check_counts, reject};
 use crate::context::TrainingContext;
-use crate::ensemble::{check_parameters, logits_of_all};
+use crate::ensemble::{check_finite, logits_of_all};
 use crate::guard::guarded;
 use crate::loss::CrossEntropy;
 use crate::network::NetworkPlan;
 use crate::optimizer::{Optimizer, Schedule};
 use crate::progress::report;
-use crate::seed::{Purpose, stream};
+use crate::seed::{Purpose, shuffled, stream};
 use crate::train::{Lesson, TrainingPlan, train};
-use crate::training_images::{Example, TrainingImages, one_hot};
-use leakbound::error::{Error, Result};
+use crate::training_images::{Example, TrainingImages};
+use leakbound::error::Result;
 use ndarray::{Array1, Array2};
-use rand::seq::SliceRandom;
-use rayon::prelude::*;
 use serde::Serialize;
 use tch::{Kind, Tensor};
 
@@ -96,9 +96,10 @@ pub struct RepeatedRuns {
 /// network. The sampling rate is that of a training without the canary, in both worlds.
 ///
 /// # Errors
-/// [`Error::Domain`] for a count of 0; [`Error::Rejected`] if there are too few images and for a training that diverges;
-/// those of [`DpSgdPlan::budget`]; [`Error::Length`] if training and test images differ in shape;
-/// [`Error::Unavailable`] if libtorch fails; those of the checkpoint.
+/// [`Error::Domain`](leakbound::Error::Domain) for a count of 0; [`Error::Rejected`](leakbound::Error::Rejected) if there
+/// are too few images and for a training that diverges; those of [`DpSgdPlan::budget`];
+/// [`Error::Length`](leakbound::Error::Length) if training and test images differ in shape;
+/// [`Error::Unavailable`](leakbound::Error::Unavailable) if libtorch fails; those of the checkpoint.
 ///
 /// # References
 /// Annamalai and De Cristofaro (2024), "Nearly tight black-box auditing of differentially private machine learning",
@@ -108,8 +109,7 @@ pub fn train_repeated_runs(context: &TrainingContext<'_>, plan: &RepeatedRunsPla
     let &TrainingContext { train: set, test, device, .. } = context;
     let (shape, classes, tensors) = (set.shape(), context.classes(), device.tensors());
     let budget = plan.checked_budget(context)?;
-    let mut order: Vec<u32> = (0..set.len() as u32).collect();
-    order.shuffle(&mut stream(plan.seed, Purpose::Split, 0, 0));
+    let order = shuffled(set.len(), stream(plan.seed, Purpose::Split, 0, 0));
     let (canary, others) = (order[0], &order[1..]);
     let (private, auxiliary) = others.split_at(plan.images);
     let (images, test_images, initial, label, initial_accuracy) = guarded("training", || {
@@ -118,12 +118,12 @@ pub fn train_repeated_runs(context: &TrainingContext<'_>, plan: &RepeatedRunsPla
         let weights = &mut [stream(plan.seed, Purpose::Weights, 0, 0)];
         let mut network = plan.network.build(weights, shape, classes, tensors);
         if let InitialWeights::Learned { epochs } = plan.initial {
-            let examples: Vec<Example> = auxiliary.iter().map(|&image| Example::labeled(image)).collect();
+            let examples = Example::all(auxiliary);
             let learning = TrainingPlan::new(epochs, BATCH, Optimizer::ADAM, Schedule::Constant { rate: RATE });
             let (tables, steps) = (&[&*examples], learning.steps(examples.len()));
             let lesson = Lesson { images: &images, tables, plan: &learning, steps, loss: &CrossEntropy };
             train(&mut *network, &lesson, vec![stream(plan.seed, Purpose::Order, 0, 0)], None);
-            check_parameters(&mut *network, "initial weights")?;
+            check_finite(network.parameters(), "initial weights")?;
         }
         let row = images.inputs.narrow(0, canary.into(), 1);
         let input = match plan.canary {
@@ -136,27 +136,24 @@ pub fn train_repeated_runs(context: &TrainingContext<'_>, plan: &RepeatedRunsPla
         let initial_accuracy = accuracy(&logits_of_all(&*network, &test_images), &test.labels.to_vec())? as f32;
         // The canary is behind all training images.
         let inputs = Tensor::cat(&[&images.inputs, &input], 0);
-        let targets = Tensor::cat(&[&images.targets, &one_hot(&[label], classes, tensors)], 0);
+        let images = TrainingImages { inputs, ..images.and_targets(&[label], classes) };
         let initial: Vec<Tensor> = network.parameters().iter().map(Tensor::copy).collect();
-        Ok((TrainingImages { inputs, targets }, test_images, initial, label, initial_accuracy))
+        Ok((images, test_images, initial, label, initial_accuracy))
     })?;
     let place = set.len() as u32;
-    let fixed: Vec<Example> = private.iter().map(|&image| Example::labeled(image)).collect();
+    let fixed = Example::all(private);
     let with_canary: Vec<Example> = fixed.iter().copied().chain([Example { image: place, target: place }]).collect();
     let run = |(number, images, test_images, initial): (usize, TrainingImages, Tensor, Vec<Tensor>)| {
         let examples = if number < plan.runs { &with_canary } else { &fixed };
         let tensors = (&images, &test_images, &*initial);
         trained_run(context, (plan, &budget), number, (examples, usize::from(label)), tensors)
     };
-    // Tensors may go to another thread but not be seen by two.
     let share = |number| {
         let initial = initial.iter().map(Tensor::shallow_clone).collect();
         (number, images.share(), test_images.shallow_clone(), initial)
     };
-    let work: Vec<_> = (0..2 * plan.runs).map(share).collect();
-    let answers: Result<Vec<(f64, f32)>> =
-        if device.is_cuda() { work.into_iter().map(run).collect() } else { work.into_par_iter().map(run).collect() };
-    let (scores, test_accuracy): (Vec<f64>, Vec<f32>) = answers?.into_iter().unzip();
+    let answers = device.each((0..2 * plan.runs).map(share).collect(), run)?;
+    let (scores, test_accuracy): (Vec<f64>, Vec<f32>) = answers.into_iter().unzip();
     let shape = (2, plan.runs);
     Ok(RepeatedRuns {
         // As many as there are worlds and runs.
@@ -164,7 +161,7 @@ pub fn train_repeated_runs(context: &TrainingContext<'_>, plan: &RepeatedRunsPla
         test_accuracy: Array2::from_shape_vec(shape, test_accuracy).unwrap_or_default(),
         label,
         canary_index: (plan.canary == RepeatedCanary::Mislabeled).then_some(canary),
-        train_index: private.iter().map(|&image| image as i32).collect(),
+        train_index: indices(private),
         initial_accuracy,
         budget,
     })
@@ -174,17 +171,13 @@ impl RepeatedRunsPlan {
     /// Sampling rate, steps, noise and ε of a network.
     ///
     /// # Errors
-    /// [`Error::Domain`] for a count of 0; those of [`DpSgdPlan::budget`].
+    /// [`Error::Domain`](leakbound::Error::Domain) for a count of 0; those of [`DpSgdPlan::budget`].
     pub fn budget(&self) -> Result<DpSgdBudget> {
         let epochs = match self.initial {
             InitialWeights::Random => 1,
             InitialWeights::Learned { epochs } => epochs,
         };
-        for (quantity, count) in [("runs", self.runs), ("images", self.images), ("epochs of initial weights", epochs)] {
-            if count == 0 {
-                return Err(Error::Domain { quantity, value: 0.0, domain: "[1, inf)" });
-            }
-        }
+        check_counts([("runs", self.runs), ("images", self.images), ("epochs of initial weights", epochs)])?;
         self.training.budget(self.images)
     }
 
@@ -194,9 +187,7 @@ impl RepeatedRunsPlan {
         self.network.check_images(context.train.shape())?;
         let budget = self.budget()?;
         context.check_shapes()?;
-        if context.classes() < 2 {
-            return Err(Error::Rejected { operation: "canaries", reason: "one class has no wrong label".into() });
-        }
+        context.check_wrong_labels()?;
         // The canary's image, and one that initial weights are learned from.
         let besides = match self.initial {
             InitialWeights::Random => 1,
@@ -209,7 +200,7 @@ impl RepeatedRunsPlan {
                 InitialWeights::Learned { .. } => "a canary, and others that initial weights are learned from",
             };
             let reason = format!("{} images and {reason}, of {available} training images", self.images);
-            return Err(Error::Rejected { operation: "DP-SGD", reason });
+            return reject("DP-SGD", reason);
         }
         Ok(budget)
     }
@@ -230,47 +221,32 @@ fn trained_run(
     (images, test_images, initial): (&TrainingImages, &Tensor, &[Tensor]),
 ) -> Result<(f64, f32)> {
     let &TrainingContext { train: set, test, device, progress, checkpoint } = context;
-    let alone = number..number + 1;
-    if let Some(&[answers]) = checkpoint.map_or(Ok(None), |checkpoint| checkpoint.answers(0, &alone))?.as_deref() {
-        report(progress, budget.steps.steps)?;
-        return Ok(answers);
-    }
-    let random = |purpose| stream(plan.seed, purpose, 1, number as u64);
-    guarded("training", || {
+    let train_and_ask = || {
         let weights = &mut [stream(plan.seed, Purpose::Weights, 0, 0)];
         let mut network = plan.network.build(weights, set.shape(), context.classes(), device.tensors());
         for (parameter, value) in network.parameters().iter_mut().zip(initial) {
             *parameter = value.copy();
         }
-        let mut streams = TrainingStreams {
-            sample: random(Purpose::Sample),
-            noise: random(Purpose::GradientNoise),
-            views: random(Purpose::Augmentation),
-            canaries: None,
-        };
-        let views = |images: &Tensor, _: &mut _| images.unsqueeze(1);
-        let lesson = PrivateLesson { images, examples, views: &views, plan: &plan.training, budget };
+        let mut streams = TrainingStreams::new(plan.seed, 1, number);
+        let shape = set.shape();
+        let lesson = PrivateLesson { images, examples, views: None, shape, plan: &plan.training, budget };
         let network = train_privately(network, &lesson, &mut streams, progress)?;
         let canary = images.inputs.narrow(0, set.len() as i64, 1);
         let shown = numbers(&logits_of_all(&*network, &canary).log_softmax(-1, Kind::Float))?;
         let accuracy = accuracy(&logits_of_all(&*network, test_images), &test.labels.to_vec())?;
-        let answers = (f64::from(shown[label]), accuracy as f32);
-        if let Some(checkpoint) = checkpoint {
-            checkpoint.keep(0, &alone, &[answers])?;
-        }
-        Ok(answers)
-    })
+        Ok((f64::from(shown[label]), accuracy as f32))
+    };
+    let found = || report(progress, budget.steps.steps);
+    one_kept_or_made(checkpoint, (0, number), found, || guarded("training", train_and_ask))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dp_sgd::GradientNoise;
-    use crate::{DeviceChoice, TrainingDevice};
+    use crate::sample::train_on_sample;
     use leakbound::audit::{CanaryScores, ThresholdSelection, audit_scores};
     use leakbound::bound::Direction;
-    use leakbound::quantity::{Delta, FailureProbability, NoiseScale};
-    use leakbound::record::{ImagePart, MemoryBudget, read_images};
+    use leakbound::quantity::{Delta, FailureProbability};
 
     fn plan(noise: f64, initial: InitialWeights) -> RepeatedRunsPlan {
         RepeatedRunsPlan {
@@ -279,33 +255,10 @@ mod tests {
             images: 50,
             canary: RepeatedCanary::Blank,
             initial,
-            training: DpSgdPlan {
-                clipping_norm: 1.0,
-                noise: GradientNoise::Multiplier(NoiseScale::new(noise).unwrap()),
-                delta: Delta::new(1e-5).unwrap(),
-                // Every image takes part in every step.
-                batch: 50,
-                epochs: 10,
-                optimizer: Optimizer::Sgd { momentum: 0.0, weight_decay: 0.0, nesterov: false },
-                schedule: Schedule::Constant { rate: 0.5 },
-                average: None,
-            },
+            // Every image takes part in every step.
+            training: DpSgdPlan::plain(noise, 50, 10, 0.5),
             seed: 1,
         }
-    }
-
-    fn run(plan: &RepeatedRunsPlan) -> Result<RepeatedRuns> {
-        let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/data/fashion_sample.npz");
-        let [train, test] = [ImagePart::Train, ImagePart::Test]
-            .map(|part| read_images(sample, part, MemoryBudget::of_machine()).unwrap().0);
-        let context = TrainingContext {
-            train: &train,
-            test: &test,
-            device: TrainingDevice::open(DeviceChoice::Cpu)?,
-            progress: &|_| std::ops::ControlFlow::Continue(()),
-            checkpoint: None,
-        };
-        train_repeated_runs(&context, plan)
     }
 
     /// ε at δ = 1e-5 from all thresholds.
@@ -322,14 +275,15 @@ mod tests {
     #[test]
     fn a_canary_is_seen_by_the_last_network_and_its_bound_holds() {
         let learned = InitialWeights::Learned { epochs: 3 };
-        let [random, chosen] = [InitialWeights::Random, learned].map(|initial| run(&plan(1.0, initial)).unwrap());
+        let [random, chosen] = [InitialWeights::Random, learned]
+            .map(|initial| train_on_sample(train_repeated_runs, &plan(1.0, initial)).unwrap());
         for runs in [&random, &chosen] {
             let found = bound(runs);
             println!("{found} of {:?}, accuracy {}", runs.budget, runs.initial_accuracy);
             assert!(found > 0.3 && found <= runs.budget.epsilon.get());
         }
         assert!(chosen.initial_accuracy > random.initial_accuracy + 0.3);
-        assert_eq!(chosen, run(&plan(1.0, learned)).unwrap());
+        assert_eq!(chosen, train_on_sample(train_repeated_runs, &plan(1.0, learned)).unwrap());
     }
 
     /// With so much noise that ε is 0.1 the two worlds look alike.
@@ -337,7 +291,7 @@ mod tests {
     fn much_noise_hides_the_canary() {
         let mut plan = plan(200.0, InitialWeights::Random);
         plan.canary = RepeatedCanary::Mislabeled;
-        let runs = run(&plan).unwrap();
+        let runs = train_on_sample(train_repeated_runs, &plan).unwrap();
         assert!(runs.budget.epsilon.get() < 0.2 && runs.canary_index.is_some());
         assert!(bound(&runs) <= runs.budget.epsilon.get());
     }
@@ -352,12 +306,12 @@ mod tests {
     fn too_few_images_are_rejected() {
         let mut plan = plan(1.0, InitialWeights::Learned { epochs: 1 });
         plan.images = 1_999;
-        let message = run(&plan).unwrap_err().to_string();
+        let message = train_on_sample(train_repeated_runs, &plan).unwrap_err().to_string();
         assert_eq!(
             message,
             "DP-SGD: 1999 images and a canary, and others that initial weights are learned from, of 2000 training images"
         );
         plan.runs = 0;
-        assert_eq!(run(&plan).unwrap_err().to_string(), "runs = 0 is not in [1, inf)");
+        assert_eq!(train_on_sample(train_repeated_runs, &plan).unwrap_err().to_string(), "runs = 0 is not in [1, inf)");
     }
 }

@@ -2,13 +2,15 @@
 
 use super::gradient_canaries::GradientCanaries;
 use super::per_sample::add_clipped;
-use super::plan::{DpSgdBudget, DpSgdPlan};
-use crate::ensemble::{Ensemble, check_parameters};
+use super::plan::{DpSgdBudget, DpSgdPlan, TrainingViews};
+use crate::checks::reject;
+use crate::ensemble::{Ensemble, check_finite};
 use crate::moving_average::MovingAverage;
 use crate::optimizer::OptimizerState;
 use crate::progress::{TrainingProgress, report};
+use crate::seed::{Purpose, stream};
 use crate::training_images::{Example, TrainingImages};
-use leakbound::error::{Error, Result};
+use leakbound::error::Result;
 use rand::{Rng, RngExt};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
@@ -18,9 +20,6 @@ use tch::{Kind, Tensor};
 const NUMBERS_AT_ONCE: (usize, usize) = (1 << 21, 1 << 28);
 /// Images in work at most.
 const IMAGES_AT_ONCE: usize = 1024;
-
-/// K views [n, K, F] of images [n, F], drawn from a stream.
-pub(crate) type Views<'a> = dyn Fn(&Tensor, &mut ChaCha8Rng) -> Tensor + Sync + 'a;
 
 /// Everything random about the training of one network.
 pub(crate) struct TrainingStreams {
@@ -34,11 +33,27 @@ pub(crate) struct TrainingStreams {
     pub canaries: Option<GradientCanaries>,
 }
 
+impl TrainingStreams {
+    /// Those of a network of an instantiation, without canaries.
+    pub fn new(seed: u64, instantiation: u64, network: usize) -> Self {
+        let random = |purpose| stream(seed, purpose, instantiation, network as u64);
+        Self {
+            sample: random(Purpose::Sample),
+            noise: random(Purpose::GradientNoise),
+            views: random(Purpose::Augmentation),
+            canaries: None,
+        }
+    }
+}
+
 /// What one network learns privately.
 pub(crate) struct PrivateLesson<'a> {
     pub images: &'a TrainingImages,
     pub examples: &'a [Example],
-    pub views: &'a Views<'a>,
+    /// Views of each image over which gradients are averaged; none for the image itself.
+    pub views: Option<TrainingViews>,
+    /// \[channels, rows, columns\] of an image.
+    pub shape: [usize; 3],
     pub plan: &'a DpSgdPlan,
     pub budget: &'a DpSgdBudget,
 }
@@ -47,23 +62,23 @@ pub(crate) struct PrivateLesson<'a> {
 ///
 /// A step takes each example with probability q by itself, adds up their gradients, each clipped to the norm R, adds
 /// normal noise of standard deviation σR to each coordinate and divides by the expected number of examples. `progress`
-/// is called after each step. The doubles of the noise are those of an experiment, not of a release that must withstand attacks
-/// on floating-point noise.
+/// is called after each step. The doubles of the noise are those of an experiment, not of a release that must withstand
+/// attacks on floating-point noise.
 ///
 /// # Errors
-/// [`Error::Rejected`] for a network that normalizes batches, and if the parameters are no longer finite.
+/// [`Error::Rejected`](leakbound::Error::Rejected) for a network that normalizes batches, and if the parameters are no
+/// longer finite.
 ///
 /// # References
 /// Abadi et al. (2016), "Deep learning with differential privacy", Algorithm 1.
 pub(crate) fn train_privately(
     mut network: Box<dyn Ensemble>,
-    &PrivateLesson { images, examples, views, plan, budget }: &PrivateLesson<'_>,
+    &PrivateLesson { images, examples, views, shape, plan, budget }: &PrivateLesson<'_>,
     streams: &mut TrainingStreams,
     progress: &TrainingProgress<'_>,
 ) -> Result<Box<dyn Ensemble>> {
     if !network.statistics().is_empty() {
-        let reason = "statistics of batches have no bounded share of one image; take group normalization".into();
-        return Err(Error::Rejected { operation: "DP-SGD", reason });
+        return reject("DP-SGD", "statistics of batches have no bounded share of one image; take group normalization");
     }
     let mut state = OptimizerState::new(plan.optimizer, network.parameters());
     let mut average = plan.average.map(|decay| MovingAverage::new(&*network, decay));
@@ -75,7 +90,11 @@ pub(crate) fn train_privately(
         let mut sums: Vec<Tensor> = network.parameters().iter().map(Tensor::zeros_like).collect();
         for part in sample.chunks(at_once) {
             let (inputs, targets) = images.rows(part);
-            add_clipped(&*network, &views(&inputs, &mut streams.views), &targets, plan.clipping_norm, &mut sums);
+            let inputs = match views {
+                Some(views) => views.of(&inputs, shape, &mut streams.views),
+                None => inputs.unsqueeze(1),
+            };
+            add_clipped(&*network, &inputs, &targets, plan.clipping_norm, &mut sums);
         }
         // What the images contribute is known to anyone who scores the canaries.
         let known = streams.canaries.as_mut().map(|canaries| canaries.join(&mut sums, plan.clipping_norm));
@@ -95,7 +114,7 @@ pub(crate) fn train_privately(
         report(progress, 1)?;
     }
     let mut network = average.map_or(network, MovingAverage::into_network);
-    check_parameters(&mut *network, "DP-SGD")?;
+    check_finite(network.parameters(), "DP-SGD")?;
     Ok(network)
 }
 
@@ -128,25 +147,14 @@ mod tests {
     use crate::dp_sgd::accounting::DpSgdSteps;
     use crate::dp_sgd::plan::GradientNoise;
     use crate::network::NetworkPlan;
-    use crate::optimizer::{Optimizer, Schedule};
-    use crate::seed::{Purpose, stream};
+    use crate::optimizer::Schedule;
+    use crate::sample::{farthest, unwatched};
     use crate::training_images::one_hot;
-    use leakbound::quantity::{Delta, Epsilon, NoiseScale, Probability};
+    use leakbound::quantity::{Epsilon, Probability};
     use tch::Device;
 
-    const PLAIN: Optimizer = Optimizer::Sgd { momentum: 0.0, weight_decay: 0.0, nesterov: false };
-
     fn plan(noise: f64, average: Option<f64>) -> DpSgdPlan {
-        DpSgdPlan {
-            clipping_norm: 0.5,
-            noise: GradientNoise::Multiplier(NoiseScale::new(noise).unwrap()),
-            delta: Delta::new(1e-5).unwrap(),
-            batch: 4,
-            epochs: 1,
-            optimizer: PLAIN,
-            schedule: Schedule::Constant { rate: 2.0 },
-            average,
-        }
+        DpSgdPlan { clipping_norm: 0.5, average, ..DpSgdPlan::plain(noise, 4, 1, 2.0) }
     }
 
     fn images() -> TrainingImages {
@@ -164,15 +172,10 @@ mod tests {
         let GradientNoise::Multiplier(noise_multiplier) = plan.noise else { unreachable!("of this test") };
         let steps = DpSgdSteps { rate: Probability::new(rate).unwrap(), steps };
         let budget = DpSgdBudget { steps, noise_multiplier, epsilon: Epsilon::INFINITE };
-        let mut streams = TrainingStreams {
-            sample: stream(1, Purpose::Sample, 0, 0),
-            noise: stream(1, Purpose::GradientNoise, 0, 0),
-            views: stream(1, Purpose::Augmentation, 0, 0),
-            canaries: None,
-        };
-        let views = |images: &Tensor, _: &mut ChaCha8Rng| images.unsqueeze(1);
-        let lesson = PrivateLesson { images: &images(), examples: &examples, views: &views, plan, budget: &budget };
-        train_privately(network(), &lesson, &mut streams, &|_| std::ops::ControlFlow::Continue(()))
+        let mut streams = TrainingStreams::new(1, 0, 0);
+        let (images, examples, budget) = (&images(), &examples, &budget);
+        let lesson = PrivateLesson { images, examples, views: None, shape: [1, 2, 3], plan, budget };
+        train_privately(network(), &lesson, &mut streams, &unwatched)
     }
 
     fn flat(network: &mut dyn Ensemble) -> Tensor {
@@ -190,7 +193,7 @@ mod tests {
         add_clipped(&*start, &all.inputs.unsqueeze(1), &one_hot(&labels, 3, Device::Cpu), 0.5, &mut sums);
         let sum = Tensor::cat(&sums.iter().map(|sum| sum.flatten(0, -1)).collect::<Vec<_>>(), 0);
         let expected = flat(&mut *start) - sum * (2.0 / 4.0);
-        let error = f64::try_from((trained - expected).abs().max()).unwrap();
+        let error = farthest(&trained, &expected);
         assert!(error < 1e-5, "{error}");
     }
 

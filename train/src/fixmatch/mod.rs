@@ -7,7 +7,8 @@ mod views;
 pub use plan::{FixMatchPlan, Unlabeled};
 
 use super::augment::Augmenter;
-use super::ensemble::{Ensemble, check_parameters};
+use super::checks::unavailable;
+use super::ensemble::{Ensemble, check_finite};
 use super::groups::Trainer;
 use super::moving_average::MovingAverage;
 use super::optimizer::OptimizerState;
@@ -15,7 +16,7 @@ use super::progress::report;
 use super::seed::Purpose;
 use super::train::Passes;
 use super::training_images::{Example, TrainingImages};
-use leakbound::error::{Error, Result};
+use leakbound::error::Result;
 use loss::{PseudoLabels, loss};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -46,7 +47,8 @@ impl FixMatch<'_> {
     /// images and strongly augmented versions of the others.
     ///
     /// # Errors
-    /// Those of [`Trainer::in_groups`] and [`FixMatchPlan::check`]; [`Error::Rejected`] if training diverges.
+    /// Those of [`Trainer::in_groups`] and [`FixMatchPlan::check`]; [`Error::Rejected`](leakbound::Error::Rejected) if
+    /// training diverges.
     ///
     /// # References
     /// Sohn et al. (2020), "FixMatch: Simplifying semi-supervised learning with consistency and confidence", Algorithm 1.
@@ -66,9 +68,8 @@ impl FixMatch<'_> {
             let device = trainer.device.tensors();
             let networks = trainer.network.build(&mut weights, trainer.shape, trainer.classes, device);
             let mut networks = self.train(networks, (phase, &group), &images, &tables[group.clone()])?;
-            check_parameters(&mut *networks, "training")?;
-            ask(&mut *networks, group, &asked)
-                .map_err(|error| Error::Unavailable { operation: "answers", reason: error.to_string() })
+            check_finite(networks.parameters(), "training")?;
+            ask(&mut *networks, group, &asked).map_err(unavailable("answers"))
         })
     }
 

@@ -1,9 +1,10 @@
 //! How networks learn from few labels and many images.
 
 use crate::augment::Augmentation;
+use crate::checks::{check_counts, check_range};
 use crate::optimizer::{Optimizer, Schedule};
 use crate::train::TrainingPlan;
-use leakbound::error::{Error, Result};
+use leakbound::error::Result;
 use serde::Serialize;
 
 /// Share of half a period of the cosine that the learning rate follows.
@@ -61,22 +62,17 @@ impl FixMatchPlan {
     }
 
     /// # Errors
-    /// [`Error::Domain`] for a count of 0, and for a number out of its range; [`Error::Rejected`] for a shift that leaves
-    /// nothing of an image of this shape.
+    /// [`Error::Domain`](leakbound::Error::Domain) for a count of 0, and for a number out of its range;
+    /// [`Error::Rejected`](leakbound::Error::Rejected) for a shift that leaves nothing of an image of this shape.
     pub(crate) fn check(&self, shape: [usize; 3]) -> Result<()> {
-        let mut counts = vec![("steps", self.steps), ("images in a step", self.batch as u64)];
-        counts.extend(self.side_by_side.map(|networks| ("networks side by side", networks as u64)));
-        counts.extend(self.unlabeled.map(|unlabeled| ("unlabeled images per labeled one", unlabeled.ratio as u64)));
-        if let Some((quantity, _)) = counts.into_iter().find(|&(_, count)| count == 0) {
-            return Err(Error::Domain { quantity, value: 0.0, domain: "[1, inf)" });
-        }
-        let within = |quantity, value: f64, domain, inside: bool| {
-            if inside { Ok(()) } else { Err(Error::Domain { quantity, value, domain }) }
-        };
-        within("decay of the average", self.average, "[0, 1)", (0.0..1.0).contains(&self.average))?;
+        let mut counts = vec![("steps", usize::from(self.steps > 0)), ("images in a step", self.batch)];
+        counts.extend(self.side_by_side.map(|networks| ("networks side by side", networks)));
+        counts.extend(self.unlabeled.map(|unlabeled| ("unlabeled images per labeled one", unlabeled.ratio)));
+        check_counts(counts)?;
+        check_range("decay of the average", self.average, (0.0..1.0).contains(&self.average), "[0, 1)")?;
         if let Some(Unlabeled { confidence, weight, .. }) = self.unlabeled {
-            within("confidence", confidence, "[0, 1]", (0.0..=1.0).contains(&confidence))?;
-            within("weight of unlabeled images", weight, "[0, inf)", weight >= 0.0 && weight.is_finite())?;
+            check_range("confidence", confidence, (0.0..=1.0).contains(&confidence), "[0, 1]")?;
+            check_range("weight of unlabeled images", weight, weight >= 0.0 && weight.is_finite(), "[0, inf)")?;
         }
         self.augmentation.map_or(Ok(()), |augmentation| augmentation.check(shape))
     }

@@ -4,9 +4,7 @@ use crate::augment::Augmentation;
 use crate::context::TrainingContext;
 use crate::ensemble::logits_of_all;
 use crate::network::NetworkPlan;
-use crate::{DeviceChoice, TrainingDevice};
-use leakbound::record::{ImagePart, ImageSet, MemoryBudget, read_images};
-use std::ops::ControlFlow;
+use crate::sample::{on_sample, on_threads, rejection, unwatched};
 
 fn plan() -> FixMatchPlan {
     FixMatchPlan {
@@ -22,32 +20,27 @@ fn plan() -> FixMatchPlan {
     }
 }
 
-fn sample() -> [ImageSet; 2] {
-    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/data/fashion_sample.npz");
-    [ImagePart::Train, ImagePart::Test].map(|part| read_images(sample, part, MemoryBudget::of_machine()).unwrap().0)
-}
-
 /// Logits on the first 500 test images of networks with 40 labels each, and their accuracies.
 fn train(plan: &FixMatchPlan, network: NetworkPlan, networks: u32) -> Result<Vec<(Vec<f32>, f64)>> {
-    let [train, test] = sample();
-    let device = TrainingDevice::open(DeviceChoice::Cpu)?;
-    let progress = |_| ControlFlow::Continue(());
-    let context = TrainingContext { train: &train, test: &test, device, progress: &progress, checkpoint: None };
-    let [images, tests] = [&train, &test].map(|set| TrainingImages::of(set, 10, device.tensors()));
-    let pixels: Vec<u8> = train.pixels.iter().copied().collect();
-    let training = plan.training();
-    let fixmatch = FixMatch { trainer: context.trainer(network, &training, 3), plan, pixels: &pixels };
-    let tables: Vec<Vec<Example>> =
-        (0..networks).map(|network| (40 * network..40 * (network + 1)).map(Example::labeled).collect()).collect();
-    let labels = test.labels.to_vec();
-    fixmatch.train_and_ask(1, &images, &tables, &|| tests.inputs.shallow_clone(), &|networks, group, tests| {
-        let logits = logits_of_all(networks, tests);
-        let answer = |network: usize| {
-            let logits = logits.select(0, network as i64);
-            (numbers(&logits).unwrap(), accuracy(&logits, &labels).unwrap())
-        };
-        Ok((0..group.len()).map(answer).collect())
-    })
+    let train = |context: &TrainingContext<'_>| {
+        let [images, tests] =
+            [context.train, context.test].map(|set| TrainingImages::of(set, 10, context.device.tensors()));
+        let pixels: Vec<u8> = context.train.pixels.iter().copied().collect();
+        let training = plan.training();
+        let fixmatch = FixMatch { trainer: context.trainer(network, &training, 3), plan, pixels: &pixels };
+        let tables: Vec<Vec<Example>> =
+            (0..networks).map(|network| (40 * network..40 * (network + 1)).map(Example::labeled).collect()).collect();
+        let labels = context.test.labels.to_vec();
+        fixmatch.train_and_ask(1, &images, &tables, &|| tests.inputs.shallow_clone(), &|networks, group, tests| {
+            let logits = logits_of_all(networks, tests);
+            let answer = |network: usize| {
+                let logits = logits.select(0, network as i64);
+                (numbers(&logits).unwrap(), accuracy(&logits, &labels).unwrap())
+            };
+            Ok((0..group.len()).map(answer).collect())
+        })
+    };
+    on_sample(&unwatched, None, train)
 }
 
 /// With τ = 1 and floats that never reach it, what remains is the supervised part, with the same images and the same
@@ -71,16 +64,13 @@ fn networks_learn_from_forty_labels() {
     // Ten classes: a network that learned nothing has 10 %.
     assert!(accuracies.iter().all(|&accuracy| accuracy > 0.35), "{accuracies:?}");
     // Groups on other threads, with other networks in them, train the same networks.
-    let again = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-    assert!(again.install(|| train(&plan(), NetworkPlan::Cnn { filters: 6 }, 2)).unwrap() == found);
+    assert!(on_threads(1, || train(&plan(), NetworkPlan::Cnn { filters: 6 }, 2)).unwrap() == found);
 }
 
 #[test]
 fn impossible_plans_are_rejected() {
     let message = |change: &dyn Fn(&mut FixMatchPlan)| {
-        let mut plan = plan();
-        change(&mut plan);
-        train(&plan, NetworkPlan::Mlp { hidden: 4 }, 1).unwrap_err().to_string()
+        rejection(plan(), change, |plan| train(plan, NetworkPlan::Mlp { hidden: 4 }, 1))
     };
     let part = |ratio, confidence, weight| Some(Unlabeled { ratio, confidence, weight });
     assert_eq!(message(&|plan| plan.steps = 0), "steps = 0 is not in [1, inf)");

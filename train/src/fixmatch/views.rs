@@ -5,7 +5,7 @@ use crate::groups::Trainer;
 use crate::rand_augment::RandAugment;
 use crate::seed::Purpose;
 use crate::train::Passes;
-use crate::training_images::{Example, TrainingImages};
+use crate::training_images::{Example, TrainingImages, rows_of};
 use std::ops::Range;
 use tch::{Device, Tensor};
 
@@ -50,8 +50,7 @@ impl<'a> UnlabeledViews<'a> {
             passes.extend(&mut batch, self.batch);
         }
         let numbers: Vec<u32> = batch.iter().map(|example| example.image).collect();
-        let rows: Vec<i64> = numbers.iter().map(|&image| image.into()).collect();
-        let inputs = images.inputs.index_select(0, &Tensor::from_slice(&rows).to_device(self.device));
+        let inputs = rows_of(&images.inputs, numbers.iter().copied());
         let weak = match &mut self.weak {
             Some(weak) => weak.vary(&inputs, self.batch),
             None => inputs,

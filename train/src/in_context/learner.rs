@@ -6,25 +6,24 @@ use super::prompt::{Batch, Prompt};
 use super::transformer::Transformer;
 use crate::adam::{Adam, AdamConstants, AdamMemory};
 use crate::answers::numbers;
+use crate::block::sum_of_parts;
 use crate::checkpoint::TrainingCheckpoint;
+use crate::checks::unavailable;
 use crate::context::TrainingContext;
 use crate::ensemble::check_finite;
 use crate::guard::guarded;
 use crate::progress::report;
 use crate::seed::{Purpose, stream};
 use crate::training_images::TrainingImages;
-use leakbound::error::{Error, Result};
-use rayon::prelude::*;
+use leakbound::error::Result;
 use serde::{Deserialize, Serialize};
 use tch::{Kind, Tensor};
 
-/// Kingma and Ba (2015).
-const ADAM: AdamConstants = AdamConstants { beta1: 0.9, beta2: 0.999, epsilon: 1e-8 };
 /// Phase of the training in a checkpoint.
 const PHASE: u64 = 1;
 /// A training is saved after each of so many parts.
 const SAVED: u64 = 10;
-/// Parts of a batch on a CPU, each on one thread: sums have one order on any number of threads.
+/// Parts of a batch on a CPU.
 const PARTS: usize = 2;
 /// Tokens of a pass that answers.
 const TOKENS: usize = 1 << 12;
@@ -55,8 +54,8 @@ struct Learner<'a> {
 /// steps, with what Adam remembers.
 ///
 /// # Errors
-/// Those of the plan, [`Error::Rejected`] if training diverges, [`Error::Unavailable`] if libtorch fails; those of the
-/// checkpoint.
+/// Those of the plan, [`Error::Rejected`](leakbound::Error::Rejected) if training diverges,
+/// [`Error::Unavailable`](leakbound::Error::Unavailable) if libtorch fails; those of the checkpoint.
 pub(crate) fn learn_in_context(context: &TrainingContext<'_>, plan: &InContextPlan) -> Result<Transformer> {
     plan.check()?;
     guarded("training", || {
@@ -70,7 +69,7 @@ pub(crate) fn learn_in_context(context: &TrainingContext<'_>, plan: &InContextPl
             learner.step()?;
             report(context.progress, 1)?;
             if learner.step.is_multiple_of(part) || learner.step == plan.steps {
-                check_finite(learner.transformer.parameters(), "training")?;
+                check_finite(&learner.transformer.stack.parameters, "training")?;
                 if let Some(checkpoint) = context.checkpoint {
                     checkpoint.keep_alone(PHASE, &(0..1), &[learner.saved()?])?;
                 }
@@ -86,9 +85,9 @@ impl<'a> Learner<'a> {
         let images = TrainingImages::of(context.train, classes, device).inputs;
         let pixels = context.train.shape().iter().product();
         let weights = stream(plan.seed, Purpose::Weights, PHASE, 0);
-        let mut transformer = Transformer::new(plan, pixels, classes, weights, device);
+        let transformer = Transformer::new(plan, pixels, classes, weights, device);
         let library = Library::new(&context.train.labels.to_vec(), classes);
-        let adam = Adam::new(ADAM, transformer.parameters());
+        let adam = Adam::new(AdamConstants::PAPER, &transformer.stack.parameters);
         Ok(Self { plan, context, images, library, transformer, adam, step: 0 })
     }
 
@@ -97,25 +96,25 @@ impl<'a> Learner<'a> {
         let Some(saved) = checkpoint.answers::<Saved>(PHASE, &(0..1))?.and_then(|mut saved| saved.pop()) else {
             return Ok(());
         };
-        let parameters = self.transformer.parameters();
+        let parameters = &mut self.transformer.stack.parameters;
         for (parameter, numbers) in parameters.iter_mut().zip(&saved.parameters) {
             parameter.copy_(&Tensor::from_slice(numbers).view_as(parameter));
         }
-        self.adam = Adam::resumed(ADAM, parameters, &saved.adam);
+        self.adam = Adam::resumed(AdamConstants::PAPER, parameters, &saved.adam);
         self.step = saved.step;
         Ok(())
     }
 
-    fn saved(&mut self) -> Result<Saved> {
-        let adam = self.adam.memory().map_err(|error| unreadable(&error))?;
-        let parameters = self.transformer.parameters().iter().map(numbers).collect::<Result<_>>()?;
+    fn saved(&self) -> Result<Saved> {
+        let adam = self.adam.memory().map_err(unavailable("answers"))?;
+        let parameters = self.transformer.stack.parameters.iter().map(numbers).collect::<Result<_>>()?;
         Ok(Saved { step: self.step, parameters, adam })
     }
 
     fn step(&mut self) -> Result<()> {
         let gradients = self.gradients()?;
         let rate = self.plan.schedule.rate(self.step, self.plan.steps);
-        self.adam.step(self.transformer.parameters(), &gradients, rate);
+        self.adam.step(&mut self.transformer.stack.parameters, &gradients, rate);
         self.step += 1;
         Ok(())
     }
@@ -132,16 +131,12 @@ impl<'a> Learner<'a> {
             let part = batch.part(first..(first + prompts).min(batch.prompts));
             let queries = first * batch.queries..(first + part.prompts) * batch.queries;
             let answers = Tensor::from_slice(&answers[queries]).to_device(images.device());
-            guarded("training", || {
-                Ok(transformer.gradients(&images, &part, &|logits| {
-                    let likely = logits.log_softmax(-1, Kind::Float).gather(1, &answers.unsqueeze(1), false);
-                    -likely.sum(Kind::Float) / all
-                }))
+            transformer.gradients(&images, &part, &|logits| {
+                let likely = logits.log_softmax(-1, Kind::Float).gather(1, &answers.unsqueeze(1), false);
+                -likely.sum(Kind::Float) / all
             })
         };
-        let parts: Vec<Vec<Tensor>> = work.into_par_iter().map(of_part).collect::<Result<_>>()?;
-        let sum = parts.into_iter().reduce(|sum, part| sum.iter().zip(&part).map(|(a, b)| a + b).collect());
-        Ok(sum.unwrap_or_default())
+        sum_of_parts(work, of_part)
     }
 }
 
@@ -149,7 +144,7 @@ impl<'a> Learner<'a> {
 /// equally many for all prompts, which have equally many examples.
 ///
 /// # Errors
-/// [`Error::Unavailable`] if libtorch fails.
+/// [`Error::Unavailable`](leakbound::Error::Unavailable) if libtorch fails.
 pub(crate) fn answers(
     transformer: &Transformer,
     images: &Tensor,
@@ -167,10 +162,10 @@ pub(crate) fn answers(
                 let of_pass = first..(first + QUERIES).min(queries);
                 let mut batch = Batch::new(examples, of_pass.len());
                 for (prompt, asked) in prompts.iter().zip(asked) {
-                    batch.push(prompt, &asked[of_pass.clone()], transformer.classes());
+                    batch.push(prompt, &asked[of_pass.clone()], transformer.classes);
                 }
                 let classes = tch::no_grad(|| transformer.logits(images, &batch)).argmax(-1, false);
-                let classes: Vec<i64> = classes.try_into().map_err(|error| unreadable(&error))?;
+                let classes: Vec<i64> = classes.try_into().map_err(unavailable("answers"))?;
                 for (row, classes) in rows.iter_mut().zip(classes.chunks(of_pass.len())) {
                     row.extend(classes.iter().map(|&class| class as u8));
                 }
@@ -179,8 +174,4 @@ pub(crate) fn answers(
         }
         Ok(answered)
     })
-}
-
-fn unreadable(error: &tch::TchError) -> Error {
-    Error::Unavailable { operation: "answers", reason: error.to_string() }
 }

@@ -128,21 +128,6 @@ mod tests {
     use tch::{Device, Tensor};
 
     const CLASSES: usize = 5;
-    const STEPS: u64 = 60;
-
-    fn plan() -> InContextPlan {
-        InContextPlan {
-            width: 8,
-            depth: 1,
-            heads: 1,
-            context: 6,
-            steps: STEPS,
-            batch: 32,
-            schedule: InContextPlan::schedule(1e-3),
-            lessons: LessonShares { permuted: 0.4, exchanged: 0.1, instructed: 0.2 },
-            seed: 1,
-        }
-    }
 
     fn numbers(tensor: &Tensor) -> Vec<i64> {
         tensor.try_into().unwrap()
@@ -154,8 +139,9 @@ mod tests {
         let labels: Vec<u8> = (0..200).map(|image| (image * 7 % CLASSES) as u8).collect();
         let library = Library::new(&labels, CLASSES);
         let (mut prompts, mut instructed, mut renamed, mut shown) = (0, 0, 0, 0);
-        for step in 0..STEPS {
-            let (batch, answers) = lessons(&plan(), &library, step);
+        let plan = InContextPlan::small();
+        for step in 0..plan.steps {
+            let (batch, answers) = lessons(&plan, &library, step);
             let rows = batch.rows(Device::Cpu);
             let [instructions, images, names, queries] =
                 [&rows.instructions, &rows.example_images, &rows.example_labels, &rows.query_images].map(numbers);
@@ -180,7 +166,7 @@ mod tests {
                     }
                 }
             }
-            let again = lessons(&plan(), &library, step);
+            let again = lessons(&plan, &library, step);
             assert_eq!((batch, answers), again);
         }
         println!("{prompts} prompts, {instructed} instructed, {renamed} renamed, {shown} queries of a shown class");

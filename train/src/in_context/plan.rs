@@ -1,7 +1,8 @@
 //! What a transformer that learns in context is, and what it is trained on.
 
+use crate::checks::{check_counts, check_range, reject};
 use crate::optimizer::Schedule;
-use leakbound::error::{Error, Result};
+use leakbound::error::Result;
 use serde::Serialize;
 use std::fmt;
 
@@ -53,9 +54,26 @@ impl InContextPlan {
         Schedule::WarmUp { share: 0.05, then: Box::new(Schedule::Cosine { rate }) }
     }
 
+    /// What tests begin with.
+    #[cfg(test)]
+    pub(crate) fn small() -> Self {
+        Self {
+            width: 8,
+            depth: 1,
+            heads: 1,
+            context: 6,
+            steps: 60,
+            batch: 32,
+            schedule: Self::schedule(1e-3),
+            lessons: LessonShares { permuted: 0.4, exchanged: 0.1, instructed: 0.2 },
+            seed: 1,
+        }
+    }
+
     /// # Errors
-    /// [`Error::Domain`] for a count of 0 or a share outside [0, 1], [`Error::Rejected`] for shares above 1 together and
-    /// a width that heads do not divide.
+    /// [`Error::Domain`](leakbound::Error::Domain) for a count of 0 or a share outside [0, 1],
+    /// [`Error::Rejected`](leakbound::Error::Rejected) for shares above 1 together and a width that heads do not
+    /// divide.
     pub(crate) fn check(&self) -> Result<()> {
         let counts = [
             ("width", self.width),
@@ -65,19 +83,17 @@ impl InContextPlan {
             ("prompts in a step", self.batch),
             ("steps", usize::from(self.steps > 0)),
         ];
-        if let Some((quantity, _)) = counts.into_iter().find(|&(_, count)| count == 0) {
-            return Err(Error::Domain { quantity, value: 0.0, domain: "[1, inf)" });
-        }
+        check_counts(counts)?;
         let LessonShares { permuted, exchanged, instructed } = self.lessons;
         let shares = [
             ("share of permuted prompts", permuted),
             ("share of exchanged prompts", exchanged),
             ("share of instructed prompts", instructed),
         ];
-        if let Some((quantity, value)) = shares.into_iter().find(|(_, share)| !(0.0..=1.0).contains(share)) {
-            return Err(Error::Domain { quantity, value, domain: "[0, 1]" });
+        for (quantity, share) in shares {
+            check_range(quantity, share, (0.0..=1.0).contains(&share), "[0, 1]")?;
         }
-        let rejected = |reason| Err(Error::Rejected { operation: "transformer", reason });
+        let rejected = |reason: String| reject("transformer", reason);
         if permuted + exchanged + instructed > 1.0 {
             let shares = format!("{permuted} permuted, {exchanged} exchanged, {instructed} instructed");
             return rejected(format!("shares of prompts are more than 1 together: {shares}"));

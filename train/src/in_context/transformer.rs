@@ -6,84 +6,58 @@
 use super::plan::InContextPlan;
 use super::prompt::Batch;
 use crate::attention::prompt_mask;
-use crate::block::{OF_BLOCK, block, initial_block, initial_normalization, linear, normalized};
-use crate::initial::Initial;
+use crate::block::{Stack, leaf};
 use crate::layers::dense;
 use rand_chacha::ChaCha8Rng;
 use tch::{Device, Tensor};
 
 /// Units in which an image is embedded, for each number of a token.
 const IMAGE_EXPANSION: usize = 2;
-/// Tensors before the first block.
-const BEFORE_BLOCKS: usize = 7;
 
-/// A transformer with its parameters: of the embeddings of images (W₁, b₁, W₂, b₂), labels, instructions and
-/// positions; of each block; of the last normalization and of the classes.
+/// A transformer whose parameters begin with those of the embeddings of images (W₁, b₁, W₂, b₂), labels, instructions
+/// and positions.
 pub(crate) struct Transformer {
-    parameters: Vec<Tensor>,
-    depth: usize,
-    heads: i64,
-    classes: usize,
+    pub stack: Stack,
+    /// C.
+    pub classes: usize,
 }
 
 impl Transformer {
     /// Of images of so many pixels.
     pub fn new(plan: &InContextPlan, pixels: usize, classes: usize, stream: ChaCha8Rng, device: Device) -> Self {
-        let (width, mut streams) = (plan.width, [stream]);
-        let mut initial = Initial::new(&mut streams, device);
-        initial.dense(pixels, IMAGE_EXPANSION * width);
-        initial.dense(IMAGE_EXPANSION * width, width);
-        for rows in [classes + 1, classes + 1, plan.context + 2] {
-            initial.embeddings(rows, width);
-        }
-        for _ in 0..plan.depth {
-            initial_block(&mut initial, width);
-        }
-        initial_normalization(&mut initial, width);
-        initial.dense(width, classes);
-        Self { parameters: initial.finish(), depth: plan.depth, heads: plan.heads as i64, classes }
-    }
-
-    pub fn parameters(&mut self) -> &mut Vec<Tensor> {
-        &mut self.parameters
+        let width = plan.width;
+        let stack = Stack::new((width, plan.depth, plan.heads), classes, (stream, device), |initial| {
+            initial.dense(pixels, IMAGE_EXPANSION * width);
+            initial.dense(IMAGE_EXPANSION * width, width);
+            for rows in [classes + 1, classes + 1, plan.context + 2] {
+                initial.embeddings(rows, width);
+            }
+        });
+        Self { stack, classes }
     }
 
     /// The same values as parameters of their own, which gradients are taken of.
     pub fn leaves(&self) -> Self {
-        let leaf = |parameter: &Tensor| parameter.detach().set_requires_grad(true);
-        Self { parameters: self.parameters.iter().map(leaf).collect(), ..*self }
+        Self { stack: self.stack.mapped(leaf), ..*self }
     }
 
     /// Gradients of `loss`, a function of the logits, with respect to the [`leaves`](Self::leaves) that these are.
     pub fn gradients(&self, images: &Tensor, batch: &Batch, loss: &dyn Fn(&Tensor) -> Tensor) -> Vec<Tensor> {
-        let loss = loss(&self.logits(images, batch));
-        Tensor::run_backward(&[&loss], &self.parameters.iter().collect::<Vec<_>>(), false, false)
-    }
-
-    /// C.
-    pub fn classes(&self) -> usize {
-        self.classes
-    }
-
-    fn layers<const N: usize>(&self, first: usize) -> [&Tensor; N] {
-        std::array::from_fn(|index| &self.parameters[first + index])
+        self.stack.gradients(&loss(&self.logits(images, batch)))
     }
 
     /// Logits [B · m, C] of the queries of a batch, whose images are rows of `images` [N, F].
     pub fn logits(&self, images: &Tensor, batch: &Batch) -> Tensor {
-        let (mut tokens, context) = (self.tokens(images, batch), batch.examples as i64 + 1);
-        let mask = prompt_mask(batch.examples + 1, batch.queries, images.device());
-        for number in 0..self.depth {
-            tokens = block(&tokens, self.layers(BEFORE_BLOCKS + number * OF_BLOCK), self.heads, &mask);
-        }
-        let [scale, shift, weights, biases] = self.layers(BEFORE_BLOCKS + self.depth * OF_BLOCK);
-        let queries = tokens.narrow(1, context, batch.queries as i64);
-        linear(&normalized(&queries, [scale, shift]), weights, biases).reshape([-1, self.classes as i64])
+        let context = batch.examples + 1;
+        let mask = prompt_mask(context, batch.queries, images.device());
+        let tokens = self.stack.through(self.tokens(images, batch), &mask);
+        let queries = tokens.narrow(1, context as i64, batch.queries as i64);
+        self.stack.logits(&queries).reshape([-1, self.classes as i64])
     }
 
     /// Tokens [B, 1 + n + m, W].
     fn tokens(&self, images: &Tensor, batch: &Batch) -> Tensor {
-        let [w1, b1, w2, b2, labels, instructions, positions] = self.layers(0);
+        let [w1, b1, w2, b2, labels, instructions, positions] = self.stack.layers(0);
         let rows = batch.rows(images.device());
         let (prompts, examples, queries) = (batch.prompts as i64, batch.examples as i64, batch.queries as i64);
         let row = |table: &Tensor, rows: &Tensor| table.select(0, 0).index_select(0, rows);
@@ -106,23 +80,13 @@ impl Transformer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::in_context::plan::LessonShares;
+    use crate::block::block;
     use crate::in_context::prompt::{Instruction, Labeled, Prompt};
     use crate::seed::{Purpose, stream};
     use tch::Kind;
 
     fn small() -> Transformer {
-        let plan = InContextPlan {
-            width: 8,
-            depth: 2,
-            heads: 2,
-            context: 3,
-            steps: 1,
-            batch: 1,
-            schedule: InContextPlan::schedule(1e-3),
-            lessons: LessonShares { permuted: 0.4, exchanged: 0.2, instructed: 0.1 },
-            seed: 1,
-        };
+        let plan = InContextPlan { depth: 2, heads: 2, context: 3, ..InContextPlan::small() };
         Transformer::new(&plan, 6, 4, stream(1, Purpose::Weights, 0, 0), Device::Cpu)
     }
 
@@ -135,17 +99,14 @@ mod tests {
     #[test]
     fn the_gradient_of_a_block_is_its_slope() {
         let transformer = small();
-        let parameters: Vec<Tensor> = (0..OF_BLOCK)
-            .map(|index| transformer.parameters[BEFORE_BLOCKS + index].to_kind(Kind::Double))
-            .map(|parameter| &parameter + wave(&parameter.size(), 0.3) * 0.2)
-            .collect();
+        let parameters = transformer.stack.block(0).map(|parameter| parameter.to_kind(Kind::Double));
+        let parameters = parameters.map(|parameter| &parameter + wave(&parameter.size(), 0.3) * 0.2);
         let (tokens, mask) = (wave(&[2, 5, 8], 0.0), prompt_mask(3, 2, Device::Cpu).to_kind(Kind::Double));
         let weights = wave(&[2, 5, 8], 1.9);
         let loss = |parameters: &[Tensor]| {
             (block(&tokens, std::array::from_fn(|index| &parameters[index]), 2, &mask) * &weights).sum(Kind::Double)
         };
-        let leaves: Vec<Tensor> =
-            parameters.iter().map(|parameter| parameter.detach().set_requires_grad(true)).collect();
+        let leaves: Vec<Tensor> = parameters.iter().map(leaf).collect();
         let gradients = Tensor::run_backward(&[&loss(&leaves)], &leaves.iter().collect::<Vec<_>>(), false, false);
         for (index, gradient) in gradients.iter().enumerate() {
             let direction = wave(&gradient.size(), 0.8);

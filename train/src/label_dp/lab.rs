@@ -8,7 +8,7 @@ use crate::groups::Trainer;
 use crate::guard::guarded;
 use crate::loss::Loss;
 use crate::mislabeled::MislabeledImages;
-use crate::training_images::{Example, TrainingImages};
+use crate::training_images::{Example, TrainingImages, rows_of};
 use leakbound::error::Result;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -135,8 +135,7 @@ fn logits_of_canaries(
     canaries: &[MislabeledImages],
     images: &Tensor,
 ) -> std::result::Result<Vec<Vec<f32>>, TchError> {
-    let rows: Vec<i64> = canaries.iter().flat_map(|model| model.images.iter().map(|&image| image.into())).collect();
-    let rows = Tensor::from_slice(&rows).to_device(images.device());
-    let own = images.index_select(0, &rows).view([networks.networks(), rows.size()[0] / networks.networks(), -1]);
-    logits_of_each(networks, &own).flatten(1, -1).try_into()
+    let own = rows_of(images, canaries.iter().flat_map(|model| model.images.iter().copied()));
+    let each = own.size()[0] / networks.networks();
+    logits_of_each(networks, &own.view([networks.networks(), each, -1])).flatten(1, -1).try_into()
 }

@@ -1,6 +1,7 @@
 //! Which networks are trained on private labels.
 
 use super::mechanism::LabelMechanism;
+use crate::checks::check_counts;
 use crate::context::TrainingContext;
 use crate::network::NetworkPlan;
 use crate::train::TrainingPlan;
@@ -34,11 +35,7 @@ impl LabelDpPlan {
 
     pub(super) fn check(&self, context: &TrainingContext<'_>) -> Result<()> {
         let (images, classes) = (context.train.len(), context.classes());
-        for (quantity, count) in [("models", self.models), ("canaries", self.canaries)] {
-            if count == 0 {
-                return Err(Error::Domain { quantity, value: 0.0, domain: "[1, inf)" });
-            }
-        }
+        check_counts([("models", self.models), ("canaries", self.canaries)])?;
         self.network.check()?;
         self.training.check(images)?;
         self.mechanism.check()?;

@@ -28,6 +28,7 @@ impl Loss for PosteriorLoss {
 mod tests {
     use super::*;
     use crate::network::NetworkPlan;
+    use crate::sample::farthest;
     use crate::seed::{Purpose, stream};
     use leakbound::label_dp::{alibi_log_likelihood, alibi_posterior};
     use leakbound::quantity::NoiseScale;
@@ -53,7 +54,7 @@ mod tests {
         let posteriors: Vec<f32> = posteriors.map(|probability| probability as f32).collect();
         let expected = network.gradients(&images, &Tensor::from_slice(&posteriors).view([1, 2, 3]));
         for (found, expected) in found.iter().zip(&expected) {
-            let error = f64::try_from((found - expected).abs().max()).unwrap();
+            let error = farthest(found, expected);
             assert!(error < 1e-6, "{error}");
         }
     }

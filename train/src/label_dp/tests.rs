@@ -1,9 +1,9 @@
 use super::*;
 use crate::progress::TrainingProgress;
-use crate::{DeviceChoice, NetworkPlan, Optimizer, Schedule, TrainingCheckpoint, TrainingDevice, TrainingPlan};
+use crate::sample::{on_sample, on_threads, rejection, train_on_sample, unwatched};
+use crate::{NetworkPlan, Optimizer, Schedule, TrainingCheckpoint, TrainingPlan};
 use leakbound::label_dp::LabelCanaries;
 use leakbound::quantity::{Delta, Epsilon, NoiseScale};
-use leakbound::record::{ImagePart, MemoryBudget, read_images};
 use std::ops::ControlFlow;
 
 fn plan(mechanism: LabelMechanism) -> LabelDpPlan {
@@ -29,27 +29,15 @@ fn all(epsilon: f64) -> Vec<LabelMechanism> {
     ]
 }
 
-fn train(
-    plan: &LabelDpPlan,
-    progress: &TrainingProgress<'_>,
-    checkpoint: Option<&TrainingCheckpoint>,
-) -> Result<LabelDpModels> {
-    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/data/fashion_sample.npz");
-    let [(train, _), (test, _)] =
-        [ImagePart::Train, ImagePart::Test].map(|part| read_images(sample, part, MemoryBudget::of_machine()).unwrap());
-    let device = TrainingDevice::open(DeviceChoice::Cpu)?;
-    train_label_dp(&TrainingContext { train: &train, test: &test, device, progress, checkpoint }, plan)
-}
-
-fn unwatched(_: u64) -> ControlFlow<()> {
-    ControlFlow::Continue(())
+fn train(plan: &LabelDpPlan) -> Result<LabelDpModels> {
+    train_on_sample(train_label_dp, plan)
 }
 
 /// Images tell more than private labels: room for other processors.
 #[test]
 fn networks_learn_from_private_labels() {
     for mechanism in all(3.0) {
-        let models = train(&plan(mechanism.clone()), &unwatched, None).unwrap();
+        let models = train(&plan(mechanism.clone())).unwrap();
         let [accuracy, of_labels] =
             [&models.test_accuracy, &models.private_label_accuracy].map(|accuracy| accuracy.mean().unwrap());
         println!("{mechanism:?}: {accuracy} from labels of which {of_labels} are right");
@@ -69,7 +57,7 @@ fn networks_learn_from_private_labels() {
 /// alarms: 6e-7). A prior keeps more.
 #[test]
 fn a_prior_keeps_more_labels() {
-    let kept = |mechanism| train(&plan(mechanism), &unwatched, None).unwrap().private_label_accuracy;
+    let kept = |mechanism| train(&plan(mechanism)).unwrap().private_label_accuracy;
     let (epsilon, share) = (Epsilon::new(3.0).unwrap(), 3f64.exp() / (3f64.exp() + 9.0));
     let plain = kept(LabelMechanism::RandomizedResponse(epsilon));
     let staged = kept(LabelMechanism::MultiStage { epsilon, shares: vec![0.3, 0.3, 0.4] });
@@ -87,14 +75,16 @@ fn a_training_goes_on_where_it_was_stopped() {
     for (number, mechanism) in all(2.0).into_iter().enumerate() {
         let mut plan = LabelDpPlan { models: 3, canaries: 20, ..plan(mechanism) };
         plan.training.side_by_side = Some(1);
-        let whole = train(&plan, &unwatched, None).unwrap();
+        let whole = train(&plan).unwrap();
         let path = folder.path().join(format!("{number}.checkpoint"));
         let open = |resume| TrainingCheckpoint::open(&path, resume, "label-dp", "cpu", &[], &plan).unwrap();
-        let stopped = train(&plan, &|_| ControlFlow::Break(()), Some(&open(false)));
-        assert!(stopped.is_err());
+        let goes_on = |progress: &TrainingProgress<'_>, checkpoint: &TrainingCheckpoint| {
+            on_sample(progress, Some(checkpoint), |context| train_label_dp(context, &plan))
+        };
+        assert!(goes_on(&|_| ControlFlow::Break(()), &open(false)).is_err());
         let checkpoint = open(true);
         assert!(checkpoint.networks() > 0);
-        assert_eq!(train(&plan, &unwatched, Some(&checkpoint)).unwrap(), whole);
+        assert_eq!(goes_on(&unwatched, &checkpoint).unwrap(), whole);
     }
 }
 
@@ -102,19 +92,14 @@ fn a_training_goes_on_where_it_was_stopped() {
 #[test]
 fn one_thread_gives_the_same() {
     let plan = plan(LabelMechanism::MultiStage { epsilon: Epsilon::new(2.0).unwrap(), shares: vec![0.4, 0.6] });
-    let on = |threads| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| train(&plan, &unwatched, None).unwrap())
-    };
+    let on = |threads| on_threads(threads, || train(&plan).unwrap());
     assert_eq!(on(1), on(2));
 }
 
 #[test]
 fn what_cannot_be_trained_is_rejected() {
     let message = |change: &dyn Fn(&mut LabelDpPlan)| {
-        let mut plan = plan(LabelMechanism::alibi(Epsilon::new(4.0).unwrap()).unwrap());
-        change(&mut plan);
-        train(&plan, &unwatched, None).unwrap_err().to_string()
+        rejection(plan(LabelMechanism::alibi(Epsilon::new(4.0).unwrap()).unwrap()), change, train)
     };
     assert_eq!(message(&|plan| plan.canaries = 0), "canaries = 0 is not in [1, inf)");
     assert_eq!(message(&|plan| plan.models = 0), "models = 0 is not in [1, inf)");
@@ -127,5 +112,5 @@ fn what_cannot_be_trained_is_rejected() {
     assert_eq!(none, "label privacy: stage 1 has a share of 0.00001 of 2000 images: none");
     // Of the smallest noise the posterior is the label itself.
     let tiny = plan(LabelMechanism::Agibi(NoiseScale::new(1e-20).unwrap()));
-    assert!(train(&tiny, &unwatched, None).unwrap().test_accuracy.iter().all(|accuracy| *accuracy > 0.6));
+    assert!(train(&tiny).unwrap().test_accuracy.iter().all(|accuracy| *accuracy > 0.6));
 }

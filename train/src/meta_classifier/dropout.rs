@@ -1,28 +1,43 @@
 //! Units that are dropped while a network learns.
 
+use crate::layers::BatchPass;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
+use std::cell::RefCell;
 use tch::Tensor;
 
 /// Drops each number with some probability, and divides those that stay by the probability to stay.
 #[derive(Debug, Clone)]
 pub(super) struct Dropout {
-    pub probability: f64,
-    pub stream: ChaCha8Rng,
+    probability: f64,
+    /// Every pass draws anew.
+    stream: RefCell<ChaCha8Rng>,
 }
 
 impl Dropout {
+    pub fn new(probability: f64, stream: ChaCha8Rng) -> Self {
+        Self { probability, stream: stream.into() }
+    }
+
+    /// What is left of these numbers where the pass is one that networks learn in; in any other, all of them.
+    pub fn in_pass(&self, pass: &BatchPass<'_>, numbers: Tensor) -> Tensor {
+        match pass {
+            BatchPass::Learning => self.of(&numbers),
+            BatchPass::Answering | BatchPass::Measuring(_) => numbers,
+        }
+    }
+
     /// What is left of these numbers in a step.
     ///
     /// # References
     /// Srivastava et al. (2014), "Dropout: A simple way to prevent neural networks from overfitting".
-    pub fn of(&mut self, numbers: &Tensor) -> Tensor {
+    fn of(&self, numbers: &Tensor) -> Tensor {
         if self.probability == 0.0 {
             return numbers.shallow_clone();
         }
-        let stays = (1.0 - self.probability) as f32;
+        let (stays, mut stream) = ((1.0 - self.probability) as f32, self.stream.borrow_mut());
         let factors: Vec<f32> =
-            (0..numbers.numel()).map(|_| if self.stream.random::<f32>() < stays { 1.0 / stays } else { 0.0 }).collect();
+            (0..numbers.numel()).map(|_| if stream.random::<f32>() < stays { 1.0 / stays } else { 0.0 }).collect();
         numbers * Tensor::from_slice(&factors).view(numbers.size().as_slice()).to_device(numbers.device())
     }
 }
@@ -36,7 +51,7 @@ mod tests {
     /// 10,000 numbers stay with probability ¾; five standard deviations, false alarms in 6e-7 of seeds.
     #[test]
     fn a_share_is_dropped_and_the_mean_stays() {
-        let mut dropout = Dropout { probability: 0.25, stream: stream(2, Purpose::Dropout, 0, 0) };
+        let dropout = Dropout::new(0.25, stream(2, Purpose::Dropout, 0, 0));
         let ones = Tensor::ones([100, 100], (Kind::Float, Device::Cpu));
         let mean = f64::try_from(dropout.of(&ones).mean(Kind::Double)).unwrap();
         println!("mean {mean}");

@@ -2,30 +2,29 @@
 
 use super::dropout::Dropout;
 use super::plan::FlatPlan;
-use crate::ensemble::Ensemble;
+use crate::architecture::{Architecture, Networks};
 use crate::initial::Initial;
-use crate::layers::dense;
+use crate::layers::{BatchPass, dense};
 use leakbound::error::{Error, Result};
 use rand_chacha::ChaCha8Rng;
 use tch::{Device, Tensor};
 
-/// One network of [`FlatPlan`].
-pub(super) struct FlatClassifier {
+/// A network of [`FlatPlan`]. Parameters are weights and biases of the convolutions, then of the dense layers.
+#[derive(Clone)]
+pub(super) struct Flat {
     plan: FlatPlan,
     dropout: Dropout,
-    /// Weights and biases of the convolutions, then of the dense layers.
-    parameters: Vec<Tensor>,
 }
 
-impl FlatClassifier {
-    /// A network for vectors of `inputs` weights.
-    pub fn new(
+impl Flat {
+    /// One for vectors of `inputs` weights.
+    pub fn network(
         plan: FlatPlan,
         (inputs, values): (usize, usize),
         stream: ChaCha8Rng,
         dropout: Dropout,
         device: Device,
-    ) -> Self {
+    ) -> Networks<Self> {
         let mut streams = [stream];
         let mut initial = Initial::new(&mut streams, device);
         let mut below = 1;
@@ -43,12 +42,14 @@ impl FlatClassifier {
             below = plan.units;
         }
         initial.dense(below, values);
-        Self { plan, dropout, parameters: initial.finish() }
+        initial.finish(Self { plan, dropout }, Vec::new())
     }
+}
 
-    fn forward(&self, inputs: &Tensor, drop: &mut dyn FnMut(Tensor) -> Tensor) -> Tensor {
-        let plan = self.plan;
-        let (convolutions, layers) = self.parameters.split_at(2 * plan.blocks * plan.convolutions);
+impl Architecture for Flat {
+    fn forward(networks: &Networks<Self>, inputs: &Tensor, pass: &mut BatchPass<'_>) -> Tensor {
+        let Self { plan, dropout } = &networks.architecture;
+        let (convolutions, layers) = networks.parameters.split_at(2 * plan.blocks * plan.convolutions);
         let (batch, pooling) = (inputs.size()[1], plan.pooling as i64);
         let mut vectors = inputs.view([batch, 1, -1]);
         for block in convolutions.chunks_exact(2 * plan.convolutions) {
@@ -61,7 +62,7 @@ impl FlatClassifier {
         let mut units = vectors.reshape([1, batch, -1]);
         let (last, hidden) = (&layers[layers.len() - 2..], &layers[..layers.len() - 2]);
         for layer in hidden.chunks_exact(2) {
-            units = drop(dense(&units, &layer[0], &layer[1]).relu());
+            units = dropout.in_pass(pass, dense(&units, &layer[0], &layer[1]).relu());
         }
         dense(&units, &last[0], &last[1])
     }
@@ -90,30 +91,4 @@ pub(super) fn check(plan: FlatPlan, inputs: usize) -> Result<()> {
         return rejected(format!("{} blocks of {} filters and more", plan.blocks, plan.filters));
     }
     Ok(())
-}
-
-impl Ensemble for FlatClassifier {
-    fn networks(&self) -> i64 {
-        1
-    }
-
-    fn parameters(&mut self) -> &mut [Tensor] {
-        &mut self.parameters
-    }
-
-    fn mapped(&self, change: &dyn Fn(&Tensor) -> Tensor) -> Box<dyn Ensemble> {
-        let parameters = self.parameters.iter().map(change).collect();
-        Box::new(Self { plan: self.plan, dropout: self.dropout.clone(), parameters })
-    }
-
-    fn logits(&self, inputs: &Tensor) -> Tensor {
-        self.forward(inputs, &mut |units| units)
-    }
-
-    fn learning_logits(&mut self, inputs: &Tensor) -> Tensor {
-        let mut dropout = self.dropout.clone();
-        let logits = self.forward(inputs, &mut |units| dropout.of(&units));
-        self.dropout = dropout;
-        logits
-    }
 }

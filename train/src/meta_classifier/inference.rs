@@ -1,11 +1,12 @@
 //! What meta-classifiers infer from the weights of networks.
 
 use super::dropout::Dropout;
-use super::flat::{FlatClassifier, check as check_flat};
+use super::flat::{Flat, check as check_flat};
 use super::learning::{Examples, inferred, learn};
 use super::plan::{MetaClassifier, MetaClassifierPlan};
-use super::set::SetClassifier;
+use super::set::Set;
 use super::standard::standardized;
+use crate::checks::{check_range, reject};
 use crate::device::TrainingDevice;
 use crate::ensemble::Ensemble;
 use crate::guard::guarded;
@@ -15,7 +16,6 @@ use crate::training_images::{Example, TrainingImages, one_hot};
 use leakbound::error::{Error, Result};
 use leakbound::property::{LayerWeights, NetworkSplit, PropertyAttack};
 use leakbound::record::RecordedNetworks;
-use rayon::prelude::*;
 use tch::{Device, Tensor};
 
 /// What one meta-classifier inferred, and how it learned.
@@ -58,12 +58,10 @@ pub fn infer_by_weights(
     let rows = NetworkSplit::ALL.map(|part| (0..split.len()).filter(|&row| split[row] == part).collect::<Vec<_>>());
     let inputs = guarded("weights", || Ok(inputs(networks, &rows[0], device.tensors())))?;
     let task = Task { networks, rows: &rows, plan, device: device.tensors(), progress };
-    // Tensors may go to another thread but not be seen by two.
-    let work: Vec<_> = plan.classifiers.iter().map(|&classifier| (classifier, inputs.share())).collect();
-    let infer = |(classifier, inputs): (MetaClassifier, TrainingImages)| {
-        guarded("meta-classifier", || task.infer(classifier, &inputs))
-    };
-    if device.is_cuda() { work.into_iter().map(infer).collect() } else { work.into_par_iter().map(infer).collect() }
+    let work = plan.classifiers.iter().map(|&classifier| (classifier, inputs.share()));
+    let infer =
+        |(classifier, inputs): (_, TrainingImages)| guarded("meta-classifier", || task.infer(classifier, &inputs));
+    device.each(work.collect(), infer)
 }
 
 /// Standardized weights, and the values as classes.
@@ -116,16 +114,16 @@ impl Task<'_> {
 
     fn build(&self, classifier: MetaClassifier) -> Box<dyn Ensemble> {
         let of = |purpose| stream(self.plan.seed, purpose, classifier.number(), 0);
-        let dropout = Dropout { probability: self.plan.dropout, stream: of(Purpose::Dropout) };
+        let dropout = Dropout::new(self.plan.dropout, of(Purpose::Dropout));
         let (weights, values) = (of(Purpose::MetaWeights), self.networks.values);
         match classifier {
             MetaClassifier::Flat(plan) => {
                 let sizes = (self.networks.weights.ncols(), values);
-                Box::new(FlatClassifier::new(plan, sizes, weights, dropout, self.device))
+                Box::new(Flat::network(plan, sizes, weights, dropout, self.device))
             }
             MetaClassifier::Set(plan) => {
                 let shape = (self.networks.layers.as_slice(), values);
-                Box::new(SetClassifier::new(plan, shape, weights, dropout, self.device))
+                Box::new(Set::network(plan, shape, weights, dropout, self.device))
             }
         }
     }
@@ -142,13 +140,11 @@ fn check(networks: &RecordedNetworks, split: &[NetworkSplit], plan: &MetaClassif
     if split.len() != count || networks.value.len() != count {
         return length("networks", split.len().min(networks.value.len()), format!("{count}, as of the weights"));
     }
-    if !(2..=256).contains(&networks.values) || networks.value.iter().any(|&value| value >= networks.values) {
-        let value = networks.values as f64;
-        return Err(Error::Domain { quantity: "property values", value, domain: "{2, ..., 256}, counted from 0" });
-    }
+    let values = networks.values;
+    let fits = (2..=256).contains(&values) && networks.value.iter().all(|&value| value < values);
+    check_range("property values", values as f64, fits, "{2, ..., 256}, counted from 0")?;
     if NetworkSplit::ALL.into_iter().any(|part| !split.contains(&part)) {
-        let reason = "networks for training, validation and test are needed".into();
-        return Err(Error::Rejected { operation: "meta-classifier", reason });
+        return reject("meta-classifier", "networks for training, validation and test are needed");
     }
     plan.classifiers.iter().try_for_each(|classifier| match classifier {
         MetaClassifier::Flat(plan) => check_flat(*plan, parameters),

@@ -67,12 +67,11 @@ pub(super) fn flattened(layers: &[LayerWeights], networks: &mut dyn Ensemble) ->
 mod tests {
     use super::*;
     use crate::normalization::Normalization;
-    use crate::seed::{Purpose, stream};
+    use crate::seed::{Purpose, streams};
     use tch::Device;
 
     fn build(plan: NetworkPlan) -> Box<dyn Ensemble> {
-        let mut streams: Vec<_> = (0..2).map(|network| stream(1, Purpose::Weights, 0, network)).collect();
-        plan.build(&mut streams, [1, 28, 28], 10, Device::Cpu)
+        plan.build(&mut streams(1, Purpose::Weights, 0, 0..2), [1, 28, 28], 10, Device::Cpu)
     }
 
     #[test]

@@ -2,17 +2,16 @@
 
 use super::plan::MetaClassifierPlan;
 use crate::early_stopping::{BestParameters, EarlyStopping};
-use crate::ensemble::{Ensemble, check_parameters};
+use crate::ensemble::{Ensemble, check_finite};
 use crate::optimizer::{Optimizer, OptimizerState};
 use crate::progress::{TrainingProgress, report};
 use crate::train::Passes;
-use crate::training_images::{Example, TrainingImages};
+use crate::training_images::{Example, TrainingImages, rows_of};
 use leakbound::error::Result;
 use rand_chacha::ChaCha8Rng;
-use tch::Tensor;
 
 /// Networks that are answered about at once.
-const AT_ONCE: i64 = 64;
+const AT_ONCE: usize = 64;
 
 /// The networks that a meta-classifier learns from, and those that say where it stops.
 pub(super) struct Examples {
@@ -50,7 +49,7 @@ pub(super) fn learn(
             let mut gradients = classifier.gradients(&inputs.view(shape), &targets.view(shape));
             state.step(classifier.parameters(), &mut gradients, rate);
         }
-        check_parameters(classifier, "training of a meta-classifier")?;
+        check_finite(classifier.parameters(), "training of a meta-classifier")?;
         epochs += 1;
         report(progress, 1)?;
         if best.all_are_done(classifier, networks) {
@@ -63,13 +62,11 @@ pub(super) fn learn(
 
 /// The value that a meta-classifier infers for each of these rows.
 pub(super) fn inferred(classifier: &dyn Ensemble, networks: &TrainingImages, rows: &[usize]) -> Vec<usize> {
-    let rows: Vec<i64> = rows.iter().map(|&row| row as i64).collect();
-    let rows = Tensor::from_slice(&rows).to_device(networks.inputs.device());
-    let of_part = |part: &Tensor| {
-        let inputs = networks.inputs.index_select(0, part).unsqueeze(0);
+    let of_part = |part: &[usize]| {
+        let inputs = rows_of(&networks.inputs, part.iter().map(|&row| row as i64)).unsqueeze(0);
         let values: Vec<i64> =
             classifier.logits(&inputs).argmax(-1, false).flatten(0, -1).try_into().unwrap_or_default();
         values.into_iter().map(|value| value as usize)
     };
-    rows.split(AT_ONCE, 0).iter().flat_map(of_part).collect()
+    rows.chunks(AT_ONCE).flat_map(of_part).collect()
 }

@@ -1,6 +1,7 @@
 //! Which meta-classifiers learn, and how.
 
-use leakbound::error::{Error, Result};
+use crate::checks::{check_counts, check_range};
+use leakbound::error::Result;
 use leakbound::property::PropertyAttack;
 use serde::Serialize;
 
@@ -128,18 +129,13 @@ impl MetaClassifierPlan {
     pub(super) fn check(&self) -> Result<()> {
         let mut counts = vec![("epochs", self.epochs), ("networks in a step", self.batch), ("patience", self.patience)];
         counts.extend(self.classifiers.iter().flat_map(MetaClassifier::counts));
-        if let Some((quantity, _)) = counts.into_iter().find(|(_, count)| *count == 0) {
-            return Err(Error::Domain { quantity, value: 0.0, domain: "[1, inf)" });
-        }
+        check_counts(counts)?;
         let within = [
             ("learning rate", self.rate, self.rate > 0.0 && self.rate.is_finite(), "(0, inf)"),
             ("decay of the learning rate", self.decay, self.decay > 0.0 && self.decay <= 1.0, "(0, 1]"),
             ("dropout", self.dropout, (0.0..1.0).contains(&self.dropout), "[0, 1)"),
         ];
-        match within.into_iter().find(|(_, _, fits, _)| !fits) {
-            Some((quantity, value, _, domain)) => Err(Error::Domain { quantity, value, domain }),
-            None => Ok(()),
-        }
+        within.into_iter().try_for_each(|(quantity, value, fits, domain)| check_range(quantity, value, fits, domain))
     }
 }
 

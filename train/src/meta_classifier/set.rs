@@ -2,9 +2,9 @@
 
 use super::dropout::Dropout;
 use super::plan::SetPlan;
-use crate::ensemble::Ensemble;
+use crate::architecture::{Architecture, Networks};
 use crate::initial::Initial;
-use crate::layers::dense;
+use crate::layers::{BatchPass, dense};
 use leakbound::property::LayerWeights;
 use rand_chacha::ChaCha8Rng;
 use tch::{Device, Kind, Tensor};
@@ -12,25 +12,25 @@ use tch::{Device, Kind, Tensor};
 /// Parameters of a layer's units: weights and biases of two dense layers.
 const OF_LAYER: usize = 4;
 
-/// One network of [`SetPlan`].
-pub(super) struct SetClassifier {
+/// A network of [`SetPlan`]. Parameters are of each layer those of its units; then those of the layer behind the averages
+/// and of the last one.
+#[derive(Clone)]
+pub(super) struct Set {
     plan: SetPlan,
     /// The layers of the networks that it looks at.
     layers: Vec<LayerWeights>,
     dropout: Dropout,
-    /// Of each layer those of its units; then those of the layer behind the averages and of the last one.
-    parameters: Vec<Tensor>,
 }
 
-impl SetClassifier {
-    /// A network for networks of these layers.
-    pub fn new(
+impl Set {
+    /// One for networks of these layers.
+    pub fn network(
         plan: SetPlan,
         (layers, values): (&[LayerWeights], usize),
         stream: ChaCha8Rng,
         dropout: Dropout,
         device: Device,
-    ) -> Self {
+    ) -> Networks<Self> {
         let mut streams = [stream];
         let mut initial = Initial::new(&mut streams, device);
         for (index, layer) in layers.iter().enumerate() {
@@ -42,22 +42,25 @@ impl SetClassifier {
         let classes = layers.last().map_or(0, |layer| layer.outputs);
         initial.dense((layers.len().saturating_sub(1) + classes) * plan.representation, plan.units);
         initial.dense(plan.units, values);
-        Self { plan, layers: layers.to_vec(), dropout, parameters: initial.finish() }
+        initial.finish(Self { plan, layers: layers.to_vec(), dropout }, Vec::new())
     }
+}
 
-    fn forward(&self, inputs: &Tensor, drop: &mut dyn FnMut(Tensor) -> Tensor) -> Tensor {
+impl Architecture for Set {
+    fn forward(networks: &Networks<Self>, inputs: &Tensor, pass: &mut BatchPass<'_>) -> Tensor {
+        let Self { plan, layers, dropout } = &networks.architecture;
         let batch = inputs.size()[1];
         let weights = inputs.squeeze_dim(0);
-        let (of_layers, behind) = self.parameters.split_at(OF_LAYER * self.layers.len());
+        let (of_layers, behind) = networks.parameters.split_at(OF_LAYER * layers.len());
         let (mut start, mut below, mut averages) = (0, None, Vec::new());
-        for (index, (layer, phi)) in self.layers.iter().zip(of_layers.chunks_exact(OF_LAYER)).enumerate() {
+        for (index, (layer, phi)) in layers.iter().zip(of_layers.chunks_exact(OF_LAYER)).enumerate() {
             let of_layer = weights.narrow(1, start, layer.parameters() as i64);
             start += layer.parameters() as i64;
             let features = features(&of_layer, *layer, below.as_ref());
             let folded = features.reshape([1, -1, features.size()[2]]);
             let units = dense(&dense(&folded, &phi[0], &phi[1]).relu(), &phi[2], &phi[3]).relu();
-            let units = units.view([batch, layer.outputs as i64, self.plan.representation as i64]);
-            if index + 1 == self.layers.len() {
+            let units = units.view([batch, layer.outputs as i64, plan.representation as i64]);
+            if index + 1 == layers.len() {
                 averages.push(units.flatten(1, -1));
             } else {
                 averages.push(units.mean_dim([1i64].as_slice(), false, Kind::Float));
@@ -66,7 +69,7 @@ impl SetClassifier {
             }
         }
         let averages = Tensor::cat(&averages, 1).unsqueeze(0);
-        let units = drop(dense(&averages, &behind[0], &behind[1]).relu());
+        let units = dropout.in_pass(pass, dense(&averages, &behind[0], &behind[1]).relu());
         dense(&units, &behind[2], &behind[3])
     }
 }
@@ -91,30 +94,4 @@ fn features(weights: &Tensor, layer: LayerWeights, below: Option<&Tensor>) -> Te
     }
     let numbers = weights.narrow(1, layer.kernel() as i64, vectors * outputs).view([batch, vectors, outputs]);
     Tensor::cat(&[kernel, numbers.transpose(1, 2)], 2)
-}
-
-impl Ensemble for SetClassifier {
-    fn networks(&self) -> i64 {
-        1
-    }
-
-    fn parameters(&mut self) -> &mut [Tensor] {
-        &mut self.parameters
-    }
-
-    fn mapped(&self, change: &dyn Fn(&Tensor) -> Tensor) -> Box<dyn Ensemble> {
-        let parameters = self.parameters.iter().map(change).collect();
-        Box::new(Self { plan: self.plan, layers: self.layers.clone(), dropout: self.dropout.clone(), parameters })
-    }
-
-    fn logits(&self, inputs: &Tensor) -> Tensor {
-        self.forward(inputs, &mut |units| units)
-    }
-
-    fn learning_logits(&mut self, inputs: &Tensor) -> Tensor {
-        let mut dropout = self.dropout.clone();
-        let logits = self.forward(inputs, &mut |units| dropout.of(&units));
-        self.dropout = dropout;
-        logits
-    }
 }

@@ -1,8 +1,10 @@
 //! Which networks are trained to be told apart.
 
+use crate::checks::{check_counts, check_range};
 use crate::network::NetworkPlan;
+use crate::property::check_shares;
 use crate::train::TrainingPlan;
-use leakbound::error::{Error, Result};
+use leakbound::error::Result;
 use serde::Serialize;
 
 /// Networks trained on images that have a property, equally many for each value that it may have.
@@ -43,24 +45,11 @@ impl TargetPlan {
             ("epochs", self.training.epochs),
             ("images in a step", self.training.batch),
         ];
-        if let Some((quantity, _)) = counts.into_iter().find(|(_, count)| *count == 0) {
-            return Err(Error::Domain { quantity, value: 0.0, domain: "[1, inf)" });
-        }
-        if let Some(&value) = self.shares.iter().find(|share| !(**share > 0.0 && **share <= 1.0)) {
-            return Err(Error::Domain { quantity: "share of a class", value, domain: "(0, 1]" });
-        }
-        if !(2..=256).contains(&self.shares.len()) {
-            let value = self.shares.len() as f64;
-            return Err(Error::Domain { quantity: "property values", value, domain: "{2, ..., 256}" });
-        }
-        if self.networks < 3 {
-            let value = self.networks as f64;
-            return Err(Error::Domain {
-                quantity: "networks of a value, for training, validation and test",
-                value,
-                domain: "[3, inf)",
-            });
-        }
-        Ok(())
+        check_counts(counts)?;
+        check_shares(&self.shares)?;
+        let values = self.shares.len();
+        check_range("property values", values as f64, (2..=256).contains(&values), "{2, ..., 256}")?;
+        let quantity = "networks of a value, for training, validation and test";
+        check_range(quantity, self.networks as f64, self.networks >= 3, "[3, inf)")
     }
 }

@@ -3,20 +3,21 @@
 use super::layout::{flattened, layers};
 use super::split::part;
 use super::target_plan::TargetPlan;
+use crate::answers::{indices, largest};
+use crate::checks::reject;
 use crate::context::TrainingContext;
 use crate::ensemble::logits_of_all;
 use crate::guard::guarded;
 use crate::packed::Packed;
-use crate::property::reduced;
-use crate::seed::{Purpose, stream};
-use crate::training_images::{Example, TrainingImages};
-use leakbound::error::{Error, Result};
+use crate::property::{check_images, reduced};
+use crate::seed::{Purpose, shuffled, some_of, stream};
+use crate::training_images::{Example, TrainingImages, rows_of};
+use leakbound::error::Result;
 use leakbound::property::{LayerWeights, NetworkSplit};
 use leakbound::record::RecordedNetworks;
 use ndarray::{Array1, Array2, Array3, Axis};
-use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
-use tch::{Kind, Tensor};
+use tch::Kind;
 
 /// Streams of the whole: no network has this value.
 const WHOLE: u64 = u64::MAX;
@@ -48,23 +49,22 @@ struct Target {
 /// half each network draws its images by itself, after the class was reduced. Progress counts networks.
 ///
 /// # Errors
-/// [`Error::Domain`] for a count or a share out of range, [`Error::Rejected`] for too few images or points and for a
-/// network without a sequence of layers, [`Error::Length`] if training and test images differ in shape,
-/// [`Error::Unavailable`] if libtorch fails, those of the checkpoint.
+/// [`Error::Domain`](leakbound::Error::Domain) for a count or a share out of range,
+/// [`Error::Rejected`](leakbound::Error::Rejected) for too few images or points and for a network without a sequence of
+/// layers, [`Error::Length`](leakbound::Error::Length) if training and test images differ in shape,
+/// [`Error::Unavailable`](leakbound::Error::Unavailable) if libtorch fails, those of the checkpoint.
 ///
 /// # References
 /// Ihrig (2021), thesis, sections 4.4.2 and 5.3.2, whose networks all have images of one half.
 pub fn train_target_networks(context: &TrainingContext<'_>, plan: &TargetPlan) -> Result<TargetNetworks> {
     plan.check()?;
-    check(context, plan)?;
+    check_images("target networks", context, (plan.class, plan.points))?;
     let &TrainingContext { train, test, device, .. } = context;
     let classes = context.classes();
-    let point_index = points(plan, test.len());
+    let point_index = some_of(test.len(), plan.points, stream(plan.seed, Purpose::TargetImages, WHOLE, 1));
     let (images, point_inputs) = guarded("images", || {
         let [images, test_images] = [train, test].map(|set| TrainingImages::of(set, classes, device.tensors()));
-        let rows: Vec<i64> = point_index.iter().map(|&point| point.into()).collect();
-        let rows = Tensor::from_slice(&rows).to_device(device.tensors());
-        Ok((images, test_images.inputs.index_select(0, &rows)))
+        Ok((images, rows_of(&test_images.inputs, point_index.iter().copied())))
     })?;
     let trainer = context.trainer(plan.network, &plan.training, plan.seed);
     let layers = guarded("network", || {
@@ -91,19 +91,9 @@ pub fn train_target_networks(context: &TrainingContext<'_>, plan: &TargetPlan) -
     Ok(assembled(plan, targets, layers, (point_index, point_label)))
 }
 
-/// The public points, rising.
-fn points(plan: &TargetPlan, test: usize) -> Vec<u32> {
-    let mut points: Vec<u32> = (0..test as u32).collect();
-    points.shuffle(&mut stream(plan.seed, Purpose::TargetImages, WHOLE, 1));
-    points.truncate(plan.points);
-    points.sort_unstable();
-    points
-}
-
 /// The images of each network, \[value\]\[network\].
 pub(super) fn tables(plan: &TargetPlan, labels: &[u8]) -> Result<Vec<Vec<Vec<Example>>>> {
-    let mut order: Vec<u32> = (0..labels.len() as u32).collect();
-    order.shuffle(&mut stream(plan.seed, Purpose::TargetImages, WHOLE, 0));
+    let order = shuffled(labels.len(), stream(plan.seed, Purpose::TargetImages, WHOLE, 0));
     let (private, public) = order.split_at(order.len() / 2);
     let of_network = |value: usize, network: usize| {
         let half = if part(network, plan.networks) == NetworkSplit::Test { private } else { public };
@@ -112,9 +102,9 @@ pub(super) fn tables(plan: &TargetPlan, labels: &[u8]) -> Result<Vec<Vec<Vec<Exa
         if drawn.len() < plan.images {
             let reason =
                 format!("{} images for networks of {}; half of the images have the property", drawn.len(), plan.images);
-            return Err(Error::Rejected { operation: "target networks", reason });
+            return reject("target networks", reason);
         }
-        Ok(drawn[..plan.images].iter().map(|&image| Example::labeled(image)).collect())
+        Ok(Example::all(&drawn[..plan.images]))
     };
     let of_value = |value| (0..plan.networks).map(|network| of_network(value, network)).collect();
     (0..plan.shares.len()).map(of_value).collect()
@@ -137,8 +127,6 @@ fn assembled(
     let weights = Array2::from_shape_vec((count, parameters), weights).unwrap_or_default();
     let answers = Array3::from_shape_vec((count, plan.points, classes), probabilities).unwrap_or_default();
     let accuracy = answers.axis_iter(Axis(0)).map(|points| {
-        let largest =
-            |row: &[f32]| (1..row.len()).fold(0, |best, next| if row[next] > row[best] { next } else { best });
         let rows = points.axis_iter(Axis(0)).zip(&point_label);
         let right = rows.filter(|(row, label)| largest(&row.to_vec()) == usize::from(**label)).count();
         right as f64 / plan.points as f64
@@ -153,19 +141,7 @@ fn assembled(
             split: Some((0..count).map(|network| part(network % plan.networks, plan.networks)).collect()),
             answers: Some(answers),
         },
-        point_index: point_index.into_iter().map(|point| point as i32).collect(),
+        point_index: indices(&point_index),
         point_label,
     }
-}
-
-fn check(context: &TrainingContext<'_>, plan: &TargetPlan) -> Result<()> {
-    let (classes, test) = (context.classes(), context.test);
-    let rejected = |reason| Err(Error::Rejected { operation: "target networks", reason });
-    if usize::from(plan.class) >= classes {
-        return rejected(format!("class {} of {classes}, counted from 0", plan.class));
-    }
-    if plan.points > test.len() {
-        return rejected(format!("{} public points of {} test images", plan.points, test.len()));
-    }
-    context.check_shapes()
 }

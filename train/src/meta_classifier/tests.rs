@@ -1,19 +1,16 @@
 //! Tests of meta-classifiers as a whole.
 
 use super::dropout::Dropout;
-use super::flat::FlatClassifier;
-use super::set::SetClassifier;
+use super::flat::Flat;
+use super::set::Set;
 use super::*;
 use crate::ensemble::Ensemble;
+use crate::sample::{on_sample, on_threads, rejection, train_on_sample, unwatched};
 use crate::seed::{Purpose, stream};
-use crate::{
-    DeviceChoice, NetworkPlan, Optimizer, Schedule, TrainingCheckpoint, TrainingContext, TrainingDevice, TrainingPlan,
-};
+use crate::{DeviceChoice, NetworkPlan, Optimizer, Schedule, TrainingCheckpoint, TrainingDevice, TrainingPlan};
 use leakbound::Result;
 use leakbound::property::{LayerWeights, NetworkSplit, PropertyAttack, inference_accuracy};
 use leakbound::quantity::FailureProbability;
-use leakbound::record::{ImagePart, MemoryBudget, read_images};
-use std::ops::ControlFlow;
 use tch::{Device, Kind, Tensor};
 
 /// The vector of a network after the outputs of a layer were put in the opposite order, and the inputs of the next with
@@ -50,16 +47,15 @@ fn logits(classifier: &dyn Ensemble, weights: &[f32]) -> Vec<f32> {
 /// Of an mlp and of a cnn with batch normalization, every hidden layer; the order of the classes does matter.
 #[test]
 fn exchanged_units_change_nothing_for_a_set_and_something_for_a_vector() {
-    let dropout = || Dropout { probability: 0.5, stream: stream(3, Purpose::Dropout, 0, 0) };
+    let dropout = || Dropout::new(0.5, stream(3, Purpose::Dropout, 0, 0));
     let of = |purpose| stream(3, purpose, 0, 0);
     for plan in [NetworkPlan::Mlp { hidden: 7 }, NetworkPlan::Cnn { filters: 3 }] {
         let mut network = plan.build(&mut [of(Purpose::Weights)], [1, 12, 12], 4, Device::Cpu);
         let layers = layout::layers(plan, &mut *network).unwrap();
         let weights: Vec<f32> = layout::flattened(&layers, &mut *network).flatten(0, -1).try_into().unwrap();
-        let set =
-            SetClassifier::new(SetPlan::default(), (&layers, 3), of(Purpose::MetaWeights), dropout(), Device::Cpu);
+        let set = Set::network(SetPlan::default(), (&layers, 3), of(Purpose::MetaWeights), dropout(), Device::Cpu);
         let sizes = (weights.len(), 3);
-        let flat = FlatClassifier::new(
+        let flat = Flat::network(
             FlatPlan { blocks: 2, ..FlatPlan::default() },
             sizes,
             of(Purpose::MetaWeights),
@@ -84,10 +80,10 @@ fn exchanged_units_change_nothing_for_a_set_and_something_for_a_vector() {
 /// Dropout is drawn anew in every step and not at all in answers.
 #[test]
 fn what_learns_is_not_what_answers() {
-    let dropout = Dropout { probability: 0.5, stream: stream(3, Purpose::Dropout, 0, 0) };
+    let dropout = Dropout::new(0.5, stream(3, Purpose::Dropout, 0, 0));
     let layers = [LayerWeights { places: 1, inputs: 5, outputs: 3, vectors: 1 }];
     let weights = stream(3, Purpose::MetaWeights, 0, 0);
-    let mut set = SetClassifier::new(SetPlan::default(), (&layers, 2), weights, dropout, Device::Cpu);
+    let mut set = Set::network(SetPlan::default(), (&layers, 2), weights, dropout, Device::Cpu);
     let inputs = Tensor::linspace(-1.0, 1.0, 18, (Kind::Float, Device::Cpu)).view([1, 1, 18]);
     assert_ne!(set.learning_logits(&inputs), set.learning_logits(&inputs));
     assert_eq!(set.logits(&inputs), set.logits(&inputs));
@@ -106,13 +102,8 @@ fn target_plan() -> TargetPlan {
     }
 }
 
-fn train_on_sample(plan: &TargetPlan, checkpoint: Option<&TrainingCheckpoint>) -> Result<TargetNetworks> {
-    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/data/fashion_sample.npz");
-    let [(train, _), (test, _)] =
-        [ImagePart::Train, ImagePart::Test].map(|part| read_images(sample, part, MemoryBudget::of_machine()).unwrap());
-    let device = TrainingDevice::open(DeviceChoice::Cpu)?;
-    let progress = &|_| ControlFlow::Continue(());
-    train_target_networks(&TrainingContext { train: &train, test: &test, device, progress, checkpoint }, plan)
+fn train(plan: &TargetPlan) -> Result<TargetNetworks> {
+    train_on_sample(train_target_networks, plan)
 }
 
 fn infer(networks: &TargetNetworks) -> Vec<WeightInference> {
@@ -126,13 +117,13 @@ fn infer(networks: &TargetNetworks) -> Vec<WeightInference> {
     };
     let device = TrainingDevice::open(DeviceChoice::Cpu).unwrap();
     let networks = &networks.networks;
-    infer_by_weights(networks, networks.split.as_ref().unwrap(), &plan, device, &|_| ControlFlow::Continue(())).unwrap()
+    infer_by_weights(networks, networks.split.as_ref().unwrap(), &plan, device, &unwatched).unwrap()
 }
 
 /// 40 networks are attacked. A set that guessed would be right on 27 of them or more in 1.9 % of seeds; this one is fixed.
 #[test]
 fn a_property_is_inferred_from_weights() {
-    let networks = train_on_sample(&target_plan(), None).unwrap();
+    let networks = train(&target_plan()).unwrap();
     println!("accuracy {:?}", networks.accuracy.mean());
     let recorded = &networks.networks;
     assert_eq!(recorded.weights.dim(), (400, 784 * 4 + 4 + 50));
@@ -151,19 +142,21 @@ fn a_property_is_inferred_from_weights() {
 #[test]
 fn the_weights_are_the_same_on_one_thread_and_after_a_resumption() {
     let plan = TargetPlan { networks: 6, ..target_plan() };
-    let whole = train_on_sample(&plan, None).unwrap();
-    let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-    assert_eq!(whole, alone.install(|| train_on_sample(&plan, None)).unwrap());
+    let whole = train(&plan).unwrap();
+    assert_eq!(whole, on_threads(1, || train(&plan)).unwrap());
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.checkpoint");
     let open = |resume| TrainingCheckpoint::open(&path, resume, "meta-classifier", "cpu", &[], &plan).unwrap();
-    drop(train_on_sample(&plan, Some(&open(false))).unwrap());
+    let train_with = |checkpoint: &TrainingCheckpoint| {
+        on_sample(&unwatched, Some(checkpoint), |context| train_target_networks(context, &plan))
+    };
+    drop(train_with(&open(false)).unwrap());
     // As if it had been killed within its last group.
     let text = std::fs::read(&path).unwrap();
     std::fs::write(&path, &text[..text.len() - 100]).unwrap();
     let resumed = open(true);
     assert!((8..12).contains(&resumed.networks()));
-    assert_eq!(whole, train_on_sample(&plan, Some(&resumed)).unwrap());
+    assert_eq!(whole, train_with(&resumed).unwrap());
 }
 
 /// Of the networks for test, all images are in the half that no other network has.
@@ -190,11 +183,7 @@ fn attacked_networks_share_no_image_with_others() {
 
 #[test]
 fn what_cannot_be_trained_is_rejected() {
-    let message = |change: &dyn Fn(&mut TargetPlan)| {
-        let mut plan = target_plan();
-        change(&mut plan);
-        train_on_sample(&plan, None).unwrap_err().to_string()
-    };
+    let message = |change: &dyn Fn(&mut TargetPlan)| rejection(target_plan(), change, train);
     let few = "networks of a value, for training, validation and test = 2 is not in [3, inf)";
     assert_eq!(message(&|plan| plan.networks = 2), few);
     assert_eq!(message(&|plan| plan.images = 0), "images of a network = 0 is not in [1, inf)");
@@ -208,13 +197,12 @@ fn what_cannot_be_trained_is_rejected() {
 
 #[test]
 fn unsuitable_meta_classifiers_are_rejected() {
-    let networks = train_on_sample(&TargetPlan { networks: 3, ..target_plan() }, None).unwrap().networks;
+    let networks = train(&TargetPlan { networks: 3, ..target_plan() }).unwrap().networks;
     let split = networks.split.clone().unwrap();
     let message = |change: &dyn Fn(&mut MetaClassifierPlan)| {
-        let mut plan = MetaClassifierPlan::default();
-        change(&mut plan);
         let device = TrainingDevice::open(DeviceChoice::Cpu).unwrap();
-        infer_by_weights(&networks, &split, &plan, device, &|_| ControlFlow::Continue(())).unwrap_err().to_string()
+        let infer = |plan: &MetaClassifierPlan| infer_by_weights(&networks, &split, plan, device, &unwatched);
+        rejection(MetaClassifierPlan::default(), change, infer)
     };
     let flat =
         |flat: FlatPlan| move |plan: &mut MetaClassifierPlan| plan.classifiers = vec![MetaClassifier::Flat(flat)];

@@ -2,9 +2,10 @@
 
 use super::model::{ByteTransformer, TOKENS};
 use crate::answers::numbers;
+use crate::checks::unavailable;
 use crate::guard::guarded;
 use crate::progress::{TrainingProgress, report};
-use leakbound::error::{Error, Result};
+use leakbound::error::Result;
 use tch::{Device, Kind, Tensor, no_grad};
 
 /// Contexts of a pass.
@@ -15,7 +16,7 @@ const LEAST_VARIANCE: f64 = 1e-6;
 /// Logits of the next byte behind each context, 256 after 256.
 ///
 /// # Errors
-/// [`Error::Unavailable`] if libtorch fails.
+/// [`Error::Unavailable`](leakbound::Error::Unavailable) if libtorch fails.
 pub(super) fn answers(transformer: &ByteTransformer, contexts: &[&[u8]], device: Device) -> Result<Vec<f32>> {
     guarded("answers", || {
         let mut answered = Vec::with_capacity(contexts.len() * TOKENS);
@@ -51,7 +52,8 @@ pub(super) struct Said {
 /// What a model says of windows of equal length.
 ///
 /// # Errors
-/// [`Error::Unavailable`] if libtorch fails, [`Error::Interrupted`] if the callback ends the work.
+/// [`Error::Unavailable`](leakbound::Error::Unavailable) if libtorch fails,
+/// [`Error::Interrupted`](leakbound::Error::Interrupted) if the callback ends the work.
 pub(super) fn said(
     transformer: &ByteTransformer,
     windows: &[&[u8]],
@@ -86,8 +88,7 @@ pub(super) fn said(
 
 /// The numbers of a matrix, row by row.
 fn doubles(tensor: &Tensor) -> Result<Vec<Vec<f64>>> {
-    let unreadable = |error: tch::TchError| Error::Unavailable { operation: "answers", reason: error.to_string() };
-    Vec::try_from(tensor).map_err(unreadable)
+    Vec::try_from(tensor).map_err(unavailable("answers"))
 }
 
 /// -ln p of a byte, in nats, by its logits.
@@ -101,6 +102,7 @@ pub(super) fn loss(logits: &[f32], byte: u8) -> f64 {
 mod tests {
     use super::super::plan::ByteTransformerPlan;
     use super::*;
+    use crate::sample::unwatched;
     use crate::seed::{Purpose, stream};
 
     /// Two ways to the same numbers: logits behind each context, and whole windows.
@@ -109,9 +111,7 @@ mod tests {
         let plan = ByteTransformerPlan { width: 8, depth: 1, heads: 2, context: 6 };
         let model = ByteTransformer::new(&plan, stream(1, Purpose::Weights, 0, 0), Device::Cpu);
         let window = b"abcabd\xff";
-        let found = said(&model, &[window, b"zzzzzzz"], Device::Cpu, &|_| std::ops::ControlFlow::Continue(()))
-            .unwrap()
-            .swap_remove(0);
+        let found = said(&model, &[window, b"zzzzzzz"], Device::Cpu, &unwatched).unwrap().swap_remove(0);
         let contexts: Vec<&[u8]> = (1..window.len()).map(|length| &window[..length]).collect();
         let logits = answers(&model, &contexts, Device::Cpu).unwrap();
         for (place, row) in logits.chunks_exact(TOKENS).enumerate() {

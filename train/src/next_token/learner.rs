@@ -5,21 +5,20 @@ use super::plan::NextTokenPlan;
 use super::windows::Windows;
 use crate::adam::{Adam, AdamConstants, AdamMemory};
 use crate::answers::numbers;
+use crate::block::{leaf, sum_of_parts};
 use crate::checkpoint::TrainingCheckpoint;
+use crate::checks::unavailable;
 use crate::ensemble::check_finite;
 use crate::guard::guarded;
 use crate::optimizer::Schedule;
 use crate::packed::Packed;
 use crate::progress::{TrainingProgress, report};
 use crate::seed::{Purpose, stream};
-use leakbound::error::{Error, Result};
-use rayon::prelude::*;
+use leakbound::error::Result;
 use serde::{Deserialize, Serialize};
 use std::slice;
 use tch::{Device, Tensor};
 
-/// Kingma and Ba (2015).
-const ADAM: AdamConstants = AdamConstants { beta1: 0.9, beta2: 0.999, epsilon: 1e-8 };
 /// Phase of all models in a checkpoint.
 const PHASE: u64 = 1;
 
@@ -31,7 +30,7 @@ pub(super) struct Lesson<'a> {
     pub model: usize,
     pub steps: u64,
     pub schedule: &'a Schedule,
-    /// Parts of a batch, each on one thread: sums have one order on any number of threads.
+    /// Parts of a batch.
     pub parts: usize,
     pub device: Device,
     pub checkpoint: Option<&'a TrainingCheckpoint>,
@@ -50,8 +49,9 @@ struct Saved {
 /// training, with what Adam remembers.
 ///
 /// # Errors
-/// [`Error::Rejected`] if training diverges, [`Error::Unavailable`] if libtorch fails, [`Error::Interrupted`] if the
-/// callback ends the training; those of the checkpoint.
+/// [`Error::Rejected`](leakbound::Error::Rejected) if training diverges,
+/// [`Error::Unavailable`](leakbound::Error::Unavailable) if libtorch fails,
+/// [`Error::Interrupted`](leakbound::Error::Interrupted) if the callback ends the training; those of the checkpoint.
 pub(super) fn learn(
     transformer: &mut ByteTransformer,
     lesson: &Lesson<'_>,
@@ -66,11 +66,11 @@ pub(super) fn learn(
         while step < steps && going.is_ok() {
             let bytes = windows.draw(plan.batch, &mut stream(plan.seed, Purpose::TextWindows, model as u64, step));
             let gradients = gradients(transformer, &bytes, lesson)?;
-            adam.step(transformer.parameters(), &gradients, schedule.rate(step, steps));
+            adam.step(&mut transformer.stack.parameters, &gradients, schedule.rate(step, steps));
             step += 1;
             going = report(progress, 1);
         }
-        check_finite(transformer.parameters(), "training")?;
+        check_finite(&transformer.stack.parameters, "training")?;
         if step > first {
             keep(transformer, lesson, step, &adam)?;
         }
@@ -82,26 +82,27 @@ pub(super) fn learn(
 fn resumed(transformer: &mut ByteTransformer, lesson: &Lesson<'_>) -> Result<(u64, Adam)> {
     let group = lesson.model..lesson.model + 1;
     let found = lesson.checkpoint.map(|checkpoint| checkpoint.answers::<Saved>(PHASE, &group)).transpose()?;
-    let parameters = transformer.parameters();
+    let parameters = &mut transformer.stack.parameters;
     let Some(saved) = found.flatten().and_then(|mut saved| saved.pop()) else {
-        return Ok((0, Adam::new(ADAM, parameters)));
+        return Ok((0, Adam::new(AdamConstants::PAPER, parameters)));
     };
     for (parameter, Packed(numbers)) in parameters.iter_mut().zip(&saved.parameters) {
         parameter.copy_(&Tensor::from_slice(numbers).view_as(parameter));
     }
-    let adam =
-        saved.adam.map_or_else(|| Adam::new(ADAM, parameters), |memory| Adam::resumed(ADAM, parameters, &memory));
+    let adam = saved.adam.map_or_else(
+        || Adam::new(AdamConstants::PAPER, parameters),
+        |memory| Adam::resumed(AdamConstants::PAPER, parameters, &memory),
+    );
     Ok((saved.step, adam))
 }
 
-fn keep(transformer: &mut ByteTransformer, lesson: &Lesson<'_>, step: u64, adam: &Adam) -> Result<()> {
+fn keep(transformer: &ByteTransformer, lesson: &Lesson<'_>, step: u64, adam: &Adam) -> Result<()> {
     let Some(checkpoint) = lesson.checkpoint else { return Ok(()) };
-    let unreadable = |error: tch::TchError| Error::Unavailable { operation: "checkpoint", reason: error.to_string() };
-    let parameters = transformer.parameters().iter().map(|parameter| numbers(parameter).map(Packed));
+    let parameters = transformer.stack.parameters.iter().map(|parameter| numbers(parameter).map(Packed));
     let saved = Saved {
         step,
         parameters: parameters.collect::<Result<_>>()?,
-        adam: if step < lesson.steps { Some(adam.memory().map_err(unreadable)?) } else { None },
+        adam: if step < lesson.steps { Some(adam.memory().map_err(unavailable("checkpoint"))?) } else { None },
     };
     checkpoint.keep(PHASE, &(lesson.model..lesson.model + 1), slice::from_ref(&saved))
 }
@@ -111,16 +112,12 @@ fn gradients(transformer: &ByteTransformer, bytes: &[i64], lesson: &Lesson<'_>) 
     let (batch, context) = (lesson.plan.batch, lesson.plan.model.context);
     let of_part = batch.div_ceil(lesson.parts.clamp(1, batch));
     let work: Vec<(ByteTransformer, &[i64])> =
-        bytes.chunks(of_part * (context + 1)).map(|part| (transformer.leaves(), part)).collect();
+        bytes.chunks(of_part * (context + 1)).map(|part| (transformer.mapped(leaf), part)).collect();
     let all = (batch * context) as f64;
     let device = lesson.device;
     let of_part = |(transformer, part): (ByteTransformer, &[i64])| {
-        guarded("training", || {
-            let windows = Tensor::from_slice(part).view([-1, context as i64 + 1]).to_device(device);
-            Ok(transformer.gradients(&windows, all))
-        })
+        let windows = Tensor::from_slice(part).view([-1, context as i64 + 1]).to_device(device);
+        transformer.gradients(&windows, all)
     };
-    let parts: Vec<Vec<Tensor>> = work.into_par_iter().map(of_part).collect::<Result<_>>()?;
-    let sum = parts.into_iter().reduce(|sum, part| sum.iter().zip(&part).map(|(a, b)| a + b).collect());
-    Ok(sum.unwrap_or_default())
+    sum_of_parts(work, of_part)
 }

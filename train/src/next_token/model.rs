@@ -2,84 +2,49 @@
 
 use super::plan::ByteTransformerPlan;
 use crate::attention::causal_mask;
-use crate::block::{OF_BLOCK, block, initial_block, initial_normalization, linear, normalized};
-use crate::initial::Initial;
+use crate::block::Stack;
 use rand_chacha::ChaCha8Rng;
 use tch::{Device, Kind, Tensor};
 
 /// The tokens: all bytes.
 pub(super) const TOKENS: usize = 256;
-/// Tensors before the first block.
-const BEFORE_BLOCKS: usize = 2;
 
-/// A transformer with its parameters: embeddings of bytes and of places; of each block; of the last normalization and
-/// of the tokens.
+/// A transformer whose parameters begin with the embeddings of bytes and of places.
 pub(super) struct ByteTransformer {
-    parameters: Vec<Tensor>,
-    depth: usize,
-    heads: i64,
+    pub stack: Stack,
 }
 
 impl ByteTransformer {
     pub fn new(plan: &ByteTransformerPlan, stream: ChaCha8Rng, device: Device) -> Self {
-        let (width, mut streams) = (plan.width, [stream]);
-        let mut initial = Initial::new(&mut streams, device);
-        initial.embeddings(TOKENS, width);
-        initial.embeddings(plan.context, width);
-        for _ in 0..plan.depth {
-            initial_block(&mut initial, width);
-        }
-        initial_normalization(&mut initial, width);
-        initial.dense(width, TOKENS);
-        Self { parameters: initial.finish(), depth: plan.depth, heads: plan.heads as i64 }
+        let stack = Stack::new((plan.width, plan.depth, plan.heads), TOKENS, (stream, device), |initial| {
+            initial.embeddings(TOKENS, plan.width);
+            initial.embeddings(plan.context, plan.width);
+        });
+        Self { stack }
     }
 
-    pub fn parameters(&mut self) -> &mut Vec<Tensor> {
-        &mut self.parameters
+    /// The same with another tensor in the place of each.
+    pub fn mapped(&self, change: impl Fn(&Tensor) -> Tensor) -> Self {
+        Self { stack: self.stack.mapped(change) }
     }
 
-    /// The same tensors, for another thread that only reads them.
-    pub fn shared(&self) -> Self {
-        Self { parameters: self.parameters.iter().map(Tensor::shallow_clone).collect(), ..*self }
-    }
-
-    /// The same values in tensors of their own.
-    pub fn copied(&self) -> Self {
-        Self { parameters: self.parameters.iter().map(Tensor::copy).collect(), ..*self }
-    }
-
-    /// The same values as parameters of their own, which gradients are taken of.
-    pub fn leaves(&self) -> Self {
-        let leaf = |parameter: &Tensor| parameter.detach().set_requires_grad(true);
-        Self { parameters: self.parameters.iter().map(leaf).collect(), ..*self }
-    }
-
-    /// Gradients of the cross-entropy of windows [B, T + 1], added up and divided by `all`, with respect to the
-    /// [`leaves`](Self::leaves) that these are.
+    /// Gradients of the cross-entropy of windows [B, T + 1], added up and divided by `all`, with respect to these
+    /// parameters, each a [`leaf`](crate::block::leaf).
     pub fn gradients(&self, windows: &Tensor, all: f64) -> Vec<Tensor> {
         let length = windows.size()[1] - 1;
         let (before, next) = (windows.narrow(1, 0, length), windows.narrow(1, 1, length).unsqueeze(2));
         let likely = self.logits(&before).log_softmax(-1, Kind::Float).gather(2, &next, false);
-        let loss = -likely.sum(Kind::Float) / all;
-        Tensor::run_backward(&[&loss], &self.parameters.iter().collect::<Vec<_>>(), false, false)
-    }
-
-    fn layers<const N: usize>(&self, first: usize) -> [&Tensor; N] {
-        std::array::from_fn(|index| &self.parameters[first + index])
+        self.stack.gradients(&(-likely.sum(Kind::Float) / all))
     }
 
     /// Logits [B, T, 256] of the byte behind each of bytes [B, T].
     pub fn logits(&self, bytes: &Tensor) -> Tensor {
         let (windows, length) = (bytes.size()[0], bytes.size()[1]);
-        let [embeddings, places] = self.layers(0);
+        let [embeddings, places] = self.stack.layers(0);
         let embedded = embeddings.select(0, 0).index_select(0, &bytes.reshape([-1]));
-        let mut tokens = embedded.view([windows, length, -1]) + places.select(0, 0).narrow(0, 0, length);
+        let tokens = embedded.view([windows, length, -1]) + places.select(0, 0).narrow(0, 0, length);
         let mask = causal_mask(length as usize, bytes.device());
-        for number in 0..self.depth {
-            tokens = block(&tokens, self.layers(BEFORE_BLOCKS + number * OF_BLOCK), self.heads, &mask);
-        }
-        let [scale, shift, weights, biases] = self.layers(BEFORE_BLOCKS + self.depth * OF_BLOCK);
-        linear(&normalized(&tokens, [scale, shift]), weights, biases)
+        self.stack.logits(&self.stack.through(tokens, &mask))
     }
 }
 

@@ -13,7 +13,7 @@ use crate::guard::guarded;
 use crate::progress::TrainingProgress;
 use crate::seed::{Purpose, stream};
 use leakbound::error::Result;
-use rayon::prelude::*;
+use tch::{Device, Tensor};
 
 /// Parts of a batch of the public model on a CPU.
 const PARTS: usize = 2;
@@ -84,12 +84,7 @@ pub fn train_language_models(training: &NextTokenTraining<'_>, plan: &NextTokenP
         learn(&mut model, &lesson, progress)?;
         Ok(model)
     };
-    let work: Vec<(usize, ByteTransformer)> = (0..plan.members).map(|number| (number, public.copied())).collect();
-    let members: Vec<ByteTransformer> = if on.is_cuda() {
-        work.into_iter().map(member).collect::<Result<_>>()?
-    } else {
-        work.into_par_iter().map(member).collect::<Result<_>>()?
-    };
+    let members = on.each((0..plan.members).map(|number| (number, public.mapped(Tensor::copy))).collect(), member)?;
     let models = [public].into_iter().chain(members).collect();
     Ok(LanguageModels { plan: plan.clone(), split, planted, models, on })
 }
@@ -109,15 +104,11 @@ impl LanguageModels {
     /// What the public model and each member do, in this order; side by side on a CPU.
     pub(super) fn each<T: Send>(
         &self,
-        work: impl Fn(&ByteTransformer, tch::Device) -> Result<T> + Sync,
+        work: impl Fn(&ByteTransformer, Device) -> Result<T> + Send + Sync,
     ) -> Result<Vec<T>> {
         let device = self.on.tensors();
-        let models: Vec<ByteTransformer> = self.models.iter().map(ByteTransformer::shared).collect();
-        if self.on.is_cuda() {
-            models.into_iter().map(|model| work(&model, device)).collect()
-        } else {
-            models.into_par_iter().map(|model| work(&model, device)).collect()
-        }
+        let models = self.models.iter().map(|model| model.mapped(Tensor::shallow_clone)).collect();
+        self.on.each(models, |model| work(&model, device))
     }
 
     /// Logits behind each context, 256 after 256, of the public model and of each member, as they are recorded.

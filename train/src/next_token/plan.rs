@@ -1,8 +1,9 @@
 //! What language models over bytes are, what they are trained on, and what they are asked.
 
+use crate::checks::{check_counts, check_range, reject};
 use crate::optimizer::Schedule;
 use half::f16;
-use leakbound::error::{Error, Result};
+use leakbound::error::Result;
 use leakbound::token::TokenMechanism;
 use serde::Serialize;
 use std::fmt;
@@ -80,14 +81,12 @@ impl TokenRecordingPlan {
     /// Places in held-out text: positions, or the prompts that are answered.
     ///
     /// # Errors
-    /// [`Error::Domain`] for a count of 0.
+    /// [`Error::Domain`](leakbound::Error::Domain) for a count of 0.
     pub(super) fn places(&self) -> Result<usize> {
         let length = self.answering.as_ref().map_or(1, |answering| answering.length);
         let counts = [("positions", self.positions), ("tokens behind a prompt", length)];
-        match counts.into_iter().find(|&(_, count)| count == 0) {
-            Some((quantity, _)) => Err(Error::Domain { quantity, value: 0.0, domain: "[1, inf)" }),
-            None => Ok(self.positions.div_ceil(length)),
-        }
+        check_counts(counts)?;
+        Ok(self.positions.div_ceil(length))
     }
 }
 
@@ -148,8 +147,8 @@ impl NextTokenPlan {
     }
 
     /// # Errors
-    /// [`Error::Domain`] for a count of 0 or a share outside (0, 1), [`Error::Rejected`] for sizes that do not fit
-    /// together.
+    /// [`Error::Domain`](leakbound::Error::Domain) for a count of 0 or a share outside (0, 1),
+    /// [`Error::Rejected`](leakbound::Error::Rejected) for sizes that do not fit together.
     pub(super) fn check(&self) -> Result<()> {
         let ByteTransformerPlan { width, depth, heads, context } = self.model;
         let mut counts = vec![
@@ -168,14 +167,11 @@ impl NextTokenPlan {
                 ("repeats of a planted sequence", repeats),
             ]);
         }
-        if let Some((quantity, _)) = counts.into_iter().find(|&(_, count)| count == 0) {
-            return Err(Error::Domain { quantity, value: 0.0, domain: "[1, inf)" });
+        check_counts(counts)?;
+        for (quantity, share) in [("share of public documents", self.public_share), ("share held out", self.held_out)] {
+            check_range(quantity, share, share > 0.0 && share < 1.0, "(0, 1)")?;
         }
-        let shares = [("share of public documents", self.public_share), ("share held out", self.held_out)];
-        if let Some((quantity, value)) = shares.into_iter().find(|&(_, share)| !(share > 0.0 && share < 1.0)) {
-            return Err(Error::Domain { quantity, value, domain: "(0, 1)" });
-        }
-        let rejected = |reason| Err(Error::Rejected { operation: "language models", reason });
+        let rejected = |reason: String| reject("language models", reason);
         if context < 2 {
             return rejected(format!("a context of {context} bytes, of which half is given at least; take 2 or more"));
         }

@@ -80,10 +80,9 @@ impl LanguageModels {
     ) -> Result<Vec<TextSequence>> {
         self.check_target(target)?;
         let documents = self.windows(plan, &[Some(target), None]);
-        let windows: Vec<&[u8]> = documents.iter().flat_map(|document| document.windows.iter().copied()).collect();
-        let mut models = self.each_said(&windows, progress)?;
+        let mut models = self.each_said(&documents, progress)?;
         let (of_target, of_public) = (models.swap_remove(1 + target), models.swap_remove(0));
-        let names = documents.iter().flat_map(|windows| windows.windows.iter().map(move |_| windows));
+        let texts = documents.iter().flat_map(|windows| windows.windows.iter().map(move |text| (windows, text)));
         let sequence = |(((windows, text), said), reference): (((&Windows<'_>, &&[u8]), Said), Said)| TextSequence {
             document: windows.document.name.clone(),
             member: windows.owner.is_some(),
@@ -93,7 +92,7 @@ impl LanguageModels {
             deviations: said.deviations,
             reference: reference.log_probabilities,
         };
-        Ok(names.zip(&windows).zip(of_target).zip(of_public).map(sequence).collect())
+        Ok(texts.zip(of_target).zip(of_public).map(sequence).collect())
     }
 
     /// Rejects a member that there is not.
@@ -114,8 +113,7 @@ impl LanguageModels {
         let members = self.plan.members;
         let owners: Vec<Option<usize>> = (0..members).map(Some).chain([None]).collect();
         let documents = self.windows(plan, &owners);
-        let windows: Vec<&[u8]> = documents.iter().flat_map(|document| document.windows.iter().copied()).collect();
-        let models = self.each_said(&windows, progress)?;
+        let models = self.each_said(&documents, progress)?;
         let mut scores = Array2::zeros((members, documents.len()));
         for (member, said) in models[1..].iter().enumerate() {
             let mut said = said.iter();
@@ -135,10 +133,9 @@ impl LanguageModels {
         let members = self.plan.members;
         let owners: Vec<Option<usize>> = [None].into_iter().chain((0..members).map(Some)).collect();
         let documents = self.windows(plan, &owners);
-        let windows: Vec<&[u8]> = documents.iter().flat_map(|document| document.windows.iter().copied()).collect();
         let owner: Vec<Option<usize>> =
             documents.iter().flat_map(|document| document.windows.iter().map(|_| document.owner)).collect();
-        let models = self.each_said(&windows, progress)?;
+        let models = self.each_said(&documents, progress)?;
         let of = |model: usize, wanted: Option<usize>| {
             loss(models[model].iter().zip(&owner).filter(|(_, owner)| **owner == wanted).map(|(said, _)| said))
         };
@@ -150,9 +147,10 @@ impl LanguageModels {
         })
     }
 
-    /// What the public model and each member say of windows.
-    fn each_said(&self, windows: &[&[u8]], progress: &TrainingProgress<'_>) -> Result<Vec<Vec<Said>>> {
-        self.each(|model, device| said(model, windows, device, progress))
+    /// What the public model and each member say of the windows of documents, one document behind the other.
+    fn each_said(&self, documents: &[Windows<'_>], progress: &TrainingProgress<'_>) -> Result<Vec<Vec<Said>>> {
+        let windows: Vec<&[u8]> = documents.iter().flat_map(|document| document.windows.iter().copied()).collect();
+        self.each(|model, device| said(model, &windows, device, progress))
     }
 
     /// Windows of documents of these owners; none is that of documents held out.

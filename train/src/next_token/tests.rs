@@ -1,12 +1,12 @@
 //! Small ensembles on texts made here.
 
 use super::*;
+use crate::sample::{until, unwatched};
 use crate::{DeviceChoice, TrainingCheckpoint, TrainingDevice};
 use leakbound::error::{Error, Result};
 use leakbound::token;
 use std::fs;
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 fn plan() -> NextTokenPlan {
     NextTokenPlan {
@@ -48,20 +48,15 @@ fn public() -> Texts {
 
 /// Trains until `last` steps are done.
 fn train(plan: &NextTokenPlan, last: u64, checkpoint: Option<&TrainingCheckpoint>) -> Result<LanguageModels> {
-    let done = AtomicU64::new(0);
-    let progress = |more: u64| match done.fetch_add(more, Ordering::Relaxed) + more {
-        done if done < last => ControlFlow::Continue(()),
-        _ => ControlFlow::Break(()),
-    };
     let device = TrainingDevice::open(DeviceChoice::Cpu)?;
     let [private, public] = [private(), public()];
     let training =
-        NextTokenTraining { private: &private, public: Some(&public), device, progress: &progress, checkpoint };
+        NextTokenTraining { private: &private, public: Some(&public), device, progress: &until(last), checkpoint };
     train_language_models(&training, plan)
 }
 
 fn record(models: &LanguageModels, mechanism: Option<&str>) -> Result<NextTokens> {
-    models.next_tokens(&asked(mechanism), &|_| ControlFlow::Continue(()))
+    models.next_tokens(&asked(mechanism), &unwatched)
 }
 
 /// A repeated text has a loss near 0, where guessing has ln 256 = 5.5 nats.
@@ -75,8 +70,7 @@ fn repeated_texts_are_learned_and_planted_sequences_are_known_to_their_member() 
     let planted = tokens.planted.as_ref().unwrap();
     assert!(planted.canary.iter().take(40).all(|&canary| canary == -1));
     assert_eq!(planted.canary.to_vec()[40..], [0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2]);
-    let progress = |_| ControlFlow::Continue(());
-    let losses = models.losses(SequencePlan { documents: 5, sequences: 2 }, &progress).unwrap();
+    let losses = models.losses(SequencePlan { documents: 5, sequences: 2 }, &unwatched).unwrap();
     println!("{losses:?} {} {}", planted.owner_loss, planted.public_loss);
     assert!(losses.members_on_own < 1.0 && losses.members_on_held_out < 1.0 && losses.public_on_held_out > 2.0);
     assert!(planted.owner_loss + 1.0 < planted.public_loss);
@@ -144,8 +138,7 @@ fn sequences_have_their_members_and_scores_of_all_models() {
     let [public, held_out, private] = models.documents();
     assert!(public == 17 && held_out == 3 && private == 9, "{:?}", models.documents());
     let asked = SequencePlan { documents: 4, sequences: 2 };
-    let progress = |_| ControlFlow::Continue(());
-    let sequences = models.text_sequences(asked, 1, &progress).unwrap();
+    let sequences = models.text_sequences(asked, 1, &unwatched).unwrap();
     assert_eq!(
         sequences.iter().map(|one| one.member).collect::<Vec<_>>(),
         [[true; 8].as_slice(), &[false; 6]].concat()
@@ -155,7 +148,7 @@ fn sequences_have_their_members_and_scores_of_all_models() {
         assert_eq!((one.text.len(), lengths), (17, [16; 4]));
         assert!(one.log_probabilities.iter().all(|&log| log <= 0.0) && one.deviations.iter().all(|&d| d >= 1e-3));
     }
-    let scores = models.member_scores(asked, &progress).unwrap();
+    let scores = models.member_scores(asked, &unwatched).unwrap();
     assert_eq!(scores.scores.dim(), (2, 11));
     assert_eq!(scores.keep.row(1).to_vec(), [[false; 4].as_slice(), &[true; 4], &[false; 3]].concat());
     // The same documents of member 1, by both ways.
@@ -165,7 +158,7 @@ fn sequences_have_their_members_and_scores_of_all_models() {
     assert!(matches!(stopped, Err(Error::Interrupted)), "{stopped:?}");
     assert!(
         models
-            .text_sequences(asked, 2, &progress)
+            .text_sequences(asked, 2, &unwatched)
             .unwrap_err()
             .to_string()
             .contains("there is no member 2: they are 0 to 1")
@@ -175,9 +168,8 @@ fn sequences_have_their_members_and_scores_of_all_models() {
 #[test]
 fn what_cannot_be_trained_or_asked_is_one_line() {
     let device = TrainingDevice::open(DeviceChoice::Cpu).unwrap();
-    let progress = |_| ControlFlow::Continue(());
     let rejected = |plan: &NextTokenPlan, private: &Texts, public: Option<&Texts>, expected: &str| {
-        let training = NextTokenTraining { private, public, device, progress: &progress, checkpoint: None };
+        let training = NextTokenTraining { private, public, device, progress: &unwatched, checkpoint: None };
         let error = train_language_models(&training, plan).unwrap_err().to_string();
         assert!(error.contains(expected) && !error.contains('\n'), "{error}");
     };
@@ -189,6 +181,6 @@ fn what_cannot_be_trained_or_asked_is_one_line() {
     rejected(&long, &private(), None, "planted sequences of 9 letters for a context of 16; take at most half");
     let models = train(&NextTokenPlan { steps: 1, member_steps: 1, ..plan() }, u64::MAX, None).unwrap();
     let many = TokenRecordingPlan { positions: 9999, ..asked(None) };
-    let error = models.next_tokens(&many, &progress).unwrap_err().to_string();
+    let error = models.next_tokens(&many, &unwatched).unwrap_err().to_string();
     assert!(error.contains("expected 9999 positions or prompts; hint: ") && !error.contains('\n'), "{error}");
 }

@@ -1,20 +1,18 @@
 //! Which teacher has which label, and what teachers are asked about.
 
-use crate::seed::{Purpose, stream};
+use crate::seed::{Purpose, shuffled, stream};
 use crate::teachers::split::Split;
-use rand::seq::SliceRandom;
 
 /// Images 0..n of each of T teachers: all of them, none in two hands, and no teacher has two more than another.
 pub(super) fn parts(images: usize, teachers: usize, (seed, run): (u64, u64)) -> Vec<Vec<u32>> {
-    let order = Split::Pate(run).order(images, seed);
+    let order = shuffled(images, Split::Pate(run).stream(seed));
     let end = |teacher: usize| teacher * images / teachers;
     (0..teachers).map(|teacher| order[end(teacher)..end(teacher + 1)].to_vec()).collect()
 }
 
 /// The first N images of a random order of 0..n: what teachers are asked about.
 pub(super) fn queries(images: usize, count: usize, (seed, run): (u64, u64)) -> Vec<u32> {
-    let mut order: Vec<u32> = (0..images as u32).collect();
-    order.shuffle(&mut stream(seed, Purpose::Queries, run, 0));
+    let mut order = shuffled(images, stream(seed, Purpose::Queries, run, 0));
     order.truncate(count);
     order
 }

@@ -7,7 +7,7 @@ use crate::ensemble::{logits_of_all, logits_of_each};
 use crate::fixmatch::{FixMatch, FixMatchPlan};
 use crate::groups::Trainer;
 use crate::guard::guarded;
-use crate::training_images::{Example, TrainingImages, one_hot};
+use crate::training_images::{Example, TrainingImages, one_hot, rows_of};
 use leakbound::error::Result;
 use serde::{Deserialize, Serialize};
 use tch::Tensor;
@@ -86,10 +86,7 @@ impl<'a> Lab<'a> {
         let fixmatch = FixMatch { trainer, plan, pixels: &self.pixels };
         let share = || [self.inputs.shallow_clone(), self.tests.shallow_clone()];
         fixmatch.train_and_ask(phase as u64, &images, &tables, &share, &|networks, group, [inputs, tests]| {
-            let rows = |images: &&[u32]| {
-                let rows: Vec<i64> = images.iter().map(|&image| image.into()).collect();
-                inputs.index_select(0, &Tensor::from_slice(&rows).to_device(device))
-            };
+            let rows = |images: &&[u32]| rows_of(inputs, images.iter().copied());
             let own = Tensor::stack(&asked[group.clone()].iter().map(rows).collect::<Vec<_>>(), 0);
             let (own, tests) = (logits_of_each(networks, &own), logits_of_all(networks, tests));
             let classes = Tensor::cat(&[&own, &tests], 1).argmax(-1, false);

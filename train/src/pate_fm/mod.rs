@@ -11,6 +11,7 @@ pub use goal::LabelGoal;
 pub use models::{PateFmModels, PateFmRun};
 pub use plan::{PateFmPlan, VotesPlan, VotingPlan};
 
+use super::answers::{histogram, indices};
 use super::context::TrainingContext;
 use super::mislabeled::MislabeledImages;
 use super::seed::{Purpose, stream};
@@ -129,8 +130,7 @@ impl Draws {
     /// Asks the teachers until there are enough labels.
     fn ask(&self, votes: &[Answers], classes: usize, plan: &VotingPlan) -> Result<GivenLabels> {
         let query = |(place, &image): (usize, &u32)| {
-            let mut counts = vec![0; classes];
-            votes.iter().for_each(|votes| counts[usize::from(votes.classes[place])] += 1);
+            let counts = histogram(votes.iter().map(|votes| votes.classes[place]), classes);
             Ok((VoteHistogram::new(counts)?, usize::from(self.truth[image as usize])))
         };
         let queries = self.queries.iter().enumerate().map(query).collect::<Result<Vec<_>>>()?;
@@ -175,9 +175,9 @@ impl Draws {
                 .unwrap_or_default(),
             labels_true: labels(&self.canaries.truth),
             labels_trained: labels(&self.canaries.wrong),
-            canary_index: self.canaries.images.iter().map(|&image| image as i32).collect(),
+            canary_index: indices(&self.canaries.images),
             votes: Array2::from_shape_fn((queries, votes.len()), |(query, teacher)| votes[teacher].classes[query]),
-            query_index: self.queries.iter().map(|&image| image as i32).collect(),
+            query_index: indices(&self.queries),
             given_label: Array1::from_shape_fn(queries, |query| {
                 given.answers.get(query).copied().flatten().map_or(-1, i32::from)
             }),

@@ -1,13 +1,14 @@
 //! Which teachers vote, what their answers cost, and which student learns from them.
 
 use super::goal::LabelGoal;
+use crate::checks::{check_counts, reject};
 use crate::fixmatch::FixMatchPlan;
 use crate::network::NetworkPlan;
 use crate::training_images::check_tables;
 use leakbound::accountant::{gnmax_data_independent, threshold_data_independent};
 use leakbound::distribution::ThresholdTest;
 use leakbound::divergence::{RdpCurve, order_grid};
-use leakbound::error::{Error, Result};
+use leakbound::error::Result;
 use leakbound::quantity::{Delta, Epsilon, NoiseScale};
 use leakbound::record::ImageSet;
 use serde::Serialize;
@@ -108,8 +109,9 @@ impl PateFmPlan {
     }
 
     /// # Errors
-    /// [`Error::Domain`] for a count of 0 or a number out of its range, [`Error::Rejected`] for more teachers, queries or
-    /// canaries than images, and for too few classes, [`Error::Length`] if training and test images differ in shape.
+    /// [`Error::Domain`](leakbound::Error::Domain) for a count of 0 or a number out of its range,
+    /// [`Error::Rejected`](leakbound::Error::Rejected) for more teachers, queries or canaries than images, and for too
+    /// few classes, [`Error::Length`](leakbound::Error::Length) if training and test images differ in shape.
     pub(super) fn check(&self, train: &ImageSet, test: &ImageSet) -> Result<()> {
         self.network.check()?;
         self.network.check_images(train.shape())?;
@@ -121,10 +123,8 @@ impl PateFmPlan {
             ("canaries", self.canaries),
         ];
         let runs = [("answers", self.voting.answers()), ("runs", self.runs)];
-        if let Some((quantity, _)) = counts.into_iter().chain(runs).find(|&(_, count)| count == 0) {
-            return Err(Error::Domain { quantity, value: 0.0, domain: "[1, inf)" });
-        }
-        let rejected = |reason| Err(Error::Rejected { operation: "PATE-FM", reason });
+        check_counts(counts.into_iter().chain(runs))?;
+        let rejected = |reason: String| reject("PATE-FM", reason);
         for (quantity, count) in [counts[0], counts[1], counts[3]] {
             if count > train.len() {
                 return rejected(format!("{count} {quantity} of {} training images", train.len()));

@@ -1,13 +1,12 @@
 use super::*;
+use crate::TrainingCheckpoint;
 use crate::augment::Augmentation;
 use crate::fixmatch::{FixMatchPlan, Unlabeled};
 use crate::network::NetworkPlan;
-use crate::{DeviceChoice, TrainingCheckpoint, TrainingDevice};
+use crate::sample::{on_sample, on_threads, rejection, train_on_sample, until};
 use leakbound::distribution::{ThresholdForm, ThresholdTest};
 use leakbound::label_dp::LabelCanaries;
 use leakbound::quantity::{Delta, NoiseScale};
-use leakbound::record::{ImagePart, MemoryBudget, read_images};
-use std::ops::ControlFlow;
 use std::path::Path;
 
 fn plan() -> PateFmPlan {
@@ -41,27 +40,20 @@ fn plan() -> PateFmPlan {
     }
 }
 
-fn train_on_sample(plan: &PateFmPlan, checkpoint: Option<(&Path, bool)>, networks: u64) -> Result<PateFmModels> {
-    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/data/fashion_sample.npz");
-    let [(train, _), (test, _)] =
-        [ImagePart::Train, ImagePart::Test].map(|part| read_images(sample, part, MemoryBudget::of_machine()).unwrap());
-    let device = TrainingDevice::open(DeviceChoice::Cpu)?;
-    let checkpoint = checkpoint
-        .map(|(path, resume)| TrainingCheckpoint::open(path, resume, "pate-fm", "cpu", &[], &plan.votes()))
-        .transpose()?;
-    let done = std::sync::atomic::AtomicU64::new(0);
-    let progress = |more| {
-        let done = done.fetch_add(more, std::sync::atomic::Ordering::Relaxed) + more;
-        if done > networks { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    };
-    let context =
-        TrainingContext { train: &train, test: &test, device, progress: &progress, checkpoint: checkpoint.as_ref() };
-    train_pate_fm(&context, plan)
+/// Trains until more than so many networks are done, with a checkpoint that is there already or not.
+fn train_until(plan: &PateFmPlan, checkpoint: Option<(&Path, bool)>, networks: u64) -> Result<PateFmModels> {
+    let open = |(path, resume)| TrainingCheckpoint::open(path, resume, "pate-fm", "cpu", &[], &plan.votes());
+    let checkpoint = checkpoint.map(open).transpose()?;
+    on_sample(&until(networks.saturating_add(1)), checkpoint.as_ref(), |context| train_pate_fm(context, plan))
+}
+
+fn train(plan: &PateFmPlan) -> Result<PateFmModels> {
+    train_on_sample(train_pate_fm, plan)
 }
 
 #[test]
 fn a_student_learns_from_noisy_votes() {
-    let models = train_on_sample(&plan(), None, u64::MAX).unwrap();
+    let models = train(&plan()).unwrap();
     assert_eq!(models.runs.len(), 2);
     for run in &models.runs {
         println!(
@@ -89,7 +81,7 @@ fn a_student_learns_from_noisy_votes() {
     assert!(first.canary_index != second.canary_index && first.query_index != second.query_index);
     assert!(first.label_seed != second.label_seed && first.votes != second.votes);
     // A run does not depend on how many there are.
-    let alone = train_on_sample(&PateFmPlan { runs: 1, ..plan() }, None, u64::MAX).unwrap();
+    let alone = train(&PateFmPlan { runs: 1, ..plan() }).unwrap();
     assert_eq!(alone.runs[0].query_index, first.query_index);
     assert_eq!((&alone.runs[0].canary_index, alone.runs[0].label_seed), (&first.canary_index, first.label_seed));
 }
@@ -100,25 +92,24 @@ fn a_resumed_training_is_the_same() {
     let plan = PateFmPlan { runs: 1, ..plan() };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.checkpoint");
-    let whole = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
-    let whole = whole.install(|| train_on_sample(&plan, None, u64::MAX)).unwrap();
+    let whole = on_threads(2, || train(&plan)).unwrap();
     // Among the teachers, and after the student.
     for (resume, networks) in [(false, 3), (true, 6)] {
-        let error = train_on_sample(&plan, Some((&path, resume)), networks).unwrap_err();
+        let error = train_until(&plan, Some((&path, resume)), networks).unwrap_err();
         assert!(matches!(error, Error::Interrupted), "{error}");
     }
-    assert!(train_on_sample(&plan, Some((&path, true)), u64::MAX).unwrap() == whole);
+    assert!(train_until(&plan, Some((&path, true)), u64::MAX).unwrap() == whole);
     // Now all networks are there, and none is trained again.
     let bytes = std::fs::read(&path).unwrap();
     assert_eq!(bytes.iter().filter(|&&byte| byte == b'\n').count(), 2 + 4);
-    assert!(train_on_sample(&plan, Some((&path, true)), u64::MAX).unwrap() == whole);
+    assert!(train_until(&plan, Some((&path, true)), u64::MAX).unwrap() == whole);
     assert_eq!(std::fs::read(&path).unwrap(), bytes);
     let other = PateFmPlan {
         voting: VotingPlan { goal: LabelGoal::PerClass { labels: 5, answers: None }, ..plan.voting },
         ..plan.clone()
     };
-    let again = train_on_sample(&other, Some((&path, true)), u64::MAX).unwrap();
-    assert!(again == train_on_sample(&other, None, u64::MAX).unwrap());
+    let again = train_until(&other, Some((&path, true)), u64::MAX).unwrap();
+    assert!(again == train(&other).unwrap());
     assert_eq!(again.runs[0].votes, whole.runs[0].votes);
     let used = |class: i32| {
         let given = again.runs[0].given_label.iter().zip(&again.runs[0].used);
@@ -126,17 +117,13 @@ fn a_resumed_training_is_the_same() {
     };
     assert!((0..10).all(|class| used(class) <= 5) && (0..10).any(|class| used(class) == 5));
     let strange = PateFmPlan { teachers: 5, ..plan };
-    let error = train_on_sample(&strange, Some((&path, true)), u64::MAX).unwrap_err().to_string();
+    let error = train_until(&strange, Some((&path, true)), u64::MAX).unwrap_err().to_string();
     assert!(error.contains("plan: found"), "{error}");
 }
 
 #[test]
 fn what_cannot_be_trained_is_rejected() {
-    let message = |change: &dyn Fn(&mut PateFmPlan)| {
-        let mut plan = PateFmPlan { runs: 1, ..plan() };
-        change(&mut plan);
-        train_on_sample(&plan, None, u64::MAX).unwrap_err().to_string()
-    };
+    let message = |change: &dyn Fn(&mut PateFmPlan)| rejection(PateFmPlan { runs: 1, ..plan() }, change, train);
     assert_eq!(message(&|plan| plan.teachers = 0), "teachers = 0 is not in [1, inf)");
     assert_eq!(message(&|plan| plan.canaries = 0), "canaries = 0 is not in [1, inf)");
     assert_eq!(message(&|plan| plan.runs = 0), "runs = 0 is not in [1, inf)");

@@ -1,9 +1,9 @@
 //! What adversaries put into a teacher's prompt.
 
 use super::plan::PromptAdversary;
-use super::votes::histogram;
+use crate::answers::histogram;
 use crate::in_context::{Instruction, Labeled, Prompt};
-use crate::teachers::ranked;
+use crate::teachers::{margin, ranked};
 use ndarray::Array2;
 
 /// What an adversary knows: all prompts, and their votes under the dataset.
@@ -45,7 +45,7 @@ impl Scene<'_> {
                 all().rev().max_by_key(|&query| most(query)).map(natural).into_iter().collect()
             }
             PromptAdversary::Unconfident => {
-                all().min_by_key(|&query| self.margin(query)).map(natural).into_iter().collect()
+                all().min_by_key(|&query| margin(&self.histogram(query))).map(natural).into_iter().collect()
             }
             PromptAdversary::AllSame { class } => replaced(Instruction::Always(class), Vec::new()),
             PromptAdversary::Mapping => replaced(Instruction::Classify, self.mapped_examples()),
@@ -53,14 +53,7 @@ impl Scene<'_> {
     }
 
     fn histogram(&self, query: usize) -> Vec<u64> {
-        histogram(self.votes.row(query), self.classes)
-    }
-
-    /// Votes between the first and the second class.
-    fn margin(&self, query: usize) -> u64 {
-        let histogram = self.histogram(query);
-        let order = ranked(&histogram);
-        histogram[order[0]] - order.get(1).map_or(0, |&second| histogram[second])
+        histogram(self.votes.row(query).iter().copied(), self.classes)
     }
 
     /// The first teacher whose vote is right, or is wrong; the first of all where there is none.

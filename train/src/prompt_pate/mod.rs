@@ -7,17 +7,17 @@ mod votes;
 pub use plan::{PromptAdversary, PromptPatePlan};
 pub use votes::{PromptVotes, ShownQueries};
 
+use super::answers::indices;
 use super::context::TrainingContext;
 use super::guard::guarded;
 use super::in_context::{
     Instruction, Labeled, Library, Prompt, Transformer, answers, in_context_accuracy, learn_in_context,
 };
-use super::seed::{Purpose, stream};
+use super::seed::{Purpose, shuffled, stream};
 use super::training_images::TrainingImages;
 use adversary::{Change, Scene};
 use leakbound::error::Result;
 use ndarray::{Array1, Array2};
-use rand::seq::SliceRandom;
 use tch::Tensor;
 
 /// Trains a transformer on the training images to classify in context, and asks prompts with private test images about
@@ -45,8 +45,7 @@ pub fn train_prompt_pate(context: &TrainingContext<'_>, plan: &PromptPatePlan) -
     let library = Library::new(&test.labels.to_vec(), classes);
     let accuracy = in_context_accuracy(&transformer, &images, &library, plan.learner.seed)?;
 
-    let mut order: Vec<u32> = (0..test.len() as u32).collect();
-    order.shuffle(&mut stream(plan.learner.seed, Purpose::PromptSplit, 0, 0));
+    let order = shuffled(test.len(), stream(plan.learner.seed, Purpose::PromptSplit, 0, 0));
     let (private, rest) = order.split_at(plan.teachers * plan.shots);
     let mut queries = rest[..plan.queries].to_vec();
     queries.sort_unstable();
@@ -77,7 +76,7 @@ pub fn train_prompt_pate(context: &TrainingContext<'_>, plan: &PromptPatePlan) -
         votes,
         votes_prime,
         query_label: query_label.into(),
-        query_index: queries.iter().map(|&query| query as i32).collect(),
+        query_index: indices(&queries),
         example_index: Array2::from_shape_fn((plan.teachers, plan.shots), example),
         changed_teacher,
         neighbor,

@@ -1,7 +1,8 @@
 //! Which prompts are teachers, and what an adversary changes.
 
+use crate::checks::{check_counts, reject};
 use crate::in_context::InContextPlan;
-use leakbound::error::{Error, Result};
+use leakbound::error::Result;
 use serde::Serialize;
 use std::fmt;
 
@@ -83,15 +84,14 @@ impl PromptPatePlan {
     }
 
     /// # Errors
-    /// Those of the transformer's plan; [`Error::Domain`] for a count of 0, [`Error::Rejected`] for too few test images
-    /// of `available`, and for prompts and classes that the transformer cannot have.
+    /// Those of the transformer's plan; [`Error::Domain`](leakbound::Error::Domain) for a count of 0,
+    /// [`Error::Rejected`](leakbound::Error::Rejected) for too few test images of `available`, and for prompts and
+    /// classes that the transformer cannot have.
     pub(super) fn check(&self, available: usize, classes: usize) -> Result<()> {
         self.learner.check()?;
         let counts = [("teachers", self.teachers), ("examples of a teacher", self.shots), ("queries", self.queries)];
-        if let Some((quantity, _)) = counts.into_iter().find(|&(_, count)| count == 0) {
-            return Err(Error::Domain { quantity, value: 0.0, domain: "[1, inf)" });
-        }
-        let rejected = |reason| Err(Error::Rejected { operation: "prompts", reason });
+        check_counts(counts)?;
+        let rejected = |reason: String| reject("prompts", reason);
         let &Self { teachers, shots, queries, adversary, .. } = self;
         let context = self.learner.context;
         if shots > context {

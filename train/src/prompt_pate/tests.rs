@@ -1,26 +1,23 @@
 //! Prompts on the sample of Fashion-MNIST.
 
 use super::*;
+use crate::TrainingCheckpoint;
 use crate::in_context::{InContextPlan, LessonShares};
-use crate::{DeviceChoice, TrainingCheckpoint, TrainingDevice};
+use crate::sample::{on_sample, on_threads, rejection, train_on_sample, until};
 use leakbound::error::Error;
-use leakbound::record::{ArrayWriter, ImagePart, MemoryBudget, read_images, votes_from_bytes};
-use std::ops::ControlFlow;
+use leakbound::record::{ArrayWriter, votes_from_bytes};
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 fn plan(adversary: PromptAdversary) -> PromptPatePlan {
     PromptPatePlan {
         learner: InContextPlan {
             width: 16,
-            depth: 1,
             heads: 2,
             context: 10,
-            steps: 60,
             batch: 8,
             schedule: InContextPlan::schedule(3e-3),
             lessons: LessonShares { permuted: 0.3, exchanged: 0.1, instructed: 0.2 },
-            seed: 1,
+            ..InContextPlan::small()
         },
         teachers: 20,
         shots: 1,
@@ -29,25 +26,14 @@ fn plan(adversary: PromptAdversary) -> PromptPatePlan {
     }
 }
 
-/// Trains until `until` steps are done, with a checkpoint if there is a path.
-fn train_until(plan: &PromptPatePlan, path: Option<&Path>, until: u64) -> Result<PromptVotes> {
-    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/data/fashion_sample.npz");
-    let [(train, _), (test, _)] =
-        [ImagePart::Train, ImagePart::Test].map(|part| read_images(sample, part, MemoryBudget::of_machine()).unwrap());
-    let device = TrainingDevice::open(DeviceChoice::Cpu)?;
+/// Trains until `steps` are done, with a checkpoint if there is a path.
+fn train_until(plan: &PromptPatePlan, path: Option<&Path>, steps: u64) -> Result<PromptVotes> {
     let checkpoint = path.map(|path| TrainingCheckpoint::open(path, true, "prompt-pate", "cpu", &[], &plan.learner));
-    let (checkpoint, done) = (checkpoint.transpose()?, AtomicU64::new(0));
-    let progress = |more| match done.fetch_add(more, Ordering::Relaxed) + more {
-        done if done >= until => ControlFlow::Break(()),
-        _ => ControlFlow::Continue(()),
-    };
-    let context =
-        TrainingContext { train: &train, test: &test, device, progress: &progress, checkpoint: checkpoint.as_ref() };
-    train_prompt_pate(&context, plan)
+    on_sample(&until(steps), checkpoint.transpose()?.as_ref(), |context| train_prompt_pate(context, plan))
 }
 
 fn train(plan: &PromptPatePlan) -> Result<PromptVotes> {
-    train_until(plan, None, u64::MAX)
+    train_on_sample(train_prompt_pate, plan)
 }
 
 #[test]
@@ -93,28 +79,21 @@ fn worlds_are_neighbors_under_every_adversary_and_one_transformer_serves_all() {
 #[test]
 fn threads_and_interruptions_change_nothing() {
     let plan = plan(PromptAdversary::Mapping);
-    let on = |threads: usize, work: &(dyn Fn() -> Result<PromptVotes> + Sync)| {
-        rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)
-    };
-    let whole = on(1, &|| train(&plan)).unwrap();
-    assert_eq!(on(2, &|| train(&plan)).unwrap(), whole);
+    let whole = on_threads(1, || train(&plan)).unwrap();
+    assert_eq!(on_threads(2, || train(&plan)).unwrap(), whole);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("prompts.checkpoint");
     // A tenth is 6 steps: 12 of these 15 are kept, and then 42 of 45.
     for until in [15, 45] {
-        let error = on(2, &|| train_until(&plan, Some(&path), until)).unwrap_err();
+        let error = on_threads(2, || train_until(&plan, Some(&path), until)).unwrap_err();
         assert!(matches!(error, Error::Interrupted), "{error}");
     }
-    assert_eq!(on(1, &|| train_until(&plan, Some(&path), u64::MAX)).unwrap(), whole);
+    assert_eq!(on_threads(1, || train_until(&plan, Some(&path), u64::MAX)).unwrap(), whole);
 }
 
 #[test]
 fn what_cannot_be_trained_is_rejected() {
-    let rejected = |change: &dyn Fn(&mut PromptPatePlan)| {
-        let mut plan = plan(PromptAdversary::Mapping);
-        change(&mut plan);
-        train(&plan).unwrap_err().to_string()
-    };
+    let rejected = |change: &dyn Fn(&mut PromptPatePlan)| rejection(plan(PromptAdversary::Mapping), change, train);
     let messages = [
         rejected(&|plan| plan.teachers = 0),
         rejected(&|plan| plan.shots = 11),

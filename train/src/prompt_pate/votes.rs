@@ -1,5 +1,6 @@
 //! Votes of prompts.
 
+use crate::answers::histogram;
 use crate::in_context::InContextAccuracy;
 use crate::teachers::ranked;
 use ndarray::{Array1, Array2, ArrayView1};
@@ -41,8 +42,9 @@ impl PromptVotes {
     #[must_use]
     pub fn ensemble_accuracy(&self) -> f64 {
         let classes = usize::from(self.votes.iter().chain(&self.query_label).copied().max().unwrap_or(0)) + 1;
-        let right =
-            |(votes, label): (ArrayView1<'_, u8>, &u8)| ranked(&histogram(votes, classes))[0] == usize::from(*label);
+        let right = |(votes, label): (ArrayView1<'_, u8>, &u8)| {
+            ranked(&histogram(votes.iter().copied(), classes))[0] == usize::from(*label)
+        };
         self.votes.outer_iter().zip(&self.query_label).filter(|&row| right(row)).count() as f64
             / self.query_label.len() as f64
     }
@@ -61,11 +63,4 @@ impl PromptVotes {
         let rows = self.votes.outer_iter().zip(self.votes_prime.outer_iter());
         rows.filter(|(votes, changed)| votes != changed).count() as f64 / self.query_label.len() as f64
     }
-}
-
-/// Votes for each class.
-pub(super) fn histogram(votes: ArrayView1<'_, u8>, classes: usize) -> Vec<u64> {
-    let mut histogram = vec![0; classes];
-    votes.iter().for_each(|&vote| histogram[usize::from(vote)] += 1);
-    histogram
 }

@@ -3,20 +3,22 @@
 mod partition;
 mod plan;
 
-pub(crate) use partition::reduced;
+pub(super) use partition::reduced;
+pub(super) use plan::check_shares;
 pub use plan::{EnsembleImages, PropertyPlan};
 
+use super::answers::{indices, largest};
 use super::context::TrainingContext;
 use super::ensemble::logits_of_all;
 use super::groups::Trainer;
 use super::guard::guarded;
-use super::seed::{Purpose, stream};
-use super::training_images::{Example, TrainingImages, one_hot};
-use leakbound::error::{Error, Result};
+use super::seed::{Purpose, shuffled, some_of, stream};
+use super::training_images::{Example, TrainingImages, one_hot, rows_of};
+use crate::checks::reject;
+use leakbound::error::Result;
 use leakbound::record::ImageSet;
 use ndarray::{Array1, Array2, Array4, ArrayView2, Axis};
 use partition::deal;
-use rand::seq::SliceRandom;
 use rand_distr::{Distribution, StandardNormal};
 use tch::{Kind, Tensor};
 
@@ -48,34 +50,30 @@ pub struct PropertyModels {
 /// and an ensemble for each value. Progress counts networks.
 ///
 /// # Errors
-/// [`Error::Domain`] for a count or a share out of range, [`Error::Rejected`] for too few images, points or property
-/// values, [`Error::Length`] if training and test images differ in shape, [`Error::Unavailable`] if libtorch fails,
-/// those of the checkpoint.
+/// [`Error::Domain`](leakbound::Error::Domain) for a count or a share out of range,
+/// [`Error::Rejected`](leakbound::Error::Rejected) for too few images, points or property values,
+/// [`Error::Length`](leakbound::Error::Length) if training and test images differ in shape,
+/// [`Error::Unavailable`](leakbound::Error::Unavailable) if libtorch fails, those of the checkpoint.
 ///
 /// # References
 /// Ihrig (2021), thesis, sections 4.4.1 and 5.3.1; its property there is the contrast of images, and the share of a
 /// class in its section on meta-classifiers.
 pub fn train_for_property(context: &TrainingContext<'_>, plan: &PropertyPlan) -> Result<PropertyModels> {
     plan.check()?;
-    check(context, plan)?;
+    check_images("property", context, (plan.class, plan.points))?;
     let &TrainingContext { train, test, device, .. } = context;
     let classes = context.classes();
-    let mut order: Vec<u32> = (0..train.len() as u32).collect();
-    order.shuffle(&mut stream(plan.seed, Purpose::Split, STUDENT, 0));
+    let order = shuffled(train.len(), stream(plan.seed, Purpose::Split, STUDENT, 0));
     let (private, public) = match plan.ensembles {
         EnsembleImages::Private => (order.as_slice(), order.as_slice()),
         EnsembleImages::Public => order.split_at(order.len() / 2),
     };
-    let mut points: Vec<u32> = (0..test.len() as u32).collect();
-    points.shuffle(&mut stream(plan.seed, Purpose::Split, STUDENT, 1));
-    points.truncate(plan.points);
-    points.sort_unstable();
+    let points = some_of(test.len(), plan.points, stream(plan.seed, Purpose::Split, STUDENT, 1));
     let point_label: Array1<u8> = points.iter().map(|&point| test.labels[point as usize]).collect();
 
     let (images, test_inputs, point_inputs) = guarded("images", || {
         let [images, test_images] = [train, test].map(|set| TrainingImages::of(set, classes, device.tensors()));
-        let rows: Vec<i64> = points.iter().map(|&point| point.into()).collect();
-        let point_inputs = test_images.inputs.index_select(0, &Tensor::from_slice(&rows).to_device(device.tensors()));
+        let point_inputs = rows_of(&test_images.inputs, points.iter().copied());
         Ok((images, test_images.inputs, point_inputs))
     })?;
     let trainer = context.trainer(plan.network, &plan.training, plan.seed);
@@ -116,7 +114,7 @@ pub fn train_for_property(context: &TrainingContext<'_>, plan: &PropertyPlan) ->
             .collect(),
         student: of_tests.select(Axis(0), &rows),
         ensembles,
-        point_index: points.iter().map(|&point| point as i32).collect(),
+        point_index: indices(&points),
         point_label,
         student_label: student_label.into(),
     })
@@ -154,11 +152,6 @@ fn noisy_plurality(teachers: &[Vec<f32>], classes: usize, plan: &PropertyPlan) -
         .collect()
 }
 
-/// Position of the largest number, the first of equals.
-fn largest<T: PartialOrd>(numbers: &[T]) -> usize {
-    (1..numbers.len()).fold(0, |best, next| if numbers[next] > numbers[best] { next } else { best })
-}
-
 /// Points whose most probable class is the label.
 fn right<'a>(probabilities: ArrayView2<'_, f32>, labels: impl Iterator<Item = &'a u8>) -> usize {
     let rows = probabilities.into_outer_iter().zip(labels);
@@ -173,14 +166,20 @@ fn accuracy_elsewhere(probabilities: &Array2<f32>, test: &ImageSet, places: &[us
     (!others.is_empty()).then(|| right as f64 / others.len() as f64)
 }
 
-fn check(context: &TrainingContext<'_>, plan: &PropertyPlan) -> Result<()> {
-    let (classes, test) = (context.classes(), context.test);
-    let rejected = |reason| Err(Error::Rejected { operation: "property", reason });
-    if usize::from(plan.class) >= classes {
-        return rejected(format!("class {} of {classes}, counted from 0", plan.class));
+/// # Errors
+/// [`Error::Rejected`](leakbound::Error::Rejected) for a class that there is not and for too few test images,
+/// [`Error::Length`](leakbound::Error::Length) if training and test images differ in shape.
+pub(super) fn check_images(
+    operation: &'static str,
+    context: &TrainingContext<'_>,
+    (class, points): (u8, usize),
+) -> Result<()> {
+    let (classes, tests) = (context.classes(), context.test.len());
+    if usize::from(class) >= classes {
+        return reject(operation, format!("class {class} of {classes}, counted from 0"));
     }
-    if plan.points > test.len() {
-        return rejected(format!("{} public points of {} test images", plan.points, test.len()));
+    if points > tests {
+        return reject(operation, format!("{points} public points of {tests} test images"));
     }
     context.check_shapes()
 }
@@ -188,10 +187,10 @@ fn check(context: &TrainingContext<'_>, plan: &PropertyPlan) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DeviceChoice, NetworkPlan, Optimizer, Schedule, TrainingDevice, TrainingPlan};
+    use crate::sample::{rejection, train_on_sample};
+    use crate::{NetworkPlan, Optimizer, Schedule, TrainingPlan};
     use leakbound::property::property_distance;
     use leakbound::quantity::{Delta, NoiseScale};
-    use leakbound::record::{ImagePart, MemoryBudget, read_images};
 
     fn plan(value: usize) -> PropertyPlan {
         let training = TrainingPlan::new(15, 32, Optimizer::ADAM, Schedule::Constant { rate: 2e-3 });
@@ -210,31 +209,16 @@ mod tests {
         }
     }
 
-    fn train_on_sample(plan: &PropertyPlan) -> Result<PropertyModels> {
-        let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/data/fashion_sample.npz");
-        let [(train, _), (test, _)] = [ImagePart::Train, ImagePart::Test]
-            .map(|part| read_images(sample, part, MemoryBudget::of_machine()).unwrap());
-        let device = TrainingDevice::open(DeviceChoice::Cpu)?;
-        let context = TrainingContext {
-            train: &train,
-            test: &test,
-            device,
-            progress: &|_| std::ops::ControlFlow::Continue(()),
-            checkpoint: None,
-        };
-        train_for_property(&context, plan)
-    }
-
     #[test]
     fn a_property_is_inferred_whichever_it_is() {
         for value in 0..2 {
-            let models = train_on_sample(&plan(value)).unwrap();
+            let models = train_on_sample(train_for_property, &plan(value)).unwrap();
             let (student, ensembles) = (models.student.mapv(f64::from), models.ensembles.mapv(f64::from));
             let decision = property_distance(student.view(), ensembles.view(), 999, 0).unwrap();
             println!("{decision:?}, accuracy {:?} {}", models.student_accuracy, models.ensemble_accuracy);
             assert_eq!(decision.value, value);
             assert!(models.student_accuracy.unwrap() > 0.4);
-            assert_eq!(models, train_on_sample(&plan(value)).unwrap());
+            assert_eq!(models, train_on_sample(train_for_property, &plan(value)).unwrap());
         }
     }
 
@@ -251,9 +235,7 @@ mod tests {
     #[test]
     fn what_cannot_be_trained_is_rejected() {
         let message = |change: &dyn Fn(&mut PropertyPlan)| {
-            let mut plan = plan(0);
-            change(&mut plan);
-            train_on_sample(&plan).unwrap_err().to_string()
+            rejection(plan(0), change, |plan| train_on_sample(train_for_property, plan))
         };
         assert_eq!(message(&|plan| plan.teachers = 0), "teachers = 0 is not in [1, inf)");
         assert_eq!(message(&|plan| plan.teachers = 2000), "property: 1000 images for 2000 networks");

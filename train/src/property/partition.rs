@@ -1,8 +1,9 @@
 //! Images with a property, dealt out.
 
+use crate::checks::reject;
 use crate::seed::{Purpose, stream};
 use crate::training_images::Example;
-use leakbound::error::{Error, Result};
+use leakbound::error::Result;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
@@ -12,7 +13,7 @@ use rand_chacha::ChaCha8Rng;
 /// Of each `phase` the choice and the order are other ones.
 ///
 /// # Errors
-/// [`Error::Rejected`] if there are fewer images than networks.
+/// [`Error::Rejected`](leakbound::Error::Rejected) if there are fewer images than networks.
 pub(super) fn deal(
     images: &[u32],
     labels: &[u8],
@@ -23,14 +24,9 @@ pub(super) fn deal(
     let order = reduced(images, labels, (class, share), &mut stream(seed, Purpose::Split, phase, 0));
     let each = order.len() / networks;
     if each == 0 {
-        let reason = format!("{} images for {networks} networks", order.len());
-        return Err(Error::Rejected { operation: "property", reason });
+        return reject("property", format!("{} images for {networks} networks", order.len()));
     }
-    Ok(order
-        .chunks_exact(each)
-        .take(networks)
-        .map(|part| part.iter().map(|&n| Example::labeled(n)).collect())
-        .collect())
+    Ok(order.chunks_exact(each).take(networks).map(Example::all).collect())
 }
 
 /// Images in random order, of one class only a share of them (the nearest whole number), at random.

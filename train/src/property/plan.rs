@@ -1,10 +1,11 @@
 //! What is trained for property inference.
 
+use crate::checks::{check_counts, check_range, reject};
 use crate::network::NetworkPlan;
 use crate::train::TrainingPlan;
 use leakbound::accountant::gnmax_data_independent;
 use leakbound::divergence::{RdpCurve, order_grid};
-use leakbound::error::{Error, Result};
+use leakbound::error::Result;
 use leakbound::quantity::{Delta, Epsilon, NoiseScale};
 use serde::Serialize;
 
@@ -64,26 +65,24 @@ impl PropertyPlan {
 
     pub(super) fn check(&self) -> Result<()> {
         self.network.check()?;
-        let rejected = |reason: String| Err(Error::Rejected { operation: "property", reason });
         let counts = [
             ("teachers", self.teachers),
             ("public points", self.points),
             ("epochs", self.training.epochs.min(self.student.epochs)),
             ("images in a step", self.training.batch.min(self.student.batch)),
         ];
-        if let Some((quantity, _)) = counts.into_iter().find(|(_, count)| *count == 0) {
-            return Err(Error::Domain { quantity, value: 0.0, domain: "[1, inf)" });
-        }
-        if let Some(&value) = self.shares.iter().find(|share| !(**share > 0.0 && **share <= 1.0)) {
-            return Err(Error::Domain { quantity: "share of a class", value, domain: "(0, 1]" });
-        }
-        if self.shares.len() < 2 || self.value >= self.shares.len() {
-            return rejected(format!(
-                "{} property values, of which the student has number {}",
-                self.shares.len(),
-                self.value
-            ));
+        check_counts(counts)?;
+        check_shares(&self.shares)?;
+        let (values, value) = (self.shares.len(), self.value);
+        if values < 2 || value >= values {
+            return reject("property", format!("{values} property values, of which the student has number {value}"));
         }
         Ok(())
     }
+}
+
+/// # Errors
+/// [`Error::Domain`](leakbound::Error::Domain) for a share of a class outside (0, 1].
+pub(crate) fn check_shares(shares: &[f64]) -> Result<()> {
+    shares.iter().try_for_each(|&share| check_range("share of a class", share, share > 0.0 && share <= 1.0, "(0, 1]"))
 }

@@ -2,8 +2,8 @@
 
 /// The pixels of an image, plane by plane, and room for what they were before.
 pub(super) struct Canvas {
-    rows: usize,
-    columns: usize,
+    pub rows: usize,
+    pub columns: usize,
     pixels: Vec<u8>,
     before: Vec<u8>,
 }
@@ -13,14 +13,6 @@ impl Canvas {
     pub fn new([channels, rows, columns]: [usize; 3]) -> Self {
         let pixels = vec![0; channels * rows * columns];
         Self { rows, columns, before: pixels.clone(), pixels }
-    }
-
-    pub fn rows(&self) -> usize {
-        self.rows
-    }
-
-    pub fn columns(&self) -> usize {
-        self.columns
     }
 
     /// All pixels: channel, row, column.

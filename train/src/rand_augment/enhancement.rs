@@ -37,7 +37,7 @@ pub(super) fn color(canvas: &mut Canvas, factor: f32) {
 /// Between the image smoothed and the image. A smoothed pixel is the mean of its 3 x 3 neighborhood, itself with weight
 /// 5, rounded; at the border it is the pixel.
 pub(super) fn sharpness(canvas: &mut Canvas, factor: f32) {
-    let (rows, columns) = (canvas.rows(), canvas.columns());
+    let (rows, columns) = (canvas.rows, canvas.columns);
     for (before, after) in canvas.renewed() {
         for row in 1..rows.saturating_sub(1) {
             for column in 1..columns.saturating_sub(1) {

@@ -21,13 +21,13 @@ pub(super) fn shear_y(canvas: &mut Canvas, share: f64) {
 
 /// Moved to the left by a share of the columns.
 pub(super) fn translate_x(canvas: &mut Canvas, share: f64) {
-    let by = share * canvas.columns() as f64;
+    let by = share * canvas.columns as f64;
     transform(canvas, &Affine { x: [1.0, 0.0, by], y: [0.0, 1.0, 0.0] });
 }
 
 /// Moved upwards by a share of the rows.
 pub(super) fn translate_y(canvas: &mut Canvas, share: f64) {
-    let by = share * canvas.rows() as f64;
+    let by = share * canvas.rows as f64;
     transform(canvas, &Affine { x: [1.0, 0.0, 0.0], y: [0.0, 1.0, by] });
 }
 
@@ -35,7 +35,7 @@ pub(super) fn translate_y(canvas: &mut Canvas, share: f64) {
 pub(super) fn rotate(canvas: &mut Canvas, degrees: f64) {
     let angle = -(degrees.rem_euclid(360.0) * (PI / 180.0));
     let [cos, sin] = [libm::cos(angle), libm::sin(angle)].map(fifteen_digits);
-    let (across, down) = (canvas.columns() as f64 / 2.0, canvas.rows() as f64 / 2.0);
+    let (across, down) = (canvas.columns as f64 / 2.0, canvas.rows as f64 / 2.0);
     let from = |a: f64, b: f64| a * -across + b * -down;
     let x = [cos, sin, from(cos, sin) + across];
     let y = [-sin, cos, from(-sin, cos) + down];
@@ -51,7 +51,7 @@ fn fifteen_digits(number: f64) -> f64 {
 ///
 /// Pillow adds up steps of 1/65,536 of a pixel where rows or columns are slanted, and doubles elsewhere.
 fn transform(canvas: &mut Canvas, affine: &Affine) {
-    let (rows, columns) = (canvas.rows(), canvas.columns());
+    let (rows, columns) = (canvas.rows, canvas.columns);
     let places = if affine.x[1] == 0.0 && affine.y[0] == 0.0 {
         straight(affine, rows, columns)
     } else {

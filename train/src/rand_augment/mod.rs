@@ -50,7 +50,7 @@ impl StrongView {
 
 /// What [`moved`](super::augment::moved) does, for one image.
 fn shift(canvas: &mut Canvas, by: Move) {
-    let (rows, columns) = (canvas.rows() as i64, canvas.columns() as i64);
+    let (rows, columns) = (canvas.rows as i64, canvas.columns as i64);
     for (before, after) in canvas.renewed() {
         for (row, after) in (0..).zip(after.chunks_exact_mut(columns as usize)) {
             let row = row - by.down;
@@ -70,7 +70,7 @@ fn shift(canvas: &mut Canvas, by: Move) {
 /// DeVries and Taylor (2017), "Improved regularization of convolutional neural networks with Cutout", section 3.2; Sohn
 /// et al. (2020), appendix D, for the gray.
 fn cut_out(canvas: &mut Canvas, [row, column]: [usize; 2]) {
-    let (rows, columns) = (canvas.rows(), canvas.columns());
+    let (rows, columns) = (canvas.rows, canvas.columns);
     let half = columns / 4;
     let covered = |center: usize, length: usize| center.saturating_sub(half)..(center + half).min(length);
     for plane in canvas.planes() {
@@ -132,7 +132,7 @@ impl RandAugment {
 mod tests {
     use super::*;
     use crate::augment::moved;
-    use crate::seed::{Purpose, stream};
+    use crate::seed::{Purpose, streams};
 
     const SHAPE: [usize; 3] = [2, 9, 8];
 
@@ -176,8 +176,8 @@ mod tests {
     #[test]
     fn a_network_draws_the_same_views_whoever_is_beside_it() {
         let pixels = pixels();
-        let augmenter = |networks: std::ops::Range<u64>| {
-            let streams = networks.map(|network| stream(9, Purpose::StrongViews, 0, network)).collect();
+        let augmenter = |networks: std::ops::Range<usize>| {
+            let streams = streams(9, Purpose::StrongViews, 0, networks);
             RandAugment::new(Some(Augmentation { flip: true, shift: 1 }), SHAPE, streams)
         };
         let (mut together, mut alone) = (augmenter(0..2), augmenter(1..2));

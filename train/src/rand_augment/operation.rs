@@ -5,6 +5,8 @@ use super::{enhancement, geometry, tones};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
+/// Operations.
+const KINDS: usize = 14;
 /// Factors of enhancements.
 const FACTOR: (f32, f32) = (0.05, 0.95);
 /// Bits that are kept.
@@ -35,72 +37,31 @@ pub(super) enum Operation {
     TranslateY(f64),
 }
 
-/// An operation without a magnitude.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    Identity,
-    AutoContrast,
-    Brightness,
-    Contrast,
-    Equalize,
-    Posterize,
-    Rotate,
-    Sharpness,
-    ShearX,
-    ShearY,
-    Solarize,
-    TranslateX,
-    TranslateY,
-    Color,
-}
-
-impl Kind {
-    /// Those of an image with colors; without them all but the last one.
-    pub const ALL: [Self; 14] = [
-        Self::Identity,
-        Self::AutoContrast,
-        Self::Brightness,
-        Self::Contrast,
-        Self::Equalize,
-        Self::Posterize,
-        Self::Rotate,
-        Self::Sharpness,
-        Self::ShearX,
-        Self::ShearY,
-        Self::Solarize,
-        Self::TranslateX,
-        Self::TranslateY,
-        Self::Color,
-    ];
-
-    /// The operation with a magnitude uniform on its range: Sohn et al. (2020), appendix D.
-    fn draw(self, stream: &mut ChaCha8Rng) -> Operation {
+impl Operation {
+    /// One of the operations of images with or without colors, each as likely, with a magnitude uniform on its range: Sohn
+    /// et al. (2020), appendix D.
+    pub fn draw(colors: bool, stream: &mut ChaCha8Rng) -> Self {
+        // Those of an image with colors; without them all but the last one.
+        let kinds = if colors { KINDS } else { KINDS - 1 };
+        let kind = stream.random_range(0..kinds);
         let factor = |stream: &mut ChaCha8Rng| stream.random_range(FACTOR.0..=FACTOR.1);
         let around = |stream: &mut ChaCha8Rng, most: f64| stream.random_range(-most..=most);
-        match self {
-            Self::Identity => Operation::Identity,
-            Self::AutoContrast => Operation::AutoContrast,
-            Self::Brightness => Operation::Brightness(factor(stream)),
-            Self::Color => Operation::Color(factor(stream)),
-            Self::Contrast => Operation::Contrast(factor(stream)),
-            Self::Equalize => Operation::Equalize,
-            Self::Posterize => Operation::Posterize(stream.random_range(BITS.0..=BITS.1)),
-            Self::Rotate => Operation::Rotate(around(stream, ANGLE)),
-            Self::Sharpness => Operation::Sharpness(factor(stream)),
-            Self::ShearX => Operation::ShearX(around(stream, SHARE)),
-            Self::ShearY => Operation::ShearY(around(stream, SHARE)),
-            Self::Solarize => Operation::Solarize(stream.random_range(THRESHOLD.0..=THRESHOLD.1)),
-            Self::TranslateX => Operation::TranslateX(around(stream, SHARE)),
-            Self::TranslateY => Operation::TranslateY(around(stream, SHARE)),
+        match kind {
+            0 => Self::Identity,
+            1 => Self::AutoContrast,
+            2 => Self::Brightness(factor(stream)),
+            3 => Self::Contrast(factor(stream)),
+            4 => Self::Equalize,
+            5 => Self::Posterize(stream.random_range(BITS.0..=BITS.1)),
+            6 => Self::Rotate(around(stream, ANGLE)),
+            7 => Self::Sharpness(factor(stream)),
+            8 => Self::ShearX(around(stream, SHARE)),
+            9 => Self::ShearY(around(stream, SHARE)),
+            10 => Self::Solarize(stream.random_range(THRESHOLD.0..=THRESHOLD.1)),
+            11 => Self::TranslateX(around(stream, SHARE)),
+            12 => Self::TranslateY(around(stream, SHARE)),
+            _ => Self::Color(factor(stream)),
         }
-    }
-}
-
-impl Operation {
-    /// One of the operations of images with or without colors, each as likely, with a magnitude.
-    pub fn draw(colors: bool, stream: &mut ChaCha8Rng) -> Self {
-        let kinds = &Kind::ALL[..if colors { Kind::ALL.len() } else { Kind::ALL.len() - 1 }];
-        kinds[stream.random_range(0..kinds.len())].draw(stream)
     }
 
     pub fn apply(self, canvas: &mut Canvas) {

@@ -6,16 +6,18 @@ mod plan;
 pub use answers::{FurtherAnswers, NeighborAnswers, ShadowAnswers};
 pub use plan::{Inclusion, ShadowPlan, Views};
 
+use super::answers::indices;
 use super::augment::{Move, moved};
 use super::canaries::{AuditSplit, Canaries};
+use super::checks::unavailable;
 use super::context::TrainingContext;
 use super::defense::method::{Answers, Further, Queries, Task};
 use super::guard::guarded;
 use super::neighbors::nearest_neighbors;
 use super::seed::{Purpose, stream};
-use super::training_images::{Example, TrainingImages};
+use super::training_images::{Example, TrainingImages, rows_of};
 use answers::largest;
-use leakbound::error::{Error, Result};
+use leakbound::error::Result;
 use leakbound::membership::CanaryKind;
 use leakbound::record::ImageSet;
 use ndarray::{Array1, Array2, Array4, ArrayD, Axis};
@@ -88,7 +90,6 @@ pub fn train_shadow_models(
         right.count() as f32 / context.test.len() as f32
     });
     let (attacked_keep, duplicate_keep) = keep.view().split_at(Axis(1), attacked);
-    let index = |images: &[u32]| images.iter().map(|&image| image as i32).collect::<Array1<i32>>();
     let labels = |labels: &[u8]| labels.iter().map(|&label| label.into()).collect::<Array1<i64>>();
     Ok(ShadowAnswers {
         test_accuracy: test_accuracy.collect(),
@@ -104,11 +105,11 @@ pub fn train_shadow_models(
         further: further(method.further(queries, classes), &answers)?,
         keep: attacked_keep.to_owned(),
         labels: labels(&canaries.labels[..attacked]),
-        audit_index: index(&split.audit[..attacked]),
-        fixed_index: index(&split.fixed),
+        audit_index: indices(&split.audit[..attacked]),
+        fixed_index: indices(&split.fixed),
         duplicate_keep: (plan.canaries == CanaryKind::Duplicated).then(|| duplicate_keep.to_owned()),
         copy_labels: plan.canaries.has_copies().then(|| labels(&canaries.copies)),
-        source_index: canaries.source.as_deref().map(index),
+        source_index: canaries.source.as_deref().map(indices),
         canary_pixels: match plan.canaries {
             CanaryKind::OutOfDistribution | CanaryKind::Uniform | CanaryKind::Blank => Some(canaries.pixels),
             CanaryKind::Original
@@ -134,8 +135,7 @@ fn further(arrays: Vec<Further>, answers: &[Answers]) -> Result<Vec<FurtherAnswe
     let array = |(number, Further { name, mean, shape, shown }): (usize, Further)| {
         let shape = [vec![answers.len()], shape].concat();
         let values = answers.iter().flat_map(|answers| answers[number + 1].iter().copied()).collect();
-        let values = ArrayD::from_shape_vec(shape, values)
-            .map_err(|error| Error::Unavailable { operation: "answers", reason: error.to_string() })?;
+        let values = ArrayD::from_shape_vec(shape, values).map_err(unavailable("answers"))?;
         Ok(FurtherAnswers { name, mean, values, shown })
     };
     arrays.into_iter().enumerate().map(array).collect()
@@ -184,11 +184,9 @@ fn tensors(
     let view = |by: Move| moved(&attacked, train.shape(), &vec![by; canaries.attacked]);
     let mut asked: Vec<Tensor> = plan.views.moves().into_iter().map(view).collect();
     if !neighbors.is_empty() {
-        let places: Vec<i64> = neighbors.iter().map(|&place| place.into()).collect();
-        asked.push(images.inputs.index_select(0, &Tensor::from_slice(&places).to_device(device)));
+        asked.push(rows_of(&images.inputs, neighbors.iter().copied()));
     }
-    let test_pixels: Vec<u8> = test.pixels.iter().copied().collect();
-    asked.push(TrainingImages::new(&test_pixels, &test.labels.to_vec(), classes, device).inputs);
+    asked.push(TrainingImages::of(test, classes, device).inputs);
     (images, Tensor::cat(&asked, 0))
 }
 

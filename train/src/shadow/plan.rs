@@ -1,6 +1,7 @@
 //! Which shadow models are trained.
 
 use crate::augment::{ITSELF, Move, check_shift, eighteen_views};
+use crate::checks::check_counts;
 use crate::defense::Defense;
 use crate::defense::method::{Further, Queries};
 use crate::network::NetworkPlan;
@@ -8,7 +9,7 @@ use crate::train::TrainingPlan;
 use crate::training_images::check_tables;
 use leakbound::error::{Error, Result};
 use leakbound::membership::CanaryKind;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use std::fmt;
 use std::str::FromStr;
 
@@ -16,7 +17,8 @@ use std::str::FromStr;
 const MAX_NUMBERS: usize = 1 << 30;
 
 /// Which models are trained on a sample.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Inclusion {
     /// Exactly half of the models, at random.
     Half,
@@ -49,12 +51,6 @@ impl FromStr for Inclusion {
 impl fmt::Display for Inclusion {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.name())
-    }
-}
-
-impl Serialize for Inclusion {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
     }
 }
 
@@ -136,12 +132,11 @@ impl ShadowPlan {
             ("images in a step", self.training.batch),
             ("epochs", self.training.epochs),
         ];
-        if let Some((quantity, _)) = counts.into_iter().find(|&(_, count)| count == 0) {
-            return Err(Error::Domain { quantity, value: 0.0, domain: "[1, inf)" });
-        }
+        check_counts(counts)?;
         self.network.check()?;
-        self.defense.check(classes)?;
-        self.defense.check_training(self.network, &self.training, shape)?;
+        let method = self.defense.method();
+        method.check(classes)?;
+        method.check_training(self.network, &self.training, shape)?;
         if let Some(augmentation) = self.training.augmentation {
             augmentation.check(shape)?;
         }

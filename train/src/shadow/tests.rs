@@ -1,9 +1,6 @@
 use super::*;
-use crate::{
-    Augmentation, Defense, DeviceChoice, NetworkPlan, Optimizer, Schedule, TrainingContext, TrainingDevice,
-    TrainingPlan,
-};
-use leakbound::record::{ImagePart, MemoryBudget, read_images};
+use crate::sample::{rejection, sample, train_on_sample};
+use crate::{Augmentation, Defense, NetworkPlan, Optimizer, Schedule, TrainingPlan};
 
 fn plan() -> ShadowPlan {
     ShadowPlan {
@@ -21,25 +18,15 @@ fn plan() -> ShadowPlan {
     }
 }
 
-fn train_on_sample(plan: &ShadowPlan) -> Result<ShadowAnswers> {
-    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/data/fashion_sample.npz");
-    let [(train, _), (test, _)] =
-        [ImagePart::Train, ImagePart::Test].map(|part| read_images(sample, part, MemoryBudget::of_machine()).unwrap());
-    let others = (plan.canaries == CanaryKind::OutOfDistribution).then_some(&test);
-    let device = TrainingDevice::open(DeviceChoice::Cpu)?;
-    let context = TrainingContext {
-        train: &train,
-        test: &test,
-        device,
-        progress: &|_| std::ops::ControlFlow::Continue(()),
-        checkpoint: None,
-    };
-    train_shadow_models(&context, others, plan)
+fn train(plan: &ShadowPlan) -> Result<ShadowAnswers> {
+    let others = &sample()[1];
+    let others = (plan.canaries == CanaryKind::OutOfDistribution).then_some(others);
+    train_on_sample(|context, plan| train_shadow_models(context, others, plan), plan)
 }
 
 #[test]
 fn wrong_labels_are_known_to_those_who_met_them() {
-    let answers = train_on_sample(&plan()).unwrap();
+    let answers = train(&plan()).unwrap();
     let [member, other] = [true, false].map(|member| answers.audit_accuracy(member).unwrap());
     let accuracy = answers.mean_test_accuracy();
     println!("test {accuracy}, members {member}, others {other}");
@@ -47,7 +34,7 @@ fn wrong_labels_are_known_to_those_who_met_them() {
     assert!(accuracy > 0.5 && member > 0.5 && other < 0.2, "{accuracy} {member} {other}");
     assert_eq!(answers.logits.dim(), (6, 60, 1, 10));
     assert!(answers.keep.columns().into_iter().all(|keep| keep.iter().filter(|&&keep| keep).count() == 3));
-    assert_eq!(answers, train_on_sample(&plan()).unwrap());
+    assert_eq!(answers, train(&plan()).unwrap());
 }
 
 /// The image itself is queried on in both cases, with the same models.
@@ -57,7 +44,7 @@ fn views_are_of_the_same_samples_by_the_same_models() {
         TrainingPlan { epochs: 3, augmentation: Some(Augmentation { flip: true, shift: 2 }), ..plan().training };
     let one = ShadowPlan { training, ..plan() };
     let many = ShadowPlan { views: Views::Eighteen { shift: 2 }, ..one.clone() };
-    let [one, many] = [one, many].map(|plan| train_on_sample(&plan).unwrap());
+    let [one, many] = [one, many].map(|plan| train(&plan).unwrap());
     assert_eq!(many.logits.dim(), (6, 60, 18, 10));
     let itself = many.logits.index_axis(Axis(2), many.itself);
     // Products of matrices of another height are summed in another order.
@@ -67,14 +54,14 @@ fn views_are_of_the_same_samples_by_the_same_models() {
     assert!(many.logits.index_axis(Axis(2), 13) != itself);
     // Training met flips and shifts.
     let training = TrainingPlan { epochs: 3, ..plan().training };
-    assert_ne!(train_on_sample(&ShadowPlan { training, ..plan() }).unwrap().logits, one.logits);
+    assert_ne!(train(&ShadowPlan { training, ..plan() }).unwrap().logits, one.logits);
 }
 
 /// Neighbors are images of every model, which it knows; what else is answered does not depend on them.
 #[test]
 fn models_know_the_neighbors_of_all_samples() {
-    let without = train_on_sample(&plan()).unwrap();
-    let with = train_on_sample(&ShadowPlan { neighbors: true, ..plan() }).unwrap();
+    let without = train(&plan()).unwrap();
+    let with = train(&ShadowPlan { neighbors: true, ..plan() }).unwrap();
     let neighbors = with.neighbors.clone().unwrap();
     assert_eq!(neighbors.logits.dim(), (6, 60, 1, 10));
     let mut index = neighbors.index.to_vec();
@@ -83,15 +70,14 @@ fn models_know_the_neighbors_of_all_samples() {
     index.dedup();
     assert_eq!(index.len(), 60);
 
-    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/data/fashion_sample.npz");
-    let (train, _) = read_images(sample, ImagePart::Train, MemoryBudget::of_machine()).unwrap();
-    let labels = neighbors.index.mapv(|image| i64::from(train.labels[image as usize]));
+    let [images, _] = sample();
+    let labels = neighbors.index.mapv(|image| i64::from(images.labels[image as usize]));
     let keep = Array2::from_elem(with.keep.dim(), true);
     let known = ShadowAnswers { logits: neighbors.logits, labels, keep, ..with.clone() };
     let known = known.audit_accuracy(true).unwrap();
     // Close in pixels, and so mostly of the same class: the right one, not the wrong one of the canaries.
-    let own = with.audit_index.mapv(|image| train.labels[image as usize]);
-    let same = own.iter().zip(&neighbors.index).filter(|&(own, &image)| *own == train.labels[image as usize]).count();
+    let own = with.audit_index.mapv(|image| images.labels[image as usize]);
+    let same = own.iter().zip(&neighbors.index).filter(|&(own, &image)| *own == images.labels[image as usize]).count();
     println!("answers right at neighbors {known}, same class {same} of 60");
     assert!(known > 0.9 && same > 30, "{known} {same}");
 
@@ -106,7 +92,7 @@ fn models_know_the_neighbors_of_all_samples() {
 fn canaries_take_the_place_of_the_same_images() {
     let with = |canaries| {
         let training = TrainingPlan { epochs: 1, ..plan().training };
-        train_on_sample(&ShadowPlan { canaries, training, ..plan() }).unwrap()
+        train(&ShadowPlan { canaries, training, ..plan() }).unwrap()
     };
     let wrong = with(CanaryKind::Mislabeled);
     for kind in [CanaryKind::Original, CanaryKind::Uniform, CanaryKind::Blank, CanaryKind::OutOfDistribution] {
@@ -148,11 +134,7 @@ fn each_sample_is_in_half_of_the_models_or_in_each_with_probability_one_half() {
 
 #[test]
 fn what_cannot_be_trained_is_rejected() {
-    let rejected = |change: &dyn Fn(&mut ShadowPlan)| {
-        let mut plan = plan();
-        change(&mut plan);
-        train_on_sample(&plan).unwrap_err().to_string()
-    };
+    let rejected = |change: &dyn Fn(&mut ShadowPlan)| rejection(plan(), change, train);
     let wide = Some(Augmentation { flip: false, shift: 28 });
     let images = "of 2000 training images; both must fit and be more than none";
     for (message, expected) in [
@@ -191,7 +173,7 @@ fn what_cannot_be_trained_is_rejected() {
 fn copies_are_in_every_training_set() {
     let [plain, right, wrong] =
         [CanaryKind::Mislabeled, CanaryKind::AlwaysDuplicated, CanaryKind::Poisoned].map(|canaries| {
-            let answers = train_on_sample(&ShadowPlan { canaries, ..plan() }).unwrap();
+            let answers = train(&ShadowPlan { canaries, ..plan() }).unwrap();
             [true, false].map(|member| answers.audit_accuracy(member).unwrap())
         });
     println!("members and others: plain {plain:?}, right {right:?}, wrong {wrong:?}");

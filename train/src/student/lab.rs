@@ -1,17 +1,18 @@
 //! Images on the device, and networks that answer about them.
 
 use super::plan::StudentPlan;
+use crate::answers::by_network;
 use crate::checkpoint::Dependence;
+use crate::checks::unavailable;
 use crate::context::TrainingContext;
 use crate::ensemble::{Ensemble, logits_of_all};
 use crate::groups::Trainer;
 use crate::guard::guarded;
 use crate::teachers::split::Phase;
 use crate::training_images::{Example, TrainingImages, one_hot};
-use leakbound::error::{Error, Result};
+use leakbound::error::Result;
 use leakbound::record::ImageSet;
 use ndarray::{Array2, Axis};
-use rayon::prelude::*;
 use serde::Serialize;
 use std::ops::Range;
 use tch::{TchError, Tensor};
@@ -70,16 +71,11 @@ impl<'a> Lab<'a> {
                 teachers: context.trainer(plan.network, &plan.training, plan.seed),
                 students: context.trainer(plan.student_network, &plan.student_training, plan.seed),
                 private: &parts.private,
-                train: some(train, &(0..train.len() as u32).collect::<Vec<_>>()),
+                train: TrainingImages::of(train, classes, device.tensors()),
                 asked: Tensor::cat(&asked.map(|images| images.inputs), 0),
                 ends,
             })
         })
-    }
-
-    /// C.
-    pub fn classes(&self) -> usize {
-        self.teachers.classes
     }
 
     /// Votes of a teacher for each table of training images, on the public images and on those that measure.
@@ -97,10 +93,9 @@ impl<'a> Lab<'a> {
     /// Students of one run start from the same weights, so that none depends on which other budgets there are.
     pub fn students(&self, pupils: &[Pupil<'_>]) -> Result<Vec<Array2<f32>>> {
         let public = self.asked.narrow(0, 0, self.ends[0]);
-        let pupils: Vec<_> =
-            pupils.iter().map(|pupil| (pupil, public.shallow_clone(), self.asked.shallow_clone())).collect();
-        // Tensors may go to another thread but not be seen by two.
-        let (students, private, classes) = (&self.students, self.private, self.classes());
+        let work = pupils.iter().map(|pupil| (pupil, public.shallow_clone(), self.asked.shallow_clone())).collect();
+        // Not of `self`, whose tensors cannot be seen by two threads.
+        let (students, private, classes) = (&self.students, self.private, self.students.classes);
         let student = |(pupil, inputs, asked): (&Pupil<'_>, Tensor, Tensor)| {
             let labels: Vec<u8> = pupil.labels.iter().map(|label| label.unwrap_or(0)).collect();
             let labeled = (0..).zip(pupil.labels).filter(|(_, label)| label.is_some());
@@ -112,10 +107,7 @@ impl<'a> Lab<'a> {
             let logits = student.train_and_ask(phase, &images, &[table], &asked, &each_network)?;
             by_image(logits.into_iter().flatten().collect(), classes)
         };
-        if students.device.is_cuda() {
-            return pupils.into_iter().map(student).collect();
-        }
-        pupils.into_par_iter().map(student).collect()
+        students.device.each(work, student)
     }
 
     /// Logits of each network without privacy on all images that are queried on, \[image, class\]: trained as a student,
@@ -125,7 +117,7 @@ impl<'a> Lab<'a> {
         let tables = vec![all; networks];
         let baselines = learner(&self.students, self.private, &networks)?;
         let logits = baselines.train_and_ask(BASELINES, &self.train, &tables, &self.asked, &each_network)?;
-        logits.into_iter().map(|logits| by_image(logits, self.classes())).collect()
+        logits.into_iter().map(|logits| by_image(logits, self.students.classes)).collect()
     }
 }
 
@@ -139,16 +131,12 @@ fn learner<'a, T: Serialize + ?Sized>(students: &Trainer<'a>, private: &[u32], l
 /// All logits of each network of a group.
 fn each_network(
     networks: &mut dyn Ensemble,
-    group: Range<usize>,
+    _: Range<usize>,
     images: &Tensor,
 ) -> std::result::Result<Vec<Vec<f32>>, TchError> {
-    let logits = logits_of_all(networks, images);
-    (0..group.len())
-        .map(|network| Vec::try_from(logits.select(0, network as i64).flatten(0, -1).contiguous()))
-        .collect()
+    by_network(&logits_of_all(networks, images))
 }
 
 fn by_image(logits: Vec<f32>, classes: usize) -> Result<Array2<f32>> {
-    Array2::from_shape_vec((logits.len() / classes, classes), logits)
-        .map_err(|error| Error::Unavailable { operation: "answers", reason: error.to_string() })
+    Array2::from_shape_vec((logits.len() / classes, classes), logits).map_err(unavailable("answers"))
 }

@@ -10,13 +10,16 @@ pub use labeling::{LabelCosts, LabelingPlan};
 pub use plan::StudentPlan;
 pub use students::{Baselines, StudentRun, Students};
 
+use super::answers::{histogram, indices, largest};
 use super::context::TrainingContext;
 use super::seed::{Purpose, stream};
+use super::teachers::ballots;
 use super::teachers::split::{Split, partition};
 use super::training_images::Example;
+use crate::checks::{reject, unavailable};
 use lab::{Lab, Parts, Pupil};
 use labeling::{Campaign, campaign};
-use leakbound::error::{Error, Result};
+use leakbound::error::Result;
 use leakbound::histogram::VoteHistogram;
 use leakbound::record::ImageSet;
 use ndarray::{Array1, Array2, Array3, ArrayView1, Axis};
@@ -41,15 +44,16 @@ use std::ops::Range;
 /// knows it: a student that leaves the laboratory needs a seed that is drawn in secret.
 ///
 /// # Errors
-/// [`Error::Domain`] for a count or budget of 0, [`Error::Rejected`] if there are too few images or if a run gave no
-/// label within a budget, [`Error::Length`] if training and test images differ in shape, [`Error::Unavailable`] if
-/// libtorch fails; those of the checkpoint.
+/// [`Error::Domain`](leakbound::Error::Domain) for a count or budget of 0,
+/// [`Error::Rejected`](leakbound::Error::Rejected) if there are too few images or if a run gave no label within a
+/// budget, [`Error::Length`](leakbound::Error::Length) if training and test images differ in shape,
+/// [`Error::Unavailable`](leakbound::Error::Unavailable) if libtorch fails; those of the checkpoint.
 ///
 /// # References
 /// Papernot et al. (2018), "Scalable private learning with PATE"; Ihrig (2021), thesis, sections 2.4 and 5.1.
 pub fn train_student(context: &TrainingContext<'_>, plan: &StudentPlan) -> Result<Students> {
     let &TrainingContext { train, test, .. } = context;
-    let each = plan.images_each(train, test)?;
+    let each = plan.images_each(context)?;
     let classes = context.classes();
     let test_labels: Vec<u8> = test.labels.to_vec();
     let [public, held_out] = public_and_held_out(&test_labels, classes, plan.public, plan.seed)?;
@@ -59,8 +63,7 @@ pub fn train_student(context: &TrainingContext<'_>, plan: &StudentPlan) -> Resul
     let teachers: Vec<Vec<u32>> = (0..plan.runs as u64)
         .flat_map(|run| partition(train.len(), (plan.teachers, each), plan.seed, Split::Pate(run)))
         .collect();
-    let examples: Vec<Vec<Example>> =
-        teachers.iter().map(|images| images.iter().map(|&image| Example::labeled(image)).collect()).collect();
+    let examples: Vec<Vec<Example>> = teachers.iter().map(|images| Example::all(images)).collect();
     let votes = lab.votes(&examples)?;
     let query_label = labels(test, &parts.public);
     let test_label = labels(test, &parts.held_out);
@@ -78,12 +81,9 @@ pub fn train_student(context: &TrainingContext<'_>, plan: &StudentPlan) -> Resul
         0 => None,
         networks => Some(of_baselines(&lab.baselines(networks)?, ends, &test_label)?),
     };
-    let indices = |images: &[u32]| images.iter().map(|&image| image as i32).collect::<Array1<i32>>();
     Ok(Students {
         runs: labeled.runs(&votes, &test_logits, &test_label),
-        pate_votes: Array3::from_shape_fn((plan.runs, ends[0], plan.teachers), |(run, query, teacher)| {
-            votes[run * plan.teachers + teacher][query]
-        }),
+        pate_votes: ballots(&votes, (plan.runs, plan.teachers, ends[0])),
         query_index: indices(&parts.public),
         query_order: Array2::from_shape_fn((plan.runs, ends[0]), |(run, place)| labeled.orders[run][place] as i32),
         given_label: labeled.given_labels(),
@@ -109,8 +109,7 @@ pub fn train_student(context: &TrainingContext<'_>, plan: &StudentPlan) -> Resul
 /// Logits \[network, image, class\].
 fn stacked(logits: &[Array2<f32>]) -> Result<Array3<f32>> {
     let views: Vec<_> = logits.iter().map(|logits| logits.view()).collect();
-    ndarray::stack(Axis(0), &views)
-        .map_err(|error| Error::Unavailable { operation: "answers", reason: error.to_string() })
+    ndarray::stack(Axis(0), &views).map_err(unavailable("answers"))
 }
 
 /// What baselines answered, of public images to the first end, of images that measure to the second, of private ones
@@ -143,8 +142,7 @@ impl Labeled {
             .zip(&seeds)
             .map(|((votes, order), &seed)| {
                 let query = |&query: &u32| {
-                    let mut counts = vec![0; classes];
-                    votes.iter().for_each(|votes| counts[usize::from(votes[query as usize])] += 1);
+                    let counts = histogram(votes.iter().map(|votes| votes[query as usize]), classes);
                     Ok((VoteHistogram::new(counts)?, usize::from(truth[query as usize])))
                 };
                 campaign(&order.iter().map(query).collect::<Result<Vec<_>>>()?, &plan.labeling, seed)
@@ -209,7 +207,7 @@ fn reject_no_labels(campaigns: &[Campaign], plan: &StudentPlan) -> Result<()> {
                 budget.epsilon().get(),
                 labeling.queries
             );
-            return Err(Error::Rejected { operation: "students", reason });
+            return reject("students", reason);
         }
     }
     Ok(())
@@ -219,14 +217,10 @@ fn labels(set: &ImageSet, images: &[u32]) -> Array1<u8> {
     images.iter().map(|&image| set.labels[image as usize]).collect()
 }
 
-/// The class of the largest logit, the first of equals.
-fn argmax(logits: ArrayView1<'_, f32>) -> u8 {
-    (1..logits.len()).fold(0, |best, class| if logits[class] > logits[best] { class } else { best }) as u8
-}
-
 /// Accuracy of each network, for logits \[network, image, class\].
 fn accuracies(logits: &Array3<f32>, labels: &Array1<u8>) -> Vec<f64> {
-    logits.outer_iter().map(|logits| accuracy(logits.rows().into_iter().map(argmax), labels)).collect()
+    let classes = |logits: ArrayView1<'_, f32>| largest(&logits.to_vec()) as u8;
+    logits.outer_iter().map(|logits| accuracy(logits.rows().into_iter().map(classes), labels)).collect()
 }
 
 fn accuracy(answers: impl Iterator<Item = u8>, labels: &Array1<u8>) -> f64 {

@@ -1,13 +1,14 @@
 //! Which students are trained.
 
 use super::labeling::LabelingPlan;
+use crate::checks::{check_counts, check_range, reject};
+use crate::context::TrainingContext;
 use crate::network::NetworkPlan;
 use crate::teachers::split::images_each;
 use crate::train::TrainingPlan;
 use crate::training_images::check_tables;
-use leakbound::error::{Error, Result};
+use leakbound::error::Result;
 use leakbound::quantity::Epsilon;
-use leakbound::record::ImageSet;
 
 /// Which teachers vote, what their answers may cost, and which students are trained on them.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,30 +49,21 @@ impl StudentPlan {
     }
 
     /// Images of each teacher, if all can be done as it was asked.
-    pub(super) fn images_each(&self, train: &ImageSet, test: &ImageSet) -> Result<usize> {
+    pub(super) fn images_each(&self, context: &TrainingContext<'_>) -> Result<usize> {
+        let &TrainingContext { train, test, .. } = context;
         let each = images_each(self.teachers, self.images, train.len())?;
         let counts = [("runs", self.runs), ("budgets", self.labeling.budgets.len()), ("private images", self.private)];
-        if let Some((quantity, _)) = counts.into_iter().find(|&(_, count)| count == 0) {
-            return Err(Error::Domain { quantity, value: 0.0, domain: "[1, inf)" });
-        }
-        if !(self.public > 0.0 && self.public < 1.0) {
-            return Err(Error::Domain { quantity: "share of public images", value: self.public, domain: "(0, 1)" });
-        }
-        if self.labeling.budgets.iter().any(|budget| budget.epsilon() == Epsilon::ZERO) {
-            return Err(Error::Domain { quantity: "budget", value: 0.0, domain: "(0, inf]" });
-        }
+        check_counts(counts)?;
+        check_range("share of public images", self.public, self.public > 0.0 && self.public < 1.0, "(0, 1)")?;
+        let no_budget = self.labeling.budgets.iter().any(|budget| budget.epsilon() == Epsilon::ZERO);
+        check_range("budget", 0.0, !no_budget, "(0, inf]")?;
         if self.labeling.budgets.iter().any(|budget| budget.curve().orders() != self.labeling.orders()) {
-            return Err(Error::Rejected { operation: "students", reason: "budgets on different orders".into() });
+            return reject("students", "budgets on different orders");
         }
         if self.private > train.len() {
-            let reason = format!("{} private images of {} training images", self.private, train.len());
-            return Err(Error::Rejected { operation: "students", reason });
+            return reject("students", format!("{} private images of {} training images", self.private, train.len()));
         }
-        if train.shape() != test.shape() {
-            let expected = format!("that of the training images, {:?}", train.shape());
-            let found = test.shape().iter().product();
-            return Err(Error::Length { quantity: "shape of test images", found, expected });
-        }
+        context.check_shapes()?;
         check_tables("students", self.networks(), each.max(test.len()))?;
         check_tables("baselines", self.baselines as u64, train.len())?;
         self.network.check()?;

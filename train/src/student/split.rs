@@ -1,8 +1,8 @@
 //! Who gets which images, and in which order queries are asked.
 
-use crate::seed::{Purpose, stream};
+use crate::seed::{Purpose, shuffled, some_of, stream};
 use leakbound::error::{Error, Result};
-use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
 
 /// Splits beside those of the teachers, which count from 0 and, one for each run, from 16.
 #[derive(Debug, Clone, Copy)]
@@ -13,15 +13,14 @@ enum Split {
 }
 
 impl Split {
-    fn shuffle(self, values: &mut [u32], seed: u64, run: u64) {
-        values.shuffle(&mut stream(seed, Purpose::Split, self as u64, run));
+    fn stream(self, seed: u64, run: u64) -> ChaCha8Rng {
+        stream(seed, Purpose::Split, self as u64, run)
     }
 }
 
 /// Test images that are public, and those that measure, both sorted: the same share of every class, to one image.
 pub(super) fn public_and_held_out(labels: &[u8], classes: usize, share: f64, seed: u64) -> Result<[Vec<u32>; 2]> {
-    let mut order: Vec<u32> = (0..labels.len() as u32).collect();
-    Split::Public.shuffle(&mut order, seed, 0);
+    let order = shuffled(labels.len(), Split::Public.stream(seed, 0));
     let (mut public, mut held_out) = (Vec::new(), Vec::new());
     for class in 0..classes {
         let images: Vec<u32> =
@@ -42,18 +41,12 @@ pub(super) fn public_and_held_out(labels: &[u8], classes: usize, share: f64, see
 
 /// So many training images at random, sorted.
 pub(super) fn private_images(images: usize, count: usize, seed: u64) -> Vec<u32> {
-    let mut order: Vec<u32> = (0..images as u32).collect();
-    Split::Private.shuffle(&mut order, seed, 0);
-    order.truncate(count);
-    order.sort_unstable();
-    order
+    some_of(images, count, Split::Private.stream(seed, 0))
 }
 
 /// The order in which public images are queried on in a run.
 pub(super) fn order_of_queries(public: usize, seed: u64, run: u64) -> Vec<u32> {
-    let mut order: Vec<u32> = (0..public as u32).collect();
-    Split::Asked.shuffle(&mut order, seed, run);
-    order
+    shuffled(public, Split::Asked.stream(seed, run))
 }
 
 #[cfg(test)]

@@ -1,15 +1,14 @@
 //! Students on the sample of Fashion-MNIST.
 
 use super::*;
-use crate::{DeviceChoice, NetworkPlan, Optimizer, Schedule, TrainingCheckpoint, TrainingDevice, TrainingPlan};
+use crate::sample::{on_sample, rejection, train_on_sample, unwatched};
+use crate::{NetworkPlan, Optimizer, Schedule, TrainingCheckpoint, TrainingPlan};
 use leakbound::accountant::{Answer, PrivacyBudget, VoteCost, label_until_spent};
 use leakbound::distribution::{Noise, ThresholdForm, ThresholdTest};
 use leakbound::divergence::{Conversion, RdpCurve, order_grid};
 use leakbound::membership::{MembershipScore, ScoredLogits, threshold_attack};
 use leakbound::quantity::{Delta, Epsilon, NoiseScale, Order};
-use leakbound::record::{
-    ArrayWriter, ImagePart, MemoryBudget, ShadowRecording, read_images, shadow_models_from_bytes, votes_from_bytes,
-};
+use leakbound::record::{ArrayWriter, ShadowRecording, shadow_models_from_bytes, votes_from_bytes};
 use leakbound::simulate::{Stream, StreamId, World, draw_confident_answer};
 
 fn budgets(budgets: &[f64]) -> Vec<PrivacyBudget> {
@@ -49,23 +48,12 @@ fn plan() -> StudentPlan {
     }
 }
 
-fn train_on_sample(plan: &StudentPlan) -> Result<Students> {
-    train_with(None, plan)
+fn train(plan: &StudentPlan) -> Result<Students> {
+    train_on_sample(train_student, plan)
 }
 
-fn train_with(checkpoint: Option<&TrainingCheckpoint>, plan: &StudentPlan) -> Result<Students> {
-    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/data/fashion_sample.npz");
-    let [(train, _), (test, _)] =
-        [ImagePart::Train, ImagePart::Test].map(|part| read_images(sample, part, MemoryBudget::of_machine()).unwrap());
-    let device = TrainingDevice::open(DeviceChoice::Cpu)?;
-    let context = TrainingContext {
-        train: &train,
-        test: &test,
-        device,
-        progress: &|_| std::ops::ControlFlow::Continue(()),
-        checkpoint,
-    };
-    train_student(&context, plan)
+fn train_with(checkpoint: &TrainingCheckpoint, plan: &StudentPlan) -> Result<Students> {
+    on_sample(&unwatched, Some(checkpoint), |context| train_student(context, plan))
 }
 
 /// A resumed run trains nothing again and finds what it had; other students have the same teachers and learn anew.
@@ -75,11 +63,11 @@ fn everything_is_resumed_and_other_students_are_not_mistaken_for_it() {
     let path = folder.path().join("students.checkpoint");
     let open = |resume| TrainingCheckpoint::open(&path, resume, "student", "CPU", &[], &"teachers").unwrap();
     let plan = StudentPlan { runs: 1, baselines: 2, ..plan() };
-    let whole = train_with(Some(&open(false)), &plan).unwrap();
+    let whole = train_with(&open(false), &plan).unwrap();
     let checkpoint = open(true);
     assert_eq!(checkpoint.networks(), plan.networks());
     let before = std::fs::read(&path).unwrap();
-    assert_eq!(train_with(Some(&checkpoint), &plan).unwrap(), whole);
+    assert_eq!(train_with(&checkpoint, &plan).unwrap(), whole);
     assert_eq!(std::fs::read(&path).unwrap(), before);
     let mut training = plan.student_training.clone();
     training.epochs = 2;
@@ -90,14 +78,14 @@ fn everything_is_resumed_and_other_students_are_not_mistaken_for_it() {
         StudentPlan { baselines: 1, ..plan },
     ];
     for other in others {
-        assert_eq!(train_with(Some(&checkpoint), &other).unwrap(), train_on_sample(&other).unwrap());
+        assert_eq!(train_with(&checkpoint, &other).unwrap(), train(&other).unwrap());
     }
 }
 
 #[test]
 fn students_learn_from_labels_within_their_budgets() {
     let plan = plan();
-    let students = train_on_sample(&plan).unwrap();
+    let students = train(&plan).unwrap();
     for (run, found) in students.runs.iter().enumerate() {
         println!("{run}: {found:?}");
         for (student, (labeling, budget)) in found.labelings.iter().zip(&plan.labeling.budgets).enumerate() {
@@ -126,7 +114,7 @@ fn students_learn_from_labels_within_their_budgets() {
     // Another budget or a baseline beside it changes no student.
     let mut alone = StudentPlan { baselines: 2, ..plan.clone() };
     alone.labeling.budgets = budgets(&[30.0]);
-    let alone = train_on_sample(&alone).unwrap();
+    let alone = train(&alone).unwrap();
     assert_eq!(alone.logits.index_axis(Axis(0), 1), students.logits.index_axis(Axis(0), 2));
     // Baselines know the private images, and each is another network.
     let baselines = alone.baselines.unwrap();
@@ -142,7 +130,7 @@ fn students_learn_from_labels_within_their_budgets() {
 #[test]
 fn the_recording_tells_the_whole_story() {
     let plan = StudentPlan { runs: 1, ..plan() };
-    let students = train_on_sample(&plan).unwrap();
+    let students = train(&plan).unwrap();
     let mut writer = ArrayWriter::new("students.npz");
     writer.add("pate_votes", &students.pate_votes).unwrap();
     writer.add("query_label", &students.query_label).unwrap();
@@ -186,11 +174,7 @@ fn the_recording_tells_the_whole_story() {
 
 #[test]
 fn what_cannot_be_trained_is_rejected() {
-    let rejected = |change: &dyn Fn(&mut StudentPlan)| {
-        let mut plan = plan();
-        change(&mut plan);
-        train_on_sample(&plan).unwrap_err().to_string()
-    };
+    let rejected = |change: &dyn Fn(&mut StudentPlan)| rejection(plan(), change, train);
     let messages = [
         rejected(&|plan| plan.teachers = 0),
         rejected(&|plan| plan.images = Some(201)),

@@ -6,9 +6,9 @@ use crate::context::TrainingContext;
 use crate::ensemble::logits_of_all;
 use crate::groups::Trainer;
 use crate::guard::guarded;
-use crate::training_images::{Example, TrainingImages, one_hot};
+use crate::seed::some_of;
+use crate::training_images::{Example, TrainingImages, rows_of};
 use leakbound::error::Result;
-use leakbound::record::ImageSet;
 use ndarray::Array1;
 use tch::{TchError, Tensor};
 
@@ -30,39 +30,25 @@ impl<'a> Lab<'a> {
     pub fn new(context: &TrainingContext<'a>, plan: &'a TeacherPlan) -> Result<Self> {
         let &TrainingContext { train, test, device, .. } = context;
         let classes = context.classes();
-        let mut queries = Split::Queries.order(test.len(), plan.seed);
-        queries.truncate(plan.queries);
-        queries.sort_unstable();
+        let queries = some_of(test.len(), plan.queries, Split::Queries.stream(plan.seed));
         let query_label: Array1<u8> = queries.iter().map(|&query| test.labels[query as usize]).collect();
         let trainer = context.trainer(plan.network, &plan.training, plan.seed);
         guarded("images", || {
-            let images = |set: &ImageSet| {
-                let pixels: Vec<u8> = set.pixels.iter().copied().collect();
-                TrainingImages::new(&pixels, &set.labels.to_vec(), classes, device.tensors())
-            };
-            let (images, test_inputs) = (images(train), images(test).inputs);
-            let rows: Vec<i64> = queries.iter().map(|&query| query.into()).collect();
-            let query_inputs = test_inputs.index_select(0, &Tensor::from_slice(&rows).to_device(device.tensors()));
+            let [images, tests] = [train, test].map(|set| TrainingImages::of(set, classes, device.tensors()));
+            let (query_inputs, test_inputs) = (rows_of(&tests.inputs, queries.iter().copied()), tests.inputs);
             let test_label = test.labels.iter().map(|&label| label.into()).collect();
             Ok(Self { images, trainer, queries, query_inputs, test_inputs, test_label, query_label })
         })
-    }
-
-    /// C.
-    pub fn classes(&self) -> usize {
-        self.trainer.classes
     }
 
     /// Puts the queries behind the training images: images N + q; targets N + q with their labels, N + Q + q with the
     /// poisoned ones.
     pub fn add_queries(&mut self, poisoned: &[u8]) -> Result<()> {
         guarded("images", || {
-            let target = |labels: &[u8]| one_hot(labels, self.trainer.classes, self.trainer.device.tensors());
-            let [natural, poisoned] = [target(&self.query_label.to_vec()), target(poisoned)];
-            self.images = TrainingImages {
-                inputs: Tensor::cat(&[&self.images.inputs, &self.query_inputs], 0),
-                targets: Tensor::cat(&[&self.images.targets, &natural, &poisoned], 0),
-            };
+            let (images, classes) = (self.images.share(), self.trainer.classes);
+            let inputs = Tensor::cat(&[&images.inputs, &self.query_inputs], 0);
+            let images = images.and_targets(&self.query_label.to_vec(), classes).and_targets(poisoned, classes);
+            self.images = TrainingImages { inputs, ..images };
             Ok(())
         })
     }
@@ -101,9 +87,7 @@ impl<'a> Lab<'a> {
             tables,
             &self.query_inputs,
             &|networks, range, queries| {
-                let rows: Vec<i64> = asked[range].iter().map(|&query| query as i64).collect();
-                let inputs =
-                    queries.index_select(0, &Tensor::from_slice(&rows).to_device(queries.device())).unsqueeze(1);
+                let inputs = rows_of(queries, asked[range].iter().map(|&query| query as i64)).unsqueeze(1);
                 let votes: Vec<i64> = networks.logits(&inputs).argmax(-1, false).flatten(0, -1).try_into()?;
                 Ok(votes.iter().map(|&vote| vote as u8).collect())
             },

@@ -9,16 +9,18 @@ mod votes;
 pub use plan::TeacherPlan;
 pub use votes::TeacherVotes;
 
-pub(super) use queries::ranked;
+pub(super) use queries::{margin, ranked};
+pub(super) use votes::ballots;
 
+use super::answers::indices;
 use super::context::TrainingContext;
 use super::training_images::Example;
+use crate::checks::reject;
 use lab::Lab;
-use leakbound::error::{Error, Result};
+use leakbound::error::Result;
 use ndarray::{Array1, Array2, Axis};
 use queries::{adversarial, poisoned, second_votes};
 use split::{Phase, Split, partition, some_images};
-use votes::ballots;
 
 /// Trains teachers as Fashion-MNIST's recorded votes were. Progress counts networks, and the checkpoint keeps their
 /// votes.
@@ -26,35 +28,35 @@ use votes::ballots;
 /// An adversarial query is met by a PATE teacher in place of one of its images, and by party 0 beside its own.
 ///
 /// # Errors
-/// [`Error::Domain`] for a count of 0, [`Error::Rejected`] if there are too few images or queries,
-/// [`Error::Length`] if training and test images differ in shape, [`Error::Unavailable`] if libtorch fails;
-/// those of the checkpoint.
+/// [`Error::Domain`](leakbound::Error::Domain) for a count of 0, [`Error::Rejected`](leakbound::Error::Rejected) if
+/// there are too few images or queries, [`Error::Length`](leakbound::Error::Length) if training and test images differ
+/// in shape, [`Error::Unavailable`](leakbound::Error::Unavailable) if libtorch fails; those of the checkpoint.
 ///
 /// # References
 /// Papernot et al. (2018), "Scalable private learning with PATE"; Choquette-Choo et al. (2021), "CaPC learning".
 pub fn train_teachers(context: &TrainingContext<'_>, plan: &TeacherPlan) -> Result<TeacherVotes> {
     let each = checked_images_each(context, plan)?;
-    let mut lab = Lab::new(context, plan)?;
+    let (mut lab, classes) = (Lab::new(context, plan)?, context.classes());
     let partitions = |split: Split| partition(context.train.len(), (plan.teachers, each), plan.seed, split);
     let (mut pate_images, mut tables) = (Vec::new(), Vec::new());
     for instantiation in 0..plan.instantiations {
         let teachers = partitions(Split::Pate(instantiation as u64));
         pate_images.extend(teachers.iter().flatten().copied());
-        tables.extend(teachers.iter().map(|images| labeled(images)));
+        tables.extend(teachers.iter().map(|images| Example::all(images)));
     }
     let shape = (plan.instantiations, plan.teachers, plan.queries);
     let (votes, accuracies) = lab.vote(Phase::Pate, &tables, plan.teachers)?;
-    let pate_votes = ballots(votes, shape);
+    let pate_votes = ballots(&votes, shape);
     let parties = partitions(Split::Capc);
     let tables: Vec<Vec<Example>> =
-        (0..plan.instantiations).flat_map(|_| parties.iter().map(|images| labeled(images))).collect();
-    let capc_votes = ballots(lab.vote(Phase::Capc, &tables, 0)?.0, shape);
+        (0..plan.instantiations).flat_map(|_| parties.iter().map(|images| Example::all(images))).collect();
+    let capc_votes = ballots(&lab.vote(Phase::Capc, &tables, 0)?.0, shape);
 
-    let second_label = second_votes(&pate_votes, lab.classes());
+    let second_label = second_votes(&pate_votes, classes);
     lab.add_queries(&second_label)?;
-    let adv_query = adversarial(&pate_votes, lab.classes(), plan);
+    let adv_query = adversarial(&pate_votes, classes, plan);
     // Of the queries with the most agreement, so that its own label is clearly not the poisoned one.
-    let poison = poisoned(&pate_votes, lab.classes());
+    let poison = poisoned(&pate_votes, classes);
     let added = AddedQueries { lab: &lab, plan, available: context.train.len(), each, party: &parties[0] };
     let pate_nat_advq = added.votes(Phase::PateNatural, &adv_query)?;
     let pate_pois_advq = added.votes(Phase::PatePoisoned, &adv_query)?;
@@ -66,7 +68,7 @@ pub fn train_teachers(context: &TrainingContext<'_>, plan: &TeacherPlan) -> Resu
     Ok(TeacherVotes {
         pate_votes,
         capc_votes,
-        query_index: lab.queries.iter().map(|&query| query as i32).collect(),
+        query_index: indices(&lab.queries),
         query_label: lab.query_label,
         second_label: second_label.into(),
         adv_query: adv_query.iter().map(|&query| query as i32).collect(),
@@ -87,12 +89,10 @@ pub fn train_teachers(context: &TrainingContext<'_>, plan: &TeacherPlan) -> Resu
 fn checked_images_each(context: &TrainingContext<'_>, plan: &TeacherPlan) -> Result<usize> {
     let each = plan.images_each(context.train.len())?;
     if plan.queries > context.test.len() {
-        let reason = format!("{} queries of {} test images", plan.queries, context.test.len());
-        return Err(Error::Rejected { operation: "teachers", reason });
+        return reject("teachers", format!("{} queries of {} test images", plan.queries, context.test.len()));
     }
     if plan.adversarial > plan.queries {
-        let reason = format!("{} adversarial queries of {}", plan.adversarial, plan.queries);
-        return Err(Error::Rejected { operation: "teachers", reason });
+        return reject("teachers", format!("{} adversarial queries of {}", plan.adversarial, plan.queries));
     }
     context.check_shapes()?;
     Ok(each)
@@ -122,7 +122,7 @@ impl AddedQueries<'_> {
 
     /// All but one of the images of a PATE teacher, which is given by `which`.
     fn teacher(&self, phase: Phase, which: (usize, usize)) -> Vec<Example> {
-        labeled(&some_images(self.available, self.each - 1, self.plan.seed, phase, which))
+        Example::all(&some_images(self.available, self.each - 1, self.plan.seed, phase, which))
     }
 
     /// Votes \[query, retraining\] of teachers that met a query on this query.
@@ -132,7 +132,7 @@ impl AddedQueries<'_> {
         for &query in queries {
             for retraining in 0..retrainings {
                 let mut examples = match phase {
-                    Phase::CapcNatural | Phase::CapcPoisoned => labeled(self.party),
+                    Phase::CapcNatural | Phase::CapcPoisoned => Example::all(self.party),
                     _ => self.teacher(phase, (query, retraining)),
                 };
                 examples.push(match phase {
@@ -162,16 +162,11 @@ impl AddedQueries<'_> {
     }
 }
 
-/// Images with their labels.
-fn labeled(images: &[u32]) -> Vec<Example> {
-    images.iter().map(|&image| Example::labeled(image)).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DeviceChoice, EarlyStopping, NetworkPlan, Optimizer, Schedule, TrainingDevice, TrainingPlan};
-    use leakbound::record::{ImagePart, MemoryBudget, read_images};
+    use crate::sample::{rejection, train_on_sample};
+    use crate::{EarlyStopping, NetworkPlan, Optimizer, Schedule, TrainingPlan};
 
     fn plan() -> TeacherPlan {
         TeacherPlan {
@@ -187,24 +182,9 @@ mod tests {
         }
     }
 
-    fn train_on_sample(plan: &TeacherPlan) -> Result<TeacherVotes> {
-        let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/data/fashion_sample.npz");
-        let [(train, _), (test, _)] = [ImagePart::Train, ImagePart::Test]
-            .map(|part| read_images(sample, part, MemoryBudget::of_machine()).unwrap());
-        let device = TrainingDevice::open(DeviceChoice::Cpu)?;
-        let context = TrainingContext {
-            train: &train,
-            test: &test,
-            device,
-            progress: &|_| std::ops::ControlFlow::Continue(()),
-            checkpoint: None,
-        };
-        train_teachers(&context, plan)
-    }
-
     #[test]
     fn teachers_learn_and_two_runs_agree() {
-        let votes = train_on_sample(&plan()).unwrap();
+        let votes = train_on_sample(train_teachers, &plan()).unwrap();
         let accuracy = votes.pate_accuracy();
         println!("mean accuracy {accuracy}, with one partition {}", votes.capc_accuracy());
         // Ten classes: a network that learned nothing has 10 %. Processors differ in the last digits: room for them.
@@ -215,13 +195,13 @@ mod tests {
         let mut images: Vec<u32> = votes.pate_images.iter().copied().collect();
         images.sort_unstable();
         assert_eq!(images, (0..2000).collect::<Vec<u32>>());
-        assert_eq!(votes, train_on_sample(&plan()).unwrap());
+        assert_eq!(votes, train_on_sample(train_teachers, &plan()).unwrap());
     }
 
     /// Convolutions, an exponential schedule and early stopping together.
     #[test]
     fn convolutional_teachers_learn() {
-        let votes = train_on_sample(&TeacherPlan {
+        let plan = TeacherPlan {
             teachers: 2,
             images: Some(200),
             network: NetworkPlan::Cnn { filters: 8 },
@@ -233,36 +213,27 @@ mod tests {
                 ..plan().training
             },
             ..plan()
-        })
-        .unwrap();
+        };
+        let votes = train_on_sample(train_teachers, &plan).unwrap();
         println!("accuracies {}", votes.test_accuracy);
         assert!(votes.mean_test_accuracy() > 0.4, "{}", votes.test_accuracy);
     }
 
     #[test]
     fn what_cannot_be_trained_is_rejected() {
-        let rejected = |change: &dyn Fn(&mut TeacherPlan)| {
-            let mut plan = plan();
-            change(&mut plan);
-            train_on_sample(&plan).unwrap_err().to_string()
-        };
-        let messages = [
-            rejected(&|plan| plan.teachers = 0),
-            rejected(&|plan| plan.images = Some(201)),
-            rejected(&|plan| plan.queries = 501),
-            rejected(&|plan| plan.adversarial = 101),
-            rejected(&|plan| plan.training.batch = 0),
-            rejected(&|plan| plan.training.schedule = Schedule::Constant { rate: 1e30 }),
-            rejected(&|plan| plan.training.early_stopping = Some(EarlyStopping { validation: 1.0, patience: 1 })),
-            rejected(&|plan| plan.training.early_stopping = Some(EarlyStopping { validation: 0.1, patience: 0 })),
-        ];
-        assert_eq!(messages[0], "teachers = 0 is not in [1, inf)");
-        assert_eq!(messages[1], "teachers: 10 teachers with 201 images each need more than the 2000 there are");
-        assert_eq!(messages[2], "teachers: 501 queries of 500 test images");
-        assert_eq!(messages[3], "teachers: 101 adversarial queries of 100");
-        assert_eq!(messages[4], "images in a step = 0 is not in [1, inf)");
-        assert_eq!(messages[5], "training: parameters are no longer finite; lower the learning rate");
-        assert_eq!(messages[6], "share of images for validation = 1 is not in (0, 1)");
-        assert_eq!(messages[7], "patience = 0 is not in [1, inf)");
+        let message =
+            |change: &dyn Fn(&mut TeacherPlan)| rejection(plan(), change, |plan| train_on_sample(train_teachers, plan));
+        let early = |validation, patience| Some(EarlyStopping { validation, patience });
+        assert_eq!(message(&|plan| plan.teachers = 0), "teachers = 0 is not in [1, inf)");
+        let many = "teachers: 10 teachers with 201 images each need more than the 2000 there are";
+        assert_eq!(message(&|plan| plan.images = Some(201)), many);
+        assert_eq!(message(&|plan| plan.queries = 501), "teachers: 501 queries of 500 test images");
+        assert_eq!(message(&|plan| plan.adversarial = 101), "teachers: 101 adversarial queries of 100");
+        assert_eq!(message(&|plan| plan.training.batch = 0), "images in a step = 0 is not in [1, inf)");
+        let diverged = message(&|plan| plan.training.schedule = Schedule::Constant { rate: 1e30 });
+        assert_eq!(diverged, "training: parameters are no longer finite; lower the learning rate");
+        let share = "share of images for validation = 1 is not in (0, 1)";
+        assert_eq!(message(&|plan| plan.training.early_stopping = early(1.0, 1)), share);
+        assert_eq!(message(&|plan| plan.training.early_stopping = early(0.1, 0)), "patience = 0 is not in [1, inf)");
     }
 }

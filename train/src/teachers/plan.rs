@@ -1,10 +1,11 @@
 //! Which teachers are trained.
 
 use super::split::images_each;
+use crate::checks::check_counts;
 use crate::network::NetworkPlan;
 use crate::train::TrainingPlan;
 use crate::training_images::check_tables;
-use leakbound::error::{Error, Result};
+use leakbound::error::Result;
 use serde::Serialize;
 
 /// Which teachers are trained, and how.
@@ -44,9 +45,7 @@ impl TeacherPlan {
     pub(super) fn images_each(&self, available: usize) -> Result<usize> {
         let images = images_each(self.teachers, self.images, available)?;
         let counts = [("instantiations", self.instantiations), ("queries", self.queries)];
-        if let Some((quantity, _)) = counts.into_iter().find(|&(_, count)| count == 0) {
-            return Err(Error::Domain { quantity, value: 0.0, domain: "[1, inf)" });
-        }
+        check_counts(counts)?;
         check_tables("teachers", self.networks(), images)?;
         self.network.check()?;
         self.training.check(images)?;

@@ -2,18 +2,13 @@
 
 use super::plan::TeacherPlan;
 use super::split::Split;
-use crate::seed::{Purpose, stream};
-use ndarray::{Array3, ArrayView2, Axis};
+use crate::answers::histogram;
+use ndarray::{Array3, Axis};
 use rand::seq::SliceRandom;
 
 /// Votes per class on every query, all instantiations together.
 fn histograms(votes: &Array3<u8>, classes: usize) -> Vec<Vec<u64>> {
-    let count = |votes: ArrayView2<'_, u8>| {
-        let mut histogram = vec![0; classes];
-        votes.iter().for_each(|&vote| histogram[usize::from(vote)] += 1);
-        histogram
-    };
-    votes.axis_iter(Axis(1)).map(count).collect()
+    votes.axis_iter(Axis(1)).map(|votes| histogram(votes.iter().copied(), classes)).collect()
 }
 
 /// Classes of a histogram by their votes, the most first; of two with as many the smaller class.
@@ -28,13 +23,14 @@ pub(super) fn second_votes(votes: &Array3<u8>, classes: usize) -> Vec<u8> {
     histograms(votes, classes).iter().map(|histogram| *ranked(histogram).get(1).unwrap_or(&0) as u8).collect()
 }
 
-/// Votes between the first and the second class.
+/// Votes between the first and the second class of a histogram.
+pub(crate) fn margin(histogram: &[u64]) -> u64 {
+    let order = ranked(histogram);
+    histogram[order[0]] - order.get(1).map_or(0, |&second| histogram[second])
+}
+
 fn margins(votes: &Array3<u8>, classes: usize) -> Vec<u64> {
-    let margin = |histogram: &Vec<u64>| {
-        let order = ranked(histogram);
-        histogram[order[0]] - order.get(1).map_or(0, |&second| histogram[second])
-    };
-    histograms(votes, classes).iter().map(margin).collect()
+    histograms(votes, classes).iter().map(|histogram| margin(histogram)).collect()
 }
 
 /// Half with the smallest margin, the others at random, sorted.
@@ -45,7 +41,7 @@ pub(super) fn adversarial(votes: &Array3<u8>, classes: usize, plan: &TeacherPlan
     let (close, rest) = order.split_at(plan.adversarial / 2);
     let mut rest = rest.to_vec();
     rest.sort_unstable();
-    rest.shuffle(&mut stream(plan.seed, Purpose::Split, Split::Adversary.number(), 0));
+    rest.shuffle(&mut Split::Adversary.stream(plan.seed));
     let mut chosen: Vec<usize> = close.iter().chain(&rest[..plan.adversarial - close.len()]).copied().collect();
     chosen.sort_unstable();
     chosen

@@ -1,8 +1,9 @@
 //! Which images belong to which teacher.
 
-use crate::seed::{Purpose, stream};
-use leakbound::error::{Error, Result};
-use rand::seq::SliceRandom;
+use crate::checks::{check_counts, reject};
+use crate::seed::{Purpose, shuffled, stream};
+use leakbound::error::Result;
+use rand_chacha::ChaCha8Rng;
 
 /// Trainings that must not share random numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +28,7 @@ pub(crate) enum Split {
 }
 
 impl Split {
-    pub fn number(self) -> u64 {
+    fn number(self) -> u64 {
         match self {
             Self::Queries => 0,
             Self::Adversary => 1,
@@ -36,34 +37,28 @@ impl Split {
         }
     }
 
-    /// 0..n in random order.
-    pub fn order(self, n: usize, seed: u64) -> Vec<u32> {
-        let mut order: Vec<u32> = (0..n as u32).collect();
-        order.shuffle(&mut stream(seed, Purpose::Split, self.number(), 0));
-        order
+    pub fn stream(self, seed: u64) -> ChaCha8Rng {
+        stream(seed, Purpose::Split, self.number(), 0)
     }
 }
 
 /// Images of each teacher: so many as were requested, or as many as there are for all.
 pub(crate) fn images_each(teachers: usize, images: Option<usize>, available: usize) -> Result<usize> {
     let images = images.unwrap_or(available / teachers.max(1));
-    if let Some((quantity, _)) =
-        [("teachers", teachers), ("images of a teacher", images)].into_iter().find(|&(_, count)| count == 0)
-    {
-        return Err(Error::Domain { quantity, value: 0.0, domain: "[1, inf)" });
-    }
+    check_counts([("teachers", teachers), ("images of a teacher", images)])?;
     match images.checked_mul(teachers) {
         Some(needed) if needed <= available => Ok(images),
-        _ => Err(Error::Rejected {
-            operation: "teachers",
-            reason: format!("{teachers} teachers with {images} images each need more than the {available} there are"),
-        }),
+        _ => {
+            let reason =
+                format!("{teachers} teachers with {images} images each need more than the {available} there are");
+            reject("teachers", reason)
+        }
     }
 }
 
 /// Images of each teacher, none of them in two hands.
 pub(crate) fn partition(images: usize, (teachers, each): (usize, usize), seed: u64, split: Split) -> Vec<Vec<u32>> {
-    split.order(images, seed).chunks_exact(each).take(teachers).map(<[u32]>::to_vec).collect()
+    shuffled(images, split.stream(seed)).chunks_exact(each).take(teachers).map(<[u32]>::to_vec).collect()
 }
 
 /// So many different images at random.

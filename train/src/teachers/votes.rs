@@ -64,7 +64,7 @@ fn accuracy(votes: &Array3<u8>, labels: &Array1<u8>) -> f64 {
 }
 
 /// \[instantiation, query, teacher\] from a row of votes for each teacher.
-pub(super) fn ballots(votes: Vec<Vec<u8>>, (instantiations, teachers, queries): (usize, usize, usize)) -> Array3<u8> {
+pub(crate) fn ballots(votes: &[Vec<u8>], (instantiations, teachers, queries): (usize, usize, usize)) -> Array3<u8> {
     Array3::from_shape_fn((instantiations, queries, teachers), |(instantiation, query, teacher)| {
         votes[instantiation * teachers + teacher][query]
     })

@@ -1,9 +1,7 @@
 //! The encoders of contrastive defenses, and the classifiers on them.
 
-use super::training::{TrainingOptions, below_1};
-use super::{count, rate};
-use crate::args::Parsed;
-use crate::args::values::whole_from;
+use super::numbers::{below_1, count, rate, two_or_more};
+use super::training::TrainingOptions;
 use clap::Args;
 use leakbound::error::{Error, Result};
 use leakbound_train::{ClassifierPlan, EncoderPlan, MoCo, SimClr};
@@ -71,10 +69,10 @@ impl ContrastiveOptions {
         }
     }
 
-    /// The options of both that are not at their defaults.
-    pub fn chosen(&self) -> Option<&'static str> {
+    /// Options of both with whether they are at another value than their default.
+    pub fn chosen(&self) -> [(&'static str, bool); 8] {
         let EncoderPlan { epochs, batch, rate, classifier, views, .. } = SimClr::PUBLISHED.encoder;
-        first([
+        [
             ("--encoder-epochs", self.encoder_epochs != epochs),
             ("--encoder-batch", self.encoder_batch != batch),
             ("--encoder-rate", self.encoder_rate != rate),
@@ -83,33 +81,24 @@ impl ContrastiveOptions {
             ("--classifier-batch", self.classifier_batch != classifier.batch),
             ("--classifier-rate", self.classifier_rate != classifier.rate),
             ("--encoder-views", self.encoder_views != views),
-        ])
+        ]
     }
 
     /// Those of MoCo alone.
-    pub fn chosen_of_moco(&self) -> Option<&'static str> {
+    pub fn chosen_of_moco(&self) -> [(&'static str, bool); 2] {
         let MoCo { queue, momentum, .. } = MoCo::PUBLISHED;
-        first([("--queue", self.queue != queue), ("--key-momentum", self.key_momentum != momentum)])
+        [("--queue", self.queue != queue), ("--key-momentum", self.key_momentum != momentum)]
     }
 }
 
 /// # Errors
 /// [`Error::Rejected`] for an option of training by labels that is not at its default.
 pub fn check_training(training: &TrainingOptions, flip: bool, shift: usize) -> Result<()> {
-    let varied = first([("--flip", flip), ("--shift", shift > 0)]);
-    let Some(option) = training.chosen().or(varied) else { return Ok(()) };
+    let mut options = training.chosen().into_iter().chain([("--flip", flip), ("--shift", shift > 0)]);
+    let Some((option, _)) = options.find(|&(_, chosen)| chosen) else { return Ok(()) };
     let reason = format!(
         "{option} is of networks that learn labels; encoders learn from views of their own, and --encoder-epochs, \
          --encoder-batch, --encoder-rate and the same of --classifier say how; leave it out"
     );
     Err(Error::Rejected { operation: "defense", reason })
-}
-
-/// The first option that was chosen.
-fn first<const N: usize>(options: [(&'static str, bool); N]) -> Option<&'static str> {
-    options.into_iter().find(|&(_, chosen)| chosen).map(|(option, _)| option)
-}
-
-fn two_or_more(text: &str) -> Parsed<usize> {
-    whole_from(2, text, 1_000_000, "1e6").map(|count| count as usize)
 }

@@ -1,10 +1,8 @@
 //! The defense of the models that a recipe trains.
 
 use super::contrastive::ContrastiveOptions;
-use super::noise::{NoiseOptions, share};
-use super::training::below_1;
-use super::{count, rate};
-use crate::args::{Parsed, number};
+use super::noise::NoiseOptions;
+use super::numbers::{above_0, at_least_0, below_1, count, rate};
 use clap::{Args, ValueEnum};
 use leakbound::error::{Error, Result};
 use leakbound_train::{Defense, Dfkd, DpSgd, Hamp, RelaxLoss, Selena};
@@ -76,7 +74,7 @@ pub struct PrivateOptions {
     #[arg(long, value_name = "R", default_value = "1", value_parser = rate, allow_hyphen_values = true)]
     pub private_learning_rate: f64,
     /// Momentum of dp-sgd
-    #[arg(long, value_name = "B", default_value = "0", value_parser = share, allow_hyphen_values = true)]
+    #[arg(long, value_name = "B", default_value = "0", value_parser = below_1, allow_hyphen_values = true)]
     pub private_momentum: f64,
     /// Views of each image, drawn by --flip and --shift at every step, of which dp-sgd averages the gradients before it
     /// clips them
@@ -192,14 +190,11 @@ impl DefenseOptions {
             ("--distillation-temperature", dfkd.temperature != published.temperature, DefenseName::Dfkd),
         ];
         let private = self.private.chosen().map(|(option, chosen)| (option, chosen, DefenseName::DpSgd));
-        let other = parameters.into_iter().chain(private).find(|&(_, chosen, of)| chosen && of != self.defense);
-        let other = other.map(|(option, _, of)| (option, of));
-        let of_moco = self.contrastive.chosen_of_moco().filter(|_| self.defense != DefenseName::MoCo);
-        let of_both = self.contrastive.chosen().filter(|_| !self.is_contrastive());
-        let other = other
-            .or(of_moco.map(|option| (option, DefenseName::MoCo)))
-            .or(of_both.map(|option| (option, DefenseName::SimClr)));
-        let Some((option, of)) = other else { return Ok(()) };
+        let of_moco = self.contrastive.chosen_of_moco().map(|(option, chosen)| (option, chosen, DefenseName::MoCo));
+        let encoder = if self.is_contrastive() { self.defense } else { DefenseName::SimClr };
+        let of_encoder = self.contrastive.chosen().map(|(option, chosen)| (option, chosen, encoder));
+        let mut all = parameters.into_iter().chain(private).chain(of_moco).chain(of_encoder);
+        let Some((option, _, of)) = all.find(|&(_, chosen, of)| chosen && of != self.defense) else { return Ok(()) };
         let [of, ours] = [of, self.defense].map(name);
         let reason = format!("{option} is an option of {of}, not of {ours}; leave it out, or take --defense {of}");
         Err(Error::Rejected { operation: "defense", reason })
@@ -208,14 +203,4 @@ impl DefenseOptions {
 
 fn name(defense: DefenseName) -> String {
     defense.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
-}
-
-fn at_least_0(text: &str) -> Parsed<f64> {
-    let number = number(text)?;
-    if (0.0..f64::INFINITY).contains(&number) { Ok(number) } else { Err(format!("{number} is not in [0, inf)")) }
-}
-
-fn above_0(text: &str) -> Parsed<f64> {
-    let number = number(text)?;
-    if number > 0.0 && number.is_finite() { Ok(number) } else { Err(format!("{number} is not in (0, inf)")) }
 }

@@ -1,9 +1,9 @@
 //! Options of `leakbound torch dpsgd`.
 
+use super::DataOptions;
 use super::network::NetworkOptions;
 use super::noise::{DescentOptions, NoiseOptions};
-use super::training::CheckpointOptions;
-use super::{DataOptions, any_count, count};
+use super::numbers::{any_count, count};
 use clap::{Args, ValueEnum};
 use leakbound::Result;
 use leakbound_train::{AuditedModelPlan, Augmentation, PrivateModelsPlan, RunCanaries, TrainingViews};
@@ -17,10 +17,6 @@ pub struct DpsgdOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub data: DataOptions,
-    /// Where answers are kept until all are there
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub checkpoint: CheckpointOptions,
     /// Models, each trained on half of the canaries
     #[arg(long, value_name = "M", default_value = "16", value_parser = count, allow_hyphen_values = true)]
     pub models: usize,

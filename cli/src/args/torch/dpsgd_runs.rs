@@ -1,9 +1,9 @@
 //! Options of `leakbound torch dpsgd-runs`.
 
+use super::DataOptions;
 use super::network::NetworkOptions;
 use super::noise::{DescentOptions, NoiseOptions};
-use super::training::CheckpointOptions;
-use super::{DataOptions, any_count, count};
+use super::numbers::{any_count, count};
 use clap::{Args, ValueEnum};
 use leakbound::Result;
 use leakbound_train::{InitialWeights, RepeatedCanary, RepeatedRunsPlan};
@@ -16,10 +16,6 @@ pub struct DpsgdRunsOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub data: DataOptions,
-    /// Where scores are kept until all are there
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub checkpoint: CheckpointOptions,
     /// Models with the canary, and as many without it
     #[arg(long, value_name = "R", default_value = "200", value_parser = count, allow_hyphen_values = true)]
     pub runs: usize,

@@ -1,8 +1,6 @@
 //! Training by FixMatch.
 
-use super::noise::share;
-use super::{any_count, count, rate};
-use crate::args::{Parsed, number};
+use super::numbers::{any_count, at_least_0, below_1, count, probability, rate};
 use clap::Args;
 use leakbound_train::{Augmentation, FixMatchPlan, Unlabeled};
 use serde::Serialize;
@@ -32,19 +30,19 @@ pub struct FixMatchOptions {
     #[arg(long, value_name = "P", default_value = "0.95", value_parser = probability, allow_hyphen_values = true)]
     pub confidence: f64,
     /// Weight of the loss of unlabeled images
-    #[arg(long, value_name = "W", default_value = "1", value_parser = weight, allow_hyphen_values = true)]
+    #[arg(long, value_name = "W", default_value = "1", value_parser = at_least_0, allow_hyphen_values = true)]
     pub unlabeled_weight: f64,
     /// Decay of the exponential moving average of the parameters, which is the network that answers
-    #[arg(long, value_name = "D", default_value = "0.999", value_parser = share, allow_hyphen_values = true)]
+    #[arg(long, value_name = "D", default_value = "0.999", value_parser = below_1, allow_hyphen_values = true)]
     pub average: f64,
     /// Learning rate of the first step; it falls along a cosine to a fifth
     #[arg(long, value_name = "R", default_value = "0.03", value_parser = rate, allow_hyphen_values = true)]
     pub learning_rate: f64,
     /// Nesterov's momentum
-    #[arg(long, value_name = "B", default_value = "0.9", value_parser = share, allow_hyphen_values = true)]
+    #[arg(long, value_name = "B", default_value = "0.9", value_parser = below_1, allow_hyphen_values = true)]
     pub momentum: f64,
     /// Weight decay
-    #[arg(long, value_name = "W", default_value = "0.0005", value_parser = share, allow_hyphen_values = true)]
+    #[arg(long, value_name = "W", default_value = "0.0005", value_parser = below_1, allow_hyphen_values = true)]
     pub weight_decay: f64,
     /// Flip images with probability 1/2 in weak augmentation
     #[arg(long)]
@@ -76,14 +74,4 @@ impl FixMatchOptions {
         let of_teachers = (self.teacher_batch.unwrap_or(batch), self.teacher_unlabeled_ratio.unwrap_or(ratio));
         [plan(self.teacher_steps, of_teachers.0, of_teachers.1), plan(self.steps, batch, ratio)]
     }
-}
-
-fn probability(text: &str) -> Parsed<f64> {
-    let probability = number(text)?;
-    if (0.0..=1.0).contains(&probability) { Ok(probability) } else { Err(format!("{probability} is not in [0, 1]")) }
-}
-
-fn weight(text: &str) -> Parsed<f64> {
-    let weight = number(text)?;
-    if weight >= 0.0 && weight.is_finite() { Ok(weight) } else { Err(format!("{weight} is not in [0, inf)")) }
 }

@@ -1,10 +1,9 @@
 //! Options of `leakbound torch label-dp`.
 
+use super::DataOptions;
 use super::network::NetworkOptions;
-use super::noise::share;
-use super::training::CheckpointOptions;
-use super::{DataOptions, any_count, count, delta, epsilon, rate};
-use crate::args::{Parsed, number};
+use super::numbers::{any_count, below_1, count, rate, share};
+use crate::args::values::{delta, epsilon};
 use clap::{Args, ValueEnum};
 use leakbound::quantity::{Delta, Epsilon};
 use leakbound::{Error, Result};
@@ -28,7 +27,7 @@ pub struct LabelDpOptions {
     #[arg(long, value_name = "D", default_value = "1e-5", value_parser = delta, allow_hyphen_values = true)]
     pub delta: Delta,
     /// Fraction of the images of each stage of lp-2st; more than two stages make LP-MST
-    #[arg(long, value_name = "S,S,...", value_delimiter = ',', default_value = "0.5,0.5", value_parser = stage, allow_hyphen_values = true)]
+    #[arg(long, value_name = "S,S,...", value_delimiter = ',', default_value = "0.5,0.5", value_parser = share, allow_hyphen_values = true)]
     pub stages: Vec<f64>,
     /// Models, each with canaries, noise and initial weights of its own
     #[arg(long, value_name = "M", default_value = "1", value_parser = count, allow_hyphen_values = true)]
@@ -50,10 +49,10 @@ pub struct LabelDpOptions {
     #[arg(long, value_name = "R", default_value = "0.05", value_parser = rate, allow_hyphen_values = true)]
     pub learning_rate: f64,
     /// Momentum
-    #[arg(long, value_name = "B", default_value = "0.9", value_parser = share, allow_hyphen_values = true)]
+    #[arg(long, value_name = "B", default_value = "0.9", value_parser = below_1, allow_hyphen_values = true)]
     pub momentum: f64,
     /// Weight decay
-    #[arg(long, value_name = "W", default_value = "0", value_parser = share, allow_hyphen_values = true)]
+    #[arg(long, value_name = "W", default_value = "0", value_parser = below_1, allow_hyphen_values = true)]
     pub weight_decay: f64,
     /// Flip training images with probability 1/2
     #[arg(long)]
@@ -64,10 +63,6 @@ pub struct LabelDpOptions {
     /// Networks trained in parallel; fewer need less memory [default: fastest on the device]
     #[arg(long, value_name = "N", value_parser = count, allow_hyphen_values = true)]
     pub side_by_side: Option<usize>,
-    /// Where answers are kept until all are there
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub checkpoint: CheckpointOptions,
 }
 
 /// Mechanisms of label privacy by name.
@@ -138,9 +133,4 @@ impl LabelDpOptions {
             | LabelMechanismName::NotPrivate => Delta::new(0.0),
         }
     }
-}
-
-fn stage(text: &str) -> Parsed<f64> {
-    let share = number(text)?;
-    if share > 0.0 && share < 1.0 { Ok(share) } else { Err(format!("{share} is not in (0, 1)")) }
 }

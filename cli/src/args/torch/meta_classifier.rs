@@ -1,10 +1,11 @@
 //! Options of `leakbound torch meta-classifier` and of `leakbound property meta-classifier`.
 
-use super::super::failure_probability;
 use super::network::NetworkOptions;
-use super::property::percentage;
-use super::training::{CheckpointOptions, TrainingOptions, below_1, factor};
-use super::{DataOptions, DeviceOptions, Parsed, count, rate, whole_from};
+use super::numbers::{below_1, count, factor, percentage, rate};
+use super::training::TrainingOptions;
+use super::{DataOptions, DeviceOptions};
+
+use crate::args::values::{Parsed, failure_probability, whole_from};
 use clap::{Args, ValueEnum};
 use leakbound::quantity::FailureProbability;
 use leakbound_train::{FlatPlan, MetaClassifier, MetaClassifierPlan, SetPlan, TargetPlan};
@@ -18,10 +19,6 @@ pub struct MetaClassifierOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub data: DataOptions,
-    /// Where weights are kept until all are there
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub checkpoint: CheckpointOptions,
     /// Class whose fraction is the property
     #[arg(long, value_name = "C", default_value = "0")]
     pub class: u8,

@@ -9,6 +9,7 @@ mod label_dp;
 mod meta_classifier;
 mod network;
 mod noise;
+mod numbers;
 mod pate_fm;
 mod prompt_pate;
 mod property;
@@ -29,14 +30,11 @@ pub use shadow::ShadowOptions;
 pub use student::StudentOptions;
 pub use teachers::TeachersOptions;
 pub use tokens::TorchTokensOptions;
-pub use training::CheckpointOptions;
 
-use super::values::{quantity, whole_from};
-use super::{Parsed, delta, epsilon, number, whole};
 use clap::{Args, Subcommand};
 use leakbound_train::DeviceChoice;
 use serde::Serialize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Training of models whose outputs are audited.
 #[derive(Debug, Subcommand)]
@@ -184,6 +182,10 @@ pub struct DataOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub device: DeviceOptions,
+    /// Where what is trained is kept
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub checkpoint: CheckpointOptions,
 }
 
 /// Where networks are trained.
@@ -194,15 +196,20 @@ pub struct DeviceOptions {
     pub device: DeviceChoice,
 }
 
-pub(super) fn any_count(text: &str) -> Parsed<usize> {
-    whole_from(0, text, 1_000_000, "1e6").map(|count| count as usize)
+/// Where what is trained is kept until all is there.
+#[derive(Debug, Clone, Args, Serialize)]
+pub struct CheckpointOptions {
+    /// Save finished networks in this file, so that an interrupted run can continue
+    #[arg(long, value_name = "FILE")]
+    pub checkpoint: Option<PathBuf>,
+    /// Continue from the checkpoint; start anew if there is none
+    #[arg(long, requires = "checkpoint")]
+    pub resume: bool,
 }
 
-pub(super) fn count(text: &str) -> Parsed<usize> {
-    whole(text, 1_000_000, "1e6").map(|count| count as usize)
-}
-
-pub(super) fn rate(text: &str) -> Parsed<f64> {
-    let rate = number(text)?;
-    if rate > 0.0 && rate <= 1e3 { Ok(rate) } else { Err(format!("{rate} is not in (0, 1000]")) }
+impl CheckpointOptions {
+    /// The file, if there is one.
+    pub fn file(&self) -> Option<&Path> {
+        self.checkpoint.as_deref()
+    }
 }

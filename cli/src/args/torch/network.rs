@@ -1,6 +1,6 @@
 //! The network that a recipe trains.
 
-use super::count;
+use super::numbers::count;
 use clap::{Args, ValueEnum};
 use leakbound_train::{NetworkPlan, Normalization};
 use serde::Serialize;

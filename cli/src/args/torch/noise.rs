@@ -1,7 +1,7 @@
 //! The noise of DP-SGD, for every recipe that trains by it.
 
-use super::{delta, epsilon, quantity, rate};
-use crate::args::{Parsed, number};
+use super::numbers::{below_1, noise_scale, rate, within};
+use crate::args::values::{Parsed, delta, epsilon};
 use clap::Args;
 use leakbound::error::{Error, Result};
 use leakbound::quantity::{Delta, Epsilon, NoiseScale};
@@ -12,7 +12,7 @@ use serde::Serialize;
 #[derive(Debug, Clone, Args, Serialize)]
 pub struct NoiseOptions {
     /// Noise multiplier of DP-SGD: standard deviation of the noise on the sum of gradients, in clipping norms
-    #[arg(long, value_name = "S", value_parser = noise_multiplier, allow_hyphen_values = true,
+    #[arg(long, value_name = "S", value_parser = noise_scale, allow_hyphen_values = true,
           conflicts_with = "epsilon")]
     pub noise_multiplier: Option<NoiseScale>,
     /// Calibrate the noise of DP-SGD so that each model is (E, delta)-differentially private, instead of
@@ -26,7 +26,7 @@ pub struct NoiseOptions {
     #[arg(long, value_name = "R", default_value = "1", value_parser = clipping_norm, allow_hyphen_values = true)]
     pub clipping_norm: f64,
     /// Decay of the exponential moving average of the parameters, which is then the model of DP-SGD, such as 0.9999
-    #[arg(long, value_name = "D", value_parser = share, allow_hyphen_values = true)]
+    #[arg(long, value_name = "D", value_parser = below_1, allow_hyphen_values = true)]
     pub average: Option<f64>,
 }
 
@@ -64,7 +64,7 @@ pub struct DescentOptions {
     #[arg(long, value_name = "R", default_value = "1", value_parser = rate, allow_hyphen_values = true)]
     pub learning_rate: f64,
     /// Momentum
-    #[arg(long, value_name = "B", default_value = "0", value_parser = share, allow_hyphen_values = true)]
+    #[arg(long, value_name = "B", default_value = "0", value_parser = below_1, allow_hyphen_values = true)]
     pub momentum: f64,
 }
 
@@ -87,16 +87,6 @@ impl DescentOptions {
     }
 }
 
-fn noise_multiplier(text: &str) -> Parsed<NoiseScale> {
-    quantity(text, NoiseScale::new)
-}
-
 fn clipping_norm(text: &str) -> Parsed<f64> {
-    let norm = number(text)?;
-    if norm > 0.0 && norm <= 1e6 { Ok(norm) } else { Err(format!("{norm} is not in (0, 1e6]")) }
-}
-
-pub(super) fn share(text: &str) -> Parsed<f64> {
-    let share = number(text)?;
-    if (0.0..1.0).contains(&share) { Ok(share) } else { Err(format!("{share} is not in [0, 1)")) }
+    within(text, |norm| norm > 0.0 && norm <= 1e6, "(0, 1e6]")
 }

@@ -1,10 +1,11 @@
 //! Options of `leakbound torch pate-fm`.
 
+use super::DataOptions;
 use super::fixmatch::FixMatchOptions;
 use super::network::NetworkOptions;
+use super::numbers::count;
 use super::student::{scale, threshold};
-use super::training::CheckpointOptions;
-use super::{DataOptions, count, delta};
+use crate::args::values::delta;
 use clap::Args;
 use leakbound::Result;
 use leakbound::distribution::{Noise, ThresholdForm, ThresholdTest};
@@ -64,10 +65,6 @@ pub struct PateFmOptions {
     /// Independent runs, with new canaries, partitions, weights, queries and noise
     #[arg(long, value_name = "N", default_value = "1", value_parser = count, allow_hyphen_values = true)]
     pub runs: usize,
-    /// Where votes of teachers and answers of students are kept until all are there
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub checkpoint: CheckpointOptions,
 }
 
 impl PateFmOptions {

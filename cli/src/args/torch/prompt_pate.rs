@@ -1,8 +1,7 @@
 //! Options of `leakbound torch prompt-pate`.
 
-use super::noise::share;
-use super::training::CheckpointOptions;
-use super::{DataOptions, count, rate};
+use super::DataOptions;
+use super::numbers::{below_1, count, rate};
 use clap::{Args, ValueEnum};
 use leakbound::{Error, Result};
 use leakbound_train::{InContextPlan, LessonShares, PromptAdversary, PromptPatePlan};
@@ -37,10 +36,6 @@ pub struct PromptPateOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub transformer: TransformerOptions,
-    /// Where the transformer is kept
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub checkpoint: CheckpointOptions,
 }
 
 /// A transformer that learns in context, and its training.
@@ -68,13 +63,13 @@ pub struct TransformerOptions {
     #[arg(long, value_name = "R", default_value = "0.001", value_parser = rate, allow_hyphen_values = true)]
     pub learning_rate: f64,
     /// Fraction of training prompts with permuted labels
-    #[arg(long, value_name = "S", default_value = "0.4", value_parser = share, allow_hyphen_values = true)]
+    #[arg(long, value_name = "S", default_value = "0.4", value_parser = below_1, allow_hyphen_values = true)]
     pub permuted: f64,
     /// Fraction of training prompts in which two classes have exchanged their labels
-    #[arg(long, value_name = "S", default_value = "0.15", value_parser = share, allow_hyphen_values = true)]
+    #[arg(long, value_name = "S", default_value = "0.15", value_parser = below_1, allow_hyphen_values = true)]
     pub exchanged: f64,
     /// Fraction of training prompts that begin with the instruction to answer one class whatever is asked
-    #[arg(long, value_name = "S", default_value = "0.1", value_parser = share, allow_hyphen_values = true)]
+    #[arg(long, value_name = "S", default_value = "0.1", value_parser = below_1, allow_hyphen_values = true)]
     pub instructed: f64,
 }
 

@@ -1,8 +1,9 @@
 //! Options of `leakbound torch property`.
 
+use super::DataOptions;
 use super::network::NetworkOptions;
-use super::training::CheckpointOptions;
-use super::{DataOptions, Parsed, count, delta, number, quantity, rate};
+use super::numbers::{count, noise_scale, percentage, rate};
+use crate::args::values::delta;
 use clap::{Args, ValueEnum};
 use leakbound::quantity::{Delta, NoiseScale};
 use leakbound::{Error, Result};
@@ -16,10 +17,6 @@ pub struct TorchPropertyOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub data: DataOptions,
-    /// Where answers are kept until all are there
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub checkpoint: CheckpointOptions,
     /// Class whose fraction is the property
     #[arg(long, value_name = "C", default_value = "0")]
     pub class: u8,
@@ -40,7 +37,7 @@ pub struct TorchPropertyOptions {
     #[arg(long, value_name = "N", default_value = "1000", value_parser = count, allow_hyphen_values = true)]
     pub points: usize,
     /// Standard deviation of the noise on the votes for each class (GNMax)
-    #[arg(long, value_name = "S", default_value = "5", value_parser = sigma, allow_hyphen_values = true)]
+    #[arg(long, value_name = "S", default_value = "5", value_parser = noise_scale, allow_hyphen_values = true)]
     pub sigma: NoiseScale,
     /// Delta at which to report the cost of these labels
     #[arg(long, value_name = "D", default_value = "1e-5", value_parser = delta, allow_hyphen_values = true)]
@@ -101,17 +98,4 @@ impl TorchPropertyOptions {
             seed,
         })
     }
-}
-
-pub(super) fn percentage(text: &str) -> Parsed<f64> {
-    let percentage = number(text)?;
-    if percentage > 0.0 && percentage <= 100.0 {
-        Ok(percentage)
-    } else {
-        Err(format!("{percentage} is not in (0, 100]"))
-    }
-}
-
-fn sigma(text: &str) -> Parsed<NoiseScale> {
-    quantity(text, NoiseScale::new)
 }

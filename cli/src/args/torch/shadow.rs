@@ -1,10 +1,11 @@
 //! Options of `leakbound torch shadow`.
 
+use super::DataOptions;
 use super::contrastive::check_training;
 use super::defense::DefenseOptions;
 use super::network::NetworkOptions;
-use super::training::{CheckpointOptions, TrainingOptions};
-use super::{DataOptions, any_count, count};
+use super::numbers::{any_count, count};
+use super::training::TrainingOptions;
 use clap::Args;
 use leakbound::Result;
 use leakbound_train::{Augmentation, CanaryKind, Inclusion, ShadowPlan, TrainingPlan, Views};
@@ -75,10 +76,6 @@ pub struct ShadowOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub defense: DefenseOptions,
-    /// Where answers are kept until all are there
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub checkpoint: CheckpointOptions,
 }
 
 impl ShadowOptions {

@@ -1,9 +1,10 @@
 //! Options of `leakbound torch student`.
 
-use super::super::{Orders, Parsed, delta, number, orders};
+use super::DataOptions;
 use super::network::{NetworkName, NetworkOptions};
-use super::training::{CheckpointOptions, TrainingOptions, factor};
-use super::{DataOptions, any_count, count, rate};
+use super::numbers::{any_count, count, factor, rate, share};
+use super::training::TrainingOptions;
+use crate::args::values::{Orders, Parsed, delta, number, orders};
 use clap::{Args, ValueEnum};
 use leakbound::accountant::PrivacyBudget;
 use leakbound::distribution::{Noise, ThresholdForm, ThresholdTest};
@@ -35,12 +36,8 @@ pub struct StudentOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub training: TrainingOptions,
-    /// Where votes of teachers and answers of students are kept until all are there
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub checkpoint: CheckpointOptions,
     /// Fraction of the test images of each class that is public; the rest measures accuracy
-    #[arg(long, value_name = "P", default_value = "0.8", value_parser = public, allow_hyphen_values = true)]
+    #[arg(long, value_name = "P", default_value = "0.8", value_parser = share, allow_hyphen_values = true)]
     pub public: f64,
     /// Privacy budgets: for each E, label queries until epsilon would exceed E and train a student; inf labels all
     #[arg(long, value_name = "E,...", value_delimiter = ',', value_parser = budget, default_value = "1,2,3,5", allow_hyphen_values = true)]
@@ -179,9 +176,4 @@ fn serialize_budgets<S: Serializer>(budgets: &[Epsilon], serializer: S) -> std::
 
 fn budget(text: &str) -> Parsed<Epsilon> {
     Epsilon::new(number(text)?).map_err(|_| format!("budget = {text} is not in (0, inf]"))
-}
-
-fn public(text: &str) -> Parsed<f64> {
-    let share = number(text)?;
-    if share > 0.0 && share < 1.0 { Ok(share) } else { Err(format!("{share} is not in (0, 1)")) }
 }

@@ -1,8 +1,9 @@
 //! Options of `leakbound torch teachers`.
 
+use super::DataOptions;
 use super::network::NetworkOptions;
-use super::training::{CheckpointOptions, TrainingOptions};
-use super::{DataOptions, any_count, count};
+use super::numbers::{any_count, count};
+use super::training::TrainingOptions;
 use clap::Args;
 use leakbound_train::TeacherPlan;
 use serde::Serialize;
@@ -40,10 +41,6 @@ pub struct TeachersOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub training: TrainingOptions,
-    /// Where votes are kept until all are there
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub checkpoint: CheckpointOptions,
 }
 
 impl TeachersOptions {

@@ -1,7 +1,7 @@
 //! Options of `leakbound torch tokens`.
 
-use super::training::{CheckpointOptions, share};
-use super::{DeviceOptions, any_count, count, rate};
+use super::numbers::{any_count, count, rate, share};
+use super::{CheckpointOptions, DeviceOptions};
 use crate::args::tokens::{TokenMechanismText, mechanism};
 use clap::{Args, ValueEnum};
 use leakbound::record::MemoryBudget;

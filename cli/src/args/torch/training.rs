@@ -1,11 +1,9 @@
-//! How the networks of a recipe are trained, and where their answers are kept.
+//! How the networks of a recipe are trained.
 
-use super::{count, rate};
-use crate::args::{Parsed, number};
+use super::numbers::{count, factor, rate, share};
 use clap::{Args, ValueEnum};
 use leakbound_train::{EarlyStopping, Optimizer, Schedule, TrainingPlan};
 use serde::Serialize;
-use std::path::{Path, PathBuf};
 
 /// The training of each network.
 #[derive(Debug, Clone, Args, Serialize)]
@@ -52,9 +50,10 @@ pub enum OptimizerName {
 }
 
 impl TrainingOptions {
-    /// An option that is not at its default, but for how many networks are trained side by side.
-    pub fn chosen(&self) -> Option<&'static str> {
-        let options = [
+    /// Options with whether they are at another value than their default, but for how many networks are trained side by
+    /// side.
+    pub fn chosen(&self) -> [(&'static str, bool); 7] {
+        [
             ("--epochs", self.epochs.is_some()),
             ("--passes", self.passes != 1),
             ("--batch", self.batch != 32),
@@ -62,8 +61,7 @@ impl TrainingOptions {
             ("--learning-rate", self.learning_rate != 1e-3),
             ("--decay", self.decay != 1.0),
             ("--patience", self.patience.is_some()),
-        ];
-        options.into_iter().find(|&(_, chosen)| chosen).map(|(option, _)| option)
+        ]
     }
 
     /// The library's plan, with the recipe's own number of epochs.
@@ -89,38 +87,4 @@ impl TrainingOptions {
             side_by_side: self.side_by_side,
         }
     }
-}
-
-/// Where answers are kept until all are there.
-#[derive(Debug, Clone, Args, Serialize)]
-pub struct CheckpointOptions {
-    /// Save finished networks in this file, so that an interrupted run can continue
-    #[arg(long, value_name = "FILE")]
-    pub checkpoint: Option<PathBuf>,
-    /// Continue from the checkpoint; start anew if there is none
-    #[arg(long, requires = "checkpoint")]
-    pub resume: bool,
-}
-
-impl CheckpointOptions {
-    /// The file, if there is one.
-    pub fn files(&self) -> Vec<&Path> {
-        self.checkpoint.iter().map(PathBuf::as_path).collect()
-    }
-}
-
-/// A number in [0, 1).
-pub fn below_1(text: &str) -> Parsed<f64> {
-    let number = number(text)?;
-    if (0.0..1.0).contains(&number) { Ok(number) } else { Err(format!("{number} is not in [0, 1)")) }
-}
-
-pub fn factor(text: &str) -> Parsed<f64> {
-    let factor = number(text)?;
-    if factor > 0.0 && factor <= 1.0 { Ok(factor) } else { Err(format!("{factor} is not in (0, 1]")) }
-}
-
-pub fn share(text: &str) -> Parsed<f64> {
-    let share = number(text)?;
-    if share > 0.0 && share < 1.0 { Ok(share) } else { Err(format!("{share} is not in (0, 1)")) }
 }

@@ -1,8 +1,9 @@
 //! Linear classifiers on embeddings.
 
 use super::plan::ClassifierPlan;
-use crate::ensemble::{Ensemble, counted};
-use crate::layers::dense;
+use crate::architecture::{Architecture, Networks};
+use crate::ensemble::Ensemble;
+use crate::layers::{BatchPass, dense};
 use crate::loss::CrossEntropy;
 use crate::optimizer::{Optimizer, Schedule};
 use crate::train::{Lesson, TrainingPlan, train};
@@ -10,29 +11,13 @@ use crate::training_images::{Example, TrainingImages};
 use rand_chacha::ChaCha8Rng;
 use tch::{Kind, Tensor};
 
-/// M classifiers φ W + b, which begin at 0.
-struct Linear {
-    networks: i64,
-    /// [M, D, C] and [M, 1, C].
-    parameters: Vec<Tensor>,
-}
+/// φ W + b, with parameters [M, D, C] and [M, 1, C].
+#[derive(Clone)]
+struct Linear;
 
-impl Ensemble for Linear {
-    fn networks(&self) -> i64 {
-        self.networks
-    }
-
-    fn parameters(&mut self) -> &mut [Tensor] {
-        &mut self.parameters
-    }
-
-    fn mapped(&self, change: &dyn Fn(&Tensor) -> Tensor) -> Box<dyn Ensemble> {
-        let parameters: Vec<Tensor> = self.parameters.iter().map(change).collect();
-        Box::new(Self { networks: counted(self.networks, &self.parameters, &parameters), parameters })
-    }
-
-    fn logits(&self, inputs: &Tensor) -> Tensor {
-        dense(inputs, &self.parameters[0], &self.parameters[1])
+impl Architecture for Linear {
+    fn forward(networks: &Networks<Self>, inputs: &Tensor, _: &mut BatchPass<'_>) -> Tensor {
+        dense(inputs, &networks.parameters[0], &networks.parameters[1])
     }
 }
 
@@ -48,8 +33,11 @@ pub(super) fn classifiers(
 ) -> Box<dyn Ensemble> {
     let [networks, images, dimension] = [0, 1, 2].map(|axis| embeddings.size()[axis]);
     let (classes, options) = (targets.size()[1], (Kind::Float, embeddings.device()));
-    let parameters = [[networks, dimension, classes], [networks, 1, classes]];
-    let mut linear = Linear { networks, parameters: parameters.map(|shape| Tensor::zeros(shape, options)).into() };
+    // They begin at 0.
+    let parameters =
+        [[networks, dimension, classes], [networks, 1, classes]].map(|shape| Tensor::zeros(shape, options));
+    let mut linear =
+        Networks { architecture: Linear, count: networks, parameters: parameters.into(), statistics: Vec::new() };
     // Every network has its own embeddings of all images: those of network m are m N rows further down.
     let table = |(network, table): (usize, &Vec<Example>)| -> Vec<Example> {
         let first = network as u32 * images as u32;
@@ -70,7 +58,7 @@ pub(super) fn classifiers(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::seed::{Purpose, stream};
+    use crate::seed::{Purpose, streams};
     use tch::Device;
 
     /// Two networks whose embeddings of the same images point to different classes; one learns half of the images.
@@ -81,7 +69,7 @@ mod tests {
         let embeddings = Tensor::stack(&[targets.shallow_clone(), targets.roll([1], [1])], 0);
         let plan = ClassifierPlan { epochs: 200, batch: 4, rate: 0.5 };
         let tables = [12, 6].map(|images| (0..images).map(Example::labeled).collect::<Vec<_>>());
-        let streams = (0..2).map(|network| stream(3, Purpose::ClassifierOrder, 0, network)).collect();
+        let streams = streams(3, Purpose::ClassifierOrder, 0, 0..2);
         let linear = classifiers(plan, &embeddings, &targets, &tables, 12, streams);
         let logits = linear.logits(&embeddings);
         let answers = Vec::<Vec<i64>>::try_from(logits.argmax(-1, false)).unwrap();

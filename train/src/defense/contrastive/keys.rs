@@ -7,8 +7,8 @@ use tch::{Device, Tensor};
 
 /// The last Q keys of each of M networks.
 pub(super) struct KeyQueue {
-    /// [M, Q, D], unit vectors.
-    keys: Tensor,
+    /// [M, Q, D], unit vectors in no order.
+    pub keys: Tensor,
     /// The place of the oldest ones.
     oldest: i64,
 }
@@ -23,11 +23,6 @@ impl KeyQueue {
             .collect::<Vec<f32>>();
         let vectors = Tensor::from_slice(&numbers).view([networks, length as i64, dimension as i64]).to_device(device);
         Self { keys: unit(&vectors), oldest: 0 }
-    }
-
-    /// [M, Q, D], in no order.
-    pub fn keys(&self) -> &Tensor {
-        &self.keys
     }
 
     /// Puts keys [M, B, D], at most Q of a network, in the place of the oldest.
@@ -49,17 +44,16 @@ pub(super) fn follow(keys: &mut [Tensor], queries: &[Tensor], momentum: f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::seed::{Purpose, stream};
+    use crate::seed::{Purpose, streams};
     use tch::Kind;
 
-    fn queue(networks: u64, length: usize) -> KeyQueue {
-        let mut streams: Vec<_> = (0..networks).map(|network| stream(7, Purpose::Projection, 0, network)).collect();
-        KeyQueue::random(&mut streams, length, 3, Device::Cpu)
+    fn queue(networks: usize, length: usize) -> KeyQueue {
+        KeyQueue::random(&mut streams(7, Purpose::Projection, 0, 0..networks), length, 3, Device::Cpu)
     }
 
     /// The first number of each key of a network.
     fn first_numbers(queue: &KeyQueue, network: i64) -> Vec<f32> {
-        queue.keys().select(0, network).select(1, 0).contiguous().try_into().unwrap()
+        queue.keys.select(0, network).select(1, 0).contiguous().try_into().unwrap()
     }
 
     #[test]
@@ -67,7 +61,7 @@ mod tests {
         let (together, alone) = (queue(2, 50), queue(1, 50));
         assert_eq!(first_numbers(&together, 0), first_numbers(&alone, 0));
         assert_ne!(first_numbers(&together, 0), first_numbers(&together, 1));
-        let norms = together.keys().square().sum_dim_intlist([-1i64].as_slice(), false, Kind::Float);
+        let norms = together.keys.square().sum_dim_intlist([-1i64].as_slice(), false, Kind::Float);
         assert!(f64::try_from((norms - 1.0).abs().max()).unwrap() < 1e-6);
     }
 

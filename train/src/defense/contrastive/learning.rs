@@ -3,9 +3,10 @@
 use super::classifier::classifiers;
 use super::plan::{DIMENSION, EncoderPlan};
 use super::views::{RandomViews, random_views};
-use crate::answers::numbers;
-use crate::defense::method::{Answers, PHASE, Task};
-use crate::ensemble::{Ensemble, check_parameters, logits_of_all};
+use crate::answers::{by_network, numbers};
+use crate::checks::unavailable;
+use crate::defense::method::{Answers, Further, Method, PHASE, Queries, Task};
+use crate::ensemble::{Ensemble, check_finite, logits_of_all};
 use crate::groups::Trainer;
 use crate::guard::guarded;
 use crate::optimizer::{Optimizer, OptimizerState, Schedule};
@@ -16,7 +17,7 @@ use ndarray::Array5;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use std::ops::Range;
-use tch::{Device, TchError, Tensor};
+use tch::{Device, Tensor};
 
 /// Streams of random views: those of training, one for each network, and the one of all recorded embeddings.
 const OF_TRAINING: u64 = 0;
@@ -47,6 +48,12 @@ pub(super) trait Learner: Sync {
     fn start(&self, networks: Box<dyn Ensemble>, streams: &mut [ChaCha8Rng], device: Device) -> Start;
 
     /// # Errors
+    /// A parameter that is out of range or does not fit the others.
+    fn check(&self) -> Result<()> {
+        self.plan().check()
+    }
+
+    /// # Errors
     /// [`Error::Rejected`] if a shadow model has too few images.
     fn check_images(&self, images: usize) -> Result<()> {
         let batch = self.plan().batch;
@@ -64,6 +71,24 @@ pub(super) fn rejected(reason: String) -> Error {
     Error::Rejected { operation: "defense", reason }
 }
 
+impl<L: Learner> Method for L {
+    fn check(&self, _: usize) -> Result<()> {
+        Learner::check(self)
+    }
+
+    fn further(&self, Queries { attacked, .. }: Queries, _: usize) -> Vec<Further> {
+        vec![Further::new("embeddings", vec![attacked, self.plan().views, DIMENSION])]
+    }
+
+    fn views(&self, task: &Task<'_>) -> Result<Option<Array5<f32>>> {
+        shown_views(self, task).map(Some)
+    }
+
+    fn answers(&self, task: &Task<'_>) -> Result<Vec<Answers>> {
+        answers(self, task)
+    }
+}
+
 /// The tensors of all groups, for one of them.
 struct Tensors {
     images: TrainingImages,
@@ -76,7 +101,7 @@ struct Tensors {
 ///
 /// # Errors
 /// Those of [`Trainer::in_groups`]; [`Error::Rejected`] for a training that encoders cannot have, and too few images.
-pub(super) fn answers(learner: &dyn Learner, task: &Task<'_>) -> Result<Vec<Answers>> {
+fn answers(learner: &dyn Learner, task: &Task<'_>) -> Result<Vec<Answers>> {
     let &Task { trainer, images, tables, asked, .. } = task;
     check(learner, &trainer, tables)?;
     let views = guarded("views", || Ok(views_of_samples(learner, task)))?;
@@ -98,13 +123,11 @@ fn views_of_samples(learner: &dyn Learner, Task { trainer, images, queries, .. }
 ///
 /// # Errors
 /// [`Error::Unavailable`] if libtorch fails.
-pub(super) fn shown_views(learner: &dyn Learner, task: &Task<'_>) -> Result<Option<Array5<f32>>> {
+fn shown_views(learner: &dyn Learner, task: &Task<'_>) -> Result<Array5<f32>> {
     let (views, samples) = (learner.plan().views, SHOWN.min(task.queries.attacked));
     let [channels, rows, columns] = task.queries.image;
     let pixels = guarded("views", || numbers(&views_of_samples(learner, task).narrow(0, 0, (samples * views) as i64)))?;
-    Array5::from_shape_vec((samples, views, channels, rows, columns), pixels)
-        .map(Some)
-        .map_err(|error| Error::Unavailable { operation: "views", reason: error.to_string() })
+    Array5::from_shape_vec((samples, views, channels, rows, columns), pixels).map_err(unavailable("views"))
 }
 
 fn check(learner: &dyn Learner, trainer: &Trainer<'_>, tables: &[Vec<Example>]) -> Result<()> {
@@ -137,14 +160,11 @@ impl Group<'_> {
         let plan = self.learner.plan().classifier;
         let embeddings = logits_of_all(&*encoders, &images.inputs);
         let mut linear = classifiers(plan, &embeddings, &images.targets, self.tables, self.largest, streams);
-        check_parameters(&mut *linear, "training")?;
-        let rows = |tensor: Tensor| -> std::result::Result<Vec<Vec<f32>>, TchError> {
-            Vec::try_from(tensor.to_device(Device::Cpu).contiguous().view([encoders.networks(), -1]))
-        };
-        let both = rows(linear.logits(&logits_of_all(&*encoders, asked)))
-            .and_then(|logits| Ok(logits.into_iter().zip(rows(logits_of_all(&*encoders, views))?)));
-        let both = both.map_err(|error| Error::Unavailable { operation: "answers", reason: error.to_string() })?;
-        Ok(both.map(|(logits, embeddings)| vec![logits, embeddings]).collect())
+        check_finite(linear.parameters(), "training")?;
+        let rows = |tensor: Tensor| by_network(&tensor).map_err(unavailable("answers"));
+        let logits = rows(linear.logits(&logits_of_all(&*encoders, asked)))?;
+        let embeddings = rows(logits_of_all(&*encoders, views))?;
+        Ok(logits.into_iter().zip(embeddings).map(|(logits, embeddings)| vec![logits, embeddings]).collect())
     }
 
     /// Encoders that have learned.
@@ -172,7 +192,7 @@ impl Group<'_> {
             state.step(encoders.parameters(), &mut gradients, schedule.rate(step, steps));
             objective.stepped(&mut *encoders);
         }
-        check_parameters(&mut *encoders, "training")?;
+        check_finite(encoders.parameters(), "training")?;
         Ok(encoders)
     }
 }

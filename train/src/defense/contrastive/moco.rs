@@ -1,13 +1,12 @@
 //! MoCo: a view of an image like the key of another view, and unlike the keys of a queue.
 
 use super::keys::{KeyQueue, follow};
-use super::learning::{Learner, Objective, Start, answers, rejected, shown_views};
+use super::learning::{Learner, Objective, Start, rejected};
 use super::loss::{info_nce, unit};
 use super::plan::{DIMENSION, EncoderPlan};
-use crate::defense::method::{Answers, Further, Method, Queries, Task};
+use crate::checks::check_range;
 use crate::ensemble::Ensemble;
-use leakbound::error::{Error, Result};
-use ndarray::Array5;
+use leakbound::error::Result;
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 use tch::{Device, Tensor};
@@ -55,7 +54,7 @@ struct Queued {
 impl Objective for Queued {
     fn gradients(&mut self, encoders: &mut dyn Ensemble, [first, second]: [&Tensor; 2]) -> Vec<Tensor> {
         let keys = unit(&self.keys.learning_logits(second));
-        let loss = |queries: &Tensor| info_nce(&unit(queries), &keys, self.queue.keys(), self.temperature);
+        let loss = |queries: &Tensor| info_nce(&unit(queries), &keys, &self.queue.keys, self.temperature);
         let gradients = encoders.gradients_of(first, &loss);
         self.queue.push(&keys);
         gradients
@@ -81,6 +80,16 @@ impl Learner for MoCo {
         (networks, Box::new(objective))
     }
 
+    fn check(&self) -> Result<()> {
+        self.encoder.check()?;
+        check_range("momentum of the keys", self.momentum, (0.0..1.0).contains(&self.momentum), "[0, 1)")?;
+        let (queue, batch) = (self.queue, self.encoder.batch);
+        if queue < batch {
+            return Err(rejected(format!("a queue of {queue} keys has no room for a batch of {batch}")));
+        }
+        Ok(())
+    }
+
     fn check_images(&self, images: usize) -> Result<()> {
         if self.queue <= images {
             return Ok(());
@@ -93,38 +102,12 @@ impl Learner for MoCo {
     }
 }
 
-impl Method for MoCo {
-    fn check(&self, _: usize) -> Result<()> {
-        self.encoder.check()?;
-        if !(0.0..1.0).contains(&self.momentum) {
-            let (quantity, value) = ("momentum of the keys", self.momentum);
-            return Err(Error::Domain { quantity, value, domain: "[0, 1)" });
-        }
-        let (queue, batch) = (self.queue, self.encoder.batch);
-        if queue < batch {
-            return Err(rejected(format!("a queue of {queue} keys has no room for a batch of {batch}")));
-        }
-        Ok(())
-    }
-
-    fn further(&self, Queries { attacked, .. }: Queries, _: usize) -> Vec<Further> {
-        vec![Further::new("embeddings", vec![attacked, self.encoder.views, DIMENSION])]
-    }
-
-    fn views(&self, task: &Task<'_>) -> Result<Option<Array5<f32>>> {
-        shown_views(self, task)
-    }
-
-    fn answers(&self, task: &Task<'_>) -> Result<Vec<Answers>> {
-        answers(self, task)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::network::NetworkPlan;
-    use crate::seed::{Purpose, stream};
+    use crate::sample::farthest;
+    use crate::seed::{Purpose, streams};
     use tch::Kind;
 
     const DEFENSE: MoCo = MoCo {
@@ -133,15 +116,11 @@ mod tests {
         momentum: 0.75,
     };
 
-    fn farthest(one: &Tensor, other: &Tensor) -> f64 {
-        f64::try_from((one - other).abs().max()).unwrap()
-    }
-
     /// Two steps of algorithm 1 by hand: keys of the second view by the encoder as it was, the loss with the queue
     /// before they enter it, then the encoder's step, which the other one follows.
     #[test]
     fn a_step_is_that_of_the_algorithm() {
-        let streams = |purpose| -> Vec<_> { (0..2).map(|network| stream(4, purpose, 0, network)).collect() };
+        let streams = |purpose| streams(4, purpose, 0, 0..2);
         let build = || {
             let network = NetworkPlan::Mlp { hidden: 5 };
             network.build(&mut streams(Purpose::Weights), [1, 2, 3], DIMENSION, Device::Cpu)
@@ -149,7 +128,7 @@ mod tests {
         let [mut by_hand, mut keys] = [build(), build()];
         let (mut encoders, mut objective) = DEFENSE.start(build(), &mut streams(Purpose::Projection), Device::Cpu);
         let queue = KeyQueue::random(&mut streams(Purpose::Projection), 4, DIMENSION, Device::Cpu);
-        let mut all = queue.keys().copy();
+        let mut all = queue.keys.copy();
         for step in 0..2 {
             let view = |phase: f64| {
                 let numbers = Tensor::linspace(0.0, 30.0, 2 * 3 * 6, (Kind::Float, Device::Cpu)) + phase;

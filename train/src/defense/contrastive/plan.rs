@@ -1,6 +1,7 @@
 //! How encoders and the classifiers on them are trained.
 
-use leakbound::error::{Error, Result};
+use crate::checks::check_range;
+use leakbound::error::Result;
 use serde::Serialize;
 
 /// Numbers of an embedding.
@@ -48,7 +49,8 @@ impl EncoderPlan {
     }
 
     /// # Errors
-    /// [`Error::Domain`] for a count that is too small, and a rate or temperature that is not above 0.
+    /// [`Error::Domain`](leakbound::Error::Domain) for a count that is too small, and a rate or temperature that is not
+    /// above 0.
     pub(super) fn check(&self) -> Result<()> {
         let counts = [
             ("epochs of the encoder", self.epochs, 1, "[1, inf)"),
@@ -62,12 +64,11 @@ impl EncoderPlan {
             ("temperature", self.temperature),
             ("learning rate of the classifier", self.classifier.rate),
         ];
-        if let Some((quantity, count, _, domain)) = counts.into_iter().find(|&(_, count, least, _)| count < least) {
-            return Err(Error::Domain { quantity, value: count as f64, domain });
+        for (quantity, count, least, domain) in counts {
+            check_range(quantity, count as f64, count >= least, domain)?;
         }
-        match numbers.into_iter().find(|&(_, value)| !(value > 0.0 && value.is_finite())) {
-            Some((quantity, value)) => Err(Error::Domain { quantity, value, domain: "(0, inf)" }),
-            None => Ok(()),
-        }
+        numbers.into_iter().try_for_each(|(quantity, value)| {
+            check_range(quantity, value, value > 0.0 && value.is_finite(), "(0, inf)")
+        })
     }
 }

@@ -25,7 +25,7 @@ impl Projected {
         initial.dense(DIMENSION, DIMENSION);
         initial.dense(DIMENSION, DIMENSION);
         // Two names of the same tensors: a step along these is one of the encoder.
-        let parameters = encoder.parameters().iter().map(Tensor::shallow_clone).chain(initial.finish()).collect();
+        let parameters = encoder.parameters().iter().map(Tensor::shallow_clone).chain(initial.parameters()).collect();
         Self { encoder, parameters }
     }
 
@@ -69,18 +69,15 @@ impl Ensemble for Projected {
 mod tests {
     use super::*;
     use crate::network::NetworkPlan;
-    use crate::seed::{Purpose, stream};
+    use crate::sample::farthest;
+    use crate::seed::{Purpose, streams};
     use tch::Kind;
 
-    fn networks(networks: std::ops::Range<u64>) -> Projected {
-        let streams = |purpose| -> Vec<_> { networks.clone().map(|network| stream(4, purpose, 0, network)).collect() };
+    fn networks(networks: std::ops::Range<usize>) -> Projected {
+        let streams = |purpose| streams(4, purpose, 0, networks.clone());
         let encoder =
             NetworkPlan::Mlp { hidden: 5 }.build(&mut streams(Purpose::Weights), [1, 2, 3], DIMENSION, Device::Cpu);
         Projected::new(encoder, &mut streams(Purpose::Projection), Device::Cpu)
-    }
-
-    fn farthest(one: &Tensor, other: &Tensor) -> f64 {
-        f64::try_from((one - other).abs().max()).unwrap()
     }
 
     /// A step along the gradients of the projections moves the encoder and the head, and the answers are the encoder's.

@@ -1,13 +1,10 @@
 //! SimCLR: views of one image alike, and unlike those of the other images of the batch.
 
-use super::learning::{Learner, Objective, Start, answers, shown_views};
+use super::learning::{Learner, Objective, Start};
 use super::loss::nt_xent;
-use super::plan::{DIMENSION, EncoderPlan};
+use super::plan::EncoderPlan;
 use super::projected::Projected;
-use crate::defense::method::{Answers, Further, Method, Queries, Task};
 use crate::ensemble::Ensemble;
-use leakbound::error::Result;
-use ndarray::Array5;
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 use tch::{Device, Tensor};
@@ -63,23 +60,5 @@ impl Learner for SimClr {
     fn start(&self, networks: Box<dyn Ensemble>, streams: &mut [ChaCha8Rng], device: Device) -> Start {
         let encoders = Projected::new(networks, streams, device);
         (Box::new(encoders), Box::new(Pairs { temperature: self.encoder.temperature }))
-    }
-}
-
-impl Method for SimClr {
-    fn check(&self, _: usize) -> Result<()> {
-        self.encoder.check()
-    }
-
-    fn further(&self, Queries { attacked, .. }: Queries, _: usize) -> Vec<Further> {
-        vec![Further::new("embeddings", vec![attacked, self.encoder.views, DIMENSION])]
-    }
-
-    fn views(&self, task: &Task<'_>) -> Result<Option<Array5<f32>>> {
-        shown_views(self, task)
-    }
-
-    fn answers(&self, task: &Task<'_>) -> Result<Vec<Answers>> {
-        answers(self, task)
     }
 }

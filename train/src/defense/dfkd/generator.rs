@@ -31,19 +31,15 @@ impl Generators {
         let mut initial = Initial::new(streams, device);
         let [rows, columns] = smallest(image);
         initial.dense(NOISE, 2 * filters * rows * columns);
-        let normalize = |initial: &mut Initial<'_, ChaCha8Rng>, channels| {
-            initial.constant(&[channels], 1.0);
-            initial.constant(&[channels], 0.0);
-        };
-        normalize(&mut initial, 2 * filters);
+        initial.normalization(2 * filters);
         for outputs in [2 * filters, filters] {
             initial.convolution(2 * filters, outputs, 3);
             initial.constant(&[outputs], 0.0);
-            normalize(&mut initial, outputs);
+            initial.normalization(outputs);
         }
         initial.convolution(filters, image[0], 3);
         initial.constant(&[image[0]], 0.0);
-        Self { networks: initial.networks(), filters, image, parameters: initial.finish() }
+        Self { networks: initial.networks(), filters, image, parameters: initial.parameters() }
     }
 
     /// Draws the weights and biases of the dense layer again.
@@ -51,7 +47,7 @@ impl Generators {
         let mut initial = Initial::new(streams, self.parameters[0].device());
         let [rows, columns] = smallest(self.image);
         initial.dense(NOISE, 2 * self.filters * rows * columns);
-        self.parameters.splice(..2, initial.finish());
+        self.parameters.splice(..2, initial.parameters());
     }
 
     /// Images [M, B, F] in (0, 1) that generators with these parameters make of noise [M, B, 256].

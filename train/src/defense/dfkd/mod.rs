@@ -8,16 +8,18 @@ mod synthesis;
 pub use plan::Dfkd;
 
 use super::method::{Answers, Further, Method, PHASE, Queries, Task, logits};
+use crate::answers::by_network;
+use crate::checks::{check_range, reject};
 use crate::ensemble::{Ensemble, logits_of_all};
 use crate::groups::Trainer;
 use crate::network::NetworkPlan;
 use crate::shown::Shown;
 use crate::train::TrainingPlan;
-use leakbound::error::{Error, Result};
+use leakbound::error::Result;
 use std::ops::Range;
 use student::Students;
 use synthesis::Synthesis;
-use tch::{Device, Kind, TchError, Tensor};
+use tch::{Kind, TchError, Tensor};
 
 /// Synthetic images recorded for each model.
 const PICTURES: i64 = 16;
@@ -42,17 +44,13 @@ impl Dfkd {
             (images, _) = (made, distances.push(distance));
         }
         let answers = logits(students.networks(), asked)?;
-        let rows = |tensor: &Tensor| {
-            let rows = tensor.to_device(Device::Cpu).contiguous().view([teachers.networks(), -1]);
-            Vec::<Vec<f32>>::try_from(rows)
-        };
-        let pictures = rows(&images.narrow(1, 0, PICTURES.min(self.images as i64)))?;
-        let distances = rows(&Tensor::stack(&distances, 1))?;
+        let pictures = by_network(&images.narrow(1, 0, PICTURES.min(self.images as i64)))?;
+        let distances = by_network(&Tensor::stack(&distances, 1))?;
         let tests = asked.narrow(0, queries.before_tests() as i64, test_labels.len() as i64);
         let right = logits_of_all(teachers, &tests)
             .argmax(-1, false)
             .eq_tensor(&Tensor::from_slice(test_labels).to_device(tests.device()));
-        let accuracies = rows(&right.to_kind(Kind::Float).mean_dim([1i64].as_slice(), true, Kind::Float))?;
+        let accuracies = by_network(&right.to_kind(Kind::Float).mean_dim([1i64].as_slice(), true, Kind::Float))?;
         let further = pictures.into_iter().zip(distances).zip(accuracies);
         let all = answers.into_iter().zip(further);
         Ok(all.map(|(logits, ((pictures, distances), accuracy))| vec![logits, pictures, distances, accuracy]).collect())
@@ -68,17 +66,15 @@ impl Method for Dfkd {
             ("student epochs of DFKD", self.epochs, 1, "[1, inf)"),
             ("generator filters of DFKD", self.filters, 1, "[1, inf)"),
         ];
-        if let Some((quantity, count, _, domain)) = counts.into_iter().find(|&(_, count, least, _)| count < least) {
-            return Err(Error::Domain { quantity, value: count as f64, domain });
+        for (quantity, count, least, domain) in counts {
+            check_range(quantity, count as f64, count >= least, domain)?;
         }
-        if self.temperature > 0.0 && self.temperature.is_finite() {
-            return Ok(());
-        }
-        Err(Error::Domain { quantity: "temperature of DFKD", value: self.temperature, domain: "(0, inf)" })
+        let temperature = self.temperature;
+        check_range("temperature of DFKD", temperature, temperature > 0.0 && temperature.is_finite(), "(0, inf)")
     }
 
     fn check_training(&self, network: NetworkPlan, _: &TrainingPlan, image: [usize; 3]) -> Result<()> {
-        let rejected = |reason| Err(Error::Rejected { operation: "defense", reason });
+        let rejected = |reason: String| reject("defense", reason);
         if !network.normalizes_batches() {
             return rejected(format!(
                 "DFKD makes images of the statistics of batch normalization, and {network} has none; take a network \

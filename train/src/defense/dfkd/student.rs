@@ -5,10 +5,9 @@ use crate::augment::Augmenter;
 use crate::ensemble::{Ensemble, logits_of_each};
 use crate::groups::Trainer;
 use crate::optimizer::OptimizerState;
-use crate::seed::{Purpose, stream};
+use crate::seed::{Purpose, stream, streams};
 use crate::train::{Passes, TrainingPlan};
-use crate::training_images::Example;
-use rand_chacha::ChaCha8Rng;
+use crate::training_images::{Example, rows_of};
 use std::ops::Range;
 use tch::{Kind, Tensor};
 
@@ -49,9 +48,9 @@ impl Bank {
 
     /// Inputs [B, F] in [0, 1] and probabilities [B, C].
     fn rows(&self, examples: &[Example]) -> (Tensor, Tensor) {
-        let rows: Vec<i64> = examples.iter().map(|example| example.image.into()).collect();
-        let rows = Tensor::from_slice(&rows).to_device(self.images.device());
-        (unit(&self.images.index_select(0, &rows)), self.answers.index_select(0, &rows))
+        let [images, answers] =
+            [&self.images, &self.answers].map(|bank| rows_of(bank, examples.iter().map(|example| example.image)));
+        (unit(&images), answers)
     }
 }
 
@@ -64,9 +63,7 @@ impl<'a> Students<'a> {
     /// Those of these shadow models.
     pub fn new(plan: Dfkd, models: Range<usize>, trainer: &Trainer<'a>) -> Self {
         let &Trainer { network, training, shape, classes, seed, device, .. } = trainer;
-        let streams = |purpose| -> Vec<ChaCha8Rng> {
-            models.clone().map(|model| stream(seed, purpose, STUDENTS, model as u64)).collect()
-        };
+        let streams = |purpose| streams(seed, purpose, STUDENTS, models.clone());
         let mut networks = network.build(&mut streams(Purpose::Weights), shape, classes, device.tensors());
         let state = OptimizerState::new(training.optimizer, networks.parameters());
         let augmenter = training

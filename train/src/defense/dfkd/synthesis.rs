@@ -5,7 +5,7 @@ use super::plan::Dfkd;
 use crate::ensemble::{Ensemble, statistics_distances};
 use crate::groups::Trainer;
 use crate::optimizer::{Optimizer, OptimizerState};
-use crate::seed::{Purpose, stream};
+use crate::seed::{Purpose, streams};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
@@ -31,9 +31,7 @@ pub(super) struct Synthesis {
 impl Synthesis {
     /// For the teachers of these shadow models.
     pub fn new(plan: Dfkd, models: Range<usize>, trainer: &Trainer<'_>) -> Self {
-        let streams = |purpose, instantiation| -> Vec<ChaCha8Rng> {
-            models.clone().map(|model| stream(trainer.seed, purpose, instantiation, model as u64)).collect()
-        };
+        let streams = |purpose, instantiation| streams(trainer.seed, purpose, instantiation, models.clone());
         let mut weights = streams(Purpose::Weights, WEIGHTS);
         let generators = Generators::new(&mut weights, plan.filters, trainer.shape, trainer.device.tensors());
         let meta = OptimizerState::new(RULE, &generators.parameters);

@@ -1,35 +1,25 @@
 use super::*;
-use crate::context::TrainingContext;
-use crate::{
-    CanaryKind, Defense, DeviceChoice, Inclusion, Optimizer, Schedule, ShadowAnswers, ShadowPlan, TrainingDevice,
-    Views, train_shadow_models,
-};
-use leakbound::record::{ImagePart, MemoryBudget, read_images};
+use crate::defense::tests::plan;
+use crate::sample::train_on_sample;
+use crate::{CanaryKind, Defense, Optimizer, Schedule, ShadowAnswers, ShadowPlan, Views, train_shadow_models};
 use ndarray::Axis;
 
 const SMALL: Dfkd = Dfkd { iterations: 8, images: 64, steps: 5, epochs: 3, filters: 8, temperature: 20.0 };
 
 fn answers(dfkd: Dfkd, network: NetworkPlan) -> Result<ShadowAnswers> {
-    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../validation/data/fashion_sample.npz");
-    let [(train, _), (test, _)] =
-        [ImagePart::Train, ImagePart::Test].map(|part| read_images(sample, part, MemoryBudget::of_machine()).unwrap());
-    let device = TrainingDevice::open(DeviceChoice::Cpu)?;
-    let progress = &|_| std::ops::ControlFlow::Continue(());
-    let context = TrainingContext { train: &train, test: &test, device, progress, checkpoint: None };
     let plan = ShadowPlan {
         models: 2,
         audit: 20,
         fixed: Some(400),
         canaries: CanaryKind::Original,
-        inclusion: Inclusion::Half,
         views: Views::Itself,
         neighbors: false,
         network,
         training: TrainingPlan::new(8, 32, Optimizer::ADAM, Schedule::Constant { rate: 3e-3 }),
-        defense: Defense::Dfkd(dfkd),
         seed: 3,
+        ..plan(Defense::Dfkd(dfkd))
     };
-    train_shadow_models(&context, None, &plan)
+    train_on_sample(|context, plan| train_shadow_models(context, None, plan), &plan)
 }
 
 #[test]

@@ -1,0 +1,30 @@
+//! Faults that many plans and answers have in common.
+
+use leakbound::error::{Error, Result};
+use std::fmt::Display;
+
+/// # Errors
+/// [`Error::Domain`] for the first of these counts that is 0.
+pub(super) fn check_counts(counts: impl IntoIterator<Item = (&'static str, usize)>) -> Result<()> {
+    match counts.into_iter().find(|&(_, count)| count == 0) {
+        Some((quantity, _)) => Err(Error::Domain { quantity, value: 0.0, domain: "[1, inf)" }),
+        None => Ok(()),
+    }
+}
+
+/// # Errors
+/// [`Error::Domain`] for a number that is not inside its domain.
+pub(super) fn check_range(quantity: &'static str, value: f64, inside: bool, domain: &'static str) -> Result<()> {
+    if inside { Ok(()) } else { Err(Error::Domain { quantity, value, domain }) }
+}
+
+/// # Errors
+/// [`Error::Rejected`], always.
+pub(super) fn reject<T>(operation: &'static str, reason: impl Into<String>) -> Result<T> {
+    Err(Error::Rejected { operation, reason: reason.into() })
+}
+
+/// What libtorch, or the shape of what it gave, makes impossible.
+pub(super) fn unavailable<E: Display>(operation: &'static str) -> impl Fn(E) -> Error {
+    move |error| Error::Unavailable { operation, reason: error.to_string() }
+}
