@@ -169,7 +169,8 @@ mod tests {
             rows.iter().filter(|row| row.document.is_none()).map(|row| row.command.as_str()).collect();
         // One command without the feature, which says so, and several with it.
         let absent = rows.iter().any(|row| row.command == "torch");
-        assert_eq!(without, [if absent { "torch" } else { "torch device" }, "schema", "completions", "man"]);
+        let torch = if absent { "torch" } else { "torch device" };
+        assert_eq!(without, [torch, "mechanisms", "schema", "completions", "man"]);
         let known: Vec<&str> = rows.iter().map(|row| row.command.as_str()).collect();
         for name in json::from_str::<Vec<Document>>(DOCUMENTS).unwrap().iter().flat_map(|one| &one.commands) {
             let (command, option) = name.split_once(" --").unwrap_or((name, ""));
