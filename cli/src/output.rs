@@ -64,8 +64,8 @@ impl Output {
             Some(text) => writer.write_all(text.as_bytes()),
             None => document.write_json(writer),
         };
-        // A full disk costs nobody the work: the result goes to stdout where its file cannot be written, and appears
-        // without its page where that cannot.
+        // A full disk must not lose the work: a result whose file cannot be written goes to stdout, and a page that
+        // cannot be written does not hold the result back.
         let page = self.report.map_or(Ok(()), |report| report.write(&document.page()));
         let printed = || if self.session.is_hosted() { Ok(()) } else { print_with(result) };
         match self.file {

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Definitions of the documents. They are made from the types of the answers, which `leakbound-validation` checks: so
-/// nobody who builds the command has to derive them.
+/// Definitions of the documents, generated from the types of the answers. A test of `leakbound-validation` keeps them
+/// current, so that building the command does not derive them.
 const DOCUMENTS: &str = include_str!("../documents.json");
 
 /// A document, and the commands that print it, as `exact`, or as `bench --sweep` where that takes an option.
