@@ -65,43 +65,11 @@
 //! # Ok::<(), leakbound::Error>(())
 //! ```
 
-pub mod accountant;
-pub mod audit;
-pub mod black_box;
-pub mod bound;
-pub mod counts;
-pub mod distribution;
-pub mod divergence;
-pub mod error;
-pub mod histogram;
-pub mod interval;
-pub mod json;
-pub mod label_dp;
-pub mod mechanism;
-pub mod membership;
-pub mod model;
-mod named;
-mod order;
-mod parallel;
-pub mod program;
-pub mod property;
-mod quadrature;
-pub mod quantity;
-pub mod record;
 #[cfg(feature = "report")]
-pub mod report;
-pub mod roc;
-pub mod self_check;
-pub mod simulate;
-mod solve;
-pub mod special;
-pub mod study;
-pub mod token;
-mod variate;
-mod vectorized;
-pub mod verify;
-
-pub use error::{Error, InputError, Result};
+#[doc(inline)]
+pub use leakbound_report::*;
+#[doc(inline)]
+pub use leakbound_study::*;
 
 /// The names that most programs need.
 ///
@@ -115,17 +83,7 @@ pub use error::{Error, InputError, Result};
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 pub mod prelude {
-    pub use crate::audit::{AuditPlan, Guide, Method, SetSource, audit_counts};
-    pub use crate::bound::{Direction, LowerBound, UpperBound, Validity};
-    pub use crate::counts::PairedCounts;
-    pub use crate::distribution::{Noise, OutcomeDistribution, OutputPair};
-    pub use crate::divergence::RdpCurve;
-    pub use crate::error::{Error, Result};
-    pub use crate::histogram::{Adjacency, Neighbor, VoteHistogram};
-    pub use crate::mechanism::NoisyArgmax;
-    pub use crate::quantity::{Delta, Epsilon, FailureProbability, NoiseScale, Order, Probability};
-    pub use crate::simulate::{Simulation, simulate};
-    pub use crate::study::{Answer, Study, unwatched};
+    pub use leakbound_study::prelude::*;
 }
 
 /// The examples of the README are compiled and run as tests.

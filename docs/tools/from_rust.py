@@ -11,6 +11,8 @@ from from_results import coverage
 from stage import ROOT
 
 SRC = ROOT / "src"
+# Folders of packages that hold several rooms; the others are rooms themselves.
+PACKAGES = ("core", "mechanisms", "attacks", "checks")
 ITEM = re.compile(r"(?:pub(?:\([a-z]+\))?\s+)?(?:const\s+)?(?:unsafe\s+)?(fn|struct|enum|trait|const|type)\s+(\w+)")
 # The page of an item in rustdoc's output.
 KINDS = {"fn": "fn", "struct": "struct", "enum": "enum", "trait": "trait", "const": "constant", "type": "type"}
@@ -123,7 +125,8 @@ def without_tests(path: Path) -> str:
 def items_of(path: Path) -> list[Item]:
     """Items with comments at the outermost level, and functions of the impl blocks there as `Type::name`."""
     found, comment, owner = [], [], ""
-    room = path.relative_to(SRC).parts[0].removesuffix(".rs")
+    parts = path.relative_to(SRC).parts
+    room = parts[parts[0] in PACKAGES].removesuffix(".rs")
     for line in without_tests(path).splitlines():
         bare = line.strip()
         if bare.startswith("///"):
@@ -142,16 +145,22 @@ def items_of(path: Path) -> list[Item]:
     return found
 
 
+def folder_of(room: str) -> Path:
+    """Where a room is; the file of one without a folder has its name and `.rs`."""
+    places = [SRC / package / room for package in ("", *PACKAGES)]
+    return next(place for place in places if place.is_dir() or place.with_suffix(".rs").is_file())
+
+
 def all_items(room: str) -> dict[str, Item]:
     """The documented items of a room, in the order of files."""
-    folder = SRC / room
+    folder = folder_of(room)
     files = sorted(folder.rglob("*.rs")) if folder.is_dir() else [folder.with_suffix(".rs")]
     return {item.name: item for path in files if path.name != "tests.rs" for item in items_of(path)}
 
 
 def exported(room: str) -> set[str]:
     """The names that a room makes public."""
-    text = (SRC / room / "mod.rs").read_text(encoding="utf-8")
+    text = (folder_of(room) / "mod.rs").read_text(encoding="utf-8")
     names = re.findall(r"(?ms)^pub use [\w:]+::(?:\{(.*?)\}|(\w+));", text)
     return {name.strip() for many, one in names for name in (many or one).split(",") if name.strip()}
 

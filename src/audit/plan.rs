@@ -74,7 +74,7 @@ impl QueryAudit {
     ///
     /// # Errors
     /// The first one, where it says more than that or no method is left.
-    pub(crate) fn of_methods(methods: &[Method], found: Vec<Result<Self>>) -> Result<Self> {
+    pub fn of_methods(methods: &[Method], found: Vec<Result<Self>>) -> Result<Self> {
         let mut audit = Self::default();
         let none_left = found.iter().all(Result::is_err);
         for (&method, one) in methods.iter().zip(found) {

@@ -76,7 +76,7 @@ pub(super) struct Stack {
 }
 
 /// What a source was found to hold, before it is checked as a whole.
-pub(super) struct Found {
+pub struct Found {
     pub(super) files: Vec<PathBuf>,
     pub(super) traces: Vec<Trace>,
     /// What the parts hold.

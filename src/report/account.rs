@@ -7,9 +7,11 @@ use super::figure::Drawing;
 use super::meaning;
 use super::records::{Cell, Records, cells};
 use super::section::{Columns, Form, Section, Table};
+use crate::report::account::figures::AccountAnswerFigures;
 use crate::study::{
     AccountAnswer, BudgetRow, CostMeaning, FilterRow, Number, Summed, short, significant_above, significant_below,
 };
+use easy_ext::ext;
 
 /// What something costs: the accountant, whom it holds for, ε, and the order that gives it.
 type CostRow = (&'static str, String, String, Option<f64>);
@@ -22,6 +24,7 @@ fn percent(share: Option<f64>) -> String {
     share.map_or_else(|| "-".into(), |share| format!("{:.2} %", 100.0 * share))
 }
 
+#[ext]
 impl AccountAnswer {
     fn epsilon_table(&self) -> Columns<CostRow> {
         // Without a δ no order gives ε.

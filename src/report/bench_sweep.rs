@@ -8,10 +8,12 @@ use super::section::{Form, Section, Table};
 use super::words::distinct;
 use super::{Axis, Curves, Series, SeriesKind};
 use crate::study::{CostModel, SweepAnswer, SweepPoint, SweepRow, Varied, percent, short, significant};
+use easy_ext::ext;
 
 /// Digits of costs and ratios.
 const DIGITS: usize = 3;
 
+#[ext]
 impl SweepAnswer {
     fn works(&self) -> Vec<&'static str> {
         distinct(self.rows.iter().map(|row| row.work))

@@ -7,10 +7,12 @@ use super::records::{Records, cells};
 use super::section::{Form, Section, Table};
 use super::{Axis, Curves, Series, SeriesKind};
 use crate::study::{CalibrateAnswer, Goal, ProfileKind, short, significant, significant_above};
+use easy_ext::ext;
 
 /// Digits of bounds in text.
 const DIGITS: usize = 6;
 
+#[ext]
 impl CalibrateAnswer {
     /// The scale, and what is known below it.
     fn facts(&self) -> Vec<(String, String)> {

@@ -6,11 +6,14 @@ use super::records::Records;
 use super::section::{Columns, Form, Section, Table};
 use crate::error::one_line;
 use crate::record::{RecordedCanaryPlan, RecordedGuesses, RecordedTrainingClaim};
+use crate::report::scores::ScoresAnswerText;
 use crate::study::{
     CanaryAttackRow, CanaryAuditAnswer, CanaryPlanAnswer, ForecastRange, ForecastRanges, short, significant,
     significant_above,
 };
+use easy_ext::ext;
 
+#[ext]
 impl RecordedCanaryPlan {
     fn guesses_words(&self) -> String {
         match self.guesses {
@@ -133,6 +136,7 @@ impl Planned<'_> {
     }
 }
 
+#[ext]
 impl CanaryPlanAnswer {
     fn planned(&self) -> Planned<'_> {
         Planned {
@@ -145,6 +149,7 @@ impl CanaryPlanAnswer {
     }
 }
 
+#[ext]
 impl CanaryAuditAnswer {
     fn planned(&self) -> Planned<'_> {
         Planned {

@@ -6,6 +6,7 @@ use crate::bound::Direction;
 use crate::study::{
     ComposedSection, CurveKind, Meaning, Number, short, significant, significant_above, significant_below,
 };
+use easy_ext::ext;
 
 /// A bound is rounded to its own side.
 fn digits(kind: CurveKind, value: Number) -> String {
@@ -16,9 +17,10 @@ fn digits(kind: CurveKind, value: Number) -> String {
     }
 }
 
+#[ext(ComposedSectionText)]
 impl ComposedSection {
     /// What the figures are of, and what the sum of the lower bounds is.
-    fn words(&self) -> String {
+    pub(crate) fn words(&self) -> String {
         let meaning = match self.meaning {
             Meaning::Bound => "a bound",
             Meaning::Illustrative => "illustrative",
@@ -31,7 +33,7 @@ impl ComposedSection {
     }
 
     /// The curves of some directions at those of `orders` that they have.
-    pub(super) fn section(&self, directions: &[Direction], orders: &[f64]) -> Section {
+    pub(crate) fn section(&self, directions: &[Direction], orders: &[f64]) -> Section {
         let shown = orders.iter().filter_map(|order| self.orders.iter().position(|other| other == order));
         let delta = self.curves.first().map_or(0.0, |curve| curve.epsilon.delta);
         let table = Table::of(self.curves.iter().filter(|curve| directions.contains(&curve.direction)))
@@ -49,7 +51,7 @@ impl ComposedSection {
     }
 
     /// The curves of one direction against the order.
-    pub(super) fn figure(&self, direction: Direction, letters: &str) -> Option<Drawing> {
+    pub(crate) fn figure(&self, direction: Direction, letters: &str) -> Option<Drawing> {
         let curves = self.curves.iter().filter(|curve| curve.direction == direction);
         let series: Vec<Series> = curves
             .map(|curve| {

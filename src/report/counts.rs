@@ -11,7 +11,12 @@ use super::records::{Records, cells};
 use super::section::{Columns, Form, Section, Table};
 use super::words::{distinct, listed, rest};
 use crate::bound::Direction;
+use crate::report::composed::ComposedSectionText;
+use crate::report::counts::figures::CountsAnswerFigures;
+use crate::report::failure::FailureNoteText;
+use crate::report::trade_off::TradeOffRowText;
 use crate::study::{BoundRow, ConfusionAnswer, CountsAnswer, EpsilonRow, SetRow, short};
+use easy_ext::ext;
 use std::collections::HashMap;
 
 /// Output sets and trade-offs that are shown; all are in JSON.
@@ -22,6 +27,7 @@ const MOST_COLUMNS: usize = 9;
 /// The header of the flat table.
 const HEADER: &str = "query,quantity,method,direction,order,delta,lower,failure_probability,failure_per,validity";
 
+#[ext(CountsAnswerText)]
 impl CountsAnswer {
     /// Whether queries have names.
     fn with_query(&self) -> bool {

@@ -10,10 +10,12 @@ use super::section::{Columns, Form, Section, Table};
 use super::words::{distinct, rest};
 use crate::bound::Direction;
 use crate::histogram::Neighbor;
+use crate::report::exact::figures::ExactAnswerFigures;
 use crate::study::{
     AccountantRow, DivergenceRow, ExactAnswer, HockeyStickRow, Number, OutcomeRow, ProfileEpsilonRow, TestPowerRow,
     certain_digits, short, significant, significant_below,
 };
+use easy_ext::ext;
 
 /// Digits of exact values in text.
 const DIGITS: usize = 15;
@@ -49,6 +51,7 @@ fn first_classes(histogram: &str) -> String {
     }
 }
 
+#[ext(ExactAnswerText)]
 impl ExactAnswer {
     /// Names of the accountants.
     fn accountant_names(&self) -> Vec<&'static str> {

@@ -2,15 +2,17 @@
 
 use crate::audit::FailurePer;
 use crate::study::{FailureNote, short, significant};
+use easy_ext::ext;
 
+#[ext(FailureNoteText)]
 impl FailureNote {
     /// One event for everything.
-    pub(super) const fn of_one_event(probability: f64) -> Self {
+    pub(crate) fn of_one_event(probability: f64) -> Self {
         Self { probability, per: FailurePer::Answer, queries: 1, share: probability, joint_share: None, nominal: false }
     }
 
     /// In words, without a capital and a full stop.
-    pub(super) fn words(&self) -> String {
+    pub(crate) fn words(&self) -> String {
         let stated = short(self.probability);
         if self.per == FailurePer::Query {
             return format!("failure probability {stated} per query and method");

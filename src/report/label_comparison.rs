@@ -11,6 +11,7 @@ use crate::study::{
     BandedAccuracy, BandedGain, Decision, LabelComparisonAnswer, LabelFinding, LabelFindingRow, LabelMechanismRow,
     Number, percent, short, significant_above, significant_below,
 };
+use easy_ext::ext;
 
 /// What was published, in few words.
 const fn statement(finding: LabelFinding) -> &'static str {
@@ -69,6 +70,7 @@ fn band(finding: LabelFinding, name: &str, ends: [Number; 2]) -> String {
     }
 }
 
+#[ext]
 impl LabelComparisonAnswer {
     /// Accuracy against both: rows by accuracy, with the ε that is claimed and what labels show.
     fn figure(&self) -> Drawing {

@@ -4,6 +4,7 @@ use super::words::distinct;
 use crate::audit::FailurePer;
 use crate::bound::Validity;
 use crate::report::SeriesKind;
+use crate::report::failure::FailureNoteText;
 use crate::study::{FailureNote, short, significant};
 
 /// A probability as odds, such as `1 in 20`.

@@ -8,9 +8,11 @@ use super::words::distinct;
 use super::{Column, Drawing, Histograms};
 use crate::bound::Direction;
 use crate::error::{echo, one_line};
+use crate::report::failure::FailureNoteText;
 use crate::study::{
     CounterexampleFound, EventBar, MechanismAnswer, Number, percent, short, significant, significant_below,
 };
+use easy_ext::ext;
 
 /// Pairs and outcomes that are shown in text; all are in JSON.
 const PAIRS: usize = 3;
@@ -19,12 +21,14 @@ const OUTCOMES: usize = 12;
 /// The header of the flat table.
 const HEADER: &str = "quantity,method,direction,order,delta,lower,failure_probability,validity";
 
+#[ext]
 impl EventBar {
-    const fn counts(&self) -> [u64; 2] {
+    fn counts(&self) -> [u64; 2] {
         [self.count, self.count_neighbor]
     }
 }
 
+#[ext]
 impl CounterexampleFound {
     fn section(&self) -> Section {
         let share = |inside: u64, outputs: u64| {
@@ -66,6 +70,7 @@ impl CounterexampleFound {
     }
 }
 
+#[ext]
 impl MechanismAnswer {
     fn shown_pairs(&self, form: Form) -> Section {
         let most = if form == Form::Page { usize::MAX } else { PAIRS };

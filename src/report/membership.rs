@@ -9,9 +9,12 @@ use super::document::Render;
 use super::figure::Drawing;
 use super::records::Records;
 use super::section::{Columns, Form, Section, Table};
+use crate::report::membership::comparison::MembershipAnswerText;
+use crate::report::membership::figures::MembershipAnswerFigures;
 use crate::study::{
     CanaryRow, LevelRow, MembershipAnswer, Number, SampleCurve, SampleRow, TprRow, percent, short, significant,
 };
+use easy_ext::ext;
 
 /// Most vulnerable samples of each attack, in text and on a page.
 const SHOWN_SAMPLES: usize = 3;
@@ -44,6 +47,7 @@ fn with_limits(at: &TprRow) -> String {
 const SELECTED: &str = "Top and most vulnerable samples are selected by the same guesses: their rates are too high by the \
                         selection and have no limits. Those of single samples hold after any selection.";
 
+#[ext]
 impl MembershipAnswer {
     /// Whose limits hold at once.
     fn limits(&self) -> String {

@@ -6,8 +6,10 @@ use super::recording::RecordingDocument;
 use super::records::Records;
 use super::section::{Form, Section, Table};
 use crate::study::{Answer, MetaClassifierAnswer, Number, percent, significant};
+use easy_ext::ext;
 use serde::Serialize;
 
+#[ext]
 impl MetaClassifierAnswer {
     fn tables(&self) -> [Section; 2] {
         let attacks = Table::of(&self.attacks)

@@ -9,13 +9,15 @@ use crate::audit::ThresholdSelection;
 use crate::bound::{Direction, Validity};
 use crate::error::one_line;
 use crate::study::{RatePoint, ScoreBoundRow, ScoresAnswer, short};
+use easy_ext::ext;
 
 /// Thresholds in text and on a page; all are in JSON.
 const SHOWN: usize = 12;
 const SHOWN_ON_PAGE: usize = 200;
 
+#[ext(ScoresAnswerText)]
 impl ScoresAnswer {
-    fn bounds(&self) -> Columns<(&'static str, &ScoreBoundRow)> {
+    pub(crate) fn bounds(&self) -> Columns<(&'static str, &ScoreBoundRow)> {
         let quantity = |name: &str, row: &ScoreBoundRow| match (row.delta, row.epsilon) {
             _ if row.order.is_some() => format!("{name} of order {}", row.order.map_or_else(String::new, short)),
             (Some(delta), _) => format!("{name} at δ = {}", short(delta)),
@@ -33,7 +35,7 @@ impl ScoresAnswer {
             .words("validity", |row| row.1.validity)
     }
 
-    fn rows(&self) -> impl Iterator<Item = (&'static str, &ScoreBoundRow)> {
+    pub(crate) fn rows(&self) -> impl Iterator<Item = (&'static str, &ScoreBoundRow)> {
         let epsilon = self.epsilon.iter().map(|row| ("ε", row));
         let mu = self.mu.iter().map(|row| ("μ", row));
         let implied = self.epsilon_of_mu.iter().map(|row| ("ε of that μ", row));
@@ -42,7 +44,7 @@ impl ScoresAnswer {
     }
 
     /// Limits at so many thresholds, evenly, the ends included.
-    fn rates(&self, most: usize) -> Columns<&RatePoint> {
+    pub(crate) fn rates(&self, most: usize) -> Columns<&RatePoint> {
         let shown = self.rates.len().min(most);
         let place = |index| if shown < 2 { 0 } else { index * (self.rates.len() - 1) / (shown - 1) };
         Table::of((0..shown).map(|index| &self.rates[place(index)]))
@@ -54,7 +56,7 @@ impl ScoresAnswer {
     }
 
     /// In how far the limits hold together, which is a matter of how the thresholds were chosen.
-    fn rates_note(&self) -> &'static str {
+    pub(crate) fn rates_note(&self) -> &'static str {
         let by = |selection: ThresholdSelection| self.epsilon.iter().any(|row| row.selection == selection.name());
         if by(ThresholdSelection::MultiSplit) {
             "One threshold and its limits for each split; the bounds are medians over the splits."
@@ -66,7 +68,7 @@ impl ScoresAnswer {
     }
 
     /// The outcome of the guesses; with the name of the scores where there are several sets.
-    pub(super) fn one_run_words(&self, name: Option<&str>) -> Option<String> {
+    pub(crate) fn one_run_words(&self, name: Option<&str>) -> Option<String> {
         let row = self.one_run.as_ref()?;
         Some(format!(
             "One run{}: {} of {} guesses are right ({} canaries called members, {} called non-members, of {} that the bound \
@@ -81,7 +83,7 @@ impl ScoresAnswer {
         ))
     }
 
-    fn curve(&self) -> Curves {
+    pub(crate) fn curve(&self) -> Curves {
         let limits: Vec<[f64; 2]> = self.rates.iter().map(|point| [point.fpr_upper.0, point.tpr_lower.0]).collect();
         let valid = self.epsilon.iter().all(|row| row.validity == Validity::FiniteSample);
         let kind = if valid { SeriesKind::Lower } else { SeriesKind::Heuristic };

@@ -3,9 +3,12 @@
 use super::document::Render;
 use super::records::Records;
 use super::section::{Form, Section, Table};
+use crate::report::failure::FailureNoteText;
 use crate::self_check::CheckCase;
 use crate::study::{CheckRow, SelfCheckAnswer, short, significant};
+use easy_ext::ext;
 
+#[ext]
 impl CheckRow {
     /// The smallest and the largest mean share of the truth.
     fn shares(&self) -> String {

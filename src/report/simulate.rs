@@ -5,6 +5,7 @@ use super::records::Records;
 use super::section::{Columns, Form, Section, Table};
 use super::words::rest;
 use crate::study::{SimulateAnswer, short, significant};
+use easy_ext::ext;
 
 /// Queries and classes that are shown: the rest is for programs.
 const MOST_QUERIES: usize = 6;
@@ -14,6 +15,7 @@ fn share(count: u64, total: u64) -> String {
     if total == 0 { "-".into() } else { significant(count as f64 / total as f64, 6) }
 }
 
+#[ext]
 impl SimulateAnswer {
     /// Counts, shares and distributions of one query.
     fn query_table(&self, index: usize) -> Columns<(usize, &String)> {

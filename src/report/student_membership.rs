@@ -8,6 +8,7 @@ use crate::study::{
     AttackedStudentRow, BudgetMembershipRow, Decision, Number, StudentFinding, StudentMembershipAnswer, percent, short,
     significant,
 };
+use easy_ext::ext;
 
 fn name(budget: Option<Number>) -> String {
     budget.map_or_else(|| "none".into(), |budget| short(budget.0))
@@ -107,6 +108,7 @@ impl Render for StudentMembershipAnswer {
     }
 }
 
+#[ext]
 impl StudentMembershipAnswer {
     fn classes_table(&self) -> Table {
         let classes = self.students.first().map_or(0, |student| student.classes.len());

@@ -13,10 +13,12 @@ use crate::study::{
     significant_below,
 };
 use crate::token::{TokenNeighbor, TokenNeighbors};
+use easy_ext::ext;
 
 /// Members that a terminal shows.
 const SHOWN: usize = 12;
 
+#[ext]
 impl TokensAnswer {
     /// The rows of the member with the largest sum at each order.
     fn worst(&self) -> Vec<&TokenRenyiRow> {

@@ -3,13 +3,15 @@
 use super::section::{Form, Section, Table};
 use super::words::{listed, rest};
 use crate::study::{TradeOffRow, short};
+use easy_ext::ext;
 
 /// Rows of the band in text.
 const SHOWN: usize = 12;
 
+#[ext(TradeOffRowText)]
 impl TradeOffRow {
     /// What holds, in words.
-    fn words(&self) -> String {
+    pub(crate) fn words(&self) -> String {
         let query = if self.query.is_empty() { String::new() } else { format!("query {}, ", self.query) };
         format!(
             "Trade-off ({query}{}, {}, all of it at once except with probability {})",
@@ -20,7 +22,7 @@ impl TradeOffRow {
     }
 
     /// μ, δ at each ε, and the limits of each set.
-    pub(super) fn sections(&self, form: Form) -> [Section; 2] {
+    pub(crate) fn sections(&self, form: Form) -> [Section; 2] {
         let delta = self
             .delta
             .iter()

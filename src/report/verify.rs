@@ -6,6 +6,7 @@ use super::section::{Form, Section, Table};
 use crate::error::one_line;
 use crate::study::{Number, PropertyRow, VerifyAnswer, significant};
 use crate::verify::{Problem, PropertyKind, Violation};
+use easy_ext::ext;
 
 /// Digits of claims and exact values.
 const DIGITS: usize = 12;
@@ -17,6 +18,7 @@ const fn kind(kind: PropertyKind) -> &'static str {
     }
 }
 
+#[ext]
 impl PropertyRow {
     fn problem(&self) -> Option<&Problem> {
         self.counterexample.as_ref().map(|row| &row.found.problem)

@@ -8,7 +8,11 @@ use super::records::{Records, cells};
 use super::section::{Columns, Form, Section, Table};
 use super::words::distinct;
 use crate::bound::{Direction, Validity};
+use crate::report::composed::ComposedSectionText;
+use crate::report::failure::FailureNoteText;
+use crate::report::votes::figures::VotesAnswerFigures;
 use crate::study::{BoundRow, UpperRow, VotesAnswer, VotesQuery, short};
+use easy_ext::ext;
 
 /// Orders in text.
 const MOST_ORDERS: usize = 6;
@@ -16,6 +20,7 @@ const MOST_ORDERS: usize = 6;
 /// The header of the flat table.
 const HEADER: &str = "query,kind,name,direction,order,delta,value,failure_probability,failure_per,validity";
 
+#[ext(VotesAnswerText)]
 impl VotesAnswer {
     fn upper_names(&self) -> Vec<&'static str> {
         distinct(self.queries.iter().flat_map(|query| &query.upper).map(|row| row.name))

@@ -24,7 +24,7 @@ macro_rules! tables {
 
         #[test]
         fn no_table_is_forgotten() {
-            // The last six are held against the library by src/membership/embeddings/tests.rs and lira/tests.rs,
+            // The last six are held against the library by src/attacks/membership/embeddings/tests.rs and lira/tests.rs,
             // train/src/rand_augment/operation/tests.rs, roc.rs, rounding.rs and verdicts.rs.
             let tested = [
                 $($file,)*

@@ -7,7 +7,7 @@ use leakbound::histogram::VoteHistogram;
 use leakbound::model::{CapcModel, PateModel, PrivateKnnModel, PromptPateModel, VoteModel};
 use leakbound::simulate::{ArgmaxSampler, Simulation, simulate};
 
-#[path = "../../src/simulate/goodness_of_fit.rs"]
+#[path = "../../src/core/variate/goodness_of_fit.rs"]
 mod goodness_of_fit;
 use goodness_of_fit::p_value;
 

@@ -68,14 +68,14 @@ impl OutputBins {
     }
 
     /// Two or three bins of which one is these neighboring bins together, and which one that is; none for all bins.
-    pub(crate) fn joined(&self, first: usize, last: usize) -> Option<(Self, usize)> {
+    pub fn joined(&self, first: usize, last: usize) -> Option<(Self, usize)> {
         let below = first.checked_sub(1).and_then(|cut| self.cuts.get(cut));
         let cuts: Vec<Cut> = below.into_iter().chain(self.cuts.get(last)).copied().collect();
         (!cuts.is_empty()).then(|| (Self { cuts }, usize::from(below.is_some())))
     }
 
     /// The same with cuts of so many significant digits, where they still rise.
-    pub(crate) fn rounded(&self, digits: usize) -> Option<Self> {
+    pub fn rounded(&self, digits: usize) -> Option<Self> {
         let round = |cut: &Cut| {
             let at: f64 = format!("{:.*e}", digits.saturating_sub(1), cut.at).parse().ok()?;
             at.is_finite().then_some(Cut { at, after: cut.after })
@@ -85,7 +85,7 @@ impl OutputBins {
     }
 
     /// The lowest cut.
-    pub(crate) fn first_cut(&self) -> Option<f64> {
+    pub fn first_cut(&self) -> Option<f64> {
         self.cuts.first().map(|cut| cut.at)
     }
 

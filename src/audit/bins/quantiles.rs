@@ -70,7 +70,7 @@ impl OutputBins {
 
     /// These bins with one more cut on each side of the median of sorted values: in the widest gap, if that is wider than
     /// the distance from it to the median. Rare values far from all others then do not share a bin with frequent ones.
-    pub(crate) fn split_at_gaps(mut self, sorted: &[f64]) -> Self {
+    pub fn split_at_gaps(mut self, sorted: &[f64]) -> Self {
         let (below, above) = sorted.split_at(sorted.len() / 2);
         let Some(&median) = above.first() else { return self };
         for part in [below, above] {

@@ -2,6 +2,7 @@
 
 use crate::report::{Axis, Curves, Drawing, Series, SeriesKind};
 use crate::study::{AccountAnswer, ComposedEpsilonAt, CostCurve, CostMeaning, LossComposition, Number};
+use easy_ext::ext;
 
 const fn kind(meaning: CostMeaning) -> SeriesKind {
     match meaning {
@@ -14,8 +15,9 @@ const fn kind(meaning: CostMeaning) -> SeriesKind {
     }
 }
 
+#[ext(AccountAnswerFigures)]
 impl AccountAnswer {
-    pub(super) fn profile(&self) -> Drawing {
+    pub(crate) fn profile(&self) -> Drawing {
         let series = |curve: &CostCurve| {
             Series::new(
                 match curve.meaning {
@@ -46,7 +48,7 @@ impl AccountAnswer {
         figure.draw()
     }
 
-    pub(super) fn rdp(&self) -> Option<Drawing> {
+    pub(crate) fn rdp(&self) -> Option<Drawing> {
         let series = |curve: &CostCurve| {
             let points = self.orders.iter().zip(&curve.rdp).map(|(order, rdp)| [*order, rdp.0]).collect();
             Series::new(curve.name, kind(curve.meaning), points)

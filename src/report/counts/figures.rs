@@ -1,20 +1,24 @@
 //! The figures of `leakbound audit counts` and `leakbound audit confusion`.
 
+use super::CountsAnswerText;
 use crate::bound::{Direction, Validity};
 use crate::report::bound_figures::{epsilon_per_query, method, query_rows, rows_figure};
+use crate::report::composed::ComposedSectionText;
 use crate::report::words::distinct;
 use crate::report::{Axis, Curves, Drawing, Row, Scale, Series, SeriesKind, meaning};
 use crate::study::{BoundRow, CountsAnswer, DistributionDivergenceRow, EpsilonRow, ForecastRow, short, significant};
+use easy_ext::ext;
 
+#[ext(CountsAnswerFigures)]
 impl CountsAnswer {
-    fn queries(&self) -> Vec<&str> {
+    pub(crate) fn queries(&self) -> Vec<&str> {
         let names = self.bounds.iter().map(|row| &row.query).chain(self.epsilon.iter().map(|row| &row.query));
         distinct(names.map(String::as_str))
     }
 
     /// The query that a figure of one query is about, and why: the one that leaks most by the given distribution at the
     /// first order, or else the first of the file. Never the one with the largest bound, which chance favors.
-    fn shown_query(&self) -> Option<(&str, &'static str)> {
+    pub(crate) fn shown_query(&self) -> Option<(&str, &'static str)> {
         let first = self.bounds.first()?;
         let of_distribution = self.distribution.iter().filter(|row| row.order == first.order);
         let leakiest = of_distribution.reduce(|a, b| if b.divergence.0 > a.divergence.0 { b } else { a });
@@ -23,7 +27,7 @@ impl CountsAnswer {
         }))
     }
 
-    pub(super) fn drawings(&self) -> Vec<Drawing> {
+    pub(crate) fn drawings(&self) -> Vec<Drawing> {
         let mut figures = Vec::new();
         let several = self.queries().len() > 1;
         let shown = self.shown_query();

@@ -1,14 +1,17 @@
 //! The figures of `leakbound exact`.
 
+use super::ExactAnswerText;
 use crate::bound::Direction;
 use crate::divergence::TestPower;
 use crate::error::Result;
 use crate::quantity::Probability;
 use crate::report::{Axis, Curves, Drawing, Row, RowSeries, Rows, Series, SeriesKind};
 use crate::study::{DivergenceRow, ExactAnswer, HockeyStickRow, OutcomeRow};
+use easy_ext::ext;
 
+#[ext(ExactAnswerFigures)]
 impl ExactAnswer {
-    pub(super) fn renyi(&self) -> Option<Drawing> {
+    pub(crate) fn renyi(&self) -> Option<Drawing> {
         let searched = if self.neighbors_searched.is_some() { ", worst neighbor" } else { "" };
         let exact = |name: &str, value: &dyn Fn(&DivergenceRow) -> f64| {
             Series::new(name, self.kind(), self.divergences.iter().map(|row| [row.order, value(row)]).collect())
@@ -30,7 +33,7 @@ impl ExactAnswer {
         (!self.divergences.is_empty()).then(|| Curves::of_orders(title, words, series).draw())
     }
 
-    pub(super) fn profile(&self) -> Option<Drawing> {
+    pub(crate) fn profile(&self) -> Option<Drawing> {
         let curve = |name: &str, value: &dyn Fn(&HockeyStickRow) -> f64| {
             Series::new(name, self.kind(), self.hockey_stick.iter().map(|row| [row.epsilon, value(row)]).collect())
         };
@@ -45,7 +48,7 @@ impl ExactAnswer {
     }
 
     /// The trade-off curve of the distributions that are shown.
-    pub(super) fn trade_off(&self) -> Option<Drawing> {
+    pub(crate) fn trade_off(&self) -> Option<Drawing> {
         let rates: Vec<Probability> = (0..=POINTS).filter_map(|point| rate(f64::from(point)).ok()).collect();
         let curve = |name: &str, swapped: bool| {
             let outcomes = self.outcomes.iter().map(|row| ([row.p.0, row.q.0], [row.log_p.0, row.log_q.0]));
@@ -70,11 +73,11 @@ impl ExactAnswer {
     }
 
     /// Of its values.
-    const fn kind(&self) -> SeriesKind {
+    pub(crate) fn kind(&self) -> SeriesKind {
         if self.binned { SeriesKind::Lower } else { SeriesKind::Exact }
     }
 
-    pub(super) fn distribution(&self) -> Option<Drawing> {
+    pub(crate) fn distribution(&self) -> Option<Drawing> {
         let series = ["P", "Q"].map(|name| RowSeries { name: name.into(), kind: SeriesKind::Exact });
         let row = |row: &OutcomeRow| Row {
             label: format!("{} {}", self.outputs()[0], row.label),

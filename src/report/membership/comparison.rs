@@ -3,15 +3,17 @@
 use super::{level_words, with_limits};
 use crate::report::section::{Columns, Table};
 use crate::study::{MembershipAnswer, SampleCurve, percent};
+use easy_ext::ext;
 
+#[ext(MembershipAnswerText)]
 impl MembershipAnswer {
     /// Whether there is something to compare.
-    pub(in crate::report) fn is_comparison(&self) -> bool {
+    pub(crate) fn is_comparison(&self) -> bool {
         self.roc.len() > 1
     }
 
     /// The attack that finds most of the population at the FPR by which samples are ranked; the first of several.
-    pub(in crate::report) fn best_attack(&self) -> Option<&str> {
+    pub(crate) fn best_attack(&self) -> Option<&str> {
         let best = self.sample_level.iter().reduce(
             |best, next| {
                 if next.population_tpr > best.population_tpr { next } else { best }
@@ -22,7 +24,7 @@ impl MembershipAnswer {
 
     /// A row for each attack: the population at every FPR above 0, chosen samples at the one by which they are ranked,
     /// and how many samples are exposed beyond doubt.
-    pub(in crate::report) fn comparison_table(&self) -> Columns<&SampleCurve> {
+    pub(crate) fn comparison_table(&self) -> Columns<&SampleCurve> {
         let target = self.sample_level.first().map_or(0.0, |curve| curve.target_fpr);
         let first = self.sample_level.first().map_or("", |curve| curve.attack.as_str());
         // What each level is shown at, in the order of the first attack's rows.

@@ -10,6 +10,7 @@ use crate::study::{
     AttackRole, BandedRate, ComparedRate, Decision, DefenseEvaluation, DefenseRow, DefensesAnswer, Finding, FindingRow,
     RateSource, RocCurve, percent, short,
 };
+use easy_ext::ext;
 
 /// What was published, in few words.
 const fn statement(finding: Finding) -> &'static str {
@@ -63,6 +64,7 @@ fn compared(side: &ComparedRate) -> String {
     }
 }
 
+#[ext]
 impl DefensesAnswer {
     /// Table 1.
     fn defenses_table(&self) -> Columns<&DefenseRow> {

@@ -1,22 +1,25 @@
 //! The figures of `leakbound membership`, and what its numbers mean.
 
+use crate::report::membership::comparison::MembershipAnswerText;
 use crate::report::{Axis, Curves, Drawing, Series, SeriesKind, meaning};
 use crate::study::{MembershipAnswer, RocCurve, SampleCurve, ScoreHistogram, percent, short};
+use easy_ext::ext;
 
 /// Histograms that are drawn.
 const SHOWN_HISTOGRAMS: usize = 6;
 /// Curves that are drawn with their limits; of more, shades over shades would hide the curves.
 const WITH_LIMITS: usize = 2;
 
+#[ext(MembershipAnswerFigures)]
 impl MembershipAnswer {
-    pub(super) fn drawings(&self) -> Vec<Drawing> {
+    pub(crate) fn drawings(&self) -> Vec<Drawing> {
         let best = self.best_attack().filter(|_| self.is_comparison());
         let histograms = self.score_histograms.iter().filter(|shown| best.is_none_or(|best| shown.attack == best));
         let figures = [self.roc_figure(), self.samples_figure()].into_iter().flatten();
         figures.chain(histograms.take(SHOWN_HISTOGRAMS).map(histogram)).collect()
     }
 
-    fn roc_figure(&self) -> Option<Drawing> {
+    pub(crate) fn roc_figure(&self) -> Option<Drawing> {
         let limits = self.roc.len() <= WITH_LIMITS;
         let series = self.roc.iter().map(|curve| roc_series(curve, limits)).collect::<Vec<_>>();
         let shaded = match limits {
@@ -35,7 +38,7 @@ impl MembershipAnswer {
         (!self.roc.is_empty()).then(|| figure.draw())
     }
 
-    fn samples_figure(&self) -> Option<Drawing> {
+    pub(crate) fn samples_figure(&self) -> Option<Drawing> {
         let curves = || self.sample_level.iter().filter(|curve| curve.samples.len() > 1);
         let target = curves().next()?.target_fpr;
         let limits = curves().count() <= WITH_LIMITS;
@@ -55,7 +58,7 @@ impl MembershipAnswer {
         Some(figure.draw())
     }
 
-    pub(super) fn explanation(&self) -> Vec<String> {
+    pub(crate) fn explanation(&self) -> Vec<String> {
         let failure = self.failure_probability;
         let picked = match self.shared {
             true => {

@@ -10,6 +10,7 @@ use crate::report::section::{Columns, Form, Section, Table};
 use crate::study::{
     TextAttackRow, TextMembershipAnswer, TextRateRow, VulnerableSequenceRow, percent, short, significant,
 };
+use easy_ext::ext;
 
 /// Most vulnerable sequences of each score in text; a page has all of them.
 const SHOWN: usize = 3;
@@ -20,14 +21,15 @@ fn with_limits(at: &TextRateRow) -> String {
     format!("{} [{}, {}]", percent(at.tpr), lower.trim_end_matches(" %"), upper.trim_end_matches(" %"))
 }
 
+#[ext]
 impl TextMembershipAnswer {
     /// What is counted.
-    const fn unit(&self) -> &'static str {
+    fn unit(&self) -> &'static str {
         if self.documents_recorded { "documents" } else { "sequences" }
     }
 
     /// What the limits depend on.
-    const fn condition(&self) -> &'static str {
+    fn condition(&self) -> &'static str {
         match self.documents_recorded {
             true => "for independent documents",
             false => "as if sequences were independent (heuristic)",

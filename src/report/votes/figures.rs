@@ -1,10 +1,13 @@
 //! The figures of `leakbound audit votes`, and what its numbers mean.
 
+use super::VotesAnswerText;
 use crate::bound::{Direction, Validity};
 use crate::report::bound_figures::{axis, epsilon_per_query, method};
+use crate::report::composed::ComposedSectionText;
 use crate::report::words::distinct;
 use crate::report::{Curves, Drawing, Row, RowSeries, Rows, Series, SeriesKind, meaning};
 use crate::study::{DistributionKind, EpsilonRow, VotesAnswer, VotesQuery, short};
+use easy_ext::ext;
 
 /// The divergence in letters.
 const fn letters(direction: Direction) -> &'static str {
@@ -14,8 +17,9 @@ const fn letters(direction: Direction) -> &'static str {
     }
 }
 
+#[ext(VotesAnswerFigures)]
 impl VotesAnswer {
-    pub(super) fn drawings(&self) -> Vec<Drawing> {
+    pub(crate) fn drawings(&self) -> Vec<Drawing> {
         let mut figures = Vec::new();
         figures.extend(self.orders.first().and_then(|&order| self.per_query(order)));
         figures.extend(self.means());
@@ -26,7 +30,7 @@ impl VotesAnswer {
         figures
     }
 
-    pub(super) fn explanation(&self) -> Vec<String> {
+    pub(crate) fn explanation(&self) -> Vec<String> {
         let bounds = self.queries.iter().flat_map(|query| {
             let rdp = query.lower.iter().map(|row| (row.method, row.validity));
             rdp.chain(query.epsilon.iter().map(|row| (row.method, row.validity)))
@@ -60,19 +64,19 @@ impl VotesAnswer {
     }
 
     /// Name and kind of a method, with the guarantee that its rows have.
-    fn described(&self, name: &str) -> (String, SeriesKind) {
+    pub(crate) fn described(&self, name: &str) -> (String, SeriesKind) {
         let rows = self.queries.iter().flat_map(|query| &query.lower);
         let validity = rows.filter(|row| row.method == name).map(|row| row.validity).next();
         method(name, validity.unwrap_or(Validity::FiniteSample))
     }
 
-    fn distribution_series(&self) -> (String, SeriesKind) {
+    pub(crate) fn distribution_series(&self) -> (String, SeriesKind) {
         let kind = if self.distribution == DistributionKind::Exact { SeriesKind::Exact } else { SeriesKind::Heuristic };
         (self.distribution.column().to_owned(), kind)
     }
 
     /// The method that certifies most of this order over all queries.
-    fn strongest_method(&self, order: f64) -> Option<usize> {
+    pub(crate) fn strongest_method(&self, order: f64) -> Option<usize> {
         let methods = self.methods();
         let sum = |index: &usize| -> f64 {
             self.queries.iter().filter_map(|query| self.lower(query, methods[*index], order)).sum()
@@ -82,7 +86,7 @@ impl VotesAnswer {
     }
 
     /// As figure 3 of Chadha et al. (2024), in Rényi divergences.
-    fn per_query(&self, order: f64) -> Option<Drawing> {
+    pub(crate) fn per_query(&self, order: f64) -> Option<Drawing> {
         let (methods, uppers) = (self.methods(), self.upper_names());
         let bar = self.strongest_method(order);
         let mut series: Vec<(String, SeriesKind)> = methods.iter().map(|name| self.described(name)).collect();
@@ -120,7 +124,7 @@ impl VotesAnswer {
     }
 
     /// Bounds, distribution and accountants against the order; `value` reads the queries that the figure is about.
-    fn against_order(&self, title: String, queries: &[&VotesQuery]) -> Option<Drawing> {
+    pub(crate) fn against_order(&self, title: String, queries: &[&VotesQuery]) -> Option<Drawing> {
         if self.orders.len() < 2 || queries.is_empty() {
             return None;
         }
@@ -144,13 +148,13 @@ impl VotesAnswer {
         Some(Curves::of_orders(title, words, series).draw())
     }
 
-    fn means(&self) -> Option<Drawing> {
+    pub(crate) fn means(&self) -> Option<Drawing> {
         let queries: Vec<&VotesQuery> = self.queries.iter().collect();
         let title = format!("Rényi divergence {}, mean over {} queries", letters(self.shown), queries.len());
         if queries.len() > 1 { self.against_order(title, &queries) } else { None }
     }
 
-    fn leakiest(&self) -> Option<Drawing> {
+    pub(crate) fn leakiest(&self) -> Option<Drawing> {
         let order = *self.orders.first()?;
         let larger = |a, b| if self.exact_value(b, order) > self.exact_value(a, order) { b } else { a };
         let query = self.queries.iter().reduce(larger)?;

@@ -1,0 +1,12 @@
+//! Lower bounds of leakbound on privacy leakage: a part of the package `leakbound`, whose documentation shows everything.
+
+#[path = "mod.rs"]
+pub mod audit;
+
+pub use leakbound_core::*;
+
+/// The names that most programs need, as far as this package has them.
+pub mod prelude {
+    pub use crate::audit::{AuditPlan, Guide, Method, SetSource, audit_counts};
+    pub use leakbound_core::prelude::*;
+}

@@ -1,0 +1,294 @@
+//! The one error type: every variant carries the quantity, the value met and the domain expected.
+
+use std::path::{Path, PathBuf};
+
+/// What can go wrong in leakbound.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A number lies outside the domain of the quantity it is meant for.
+    #[error("{quantity} = {} is not in {domain}", readable(*value))]
+    Domain {
+        /// The quantity in the field's words, such as `Rényi order`.
+        quantity: &'static str,
+        /// The value that was given.
+        value: f64,
+        /// The legal domain, such as `(1, inf)`.
+        domain: &'static str,
+    },
+    /// A text cannot be read as the quantity it is meant for.
+    #[error("{quantity} `{}` cannot be read; expected {expected}", echo(value))]
+    Syntax {
+        /// The quantity in the field's words.
+        quantity: &'static str,
+        /// The text that was given.
+        value: String,
+        /// What is accepted.
+        expected: &'static str,
+    },
+    /// Two objects that must agree in size do not, or one has an impossible size.
+    #[error("{quantity} has length {found}; expected {}", bounded(expected))]
+    Length {
+        /// What has the length.
+        quantity: &'static str,
+        /// The length met.
+        found: usize,
+        /// The length or range of lengths expected.
+        expected: String,
+    },
+    /// An iteration ended before it reached its tolerance; no value is returned instead.
+    #[error("{quantity} did not converge: residual {residual:e} after {iterations} steps, tolerance {tolerance:e}")]
+    NoConvergence {
+        /// What was being computed.
+        quantity: &'static str,
+        /// The last measure of error.
+        residual: f64,
+        /// The largest error accepted.
+        tolerance: f64,
+        /// Steps taken.
+        iterations: usize,
+    },
+    /// Something is well formed but cannot be done, with the reason.
+    #[error("{operation}: {}", bounded(reason))]
+    Rejected {
+        /// What was asked.
+        operation: &'static str,
+        /// Why it is not done.
+        reason: String,
+    },
+    /// Something needs a device, a library or memory that is not there.
+    #[error("{operation}: {}", bounded(reason))]
+    Unavailable {
+        /// What was asked.
+        operation: &'static str,
+        /// What is missing.
+        reason: String,
+    },
+    /// Two figures of one quantity exclude each other: one of them is wrong, so that none is shown.
+    #[error(
+        "internal error: {quantity}: {lower_name} = {} is above {upper_name} = {}; please report this command",
+        readable(*lower),
+        readable(*upper)
+    )]
+    Contradiction {
+        /// The quantity.
+        quantity: String,
+        /// The exact value or lower bound.
+        lower_name: String,
+        /// Its value.
+        lower: f64,
+        /// The upper bound, or the exact value below a lower bound.
+        upper_name: String,
+        /// Its value.
+        upper: f64,
+    },
+    /// A progress callback ended the work early.
+    #[error("the work was interrupted")]
+    Interrupted,
+    /// A file holds something else than what was expected at a place.
+    #[error(transparent)]
+    Input(Box<InputError>),
+    /// The operating system could not read or write a file.
+    #[error("{}: cannot {action}: {source}", shown(path))]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The action, such as `read` or `write`.
+        action: &'static str,
+        /// The reason given by the system.
+        source: std::io::Error,
+    },
+}
+
+impl Error {
+    /// Whether the work ended because a callback, a signal or a program wanted it to.
+    #[must_use]
+    pub fn is_interruption(&self) -> bool {
+        match self {
+            Self::Interrupted => true,
+            Self::Io { source, .. } => source.kind() == std::io::ErrorKind::Interrupted,
+            _ => false,
+        }
+    }
+}
+
+/// One thing wrong in one place of one file.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{}: {}: found {}, expected {}{}",
+    shown(file), bounded(place), bounded(found), bounded(expected), hint_suffix(hint.as_deref())
+)]
+pub struct InputError {
+    /// The file as the user named it.
+    pub file: PathBuf,
+    /// Where in the file: line and column name, array name and index, or `whole file`.
+    pub place: String,
+    /// The value found there.
+    pub found: String,
+    /// What was expected instead.
+    pub expected: String,
+    /// How to mend it, where that is known.
+    pub hint: Option<String>,
+}
+
+fn hint_suffix(hint: Option<&str>) -> String {
+    hint.map_or_else(String::new, |hint| format!("; hint: {}", bounded(hint)))
+}
+
+/// A path as part of one line; of a very long one the beginning and the end, where the file is.
+fn shown(path: &Path) -> String {
+    let line = one_line(&path.to_string_lossy());
+    let length = line.chars().count();
+    if length <= LONGEST_PATH {
+        return line;
+    }
+    let end: String = line.chars().skip(length - (LONGEST_PATH - ECHO / 2)).collect();
+    shortened(&line, ECHO / 2) + &end
+}
+
+/// The longest piece of the user's own text that a message repeats, in characters; what follows is `...`.
+pub const ECHO: usize = 80;
+/// The longest path.
+const LONGEST_PATH: usize = 2 * ECHO;
+/// The longest part of a message: lists of what is accepted are shorter.
+const LONGEST_PART: usize = 1000;
+
+/// A value, a name or a key as a message repeats it: on one line, and never more than [`ECHO`] characters of it.
+#[must_use]
+pub fn echo(text: &str) -> String {
+    shortened(text, ECHO)
+}
+
+/// At most `limit` characters of a text, with everything escaped that would break the line or rewrite the terminal.
+pub fn shortened(text: &str, limit: usize) -> String {
+    match text.char_indices().nth(limit) {
+        None => one_line(text),
+        Some((end, _)) => one_line(&text[..end]) + "...",
+    }
+}
+
+/// A part of a message, through which every message goes: texts between backticks and words of more than [`ECHO`]
+/// characters are cut, wherever they were put in.
+#[must_use]
+pub fn bounded(text: &str) -> String {
+    if text.len() <= ECHO {
+        return one_line(text);
+    }
+    let quoted = text.split('`').count() - 1;
+    let mut bounded = String::new();
+    for (index, piece) in text.split('`').enumerate() {
+        if index > 0 {
+            bounded.push('`');
+        }
+        // Between a backtick and the next one.
+        if index % 2 == 1 && index < quoted {
+            bounded += &echo(piece);
+        } else {
+            bounded.extend(piece.split_inclusive(' ').map(echo));
+        }
+    }
+    shortened(&bounded, LONGEST_PART)
+}
+
+/// A text with everything escaped that would break its line or rewrite the terminal.
+#[must_use]
+pub fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for character in text.chars() {
+        if breaks_line(character) {
+            line.extend(character.escape_default());
+        } else {
+            line.push(character);
+        }
+    }
+    line
+}
+
+/// What is not shown as it is and no name holds: control characters, the Unicode line breaks, the marks that turn the
+/// direction of writing, and the code points that are no characters, which XML does not know.
+pub fn breaks_line(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{61c}' | '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fdd0}'..='\u{fdef}' | '\u{feff}')
+        || u32::from(character) & 0xfffe == 0xfffe
+}
+
+/// A number that reads back exactly, in powers of ten where it would have more than sixteen digits otherwise.
+pub fn readable(value: f64) -> String {
+    let text = format!("{value:?}");
+    text.strip_suffix(".0").map_or_else(|| text.clone(), str::to_owned)
+}
+
+/// A count for a message, rounded up: one that is 1 above 2^53 must not be called 2^53.
+pub(crate) fn count_above(count: u64) -> f64 {
+    let value = count as f64;
+    if (value as u64) < count { value.next_up() } else { value }
+}
+
+impl From<InputError> for Error {
+    fn from(error: InputError) -> Self {
+        Self::Input(Box::new(error))
+    }
+}
+
+/// A result of leakbound.
+pub type Result<T> = std::result::Result<T, Error>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_message_names_quantity_value_and_domain() {
+        let messages = [
+            Error::Domain { quantity: "noise scale", value: -1.0, domain: "(0, inf)" }.to_string(),
+            Error::Domain { quantity: "noise scale", value: 1e300, domain: "(0, inf)" }.to_string(),
+            Error::Syntax { quantity: "noise", value: "gauss".into(), expected: "gaussian:SIGMA or laplace:B" }
+                .to_string(),
+            Error::Length { quantity: "histogram", found: 0, expected: "1 to 10000".into() }.to_string(),
+            Error::NoConvergence { quantity: "root", residual: 0.5, tolerance: 1e-3, iterations: 9 }.to_string(),
+            Error::Rejected { operation: "composition", reason: "teachers are shared".into() }.to_string(),
+            Error::Unavailable { operation: "device cuda", reason: "there is no GPU".into() }.to_string(),
+            Error::from(InputError {
+                file: "a.csv".into(),
+                place: "line 3, column count".into(),
+                found: "`-1`".into(),
+                expected: "a whole number from 0 to 2^53".into(),
+                hint: Some("counts are never negative".into()),
+            })
+            .to_string(),
+            Error::Syntax { quantity: "noise", value: "\u{9b}x".repeat(50_000), expected: "gaussian:SIGMA" }
+                .to_string(),
+            Error::Rejected {
+                operation: "options",
+                reason: format!("query `{}` and key={}", "long name ".repeat(9), "é".repeat(100)),
+            }
+            .to_string(),
+            Error::Io {
+                path: "/folder".repeat(1000).into(),
+                action: "write",
+                source: std::io::Error::new(std::io::ErrorKind::NotFound, "no such file"),
+            }
+            .to_string(),
+            Error::Io {
+                path: "a\nb.csv".into(),
+                action: "read",
+                source: std::io::Error::new(std::io::ErrorKind::NotFound, "no such file"),
+            }
+            .to_string(),
+        ];
+        insta::assert_snapshot!(messages.join("\n"), @r"
+        noise scale = -1 is not in (0, inf)
+        noise scale = 1e300 is not in (0, inf)
+        noise `gauss` cannot be read; expected gaussian:SIGMA or laplace:B
+        histogram has length 0; expected 1 to 10000
+        root did not converge: residual 5e-1 after 9 steps, tolerance 1e-3
+        composition: teachers are shared
+        device cuda: there is no GPU
+        a.csv: line 3, column count: found `-1`, expected a whole number from 0 to 2^53; hint: counts are never negative
+        noise `\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x\u{9b}x...` cannot be read; expected gaussian:SIGMA
+        options: query `long name long name long name long name long name long name long name long name ...` and key=éééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééé...
+        /folder/folder/folder/folder/folder/fold...r/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder/folder: cannot write: no such file
+        a\nb.csv: cannot read: no such file
+        ");
+    }
+}

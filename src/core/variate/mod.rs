@@ -1,0 +1,12 @@
+//! Random counts by the distributions that have names: binomial, multinomial, hypergeometric. Simulation and resampling
+//! share them.
+
+mod binomial;
+mod goodness_of_fit;
+mod hypergeometric;
+mod multinomial;
+
+pub use binomial::draw as binomial;
+pub use goodness_of_fit::p_value;
+pub use hypergeometric::draw_counts;
+pub use multinomial::Multinomial;

@@ -1,0 +1,16 @@
+//! Mechanisms of leakbound: their exact distributions, theorems and samplers: a part of the package `leakbound`, whose documentation shows everything.
+
+pub mod accountant;
+pub mod mechanism;
+pub mod model;
+pub mod simulate;
+pub mod token;
+
+pub use leakbound_core::*;
+
+/// The names that most programs need, as far as this package has them.
+pub mod prelude {
+    pub use crate::mechanism::NoisyArgmax;
+    pub use crate::simulate::{Simulation, simulate};
+    pub use leakbound_core::prelude::*;
+}

@@ -1,0 +1,443 @@
+//! Mechanisms as data: parameters, neighboring relation, output distributions, samplers, and the theorems that bound
+//! them.
+//!
+//! [`RELEASES`] is the registry of all mechanisms. A mechanism is one file that implements
+//! [`Mechanism`] and describes itself by a [`MechanismKind`], and a line of the registry.
+//!
+//! Every mechanism has a text form, which is read by [`parse`] and written by its `Display`:
+//!
+//! ```
+//! # use leakbound::mechanism::parse;
+//! let mechanism = parse("subsampled-gaussian:sigma=2,rate=0.01")?;
+//! assert_eq!(mechanism.kind().name, "subsampled-gaussian");
+//! assert_eq!(mechanism.to_string(), "subsampled-gaussian:sigma=2,rate=0.01");
+//! let error = parse("gnmax:sigma=-1").unwrap_err().to_string();
+//! assert!(error.contains("noise scale = -1 is not in (0, inf)"), "{error}");
+//! # Ok::<(), leakbound::Error>(())
+//! ```
+
+mod additive_noise;
+mod binned;
+mod categorical;
+mod discrete_laplace_sum;
+mod discrete_noise;
+pub mod draw;
+mod family;
+mod kind;
+mod largest_loss;
+mod local;
+mod local_rule;
+mod local_sampler;
+mod loss_lattice;
+mod noisy_argmax;
+mod poisson;
+mod random_votes;
+mod randomized_response;
+mod replaced_gaussian;
+mod selection;
+mod shuffled;
+mod smooth_release;
+mod sparse_vector;
+mod staircase;
+mod subsampled_gaussian;
+mod truncated_geometric;
+mod vector_noise;
+mod without_replacement;
+mod wrapped;
+
+pub use additive_noise::{AdditiveNoise, GAUSSIAN, LAPLACE};
+pub use categorical::{CATEGORICAL, Categorical};
+pub use discrete_laplace_sum::{DISCRETE_LAPLACE_SUM, LaplaceSum};
+pub use discrete_noise::{DISCRETE_GAUSSIAN, DISCRETE_LAPLACE, DiscreteNoise, DiscreteRule};
+pub use family::NoiseFamily;
+pub use kind::{MechanismKind, Parameter, Parameters, Relation, Role, Value};
+pub use largest_loss::LargestLoss;
+pub use local::{LOCAL_HASHING, LocalProtocol, OPTIMIZED_UNARY, SUBSET_SELECTION, SYMMETRIC_UNARY};
+pub use local_rule::LocalRule;
+pub use noisy_argmax::{CONFIDENT_GNMAX, CONFIDENT_LNMAX, GNMAX, LNMAX, NoisyArgmax};
+pub use poisson::{POISSON, PoissonSubsample};
+pub use random_votes::RandomVotes;
+pub use randomized_response::{RANDOMIZED_RESPONSE, RandomizedResponse};
+pub use replaced_gaussian::{ReplacedGaussian, SUBSAMPLED_GAUSSIAN_REPLACE};
+pub use selection::{EXPONENTIAL, PERMUTE_AND_FLIP, Selection, SelectionRule};
+pub use shuffled::{SHUFFLED_RESPONSE, ShuffledResponse};
+pub use smooth_release::{GNSS, SmoothPair, SmoothRelease};
+pub use sparse_vector::{ABOVE_THRESHOLD, SPARSE_VECTOR, SparseVector, ThresholdNoise};
+pub use staircase::{STAIRCASE, Staircase};
+pub use subsampled_gaussian::{SUBSAMPLED_GAUSSIAN, SubsampledGaussian};
+pub use truncated_geometric::{TRUNCATED_GEOMETRIC, TruncatedGeometric};
+pub use vector_noise::{GAUSSIAN_VECTOR, LAPLACE_VECTOR, VectorNoise};
+pub use without_replacement::{SampledVoters, WITHOUT_REPLACEMENT};
+
+pub use kind::{rejected, rounder};
+
+use crate::accountant::{Scope, Theorem, WorstCases};
+use crate::bound::{Direction, Validity};
+use crate::distribution::{OutcomeDistribution, OutputPair};
+use crate::divergence::EnclosedLoss;
+use crate::error::{Result, echo};
+use crate::histogram::VoteHistogram;
+use crate::quantity::Order;
+use crate::simulate::Sampler;
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+
+/// The registry: all mechanisms that release something.
+pub const RELEASES: [&MechanismKind; 29] = [
+    GNMAX,
+    LNMAX,
+    GAUSSIAN,
+    LAPLACE,
+    SUBSAMPLED_GAUSSIAN,
+    CONFIDENT_GNMAX,
+    CONFIDENT_LNMAX,
+    RANDOMIZED_RESPONSE,
+    GNSS,
+    EXPONENTIAL,
+    PERMUTE_AND_FLIP,
+    SYMMETRIC_UNARY,
+    OPTIMIZED_UNARY,
+    LOCAL_HASHING,
+    SUBSET_SELECTION,
+    DISCRETE_LAPLACE,
+    DISCRETE_GAUSSIAN,
+    CATEGORICAL,
+    TRUNCATED_GEOMETRIC,
+    DISCRETE_LAPLACE_SUM,
+    STAIRCASE,
+    GAUSSIAN_VECTOR,
+    LAPLACE_VECTOR,
+    ABOVE_THRESHOLD,
+    SPARSE_VECTOR,
+    SUBSAMPLED_GAUSSIAN_REPLACE,
+    POISSON,
+    WITHOUT_REPLACEMENT,
+    SHUFFLED_RESPONSE,
+];
+
+/// How real-valued outputs are cut into outcomes. Cutting is post-processing: no divergence of the outcomes is above
+/// that of the outputs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bins {
+    /// The Rényi order at which the divergence is to be resolved, if any.
+    pub order: Option<Order>,
+    /// Bins for each of the places where an integrand is large.
+    pub count: usize,
+}
+
+impl Bins {
+    /// As many as keep nearly all of a divergence.
+    pub const MANY: usize = 150;
+
+    /// Bins that resolve a Rényi divergence of this order, or hockey-stick divergences.
+    #[must_use]
+    pub const fn at(order: Option<Order>) -> Self {
+        Self { order, count: Self::MANY }
+    }
+}
+
+/// A mechanism with its parameters.
+///
+/// Data are votes per class, the answers to queries, or one count, as its [`Relation`] says.
+pub trait Mechanism: Any + fmt::Debug + Send + Sync {
+    /// Its kind.
+    fn kind(&self) -> &'static MechanismKind;
+
+    /// Its parameters, in the order of the kind.
+    fn parameters(&self) -> Parameters;
+
+    /// The theorems that bound one output for these data against all neighbors.
+    fn theorems_for(&self, data: &VoteHistogram, known: &WorstCases) -> Vec<Theorem>;
+
+    /// The distribution of one output for these data; of a real number by the bin it falls into.
+    ///
+    /// # Errors
+    /// [`Error::Rejected`](crate::Error::Rejected) for data that the mechanism does not take, and those of the
+    /// computation.
+    fn output_distribution(&self, data: &VoteHistogram, bins: Bins) -> Result<OutcomeDistribution>;
+
+    /// Draws outputs for these data and for a neighbor, as outcomes of [`Self::output_distribution`].
+    ///
+    /// # Errors
+    /// As [`Self::output_distribution`].
+    fn sampler(&self, data: &VoteHistogram, neighbor: &VoteHistogram, bins: Bins) -> Result<Box<dyn Sampler>>;
+
+    /// The privacy losses between these data and a neighbor, forward and reverse, each enclosed from both sides.
+    ///
+    /// Of outcomes they are known: then this is `known_losses`. Real outputs are cut into about `bins` cells; see
+    /// [`EnclosedLoss`].
+    ///
+    /// # Errors
+    /// [`Error::Rejected`](crate::Error::Rejected) where no enclosure is known, as of every mechanism that does not say
+    /// so: binned outputs would be a bound from below only. Otherwise those of [`Self::output_distribution`].
+    fn enclosed_losses(&self, _: &VoteHistogram, _: &VoteHistogram, _bins: usize) -> Result<[EnclosedLoss; 2]> {
+        Err(rejected(format!("no privacy-loss distribution of {} is known", self.kind())))
+    }
+
+    /// The theorems that bound one output where up to `members` records are added, all of them, or removed, or as many
+    /// votes move: those of one record, by Mironov's proposition for groups, of every mechanism that does not know
+    /// better.
+    fn group_theorems(&self, data: &VoteHistogram, members: u64, known: &WorstCases) -> Vec<Theorem> {
+        self.theorems_for(data, known).into_iter().filter_map(|theorem| theorem.of_group(members)).collect()
+    }
+
+    /// The privacy losses between no record and `members` records, forward and reverse, each enclosed from both sides.
+    /// They dominate those of fewer records.
+    ///
+    /// # Errors
+    /// [`Error::Rejected`](crate::Error::Rejected) where no enclosure is known, as of every mechanism that does not say
+    /// so.
+    fn group_losses(&self, _members: u64, _bins: usize) -> Result<[EnclosedLoss; 2]> {
+        Err(rejected(format!("no privacy-loss distribution of {} is known for groups", self.kind())))
+    }
+
+    /// The RDP of one output that holds whatever the data, as the literature has it: the loosest exact theorem for any
+    /// data.
+    fn data_independent(&self, data: &VoteHistogram, order: Order) -> f64 {
+        let theorems = self.theorems_for(data, &WorstCases::default());
+        let exact = theorems.iter().filter(|theorem| {
+            let statement = theorem.statement();
+            statement.scope == Scope::AnyData && (statement.validity == Validity::Exact || statement.gap < 1e-6)
+        });
+        let values = exact.flat_map(|theorem| {
+            Direction::BOTH.into_iter().filter_map(|direction| Some(theorem.at(order, direction)?.value))
+        });
+        values.reduce(f64::max).unwrap_or(f64::INFINITY)
+    }
+
+    /// The largest privacy loss of one output, over all data of as many classes and all neighbors.
+    fn largest_loss(&self, _: &VoteHistogram) -> LargestLoss {
+        LargestLoss::Unknown
+    }
+
+    /// Whether each person sends an output of its own: then a group of people are so many independent releases. False of
+    /// what is computed from the data of several people together.
+    fn is_local(&self) -> bool {
+        false
+    }
+
+    /// Whether it treats all classes alike: other names for the classes only rename the outputs, so that no divergence
+    /// changes. False where nobody has looked.
+    fn treats_classes_alike(&self) -> bool {
+        false
+    }
+
+    /// What an outcome of [`Self::output_distribution`] is called: a class by its number.
+    fn label(&self, _: &VoteHistogram, outcome: usize) -> String {
+        outcome.to_string()
+    }
+
+    /// A mechanism of which one output says as much as so many outputs of this one, if there is one.
+    fn repeated(&self, _times: u32) -> Option<Arc<dyn Mechanism>> {
+        None
+    }
+
+    /// The μ for which outputs with and without a record are told apart exactly as N(0, 1) and N(μ, 1) are, if there is
+    /// one: then every profile has a closed form, also of compositions, whose μ² add up.
+    fn gaussian_mu(&self) -> Option<f64> {
+        None
+    }
+
+    /// The μ for which E_Q (P/Q)^k = e^{k(k-1)μ²/2} for every whole number k, as for P = N(μ, 1) and Q = N(0, 1), if
+    /// there is one, where a one-to-one map of the outputs turns each of the two into the other.
+    fn gaussian_moments(&self) -> Option<f64> {
+        self.gaussian_mu()
+    }
+
+    /// Whether it is about data with a record and without, and says nothing of data in which a record is replaced by
+    /// another: of subsamples whose size varies.
+    fn is_of_added_records(&self) -> bool {
+        false
+    }
+
+    /// Simpler mechanisms nearby that differ in several parameters at once.
+    fn simpler(&self) -> Vec<Arc<dyn Mechanism>> {
+        Vec::new()
+    }
+}
+
+impl dyn Mechanism {
+    /// The mechanism as its own type.
+    #[must_use]
+    pub fn downcast<M: Mechanism>(&self) -> Option<&M> {
+        (self as &dyn Any).downcast_ref()
+    }
+
+    /// The distributions of one output for these data and for a neighbor.
+    ///
+    /// # Errors
+    /// Those of [`Mechanism::output_distribution`].
+    pub fn output_pair(&self, data: &VoteHistogram, neighbor: &VoteHistogram, bins: Bins) -> Result<OutputPair> {
+        OutputPair::new(self.output_distribution(data, bins)?, self.output_distribution(neighbor, bins)?)
+    }
+
+    /// The privacy losses between two datasets whose outputs are outcomes: [`Mechanism::enclosed_losses`] of mechanisms
+    /// that cut nothing into bins.
+    ///
+    /// # Errors
+    /// Those of [`Mechanism::output_distribution`].
+    pub fn known_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram) -> Result<[EnclosedLoss; 2]> {
+        let pair = self.output_pair(data, neighbor, Bins::at(None))?;
+        Ok(Direction::BOTH.map(|direction| EnclosedLoss::known(pair.privacy_loss(direction))))
+    }
+
+    /// Whether outputs are cut into bins, so that divergences of [`Mechanism::output_distribution`] are below those of
+    /// the outputs.
+    ///
+    /// ```
+    /// # use leakbound::histogram::VoteHistogram;
+    /// # use leakbound::mechanism::parse;
+    /// assert!(parse("gaussian:sigma=2")?.is_cut(&VoteHistogram::new(vec![0])?)?);
+    /// assert!(!parse("exponential:sigma=2")?.is_cut(&VoteHistogram::new(vec![3, 1])?)?);
+    /// # Ok::<(), leakbound::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Mechanism::output_distribution`].
+    pub fn is_cut(&self, data: &VoteHistogram) -> Result<bool> {
+        let outputs = self.output_distribution(data, Bins::at(None))?;
+        // What is not cut does not depend on how it would be.
+        let fewer = Bins { order: None, count: Bins::MANY / 2 };
+        for other in [fewer, Bins::at(Some(Order::new(2.0)?))] {
+            if self.output_distribution(data, other)? != outputs {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The same with another number for a parameter; None where that is no mechanism.
+    #[must_use]
+    pub fn with(&self, name: &str, number: f64) -> Option<Arc<Self>> {
+        (self.kind().read)(&self.parameters().with(name, number)).ok()
+    }
+
+    /// Values of the parameters of a role.
+    pub fn numbers(&self, role: Role) -> Vec<(&'static str, f64)> {
+        let parameters = self.parameters();
+        let of_role = self.kind().parameters.iter().filter(|parameter| parameter.role == role);
+        of_role.filter_map(|parameter| Some((parameter.name, parameters.number(parameter.name).ok()?))).collect()
+    }
+
+    /// The same with all noise `factor` times as large; None where that is no mechanism, or without noise.
+    #[must_use]
+    pub fn with_noise_times(&self, factor: f64) -> Option<Arc<Self>> {
+        self.changed(Role::Noise, |scale| scale * factor)
+    }
+
+    /// The same for as many votes more in every class; None where nothing of it moves with the votes.
+    #[must_use]
+    pub fn translated(&self, votes: f64) -> Option<Arc<Self>> {
+        self.changed(Role::Votes, |value| value + votes)
+    }
+
+    fn changed(&self, role: Role, change: impl Fn(f64) -> f64) -> Option<Arc<Self>> {
+        let old = self.numbers(role);
+        if old.is_empty() {
+            return None;
+        }
+        let new = old.iter().fold(self.parameters(), |all, &(name, value)| all.with(name, change(value)));
+        (self.kind().read)(&new).ok()
+    }
+}
+
+impl PartialEq for dyn Mechanism {
+    fn eq(&self, other: &Self) -> bool {
+        self.kind() == other.kind() && self.parameters() == other.parameters()
+    }
+}
+
+impl fmt::Display for dyn Mechanism {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_text(formatter, self.kind().name, &self.parameters())
+    }
+}
+
+/// Writes the text form of a mechanism.
+pub(crate) fn write_text(formatter: &mut fmt::Formatter<'_>, name: &str, parameters: &Parameters) -> fmt::Result {
+    formatter.write_str(name)?;
+    for (place, (name, value)) in parameters.iter().enumerate() {
+        let before = if place == 0 { ':' } else { ',' };
+        match value {
+            // The text form of another mechanism.
+            Value::Word(word) if word.contains([':', ',']) => write!(formatter, "{before}{name}=[{word}]")?,
+            value => write!(formatter, "{before}{name}={value}")?,
+        }
+    }
+    Ok(())
+}
+
+/// Names in the error for an unknown one.
+const NEAREST: usize = 8;
+
+/// Reads the text form of a mechanism of the registry, such as `gnmax:sigma=40`. A value in brackets may hold commas, as
+/// that of another mechanism does: `poisson:rate=0.1,of=[subsampled-gaussian:sigma=1,rate=0.5]`.
+///
+/// # Errors
+/// [`Error::Rejected`](crate::Error::Rejected) for an unknown mechanism or parameter, for one that is missing or comes
+/// twice, and for a value outside its domain.
+pub fn parse(text: &str) -> Result<Arc<dyn Mechanism>> {
+    let (kind, rest) = named(text, &RELEASES, |kind| kind.name)?;
+    (kind.read)(&read_parameters(kind.name, kind.parameters, rest)?)
+}
+
+/// The kind of a text form, and the text of its parameters.
+pub(crate) fn named<'a, K>(
+    text: &'a str,
+    kinds: &[&'static K],
+    name_of: impl Fn(&K) -> &'static str,
+) -> Result<(&'static K, &'a str)> {
+    let (name, rest) = text.split_once(':').unwrap_or((text, ""));
+    let kind = kinds.iter().find(|kind| name_of(kind) == name.trim()).ok_or_else(|| {
+        let mut names: Vec<&str> = kinds.iter().map(|kind| name_of(kind)).collect();
+        names.sort_by_key(|known| strsim::damerau_levenshtein(known, name.trim()));
+        let (nearest, more) = names.split_at(NEAREST.min(names.len()));
+        let all = || format!(", and {} more: `leakbound mechanisms` lists all", more.len());
+        let more = if more.is_empty() { String::new() } else { all() };
+        rejected(format!("`{}` is none; there are {}{more}", echo(name), nearest.join(", ")))
+    })?;
+    Ok((kind, rest))
+}
+
+/// Parameters of a kind of mechanism from their text form.
+pub(crate) fn read_parameters(kind: &str, known: &[Parameter], text: &str) -> Result<Parameters> {
+    let mut parameters = Parameters::default();
+    for entry in entries(text)?.into_iter().map(str::trim).filter(|entry| !entry.is_empty()) {
+        let (name, value) = entry
+            .split_once('=')
+            .ok_or_else(|| rejected(format!("`{}` is not of the form name=value", echo(entry))))?;
+        let (name, value) = (name.trim(), value.trim());
+        let Some(parameter) = known.iter().find(|parameter| parameter.name == name) else {
+            let names: Vec<&str> = known.iter().map(|parameter| parameter.name).collect();
+            return Err(rejected(format!("`{}` is no parameter of {kind}; it has {}", echo(name), names.join(", "))));
+        };
+        if parameters.iter().any(|(known, _)| known == name) {
+            return Err(rejected(format!("{name} comes twice")));
+        }
+        let value = value.strip_prefix('[').and_then(|value| value.strip_suffix(']')).map_or(value, str::trim);
+        parameters.set(name, parameter.value(value));
+    }
+    Ok(parameters)
+}
+
+/// Between the commas that are in no brackets.
+fn entries(text: &str) -> Result<Vec<&str>> {
+    let (mut all, mut start, mut open) = (Vec::new(), 0, 0u32);
+    for (place, letter) in text.char_indices() {
+        match letter {
+            '[' => open += 1,
+            ']' => open = open.checked_sub(1).ok_or_else(|| rejected("a bracket is not opened".into()))?,
+            ',' if open == 0 => {
+                all.push(&text[start..place]);
+                start = place + 1;
+            }
+            _ => {}
+        }
+    }
+    if open > 0 {
+        return Err(rejected("a bracket is not closed".into()));
+    }
+    all.push(&text[start..]);
+    Ok(all)
+}

@@ -1,0 +1,11 @@
+//! Results of leakbound as text, pages and figures: a part of the package `leakbound`, whose documentation shows everything.
+
+#[path = "mod.rs"]
+pub mod report;
+
+pub use leakbound_study::*;
+
+/// The names that most programs need, as far as this package has them.
+pub mod prelude {
+    pub use leakbound_study::prelude::*;
+}

@@ -1,0 +1,12 @@
+//! Whole questions of leakbound and their answers: a part of the package `leakbound`, whose documentation shows everything.
+
+#[path = "mod.rs"]
+pub mod study;
+
+pub use leakbound_record::*;
+
+/// The names that most programs need, as far as this package has them.
+pub mod prelude {
+    pub use crate::study::{Answer, Study, unwatched};
+    pub use leakbound_record::prelude::*;
+}
