@@ -1,6 +1,6 @@
 //! The attack through nearest neighbors: `--answers neighbor` and its place in `compare`.
 
-use crate::cli_membership::{compared, failures, logits, record, recorded};
+use crate::cli_membership::{compared, logits, record, recorded};
 use crate::desk::Desk;
 use crate::json::{codes, number, row, rows, texts};
 use crate::report_pages::checked;
@@ -71,20 +71,13 @@ fn neighbors_that_do_not_fit_are_one_line() {
     with(&desk, "samples.npz", &some(1, 11));
     with(&desk, "classes.npz", &some(3, 2));
     record(&desk, "alone.npz", &[("neighbor_logits", &logits())]);
-    let words = [
-        "lira nan.npz --answers neighbor",
-        "lira samples.npz",
-        "lira classes.npz",
-        "lira alone.npz",
-        "lira s.npz --answers neighbor",
-        "threshold selena.npz s.npz --answers neighbor",
-    ];
-    insta::assert_snapshot!(failures(&desk, words), @"
-    1: nan.npz: array `neighbor_logits`, index [4, 3, 1, 2]: found `NaN`, expected a finite number
-    1: samples.npz: array `neighbor_logits`: found 16 models, 11 samples, 3 classes, expected 16 models, 12 samples, 3 classes as of `logits`; hint: every file has the array, or none
-    1: classes.npz: array `neighbor_logits`: found 16 models, 12 samples, 2 classes, expected 16 models, 12 samples, 3 classes as of `logits`; hint: every file has the array, or none
-    1: alone.npz: array `neighbor_logits`: found logits at the neighbors of samples without the samples' own, expected the array `logits` beside them
-    2: attack through neighbors: no answers at the nearest neighbors of the samples are recorded
-    1: selena.npz: array `neighbor_logits`: found 16 models, 12 samples, 3 classes, expected 32 models, 12 samples, 3 classes as of `logits`; hint: every file has the array, or none
-    ");
+    let rows = r"
+        lira nan.npz --answers neighbor => 1: nan.npz: array `neighbor_logits`, index [4, 3, 1, 2]: found `NaN`, expected a finite number
+        lira samples.npz => 1: samples.npz: array `neighbor_logits`: found 16 models, 11 samples, 3 classes, expected 16 models, 12 samples, 3 classes as of `logits`; hint: every file has the array, or none
+        lira classes.npz => 1: classes.npz: array `neighbor_logits`: found 16 models, 12 samples, 2 classes, expected 16 models, 12 samples, 3 classes as of `logits`; hint: every file has the array, or none
+        lira alone.npz => 1: alone.npz: array `neighbor_logits`: found logits at the neighbors of samples without the samples' own, expected the array `logits` beside them
+        lira s.npz --answers neighbor => 2: attack through neighbors: no answers at the nearest neighbors of the samples are recorded
+        threshold selena.npz s.npz --answers neighbor => 1: selena.npz: array `neighbor_logits`: found 16 models, 12 samples, 3 classes, expected 32 models, 12 samples, 3 classes as of `logits`; hint: every file has the array, or none
+    ";
+    desk.rejects("membership", rows);
 }

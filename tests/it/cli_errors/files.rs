@@ -9,39 +9,21 @@ fn paths() {
     let desk = Desk::new();
     desk.file("a.csv", GOOD);
     fs::create_dir(desk.path("folder")).unwrap();
-    let counts = |path: &str| desk.rejected(1, &["audit", "counts", path]);
-    let output = |path: &str| {
-        let exact = ["exact", "--histogram", "5,3", "--neighbor", "4,4", "--noise", "gaussian:1"];
-        desk.rejected(1, &[&exact[..], &["--output", path]].concat())
-    };
-    let lines = [
-        counts("none.csv"),
-        counts("folder"),
-        counts("a.csv/inside"),
-        desk.rejected(2, &["audit", "counts", ""]),
-        counts("two\nlines\u{1b}[2J.csv"),
-        desk.rejected(1, "audit votes none.npz --model pate --noise gaussian:1"),
-        desk.rejected(1, "audit votes folder --model pate --noise gaussian:1"),
-        desk.rejected(1, "audit votes a.csv --model pate --noise gaussian:1"),
-        output("folder"),
-        output("none/result"),
-        output("a.csv/result"),
-        output("no\nne/result"),
-    ];
-    insta::assert_snapshot!(lines.join("\n"), @r"
-    none.csv: cannot read: No such file or directory (os error 2)
-    folder: whole file: found a directory, expected a file; hint: name one file inside it
-    a.csv/inside: cannot read: Not a directory (os error 20)
-    a value is required for '<FILE>' but none was supplied
-    two\nlines\u{1b}[2J.csv: cannot read: No such file or directory (os error 2)
-    none.npz: cannot read: No such file or directory (os error 2)
-    folder: whole file: found a directory, expected a file; hint: name one file inside it
-    a.csv: whole file: found a file that starts with 6f 75 74 63 6f 6d, expected a numpy archive (.npz); hint: write it with numpy.savez_compressed
-    folder: cannot write: is a directory
-    none/result: cannot write: No such file or directory (os error 2)
-    a.csv/result: cannot write: Not a directory (os error 20)
-    no\nne/result: cannot write: No such file or directory (os error 2)
-    ");
+    let rows = r"
+        audit counts none.csv => 1: none.csv: cannot read: No such file or directory (os error 2)
+        audit counts folder => 1: folder: whole file: found a directory, expected a file; hint: name one file inside it
+        audit counts a.csv/inside => 1: a.csv/inside: cannot read: Not a directory (os error 20)
+        audit counts '' => 2: a value is required for '<FILE>' but none was supplied
+        audit counts 'two\nlines\e[2J.csv' => 1: two\nlines\u{1b}[2J.csv: cannot read: No such file or directory (os error 2)
+        audit votes none.npz --model pate --noise gaussian:1 => 1: none.npz: cannot read: No such file or directory (os error 2)
+        audit votes folder --model pate --noise gaussian:1 => 1: folder: whole file: found a directory, expected a file; hint: name one file inside it
+        audit votes a.csv --model pate --noise gaussian:1 => 1: a.csv: whole file: found a file that starts with 6f 75 74 63 6f 6d, expected a numpy archive (.npz); hint: write it with numpy.savez_compressed
+        exact --histogram 5,3 --neighbor 4,4 --noise gaussian:1 --output folder => 1: folder: cannot write: is a directory
+        exact --histogram 5,3 --neighbor 4,4 --noise gaussian:1 --output none/result => 1: none/result: cannot write: No such file or directory (os error 2)
+        exact --histogram 5,3 --neighbor 4,4 --noise gaussian:1 --output a.csv/result => 1: a.csv/result: cannot write: Not a directory (os error 20)
+        exact --histogram 5,3 --neighbor 4,4 --noise gaussian:1 --output 'no\nne/result' => 1: no\nne/result: cannot write: No such file or directory (os error 2)
+    ";
+    desk.rejects("", rows);
 }
 
 /// Two gigabytes that take no room on the disk: rejected from their first bytes.
@@ -55,18 +37,13 @@ fn huge_files_of_zeros() {
     zeros("b.csv", GOOD.as_bytes());
     zeros("a.npz", b"");
     zeros("b.npz", b"PK\x03\x04");
-    let lines = [
-        desk.rejected(1, "audit counts a.csv"),
-        desk.rejected(1, "audit counts b.csv"),
-        desk.rejected(1, "audit votes a.npz --model pate --noise gaussian:1"),
-        desk.rejected(1, "audit votes b.npz --model pate --noise gaussian:1"),
-    ];
-    insta::assert_snapshot!(lines.join("\n"), @r"
-    a.csv: byte 0: found a zero byte, expected recorded counts as CSV or JSON; hint: this is binary data, not text
-    b.csv: byte 45: found a zero byte, expected recorded counts as CSV or JSON; hint: this is binary data, not text
-    a.npz: whole file: found a file that starts with 00 00 00 00 00 00, expected a numpy archive (.npz); hint: write it with numpy.savez_compressed
-    b.npz: whole file: found an archive without its directory, expected a complete numpy archive (.npz); hint: the file may be cut off
-    ");
+    let rows = r"
+        counts a.csv => 1: a.csv: byte 0: found a zero byte, expected recorded counts as CSV or JSON; hint: this is binary data, not text
+        counts b.csv => 1: b.csv: byte 45: found a zero byte, expected recorded counts as CSV or JSON; hint: this is binary data, not text
+        votes a.npz --model pate --noise gaussian:1 => 1: a.npz: whole file: found a file that starts with 00 00 00 00 00 00, expected a numpy archive (.npz); hint: write it with numpy.savez_compressed
+        votes b.npz --model pate --noise gaussian:1 => 1: b.npz: whole file: found an archive without its directory, expected a complete numpy archive (.npz); hint: the file may be cut off
+    ";
+    desk.rejects("audit", rows);
 }
 
 /// The system's reason for a full disk is passed on.

@@ -57,18 +57,12 @@ fn queries_and_models_that_the_file_does_not_have() {
     let votes = array![[[0u8, 1, 1], [1, 0, 0]]];
     let (query, poisoned) = (array![1i32], array![[0u8, 1]]);
     desk.arrays("v.npz", &[("pate_votes", &votes), ("adv_query", &query), ("pate_pois_advq", &poisoned)]);
-    let lines = [
-        desk.rejected(1, "audit votes v.npz --model pate --noise gaussian:1 --queries 0"),
-        desk.rejected(1, "audit votes v.npz --model pate --noise gaussian:1 --queries 1,99999999999"),
-        desk.rejected(1, "audit votes v.npz --model pate --noise gaussian:1 --adversary nat-advq"),
-        desk.rejected(1, "audit votes v.npz --model prompt-pate --noise gaussian:1"),
-        desk.rejected(2, "audit votes v.npz --model pate --noise laplace:1"),
-    ];
-    insta::assert_snapshot!(lines.join("\n"), @r"
-    v.npz: --queries: found position 0, expected each of the recorded positions at most once: 1
-    v.npz: --queries: found position 99999999999, expected each of the recorded positions at most once: 1
-    v.npz: whole file: found arrays `pate_votes`, `adv_query`, `pate_pois_advq`, expected the array `pate_nat_advq`
-    v.npz: whole file: found arrays `pate_votes`, `adv_query`, `pate_pois_advq`, expected either `votes` and `votes_prime` or `histogram` and `histogram_prime`
-    exact distribution of random votes: only Gaussian noise is supported, not laplace:1
-    ");
+    let rows = r"
+        --model pate --noise gaussian:1 --queries 0 => 1: v.npz: --queries: found position 0, expected each of the recorded positions at most once: 1
+        --model pate --noise gaussian:1 --queries 1,99999999999 => 1: v.npz: --queries: found position 99999999999, expected each of the recorded positions at most once: 1
+        --model pate --noise gaussian:1 --adversary nat-advq => 1: v.npz: whole file: found arrays `pate_votes`, `adv_query`, `pate_pois_advq`, expected the array `pate_nat_advq`
+        --model prompt-pate --noise gaussian:1 => 1: v.npz: whole file: found arrays `pate_votes`, `adv_query`, `pate_pois_advq`, expected either `votes` and `votes_prime` or `histogram` and `histogram_prime`
+        --model pate --noise laplace:1 => 2: exact distribution of random votes: only Gaussian noise is supported, not laplace:1
+    ";
+    desk.rejects("audit votes v.npz", rows);
 }
