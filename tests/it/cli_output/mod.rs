@@ -1,12 +1,9 @@
 //! The command as its user sees it: text, JSON, CSV, files, exit statuses.
 
-mod confusion;
-mod counts;
 mod documents;
-mod exact;
 mod exact_mechanism;
 mod files;
-mod votes;
+mod texts;
 
 use crate::desk::Desk;
 use serde_json::Value;
