@@ -1,12 +1,7 @@
 //! `leakbound calibrate`.
 
-use crate::desk::Desk;
+use crate::desk::{Desk, json, stdout};
 use crate::json::{number, rows};
-use serde_json::Value;
-
-fn json(words: &str) -> Value {
-    Desk::root().json(words)
-}
 
 /// What `account` proves of the calibrated mechanism is the goal: the two share no search.
 #[test]
@@ -45,7 +40,7 @@ fn goals_about_attackers_have_the_noise_of_the_best_test() {
 
 #[test]
 fn the_text_says_what_holds_and_what_does_not() {
-    let text = Desk::root().stdout("calibrate --mechanism gaussian:sigma=? --epsilon 1 --delta 1e-6");
+    let text = stdout("calibrate --mechanism gaussian:sigma=? --epsilon 1 --delta 1e-6");
     insta::assert_snapshot!(text, @"
     Least noise for ε ≤ 1 at δ = 1e-6
 
@@ -79,7 +74,7 @@ fn the_text_says_what_holds_and_what_does_not() {
 
     Largest advantage, TPR - FPR: at most 0.0942114
     ");
-    let csv = Desk::root().stdout("calibrate --mechanism gaussian:sigma=? --mu 1 --format csv");
+    let csv = stdout("calibrate --mechanism gaussian:sigma=? --mu 1 --format csv");
     assert!(csv.starts_with("kind,at,value\nscale,sigma,1.0000") && csv.contains("\ntoo-little,sigma,0.999"), "{csv}");
 }
 

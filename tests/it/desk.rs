@@ -191,6 +191,18 @@ impl Desk {
     }
 }
 
+/// What a run in the root of the repository prints that ends with 0 and says nothing else.
+#[track_caller]
+pub fn stdout(words: &str) -> String {
+    Desk::root().stdout(words)
+}
+
+/// The document of such a run.
+#[track_caller]
+pub fn json(words: &str) -> Value {
+    Desk::root().json(words)
+}
+
 /// Demands that a text has all of these in it.
 #[track_caller]
 pub fn says(text: &str, parts: &[&str]) {

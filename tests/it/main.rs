@@ -47,7 +47,6 @@ mod hostile;
 mod hostile_inputs;
 mod json;
 mod k_cut;
-mod large_budgets;
 mod layering;
 mod many_outcomes;
 mod mechanisms;
