@@ -56,7 +56,6 @@ mod named_cases;
 mod nothing_lost;
 mod outputs_of_programs;
 mod peers;
-mod peers_canaries;
 mod real_outputs;
 mod record_data;
 mod record_errors;
