@@ -4,6 +4,16 @@
 //! another program, with files in memory and a progress callback: the same parser, the same work, the same JSON to
 //! the last digit.
 
+use crate::args::{AuditCommand, Cli, Command};
+use crate::cmd::label_dp::LabelDpCommand;
+use crate::cmd::property::PropertyCommand;
+use crate::cmd::self_check::{SelfCheckAudit, SelfCheckCommand};
+use crate::threads::Alone;
+use leakbound::error::Result;
+use leakbound::study::Verdict;
+use std::ffi::OsString;
+use std::process::ExitCode;
+
 mod answer;
 mod args;
 mod cmd;
@@ -19,13 +29,6 @@ mod usage;
 pub use self::answer::{Answer, Commands, Rejection, Request, answer};
 pub use self::interruption::Interruption;
 pub use self::session::{Ask, BlackBoxCall, Forms, Progress};
-
-use self::args::{AuditCommand, Cli, Command, LabelDpCommand, PropertyCommand, SelfCheckAudit, SelfCheckCommand};
-use self::threads::Alone;
-use leakbound::error::Result;
-use leakbound::study::Verdict;
-use std::ffi::OsString;
-use std::process::ExitCode;
 
 /// A claim was refuted.
 const REFUTED: u8 = 3;
@@ -84,11 +87,13 @@ fn run(cli: &Cli) -> Result<Verdict> {
         Command::Membership(command) => cmd::membership::run(&cli.common, command),
         Command::Canaries(command) => cmd::canaries::run(&cli.common, command),
         Command::LabelDp(LabelDpCommand::Memorization(options)) => cmd::label_dp::run(&cli.common, options),
-        Command::LabelDp(LabelDpCommand::Mechanisms(options)) => cmd::label_mechanisms::run(&cli.common, options),
+        Command::LabelDp(LabelDpCommand::Mechanisms(options)) => cmd::label_dp::mechanisms(&cli.common, options),
         Command::LabelDp(LabelDpCommand::Compare(options)) => cmd::label_dp::compare(&cli.common, options),
         Command::Property(PropertyCommand::Distance(options)) => cmd::property::run(&cli.common, options),
         #[cfg(feature = "torch")]
-        Command::Property(PropertyCommand::MetaClassifier(options)) => cmd::meta_classifier::run(&cli.common, options),
+        Command::Property(PropertyCommand::MetaClassifier(options)) => {
+            cmd::torch::weight_attacks::run(&cli.common, options)
+        }
         Command::SelfCheck(SelfCheckCommand::Audit(SelfCheckAudit::Counts(options))) => {
             cmd::self_check::run(&cli.common, options)
         }

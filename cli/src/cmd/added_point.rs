@@ -1,7 +1,7 @@
 //! Private-kNN: what the adversary adds, and the model of every query with and without it.
 
+use super::audit_votes::VotesOptions;
 use super::modeled::Recording;
-use crate::args::VotesOptions;
 use leakbound::model::{
     Adversary, NeighborDistributions, NeighborIndex, NeighborSampling, PoisonSearch, PrivateKnnModel, best_candidate,
     wrong_label,

@@ -3,14 +3,35 @@
 use super::binned;
 use super::conclude::{Asked, conclude};
 use super::output_sets::{choose_sets, few_repeats, unasked_pilot};
-use crate::args::{AuditCountsOptions, Common};
+use crate::args::values::named;
+use crate::args::{Common, CountsOptions, FurtherOptions};
 use crate::output::Output;
+use clap::Args;
 use leakbound::Result;
-use leakbound::audit::SetSource;
+use leakbound::audit::{BinRule, SetSource};
+use leakbound::model::Composition;
 use leakbound::record::read_counts;
 use leakbound::report::one_line;
 use leakbound::study::{CountsStudy, Verdict, Warning, short};
+use serde::Serialize;
 use std::path::{Path, PathBuf};
+
+/// Options of `leakbound audit counts` alone; a self-check has the others too.
+#[derive(Debug, Args, Serialize)]
+pub struct AuditCountsOptions {
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub audit: CountsOptions,
+    /// Bins for numeric outputs: quantile:K (K equal shares of the pilot) or edges:A,B,...
+    #[arg(long, value_name = "RULE", conflicts_with = "distribution", value_parser = named::<BinRule>, allow_hyphen_values = true)]
+    pub bins: Option<BinRule>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub further: FurtherOptions,
+    /// How the queries compose: independent (independent outputs under both datasets), shared-teachers or per-query
+    #[arg(long, value_name = "MODE", default_value = "per-query")]
+    pub composition: Composition,
+}
 
 pub fn run(common: &Common, all: &AuditCountsOptions) -> Result<Verdict> {
     let options = &all.audit;

@@ -32,7 +32,7 @@ pub fn queries(
         let queries = choose_sets(common, options, &counts, inputs)?;
         return Ok((counts, queries));
     }
-    let (orders, directions) = (&options.bound.orders.0, &options.bound.direction.list());
+    let (orders, directions) = (&options.bound.orders.0, options.bound.direction.value);
     let recorded = options.pilot.as_ref().map(read_value_file).transpose()?;
     inputs.extend(recorded.iter().map(|pilot| pilot.input.clone()));
     let mut found = Vec::new();

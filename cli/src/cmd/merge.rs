@@ -1,12 +1,24 @@
 //! `leakbound merge`.
 
 use super::conclude::{Asked, conclude};
-use crate::args::{Common, MergeOptions};
+use crate::args::Common;
 use crate::output::Output;
+use clap::Args;
 use leakbound::Result;
 use leakbound::record::read_simulated;
 use leakbound::study::{MergeStudy, Verdict, short};
-use std::path::Path;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Args, Serialize)]
+pub struct MergeOptions {
+    /// Results of `leakbound simulate --format json`
+    #[arg(value_name = "FILE.json", required = true)]
+    pub files: Vec<PathBuf>,
+    /// Add up the shards even if blocks are missing
+    #[arg(long)]
+    pub partial: bool,
+}
 
 pub fn run(common: &Common, options: &MergeOptions) -> Result<Verdict> {
     let paths: Vec<&Path> = options.files.iter().map(|path| &**path).collect();

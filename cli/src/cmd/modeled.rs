@@ -1,6 +1,6 @@
 //! Recorded queries with their models.
 
-use crate::args::{Queries, VotesOptions};
+use super::audit_votes::{Queries, VotesOptions};
 use leakbound::record::InputFile;
 use leakbound::study::{AddedPoint, ModeledQuery};
 use leakbound::{Error, InputError, Result};

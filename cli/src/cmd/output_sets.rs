@@ -22,7 +22,7 @@ pub fn choose_sets(
     file: &CountsFile,
     inputs: &mut Vec<InputFile>,
 ) -> Result<Vec<CountedQuery>> {
-    let (orders, directions) = (&options.bound.orders.0, &options.bound.direction.list());
+    let (orders, directions) = (&options.bound.orders.0, options.bound.direction.value);
     if let Some(path) = &options.pilot {
         let pilot = read_counts(path)?;
         inputs.push(pilot.input.clone());

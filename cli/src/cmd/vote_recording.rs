@@ -1,8 +1,8 @@
 //! From a file of recorded votes to a model for every query.
 
 use super::added_point;
+use super::audit_votes::{ModelName, VotesOptions};
 use super::modeled::Recording;
-use crate::args::{ModelName, VotesOptions};
 use leakbound::model::{CapcModel, PateModel, PromptPateModel};
 use leakbound::record::{CapcQuery, MemoryBudget, PateQuery, PromptPateQuery, VoteFile};
 use leakbound::study::ModeledQuery;
