@@ -157,7 +157,7 @@ pub enum Command {
     Simulate(crate::cmd::simulate::SimulateOptions),
     /// Add up the shards of one simulation
     #[command(after_help = "Example:\n  leakbound merge part1.json part2.json part3.json part4.json --format json")]
-    Merge(crate::cmd::merge::MergeOptions),
+    Merge(crate::cmd::simulate::MergeOptions),
     /// Measure simulated outputs per second on this machine
     #[command(after_help = "Examples:\n  leakbound bench --work pate --seconds 2\n  \
                             leakbound bench --sweep --report speed.html\n\nA sweep of all takes about a minute.")]
@@ -233,7 +233,7 @@ pub enum AuditCommand {
     Counts(crate::cmd::audit_counts::AuditCountsOptions),
     /// Audit the confusion matrix of a membership attack
     #[command(after_help = "Example:\n  leakbound audit confusion --tp 90 --fn 10 --fp 5 --tn 95 --delta 1e-5")]
-    Confusion(crate::cmd::audit_confusion::ConfusionOptions),
+    Confusion(crate::cmd::audit_counts::ConfusionOptions),
     /// Audit the scores of an attack on canaries: lower bounds of epsilon, mu and delta, or of one training run
     #[command(after_help = "Examples:\n  leakbound audit scores canaries.csv --delta 1e-5\n  leakbound audit scores \
                             --members in.npy --non-members out.npy --selection split\n  leakbound audit scores \

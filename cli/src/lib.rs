@@ -78,7 +78,7 @@ fn run(cli: &Cli) -> Result<Verdict> {
         Command::Account(options) => cmd::account::run(&cli.common, options),
         Command::Calibrate(options) => cmd::calibrate::run(&cli.common, options),
         Command::Audit(AuditCommand::Counts(options)) => cmd::audit_counts::run(&cli.common, options),
-        Command::Audit(AuditCommand::Confusion(options)) => cmd::audit_confusion::run(&cli.common, options),
+        Command::Audit(AuditCommand::Confusion(options)) => cmd::audit_counts::confusion(&cli.common, options),
         Command::Audit(AuditCommand::Scores(options)) => cmd::audit_scores::run(&cli.common, options),
         Command::Audit(AuditCommand::Votes(options)) => cmd::audit_votes::run(&cli.common, options),
         Command::Audit(AuditCommand::Stream(options)) => cmd::audit_stream::run(&cli.common, options),
@@ -98,10 +98,10 @@ fn run(cli: &Cli) -> Result<Verdict> {
             cmd::self_check::run(&cli.common, options)
         }
         Command::SelfCheck(SelfCheckCommand::Audit(SelfCheckAudit::Scores(options))) => {
-            cmd::self_check_scores::run(&cli.common, options)
+            cmd::audit_scores::self_check(&cli.common, options)
         }
         Command::Simulate(options) => cmd::simulate::run(&cli.common, options),
-        Command::Merge(options) => cmd::merge::run(&cli.common, options),
+        Command::Merge(options) => cmd::simulate::merge(&cli.common, options),
         Command::Bench(options) => cmd::bench::run(&cli.common, options),
         Command::Verify(options) => cmd::verify::run(&cli.common, options),
         Command::Torch(command) => cmd::torch::run(&cli.common, command).map(decided),

@@ -4,7 +4,7 @@ use super::audit_votes::{Queries, queries};
 use super::conclude::{Asked, conclude};
 use crate::args::values::{Choice, Names, Orders, Parsed, choice, delta, epsilon, orders};
 use crate::args::{Common, ThresholdOptions};
-use crate::output::Output;
+use crate::output::{Output, fault};
 use clap::Args;
 use leakbound::distribution::Noise;
 use leakbound::divergence::Conversion;
@@ -14,7 +14,7 @@ use leakbound::record::{
     InputFile, ReleasePart, ScenarioQuery, VoteFile, has_releases, read_events, read_releases, read_scenario,
 };
 use leakbound::study::{AccountStudy, Answers, Verdict};
-use leakbound::{Error, InputError, Result};
+use leakbound::{Error, Result};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -206,13 +206,8 @@ fn choose<Q>(queries: Vec<Q>, options: &AccountOptions, position: impl Fn(&Q) ->
     debug_assert!(by_position.iter().flatten().enumerate().all(|(index, query)| position(query) == index));
     let take = |&index: &usize| {
         by_position.get_mut(index).and_then(Option::take).ok_or_else(|| {
-            Error::from(InputError {
-                file: options.file.clone(),
-                place: "--queries".into(),
-                found: format!("position {index}"),
-                expected: format!("a position from 0 to {}", recorded.saturating_sub(1)),
-                hint: None,
-            })
+            let expected = format!("a position from 0 to {}", recorded.saturating_sub(1));
+            fault(&options.file, "--queries", format!("position {index}"), expected)
         })
     };
     wanted.iter().map(take).collect()

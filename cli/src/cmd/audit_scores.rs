@@ -3,7 +3,7 @@
 use super::conclude::{Asked, conclude};
 use crate::args::Common;
 use crate::args::values::{
-    Choice, Names, Orders, Parsed, choice, claim_mu, count, delta, epsilon, failure_probability, number, orders,
+    Choice, Names, Orders, Parsed, choice, claim_mu, count, delta, epsilon, failure_probability, number, orders, whole,
 };
 use crate::output::Output;
 use clap::Args;
@@ -11,7 +11,7 @@ use leakbound::audit::{CanaryScores, GuessSelection, GuessedSides, OneRunGuesses
 use leakbound::bound::Claimed;
 use leakbound::quantity::{Delta, Epsilon, FailureProbability};
 use leakbound::record::{InputFile, MemoryBudget, read_score_arrays, read_scores};
-use leakbound::study::{ScoreAnswers, ScoresStudy, Verdict};
+use leakbound::study::{ScoreAnswers, ScoreCheckStudy, ScoresStudy, Verdict};
 use leakbound::{Error, Result};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -173,4 +173,41 @@ fn title(options: &ScoresOptions, scores: &CanaryScores) -> String {
         scores.others().len(),
         if options.flip { "low" } else { "high" },
     )
+}
+
+#[derive(Debug, Args, Serialize)]
+pub struct SelfCheckScoresOptions {
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub source: ScoreSource,
+    /// Delta of epsilon bounds
+    #[arg(long, value_name = "D", value_parser = delta, default_value = "1e-5", allow_hyphen_values = true)]
+    pub delta: Delta,
+    /// Failure probability of all bounds of a selection together
+    #[arg(long, value_name = "P", value_parser = failure_probability, default_value = "0.05", allow_hyphen_values = true)]
+    pub failure_probability: FailureProbability,
+    /// Simulated audits, on equal and on known distributions
+    #[arg(long, value_name = "R", default_value = "1000", value_parser = whole::<u64>(1, 1_000_000_000, "1e9"), allow_hyphen_values = true)]
+    pub repetitions: u64,
+}
+
+pub fn self_check(common: &Common, options: &SelfCheckScoresOptions) -> Result<Verdict> {
+    let source = &options.source;
+    let paths: Vec<&Path> =
+        [&source.file, &source.members, &source.non_members].into_iter().flatten().map(|path| &**path).collect();
+    let output = Output::open(common, &paths)?;
+    let (scores, inputs) = read(source, common.memory())?;
+    let study = ScoreCheckStudy {
+        members: scores.members().len(),
+        non_members: scores.others().len(),
+        delta: options.delta,
+        failure_probability: options.failure_probability,
+        repetitions: options.repetitions,
+        seed: common.seed,
+    };
+    let title = format!(
+        "Self-check with {} members and {} non-members: {} simulated audits of equal and of known distributions, seed {}",
+        study.members, study.non_members, options.repetitions, common.seed
+    );
+    conclude(common, output, &study, Asked { options, inputs, title, warnings: Vec::new() })
 }

@@ -2,8 +2,8 @@
 
 use super::added_point::{DEFAULT_K, DEFAULT_RATE, DEFAULT_SEARCH};
 use super::conclude::{Asked, conclude};
-use super::modeled::choose;
 use super::vote_recording;
+use super::vote_recording::choose;
 use crate::args::values::{Parsed, number, samples, whole};
 use crate::args::{BoundOptions, Common};
 use crate::output::Output;

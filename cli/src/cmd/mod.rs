@@ -3,7 +3,6 @@
 pub mod account;
 mod added_point;
 mod announcement;
-pub mod audit_confusion;
 pub mod audit_counts;
 pub mod audit_mechanism;
 pub mod audit_scores;
@@ -24,8 +23,6 @@ mod interruptible;
 pub mod label_dp;
 pub mod mechanisms;
 pub mod membership;
-pub mod merge;
-mod modeled;
 #[cfg(not(feature = "torch"))]
 pub mod no_torch;
 mod output_sets;
@@ -36,7 +33,6 @@ mod recorded_plan;
 pub mod rerun;
 pub mod schema;
 pub mod self_check;
-pub mod self_check_scores;
 mod shadow_answers;
 pub mod simulate;
 mod stream_state;

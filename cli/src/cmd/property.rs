@@ -3,11 +3,11 @@
 use super::conclude::{Asked, conclude};
 use crate::args::Common;
 use crate::args::values::whole;
-use crate::output::Output;
+use crate::output::{Output, fault};
 use clap::{Args, Subcommand};
 use leakbound::record::read_property_answers;
 use leakbound::study::{PropertyStudy, Verdict};
-use leakbound::{Error, InputError, Result};
+use leakbound::{Error, Result};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -61,11 +61,6 @@ fn of_file(options: &DistanceOptions, error: Error) -> Error {
     if matches!(error, Error::Input(_) | Error::Io { .. } | Error::Interrupted) {
         return error;
     }
-    Error::from(InputError {
-        file: options.file.clone(),
-        place: "arrays `student` and `ensembles`".into(),
-        found: error.to_string(),
-        expected: "probabilities of all classes for each point".into(),
-        hint: None,
-    })
+    let expected = "probabilities of all classes for each point";
+    fault(&options.file, "arrays `student` and `ensembles`", error.to_string(), expected)
 }

@@ -1,8 +1,8 @@
 //! `leakbound self-check audit counts`.
 
+use super::audit_scores::SelfCheckScoresOptions;
 use super::conclude::{Asked, conclude};
 use super::output_sets::choose_sets;
-use super::self_check_scores::SelfCheckScoresOptions;
 use crate::args::values::whole;
 use crate::args::{Common, CountsOptions};
 use crate::output::Output;

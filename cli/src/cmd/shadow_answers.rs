@@ -1,11 +1,12 @@
 //! Recorded answers of shadow models, read as the options say.
 
+use crate::output::fault;
 use clap::Args;
 use leakbound::record::{MemoryBudget, ShadowArrays, ShadowRecording, read_shadow_arrays, read_shadow_models};
-use leakbound::{Error, InputError, Result};
+use leakbound::{Error, Result};
 use ndarray::ArrayView1;
 use serde::Serialize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What was recorded.
 #[derive(Debug, Args, Serialize)]
@@ -35,14 +36,9 @@ pub fn read(options: &RecordingOptions, memory: MemoryBudget) -> Result<ShadowRe
     if recording.members().columns().into_iter().any(varied) {
         return Ok(recording);
     }
-    Err(InputError {
-        file: recording.files().first().cloned().unwrap_or_default(),
-        place: "array `keep`".into(),
-        found: "only samples that every model was trained on or none".into(),
-        expected: "samples that some models were trained on and others were not".into(),
-        hint: None,
-    }
-    .into())
+    let file = recording.files().first().map_or(Path::new(""), PathBuf::as_path);
+    let found = "only samples that every model was trained on or none";
+    Err(fault(file, "array `keep`", found, "samples that some models were trained on and others were not"))
 }
 
 fn recording(options: &RecordingOptions, memory: MemoryBudget) -> Result<ShadowRecording> {

@@ -2,16 +2,16 @@
 
 use super::announcement::Announcement;
 use super::checkpointing::Keeper;
-use super::conclude::{Asked, publish};
+use super::conclude::{Asked, conclude, publish};
 use crate::args::Common;
 use crate::args::values::{samples, seconds};
 use crate::output::{Output, Watch};
 use clap::Args;
 use leakbound::model::Composition;
-use leakbound::record::{Scenario, read_scenario};
+use leakbound::record::{Scenario, read_scenario, read_simulated};
 use leakbound::report::one_line;
 use leakbound::simulate::{Shard, Simulation};
-use leakbound::study::{Checkpoints, Sampling, SimulateStudy, Study, Verdict, short};
+use leakbound::study::{Checkpoints, MergeStudy, Sampling, SimulateStudy, Study, Verdict, short};
 use leakbound::{Error, Result};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -91,4 +91,32 @@ fn title(scenario: &Scenario, sampling: Sampling, simulation: Simulation) -> Str
         simulation.get_seed(),
         scenario.composition.map_or_else(String::new, |mode: Composition| format!(", {mode}"))
     )
+}
+
+#[derive(Debug, Args, Serialize)]
+pub struct MergeOptions {
+    /// Results of `leakbound simulate --format json`
+    #[arg(value_name = "FILE.json", required = true)]
+    pub files: Vec<PathBuf>,
+    /// Add up the shards even if blocks are missing
+    #[arg(long)]
+    pub partial: bool,
+}
+
+pub fn merge(common: &Common, options: &MergeOptions) -> Result<Verdict> {
+    let paths: Vec<&Path> = options.files.iter().map(|path| &**path).collect();
+    let output = Output::open(common, &paths)?;
+    let parts = options.files.iter().map(read_simulated).collect::<Result<Vec<_>>>()?;
+    let inputs = parts.iter().map(|part| part.input.clone()).collect();
+    let title = parts.first().map_or_else(String::new, |first| {
+        let plan = &first.simulation.plan;
+        format!(
+            "{} of {} outputs per query and world, seed {}",
+            if parts.len() == 1 { "1 part".to_owned() } else { format!("{} parts", parts.len()) },
+            short(plan.samples as f64),
+            plan.seed
+        )
+    });
+    let study = MergeStudy { parts, partial: options.partial };
+    conclude(common, output, &study, Asked { options, inputs, title, warnings: Vec::new() })
 }

@@ -80,8 +80,6 @@ pub struct PrivateOptions {
 }
 
 impl PrivateOptions {
-    /// # Errors
-    /// Those of [`NoiseOptions::noise`].
     fn defense(&self) -> Result<DpSgd> {
         Ok(DpSgd {
             clipping_norm: self.noise.clipping_norm,
@@ -135,9 +133,7 @@ pub enum DefenseName {
 
 impl DefenseOptions {
     /// The library's defense.
-    ///
-    /// # Errors
-    /// [`Error::Rejected`] for an option of another defense that is not at its default, and without one that it needs.
+    /// Fails with [`Error::Rejected`] for an option of another defense that is not at its default, and without one that it needs.
     pub fn defense(&self) -> Result<Defense> {
         self.check()?;
         let &Self { loss_threshold, entropy_share, entropy_weight, split_models, left_out, .. } = self;

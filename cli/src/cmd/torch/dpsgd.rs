@@ -77,18 +77,11 @@ const CANARIES: Names<RunCanaries> = &[
 
 impl DpsgdOptions {
     /// The library's plan of one model for an audit.
-    ///
-    /// # Errors
-    /// Those of [`NoiseOptions::noise`].
     pub fn audited_plan(&self, seed: u64) -> Result<AuditedModelPlan> {
         let PrivateModelsPlan { network, images, training, views, .. } = self.plan(seed)?;
         Ok(AuditedModelPlan { network, images, canaries: self.canary_kind.value, training, views, seed })
     }
 
-    /// The library's plan.
-    ///
-    /// # Errors
-    /// Those of [`NoiseOptions::noise`].
     pub fn plan(&self, seed: u64) -> Result<PrivateModelsPlan> {
         Ok(PrivateModelsPlan {
             network: self.network.plan(),

@@ -62,10 +62,6 @@ const IMAGES: Names<RepeatedCanary> = &[
 ];
 
 impl DpsgdRunsOptions {
-    /// The library's plan.
-    ///
-    /// # Errors
-    /// Those of [`NoiseOptions::noise`].
     pub fn plan(&self, seed: u64) -> Result<RepeatedRunsPlan> {
         Ok(RepeatedRunsPlan {
             network: self.network.plan(),

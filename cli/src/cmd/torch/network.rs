@@ -39,7 +39,6 @@ const fn wide(normalization: Normalization) -> NetworkPlan {
 }
 
 impl NetworkOptions {
-    /// The library's plan.
     pub fn plan(&self) -> NetworkPlan {
         (self.network.value)(self.hidden, self.filters)
     }

@@ -32,9 +32,7 @@ pub struct NoiseOptions {
 
 impl NoiseOptions {
     /// How much noise.
-    ///
-    /// # Errors
-    /// [`Error::Rejected`] where neither option says so.
+    /// Fails with [`Error::Rejected`] where neither option says so.
     pub fn noise(&self) -> Result<GradientNoise> {
         match (self.noise_multiplier, self.epsilon) {
             (Some(noise), _) => Ok(GradientNoise::Multiplier(noise)),
@@ -70,9 +68,6 @@ pub struct DescentOptions {
 
 impl DescentOptions {
     /// The library's plan of a training.
-    ///
-    /// # Errors
-    /// Those of [`NoiseOptions::noise`].
     pub fn training(&self, noise: &NoiseOptions, batch: usize, epochs: usize) -> Result<DpSgdPlan> {
         Ok(DpSgdPlan {
             clipping_norm: noise.clipping_norm,

@@ -72,7 +72,6 @@ pub struct PateFmOptions {
 }
 
 impl PateFmOptions {
-    /// The library's plan.
     pub fn plan(&self, seed: u64) -> Result<PateFmPlan> {
         let sigma = scale("--threshold-noise", self.threshold_noise)?;
         let [teacher_training, student_training] = self.training.plans();

@@ -106,10 +106,7 @@ const ADVERSARIES: Names<PromptAdversary> = &[
 ];
 
 impl PromptPateOptions {
-    /// The library's plan.
-    ///
-    /// # Errors
-    /// [`Error::Rejected`] for an option of another adversary.
+    /// Fails with [`Error::Rejected`] for an option of another adversary.
     pub fn plan(&self, seed: u64) -> Result<PromptPatePlan> {
         let adversary = match (self.adversary.value, self.class) {
             (PromptAdversary::AllSame { class }, asked) => PromptAdversary::AllSame { class: asked.unwrap_or(class) },

@@ -71,7 +71,6 @@ const SOURCES: Names<EnsembleImages> = &[
 ];
 
 impl TorchPropertyOptions {
-    /// The library's plan.
     pub fn plan(&self, seed: u64) -> Result<PropertyPlan> {
         let value = self.percentages.iter().position(|&percentage| percentage == self.student_percentage);
         let value = value.ok_or_else(|| Error::Rejected {

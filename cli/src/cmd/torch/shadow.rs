@@ -80,10 +80,6 @@ pub struct ShadowOptions {
 }
 
 impl ShadowOptions {
-    /// The library's plan.
-    ///
-    /// # Errors
-    /// Those of [`DefenseOptions::defense`] and, for an encoder, of [`check_training`].
     pub fn plan(&self, seed: u64) -> Result<ShadowPlan> {
         if self.defense.is_contrastive() {
             check_training(&self.training, &self.augmentation)?;

@@ -33,9 +33,7 @@ pub struct Wanted<'a> {
 
 impl Wanted<'_> {
     /// The command with these options, and with what this whole run is told about itself.
-    ///
-    /// # Errors
-    /// [`Error::Input`] at the line of the option that is to blame.
+    /// Fails with [`Error::Input`] at the line of the option that is to blame.
     pub fn parsed(&self, common: &Common, schema: &mut Schema) -> Result<Cli> {
         let mut map = StudyOption::map(&self.options);
         map.extend(self.decided.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));

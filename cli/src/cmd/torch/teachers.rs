@@ -46,7 +46,6 @@ pub struct TeachersOptions {
 }
 
 impl TeachersOptions {
-    /// The library's plan.
     pub fn plan(&self, seed: u64) -> TeacherPlan {
         TeacherPlan {
             teachers: self.teachers,

@@ -193,9 +193,7 @@ impl TokenRecordingOptions {
     }
 
     /// Rejects recordings that are larger than the memory: they are whole in it while they are written.
-    ///
-    /// # Errors
-    /// [`Error::Rejected`] with both sizes.
+    /// Fails with [`Error::Rejected`] with both sizes.
     pub fn check_memory(&self, plan: &NextTokenPlan, memory: MemoryBudget) -> Result<()> {
         let positions = (self.positions as u64).saturating_add(plan.planted_positions() as u64);
         // As they are gathered, as they are recorded, and in the archive, which may have room for twice as much.

@@ -7,7 +7,7 @@ use crate::args::Common;
 use crate::args::values::{failure_probability, whole};
 use crate::cmd::conclude::{Asked, publish};
 use crate::cmd::torch;
-use crate::output::{Output, Watch};
+use crate::output::{Output, Watch, fault};
 use clap::{Args, ValueEnum};
 use leakbound::property::NetworkSplit;
 use leakbound::quantity::FailureProbability;
@@ -15,7 +15,7 @@ use leakbound::record::{RecordedNetworks, read_networks};
 use leakbound::study::{
     InferredValues, MetaClassifierAnswer, MetaClassifierStudy, Step, Study, TargetAnswers, Verdict,
 };
-use leakbound::{Error, InputError, Result};
+use leakbound::{Error, Result};
 use leakbound_train::{
     FlatPlan, MetaClassifier, MetaClassifierPlan, SetPlan, TrainingDevice, WeightInference, infer_by_weights,
     split_networks,
@@ -153,13 +153,7 @@ fn of_file(options: &RecordedMetaClassifierOptions, error: Error) -> Error {
     if !matches!(error, Error::Length { .. } | Error::Domain { .. }) {
         return error;
     }
-    Error::from(InputError {
-        file: options.file.clone(),
-        place: "arrays `weights`, `layers` and `value`".into(),
-        found: error.to_string(),
-        expected: "networks of one shape".into(),
-        hint: None,
-    })
+    fault(&options.file, "arrays `weights`, `layers` and `value`", error.to_string(), "networks of one shape")
 }
 
 /// Trains the meta-classifiers on the weights.
