@@ -14,6 +14,7 @@ mod binned;
 pub mod calibrate;
 pub mod canaries;
 mod checkpointing;
+mod compared;
 mod conclude;
 mod defense_tuning;
 pub mod defenses;

@@ -132,8 +132,7 @@ pub enum DefenseName {
 }
 
 impl DefenseOptions {
-    /// The library's defense.
-    /// Fails with [`Error::Rejected`] for an option of another defense that is not at its default, and without one that it needs.
+    /// Rejects an option of another defense that is not at its default, and the lack of one that it needs.
     pub fn defense(&self) -> Result<Defense> {
         self.check()?;
         let &Self { loss_threshold, entropy_share, entropy_weight, split_models, left_out, .. } = self;
