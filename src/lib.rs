@@ -68,6 +68,7 @@
 #[cfg(feature = "report")]
 #[doc(inline)]
 pub use leakbound_report::*;
+#[cfg(not(feature = "report"))]
 #[doc(inline)]
 pub use leakbound_study::*;
 

@@ -4,6 +4,7 @@
 //! for each newer set, with all functions that are inlined into it. Rust does not reorder or fuse floating-point
 //! operations, so that the results are the same on all of them.
 
+#[doc(hidden)]
 pub use pulp::Arch;
 
 /// A closure that is compiled into its caller, where the instructions are known.

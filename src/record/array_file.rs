@@ -232,6 +232,11 @@ impl ArrayFile {
         fault(&self.input.path, format!("array {}", quoted(name)), found, expected)
     }
 
+    /// The error of an archive without what is wanted of it.
+    pub(super) fn missing(&self, expected: impl Into<String>) -> InputError {
+        fault(&self.input.path, "whole file", format!("arrays {}", listed(&self.names)), expected)
+    }
+
     /// The error of the first element that is wrong, in the order of the array.
     pub(super) fn first_fault<T: Copy + std::fmt::Display, D: Dimension>(
         &self,
@@ -250,8 +255,7 @@ impl ArrayFile {
     /// The header of an array, with everything checked that does not depend on what it is read as.
     fn header(&mut self, name: &str) -> Result<NpyHeader> {
         let Some(index) = self.names.iter().position(|other| other == name) else {
-            let found = format!("arrays {}", listed(&self.names));
-            return Err(fault(&self.input.path, "whole file", found, format!("the array {}", quoted(name))).into());
+            return Err(self.missing(format!("the array {}", quoted(name))).into());
         };
         let declared = self.archive.by_index(index).map(|mut entry| {
             let most = most_bytes(&entry);

@@ -2,7 +2,7 @@
 //! point is added to its data.
 
 use super::array_file::ArrayFile;
-use super::fault::{fault, hinted, listed};
+use super::fault::hinted;
 use super::vote_arrays::{asked, histogram, histogram_bytes, labels};
 use crate::error::Result;
 use crate::model::Adversary;
@@ -48,7 +48,6 @@ pub struct CapcQuery {
 pub(super) fn read(arrays: &mut ArrayFile, adversary: Adversary) -> Result<CapcVotes> {
     let name = array(adversary);
     if arrays.has("capc_votes") && !arrays.has(name) {
-        let found = format!("arrays {}", listed(arrays.names()));
         let expected = format!("the array `{name}` of shape (query, training)");
         let others: Vec<String> = Adversary::ALL
             .into_iter()
@@ -57,7 +56,7 @@ pub(super) fn read(arrays: &mut ArrayFile, adversary: Adversary) -> Result<CapcV
             .collect();
         let recorded = if others.is_empty() { String::new() } else { format!("; recorded: {}", others.join(", ")) };
         let hint = format!("record votes of party 0 trained on its data and the changed point{recorded}");
-        return Err(hinted(fault(&arrays.input().path, "whole file", found, expected), hint).into());
+        return Err(hinted(arrays.missing(expected), hint).into());
     }
     let votes: Array3<u16> = arrays.classes("capc_votes")?;
     let (instantiations, queries, parties) = votes.dim();
@@ -89,18 +88,13 @@ pub(super) fn read(arrays: &mut ArrayFile, adversary: Adversary) -> Result<CapcV
 
 #[cfg(test)]
 mod tests {
+    use super::super::test_arrays::{Named, npz};
     use super::*;
     use crate::record::votes_from_bytes;
     use ndarray::{Array1, array};
-    use ndarray_npy::NpzWriter;
-    use std::io::Cursor;
 
-    type Writer = NpzWriter<Cursor<Vec<u8>>>;
-
-    fn read(arrays: impl FnOnce(&mut Writer), adversary: Adversary) -> Result<CapcVotes> {
-        let mut writer = NpzWriter::new(Cursor::new(Vec::new()));
-        arrays(&mut writer);
-        votes_from_bytes("v.npz", writer.finish().unwrap().into_inner())?.capc(adversary)
+    fn read(arrays: &Named<'_>, adversary: Adversary) -> Result<CapcVotes> {
+        votes_from_bytes("v.npz", npz(arrays))?.capc(adversary)
     }
 
     /// Two trainings of three parties on two queries.
@@ -110,16 +104,13 @@ mod tests {
 
     #[test]
     fn a_column_is_a_party() {
-        let votes = read(
-            |writer| {
-                writer.add_array("capc_votes", &votes()).unwrap();
-                writer.add_array("adv_query", &array![1i64]).unwrap();
-                writer.add_array("capc_nat_advq", &array![[1i64, 2, 2]]).unwrap();
-                writer.add_array("query_label", &array![0i32, 3]).unwrap();
-            },
-            Adversary::NatAdvq,
-        )
-        .unwrap();
+        let arrays: &Named<'_> = &[
+            ("capc_votes", &votes()),
+            ("adv_query", &array![1i64]),
+            ("capc_nat_advq", &array![[1i64, 2, 2]]),
+            ("query_label", &array![0i32, 3]),
+        ];
+        let votes = read(arrays, Adversary::NatAdvq).unwrap();
         let query = CapcQuery {
             position: 1,
             label: Some(3),
@@ -132,37 +123,23 @@ mod tests {
 
     #[test]
     fn what_is_missing_or_disagrees_is_named() {
-        let message = |arrays: &dyn Fn(&mut Writer), adversary| read(arrays, adversary).unwrap_err().to_string();
+        let message = |arrays: &Named<'_>, adversary| read(arrays, adversary).unwrap_err().to_string();
+        let votes = votes();
         let advq = |rows: Array2<u8>, positions: Array1<i32>| {
-            message(
-                &move |writer| {
-                    writer.add_array("capc_votes", &votes()).unwrap();
-                    writer.add_array("capc_pois_advq", &rows).unwrap();
-                    writer.add_array("adv_query", &positions).unwrap();
-                },
-                Adversary::PoisAdvq,
-            )
+            let arrays: &Named<'_> = &[("capc_votes", &votes), ("capc_pois_advq", &rows), ("adv_query", &positions)];
+            message(arrays, Adversary::PoisAdvq)
         };
+        let one = array![[1u8]];
         insta::assert_snapshot!(
             [
-                message(&|writer| writer.add_array("pate_votes", &votes()).unwrap(), Adversary::NatAdvq),
-                message(&|writer| writer.add_array("capc_votes", &votes()).unwrap(), Adversary::NatAdvq),
+                message(&[("pate_votes", &votes)], Adversary::NatAdvq),
+                message(&[("capc_votes", &votes)], Adversary::NatAdvq),
                 message(
-                    &|writer| {
-                        writer.add_array("capc_votes", &votes()).unwrap();
-                        writer.add_array("capc_nat_advq", &array![[1u8]]).unwrap();
-                        writer.add_array("capc_pois_advq", &array![[1u8]]).unwrap();
-                    },
+                    &[("capc_votes", &votes), ("capc_nat_advq", &one), ("capc_pois_advq", &one)],
                     Adversary::PoisNatq,
                 ),
-                message(
-                    &|writer| {
-                        writer.add_array("capc_votes", &votes()).unwrap();
-                        writer.add_array("capc_pois_natq", &array![[1u8]]).unwrap();
-                    },
-                    Adversary::PoisNatq,
-                ),
-                message(&|writer| writer.add_array("capc_votes", &array![[0u8, 1]]).unwrap(), Adversary::NatAdvq),
+                message(&[("capc_votes", &votes), ("capc_pois_natq", &one)], Adversary::PoisNatq),
+                message(&[("capc_votes", &array![[0u8, 1]])], Adversary::NatAdvq),
                 advq(array![[0], [1]], array![0]),
                 advq(array![[0]], array![2]),
             ]

@@ -2,7 +2,7 @@
 //! adversary may add, and the features behind both.
 
 use super::array_file::ArrayFile;
-use super::fault::{fault, hinted, listed, several};
+use super::fault::{hinted, several};
 use super::vote_arrays::{histogram_bytes, labels, rows};
 use crate::error::Result;
 use ndarray::{Array1, Array2};
@@ -56,9 +56,8 @@ pub struct KnnTraining {
 pub(super) fn read(arrays: &mut ArrayFile) -> Result<KnnVotes> {
     let ranked = arrays.has("neighbour_labels");
     if !ranked && !arrays.has("query_features") {
-        let found = format!("arrays {}", listed(arrays.names()));
         let expected = "the array `neighbour_labels` of shape (query, rank), or `query_features`";
-        return Err(fault(&arrays.input().path, "whole file", found, expected).into());
+        return Err(arrays.missing(expected).into());
     }
     let neighbors: Option<Array2<u16>> = ranked.then(|| arrays.classes("neighbour_labels")).transpose()?;
     let features = if arrays.has("query_features") { Some(features(arrays, "query_features")?) } else { None };
@@ -138,29 +137,24 @@ fn features(arrays: &mut ArrayFile, name: &str) -> Result<Array2<f64>> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::test_arrays::{Named, npz};
     use crate::record::{VoteFile, votes_from_bytes};
     use ndarray::array;
-    use ndarray_npy::NpzWriter;
-    use std::io::Cursor;
 
-    type Writer = NpzWriter<Cursor<Vec<u8>>>;
-
-    fn file(arrays: impl FnOnce(&mut Writer)) -> VoteFile {
-        let mut writer = NpzWriter::new(Cursor::new(Vec::new()));
-        arrays(&mut writer);
-        votes_from_bytes("k.npz", writer.finish().unwrap().into_inner()).unwrap()
+    fn file(arrays: &Named<'_>) -> VoteFile {
+        votes_from_bytes("k.npz", npz(arrays)).unwrap()
     }
 
     #[test]
     fn queries_and_candidates_are_read_together() {
-        let votes = file(|writer| {
-            writer.add_array("neighbour_labels", &array![[0u8, 1, 1], [2, 2, 0]]).unwrap();
-            writer.add_array("query_label", &array![1u8, 2]).unwrap();
-            writer.add_array("query_features", &array![[0.5f32, 1.0], [2.0, -1.0]]).unwrap();
-            writer.add_array("candidate_rank", &array![[1u32, 7]]).unwrap();
-            writer.add_array("candidate_label", &array![4u8]).unwrap();
-            writer.add_array("candidate_is_test", &array![true]).unwrap();
-        })
+        let votes = file(&[
+            ("neighbour_labels", &array![[0u8, 1, 1], [2, 2, 0]]),
+            ("query_label", &array![1u8, 2]),
+            ("query_features", &array![[0.5f32, 1.0], [2.0, -1.0]]),
+            ("candidate_rank", &array![[1u32, 7]]),
+            ("candidate_label", &array![4u8]),
+            ("candidate_is_test", &array![true]),
+        ])
         .private_knn()
         .unwrap();
         assert_eq!((votes.classes, votes.queries.len()), (5, 2));
@@ -174,11 +168,11 @@ mod tests {
 
     #[test]
     fn features_alone_are_enough() {
-        let mut file = file(|writer| {
-            writer.add_array("query_features", &array![[0.5f64]]).unwrap();
-            writer.add_array("features", &array![[0.0f64], [1.0]]).unwrap();
-            writer.add_array("labels", &array![3i64, 0]).unwrap();
-        });
+        let mut file = file(&[
+            ("query_features", &array![[0.5f64]]),
+            ("features", &array![[0.0f64], [1.0]]),
+            ("labels", &array![3i64, 0]),
+        ]);
         assert_eq!(file.private_knn().unwrap().queries[0].neighbor_labels, None);
         let training = file.private_knn_training().unwrap();
         assert_eq!((training.features, training.labels), (array![[0.0], [1.0]], vec![3, 0]));
@@ -186,40 +180,31 @@ mod tests {
 
     #[test]
     fn arrays_that_disagree_are_named() {
-        let queries = |arrays: &dyn Fn(&mut Writer)| file(arrays).private_knn().unwrap_err().to_string();
-        let more = |arrays: &dyn Fn(&mut Writer)| {
-            queries(&|writer| {
-                writer.add_array("neighbour_labels", &array![[0u8, 1, 1], [2, 2, 0]]).unwrap();
-                arrays(writer);
-            })
-        };
-        let training = |arrays: &dyn Fn(&mut Writer)| file(arrays).private_knn_training().unwrap_err().to_string();
+        let queries = |arrays: &Named<'_>| file(arrays).private_knn().unwrap_err().to_string();
+        let neighbors = array![[0u8, 1, 1], [2, 2, 0]];
+        let first: &Named<'_> = &[("neighbour_labels", &neighbors)];
+        let more = |arrays: &Named<'_>| queries(&[first, arrays].concat());
+        let training = |arrays: &Named<'_>| file(arrays).private_knn_training().unwrap_err().to_string();
         insta::assert_snapshot!(
             [
-                queries(&|writer| writer.add_array("labels", &array![0u8]).unwrap()),
-                queries(&|writer| writer.add_array("neighbour_labels", &array![[0.5f32]]).unwrap()),
-                queries(&|writer| writer.add_array("neighbour_labels", &array![0u8]).unwrap()),
-                more(&|writer| writer.add_array("query_label", &array![0u8]).unwrap()),
-                more(&|writer| writer.add_array("query_features", &array![[0.5f32]]).unwrap()),
-                more(&|writer| writer.add_array("query_features", &array![[0u8]]).unwrap()),
-                more(&|writer| writer.add_array("query_features", &array![[0.5f32], [f32::NAN]]).unwrap()),
-                more(&|writer| writer.add_array("candidate_rank", &array![[1u32]]).unwrap()),
-                more(&|writer| writer.add_array("candidate_rank", &array![[1u32, 0]]).unwrap()),
-                more(&|writer| writer.add_array("candidate_rank", &array![[1u32, 2]]).unwrap()),
-                more(&|writer| {
-                    writer.add_array("candidate_rank", &array![[1u32, 2]]).unwrap();
-                    writer.add_array("candidate_label", &array![1u8, 2]).unwrap();
-                }),
-                more(&|writer| {
-                    writer.add_array("candidate_rank", &array![[1u32, 2]]).unwrap();
-                    writer.add_array("candidate_label", &array![1u8]).unwrap();
-                    writer.add_array("candidate_is_test", &array![1u8]).unwrap();
-                }),
-                training(&|writer| writer.add_array("features", &array![[1.0f32]]).unwrap()),
-                training(&|writer| {
-                    writer.add_array("features", &array![[1.0f32]]).unwrap();
-                    writer.add_array("labels", &array![1u8, 2]).unwrap();
-                }),
+                queries(&[("labels", &array![0u8])]),
+                queries(&[("neighbour_labels", &array![[0.5f32]])]),
+                queries(&[("neighbour_labels", &array![0u8])]),
+                more(&[("query_label", &array![0u8])]),
+                more(&[("query_features", &array![[0.5f32]])]),
+                more(&[("query_features", &array![[0u8]])]),
+                more(&[("query_features", &array![[0.5f32], [f32::NAN]])]),
+                more(&[("candidate_rank", &array![[1u32]])]),
+                more(&[("candidate_rank", &array![[1u32, 0]])]),
+                more(&[("candidate_rank", &array![[1u32, 2]])]),
+                more(&[("candidate_rank", &array![[1u32, 2]]), ("candidate_label", &array![1u8, 2])]),
+                more(&[
+                    ("candidate_rank", &array![[1u32, 2]]),
+                    ("candidate_label", &array![1u8]),
+                    ("candidate_is_test", &array![1u8]),
+                ]),
+                training(&[("features", &array![[1.0f32]])]),
+                training(&[("features", &array![[1.0f32]]), ("labels", &array![1u8, 2])]),
             ]
             .join("\n"),
             @r"

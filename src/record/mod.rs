@@ -68,6 +68,8 @@ mod student_file;
 mod study_options;
 mod suite_file;
 mod table;
+#[cfg(test)]
+mod test_arrays;
 mod text;
 mod text_arrays;
 mod text_line;

@@ -80,22 +80,13 @@ pub(super) fn read(arrays: &mut ArrayFile, adversary: Adversary) -> Result<PateV
 
 #[cfg(test)]
 mod tests {
+    use super::super::test_arrays::{Named, npz};
     use super::*;
     use crate::record::votes_from_bytes;
-    use ndarray::{Array, Array1, Dimension, array};
-    use ndarray_npy::{NpzWriter, WritableElement};
-    use std::io::Cursor;
+    use ndarray::{Array1, array};
 
-    type Writer = NpzWriter<Cursor<Vec<u8>>>;
-
-    fn add<A: WritableElement, D: Dimension>(writer: &mut Writer, name: &str, array: &Array<A, D>) {
-        writer.add_array(name, array).unwrap();
-    }
-
-    fn read(arrays: impl FnOnce(&mut Writer), adversary: Adversary) -> Result<PateVotes> {
-        let mut writer = NpzWriter::new(Cursor::new(Vec::new()));
-        arrays(&mut writer);
-        votes_from_bytes("v.npz", writer.finish().unwrap().into_inner())?.pate(adversary)
+    fn read(arrays: &Named<'_>, adversary: Adversary) -> Result<PateVotes> {
+        votes_from_bytes("v.npz", npz(arrays))?.pate(adversary)
     }
 
     fn two_instantiations() -> Array3<u8> {
@@ -104,16 +95,13 @@ mod tests {
 
     #[test]
     fn votes_are_counted_per_query() {
-        let votes = read(
-            |writer| {
-                add(writer, "pate_votes", &two_instantiations());
-                add(writer, "adv_query", &array![1i64]);
-                add(writer, "pate_nat_advq", &array![[3i64, 3, 2, 2, 2]]);
-                add(writer, "query_label", &array![0i32, 4]);
-            },
-            Adversary::NatAdvq,
-        )
-        .unwrap();
+        let arrays: &Named<'_> = &[
+            ("pate_votes", &two_instantiations()),
+            ("adv_query", &array![1i64]),
+            ("pate_nat_advq", &array![[3i64, 3, 2, 2, 2]]),
+            ("query_label", &array![0i32, 4]),
+        ];
+        let votes = read(arrays, Adversary::NatAdvq).unwrap();
         let query = PateQuery {
             position: 1,
             label: Some(4),
@@ -127,28 +115,14 @@ mod tests {
 
     #[test]
     fn arrays_that_disagree_are_named() {
-        let message = |arrays: &dyn Fn(&mut Writer), adversary| read(arrays, adversary).unwrap_err().to_string();
+        let message = |arrays: &Named<'_>, adversary| read(arrays, adversary).unwrap_err().to_string();
         let votes = two_instantiations();
-        let natural = |rows: Array2<u8>| {
-            let votes = votes.clone();
-            message(
-                &move |writer| {
-                    add(writer, "pate_votes", &votes);
-                    add(writer, "pate_pois_natq", &rows);
-                },
-                Adversary::PoisNatq,
-            )
-        };
+        let natural =
+            |rows: Array2<i64>| message(&[("pate_votes", &votes), ("pate_pois_natq", &rows)], Adversary::PoisNatq);
         let adversarial = |positions: Array1<i32>| {
-            let votes = votes.clone();
-            message(
-                &move |writer| {
-                    add(writer, "pate_votes", &votes);
-                    add(writer, "pate_pois_advq", &array![[0u8], [1]]);
-                    add(writer, "adv_query", &positions);
-                },
-                Adversary::PoisAdvq,
-            )
+            let rows = array![[0u8], [1]];
+            let arrays: &Named<'_> = &[("pate_votes", &votes), ("pate_pois_advq", &rows), ("adv_query", &positions)];
+            message(arrays, Adversary::PoisAdvq)
         };
         insta::assert_snapshot!(
             [
@@ -157,13 +131,7 @@ mod tests {
                 adversarial(array![0, 2]),
                 adversarial(array![-1, 0]),
                 adversarial(array![1, 1]),
-                message(
-                    &|writer| {
-                        add(writer, "pate_votes", &two_instantiations());
-                        add(writer, "pate_pois_natq", &array![[1i64, 2], [10_000, 0]]);
-                    },
-                    Adversary::PoisNatq,
-                ),
+                natural(array![[1, 2], [10_000, 0]]),
             ]
             .join("\n"),
             @r"

@@ -1,7 +1,7 @@
 //! Recorded votes of PromptPATE: a histogram of each query under each of two sets of prompts.
 
 use super::array_file::ArrayFile;
-use super::fault::{fault, listed, several};
+use super::fault::several;
 use super::vote_arrays::{histogram, histogram_bytes, labels, rows};
 use crate::counts::MAX_COUNT;
 use crate::error::Result;
@@ -38,9 +38,8 @@ pub(super) fn read(arrays: &mut ArrayFile) -> Result<PromptPateVotes> {
     let voted = arrays.has("votes") || arrays.has("votes_prime");
     let counted = arrays.has("histogram") || arrays.has("histogram_prime");
     if voted == counted {
-        let found = format!("arrays {}", listed(arrays.names()));
         let expected = "either `votes` and `votes_prime` or `histogram` and `histogram_prime`";
-        return Err(fault(&arrays.input().path, "whole file", found, expected).into());
+        return Err(arrays.missing(expected).into());
     }
     let names = if voted { ["votes", "votes_prime"] } else { ["histogram", "histogram_prime"] };
     let [first, second]: [Array2<u64>; 2] = if voted {
@@ -132,29 +131,18 @@ fn read_histogram(arrays: &mut ArrayFile, name: &str) -> Result<Array2<u64>> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::test_arrays::{AnyArray, Named, npz};
     use super::*;
     use crate::record::votes_from_bytes;
     use ndarray::{Array, array};
-    use ndarray_npy::{NpzWriter, WritableElement};
-    use std::io::Cursor;
+    use ndarray_npy::WritableElement;
 
-    fn read<A: WritableElement>(names: [&str; 2], first: Array2<A>, second: Array2<A>) -> Result<PromptPateVotes> {
-        read_labeled(names, first, second, None)
+    fn read_arrays(arrays: &Named<'_>) -> Result<PromptPateVotes> {
+        votes_from_bytes("v.npz", npz(arrays))?.prompt_pate()
     }
 
-    fn read_labeled<A: WritableElement>(
-        names: [&str; 2],
-        first: Array2<A>,
-        second: Array2<A>,
-        labels: Option<Array1<u8>>,
-    ) -> Result<PromptPateVotes> {
-        let mut writer = NpzWriter::new_compressed(Cursor::new(Vec::new()));
-        writer.add_array(names[0], &first).unwrap();
-        writer.add_array(names[1], &second).unwrap();
-        if let Some(labels) = labels {
-            writer.add_array("query_label", &labels).unwrap();
-        }
-        votes_from_bytes("v.npz", writer.finish().unwrap().into_inner())?.prompt_pate()
+    fn read<A: WritableElement>(names: [&str; 2], first: Array2<A>, second: Array2<A>) -> Result<PromptPateVotes> {
+        read_arrays(&[(names[0], &first), (names[1], &second)])
     }
 
     const VOTES: [&str; 2] = ["votes", "votes_prime"];
@@ -171,21 +159,24 @@ mod tests {
 
     #[test]
     fn a_label_without_votes_is_a_class() {
-        let labels = Some(array![3u8]);
-        let voted = read_labeled(VOTES, array![[0u8, 1]], array![[0, 0]], labels.clone()).unwrap();
+        let labels = array![3u8];
+        let labeled = |names: [&str; 2], first: &dyn AnyArray, second: &dyn AnyArray| {
+            read_arrays(&[(names[0], first), (names[1], second), ("query_label", &labels)])
+        };
+        let voted = labeled(VOTES, &array![[0u8, 1]], &array![[0u8, 0]]).unwrap();
         assert_eq!((voted.classes, voted.queries[0].label), (4, Some(3)));
-        let error = read_labeled(HISTOGRAMS, array![[1u16, 1]], array![[2, 0]], labels).unwrap_err();
+        let error = labeled(HISTOGRAMS, &array![[1u16, 1]], &array![[2u16, 0]]).unwrap_err();
         assert_eq!(error.to_string(), "v.npz: array `query_label`, index [0]: found `3`, expected a class from 0 to 1");
     }
 
     #[test]
     fn queries_may_have_neighbors_of_their_own() {
         let read = |neighbors: &[i32]| {
-            let mut writer = NpzWriter::new_compressed(Cursor::new(Vec::new()));
-            writer.add_array("votes", &array![[0u8, 1], [1, 1]]).unwrap();
-            writer.add_array("votes_prime", &array![[1u8, 1], [1, 0]]).unwrap();
-            writer.add_array("neighbor", &Array1::from(neighbors.to_vec())).unwrap();
-            votes_from_bytes("v.npz", writer.finish().unwrap().into_inner())?.prompt_pate()
+            read_arrays(&[
+                ("votes", &array![[0u8, 1], [1, 1]]),
+                ("votes_prime", &array![[1u8, 1], [1, 0]]),
+                ("neighbor", &Array1::from(neighbors.to_vec())),
+            ])
         };
         let neighbors: Vec<u64> = read(&[4, 9]).unwrap().queries.iter().map(|query| query.neighbor).collect();
         assert_eq!(neighbors, [4, 9]);

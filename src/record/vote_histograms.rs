@@ -1,7 +1,7 @@
 //! Recorded votes of one world: what an accountant needs of a recording.
 
 use super::array_file::ArrayFile;
-use super::fault::{fault, listed, several};
+use super::fault::several;
 use super::vote_arrays::{histogram, histogram_bytes, labels};
 use crate::counts::MAX_COUNT;
 use crate::error::Result;
@@ -40,9 +40,8 @@ pub struct RecordedQuery {
 pub(super) fn read(arrays: &mut ArrayFile, instantiation: usize) -> Result<VoteHistograms> {
     const NAMES: [&str; 4] = ["pate_votes", "capc_votes", "votes", "histogram"];
     let Some(array) = NAMES.into_iter().find(|name| arrays.has(name)) else {
-        let found = format!("arrays {}", listed(arrays.names()));
         let expected = "one of `pate_votes`, `capc_votes`, `votes` and `histogram`";
-        return Err(fault(&arrays.input().path, "whole file", found, expected).into());
+        return Err(arrays.missing(expected).into());
     };
     let mut instantiations = 1;
     let mut counts: Vec<Vec<u64>> = Vec::new();
@@ -109,45 +108,24 @@ pub(super) fn read(arrays: &mut ArrayFile, instantiation: usize) -> Result<VoteH
 
 #[cfg(test)]
 mod tests {
+    use super::super::test_arrays::{AnyArray, Named, npz};
     use super::*;
     use crate::record::votes_from_bytes;
     use ndarray::array;
-    use ndarray_npy::NpzWriter;
-    use std::io::Cursor;
 
-    fn read(add: impl FnOnce(&mut NpzWriter<Cursor<Vec<u8>>>), instantiation: usize) -> Result<VoteHistograms> {
-        let mut writer = NpzWriter::new(Cursor::new(Vec::new()));
-        add(&mut writer);
-        votes_from_bytes("v.npz", writer.finish().unwrap().into_inner())?.histograms(instantiation)
+    fn read(arrays: &Named<'_>, instantiation: usize) -> Result<VoteHistograms> {
+        votes_from_bytes("v.npz", npz(arrays))?.histograms(instantiation)
     }
 
     #[test]
     fn the_three_forms_give_the_same_histograms() {
-        let three = read(
-            |writer| {
-                let votes = array![[[2u8, 2, 2], [0, 0, 0]], [[0, 0, 1], [1, 1, 0]]];
-                writer.add_array("pate_votes", &votes).unwrap();
-                writer.add_array("query_label", &array![3u8, 1]).unwrap();
-            },
-            1,
-        )
-        .unwrap();
-        let two = read(
-            |writer| {
-                writer.add_array("votes", &array![[0u8, 0, 1], [1, 1, 0]]).unwrap();
-                writer.add_array("query_label", &array![3u8, 1]).unwrap();
-            },
-            0,
-        )
-        .unwrap();
-        let one = read(
-            |writer| {
-                writer.add_array("histogram", &array![[2i64, 1, 0, 0], [1, 2, 0, 0]]).unwrap();
-                writer.add_array("query_label", &array![3u8, 1]).unwrap();
-            },
-            0,
-        )
-        .unwrap();
+        let labels = array![3u8, 1];
+        let of = |name: &str, votes: &dyn AnyArray, instantiation| {
+            read(&[(name, votes), ("query_label", &labels)], instantiation).unwrap()
+        };
+        let three = of("pate_votes", &array![[[2u8, 2, 2], [0, 0, 0]], [[0, 0, 1], [1, 1, 0]]], 1);
+        let two = of("votes", &array![[0u8, 0, 1], [1, 1, 0]], 0);
+        let one = of("histogram", &array![[2i64, 1, 0, 0], [1, 2, 0, 0]], 0);
         assert_eq!((three.instantiations, &three.queries), (2, &two.queries));
         // Counts alone do not say who voted for what.
         let counted = |query: &RecordedQuery| RecordedQuery { votes: Vec::new(), ..query.clone() };
@@ -159,22 +137,12 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_named() {
-        let votes = |writer: &mut NpzWriter<Cursor<Vec<u8>>>| {
-            writer.add_array("pate_votes", &array![[[0u8, 1]], [[1, 1]]]).unwrap();
-        };
+        let message = |arrays: &Named<'_>, instantiation| read(arrays, instantiation).unwrap_err().to_string();
         insta::assert_snapshot!(
             [
-                read(votes, 2).unwrap_err().to_string(),
-                read(|writer| _ = writer.add_array("x", &array![1u8]), 0).unwrap_err().to_string(),
-                read(
-                    |writer| {
-                        writer.add_array("histogram", &array![[2u8, 1]]).unwrap();
-                        writer.add_array("query_label", &array![2u8]).unwrap();
-                    },
-                    0
-                )
-                .unwrap_err()
-                .to_string(),
+                message(&[("pate_votes", &array![[[0u8, 1]], [[1, 1]]])], 2),
+                message(&[("x", &array![1u8])], 0),
+                message(&[("histogram", &array![[2u8, 1]]), ("query_label", &array![2u8])], 0),
             ]
             .join("\n"),
             @r"

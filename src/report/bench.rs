@@ -1,7 +1,7 @@
 //! How the answer of `leakbound bench` reads.
 
 use super::document::Render;
-use super::records::Records;
+use super::records::{Records, fields};
 use super::section::{Form, Section, Table};
 use super::words::distinct;
 use crate::study::{BenchAnswer, significant};
@@ -29,14 +29,7 @@ impl Render for BenchAnswer {
     }
 
     fn records(&self) -> Records<'_> {
-        Records::of(&self.rows)
-            .column("work", |row| row.work)
-            .column("unit", |row| row.unit)
-            .column("threads", |row| row.threads)
-            .column("samples", |row| row.samples)
-            .column("seconds", |row| row.seconds)
-            .column("rate", |row| row.rate)
-            .into()
+        Records::of(&self.rows).columns(fields!(row => work, unit, threads, samples, seconds, rate)).into()
     }
 }
 

@@ -3,7 +3,7 @@
 use super::bench::readable_rate;
 use super::document::Render;
 use super::figure::Drawing;
-use super::records::Records;
+use super::records::{Records, fields};
 use super::section::{Form, Section, Table};
 use super::words::distinct;
 use super::{Axis, Curves, Series, SeriesKind};
@@ -168,14 +168,7 @@ impl Render for SweepAnswer {
             .column("voters", |row| row.point.voters)
             .column("sigma", |row| row.point.sigma)
             .column("threads", |row| row.point.threads)
-            .column("setup_seconds", |row| row.setup_seconds)
-            .column("samples", |row| row.samples)
-            .column("seconds", |row| row.seconds)
-            .column("rate", |row| row.rate)
-            .column("nanoseconds", |row| row.nanoseconds)
-            .column("modeled", |row| row.modeled)
-            .column("ratio", |row| row.ratio)
-            .column("efficiency", |row| row.efficiency)
+            .columns(fields!(row => setup_seconds, samples, seconds, rate, nanoseconds, modeled, ratio, efficiency))
             .into()
     }
 }

@@ -3,8 +3,9 @@
 use super::document::Render;
 use super::figure::{Axis, Curves, Drawing, Row, RowSeries, Rows, Series, SeriesKind};
 use super::meaning;
-use super::records::Records;
+use super::records::{Records, fields};
 use super::section::{Form, Section, Table};
+use super::words::{decided, with_limits};
 use crate::label_dp::LabelFamily;
 use crate::order;
 use crate::study::{
@@ -23,23 +24,8 @@ const fn statement(finding: LabelFinding) -> &'static str {
     }
 }
 
-const fn decided(decision: Decision) -> &'static str {
-    match decision {
-        Decision::Agrees => "AGREES",
-        Decision::Differs => "DIFFERS",
-        Decision::Undecided => "UNDECIDED",
-    }
-}
-
 fn accuracy(accuracy: &BandedAccuracy) -> String {
-    let mean = percent(accuracy.mean);
-    match accuracy.band {
-        None => mean,
-        Some(band) => {
-            let [lower, upper] = band.map(percent);
-            format!("{mean} [{}, {}]", lower.trim_end_matches(" %"), upper.trim_end_matches(" %"))
-        }
-    }
+    accuracy.band.map_or_else(|| percent(accuracy.mean), |band| with_limits(accuracy.mean, band))
 }
 
 /// In percentage points.
@@ -209,10 +195,7 @@ impl Render for LabelComparisonAnswer {
             .column("gain", |row| row.gain.map(|gain| gain.mean))
             .column("gain_lower", |row| row.gain.and_then(|gain| gain.band).map(|band| band[0]))
             .column("gain_upper", |row| row.gain.and_then(|gain| gain.band).map(|band| band[1]))
-            .column("epsilon", |row| row.epsilon)
-            .column("delta", |row| row.delta)
-            .column("canaries", |row| row.canaries)
-            .column("epsilon_lower", |row| row.epsilon_lower)
+            .columns(fields!(row => epsilon, delta, canaries, epsilon_lower))
             .column("published_lower", |row| row.published[0])
             .column("published_upper", |row| row.published[1])
             .into()

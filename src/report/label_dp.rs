@@ -2,7 +2,7 @@
 
 use super::document::Render;
 use super::meaning;
-use super::records::Records;
+use super::records::{Records, fields};
 use super::section::{Form, Section, Table};
 use crate::study::{LabelAnswer, short};
 
@@ -31,17 +31,10 @@ impl Render for LabelAnswer {
 
     fn records(&self) -> Records<'_> {
         Records::of(&self.epsilon)
-            .column("method", |row| row.method)
-            .column("selection", |row| row.selection)
-            .column("threshold", |row| row.threshold)
-            .column("delta", |row| row.delta)
-            .column("canaries", |row| row.canaries)
-            .column("guesses", |row| row.guesses)
-            .column("right", |row| row.right)
-            .column("epsilon_lower", |row| row.epsilon_lower)
-            .column("epsilon_upper", |row| row.epsilon_upper)
-            .column("failure_probability", |row| row.failure_probability)
-            .column("validity", |row| row.validity)
+            .columns(fields!(row =>
+                method, selection, threshold, delta, canaries, guesses, right, epsilon_lower, epsilon_upper,
+                failure_probability, validity
+            ))
             .into()
     }
 }

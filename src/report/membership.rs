@@ -7,8 +7,9 @@ mod text;
 
 use super::document::Render;
 use super::figure::Drawing;
-use super::records::Records;
+use super::records::{Records, fields};
 use super::section::{Columns, Form, Section, Table};
+use super::words;
 use crate::report::membership::comparison::MembershipAnswerText;
 use crate::report::membership::figures::MembershipAnswerFigures;
 use crate::study::{
@@ -37,10 +38,8 @@ fn rule(above: Option<Number>) -> String {
 
 /// A TPR with the limits of the rule that was found, if it has any, all in percent.
 fn with_limits(at: &TprRow) -> String {
-    let limits = at.tpr_lower.zip(at.tpr_upper).map(|(lower, upper)| [lower.0, upper.0].map(percent));
-    let limits =
-        limits.map(|[lower, upper]| format!(" [{}, {}]", lower.trim_end_matches(" %"), upper.trim_end_matches(" %")));
-    percent(at.tpr) + &limits.unwrap_or_default()
+    let limits = at.tpr_lower.zip(at.tpr_upper);
+    limits.map_or_else(|| percent(at.tpr), |(lower, upper)| words::with_limits(at.tpr, [lower.0, upper.0]))
 }
 
 /// Why some rates have no limits.
@@ -199,26 +198,11 @@ impl Render for MembershipAnswer {
     fn records(&self) -> Records<'_> {
         Records::of(self.levels.iter().flat_map(|row| row.at.iter().map(move |at| (row, at))))
             .column("attack", |row| &row.0.attack)
-            .column("level", |row| row.0.level)
-            .column("label", |row| row.0.label)
-            .column("samples", |row| row.0.samples)
-            .column("members", |row| row.0.members)
-            .column("non_members", |row| row.0.non_members)
-            .column("auc", |row| row.0.auc)
-            .column("balanced_accuracy", |row| row.0.balanced_accuracy)
-            .column("target_fpr", |row| row.1.target_fpr)
-            .column("above", |row| row.1.above)
-            .column("fpr", |row| row.1.fpr)
-            .column("tpr", |row| row.1.tpr)
-            .column("tpr_lower", |row| row.1.tpr_lower)
-            .column("tpr_upper", |row| row.1.tpr_upper)
-            .column("fpr_upper", |row| row.1.fpr_upper)
-            .column("curve_lower", |row| row.1.curve_lower)
-            .column("curve_upper", |row| row.1.curve_upper)
-            .column("bootstrap_lower", |row| row.1.bootstrap_lower)
-            .column("bootstrap_upper", |row| row.1.bootstrap_upper)
-            .column("failure_probability", |row| row.1.failure_probability)
-            .column("validity", |row| row.1.validity)
+            .columns(fields!(row.0 => level, label, samples, members, non_members, auc, balanced_accuracy))
+            .columns(fields!(row.1 =>
+                target_fpr, above, fpr, tpr, tpr_lower, tpr_upper, fpr_upper, curve_lower, curve_upper, bootstrap_lower,
+                bootstrap_upper, failure_probability, validity
+            ))
             .into()
     }
 }

@@ -3,7 +3,7 @@
 use super::content::Content;
 use super::document::{Document, Render};
 use super::recording::RecordingDocument;
-use super::records::Records;
+use super::records::{Records, fields};
 use super::section::{Form, Section, Table};
 use crate::study::{Answer, MetaClassifierAnswer, Number, percent, significant};
 use easy_ext::ext;
@@ -58,8 +58,7 @@ impl Render for MetaClassifierAnswer {
     fn records(&self) -> Records<'_> {
         Records::of(&self.attacks)
             .column("attack", |row| row.attack.name())
-            .column("networks", |row| row.networks)
-            .column("right", |row| row.right)
+            .columns(fields!(row => networks, right))
             .column("accuracy", |row| Number(row.accuracy))
             .column("lower", |row| Number(row.lower))
             .column("upper", |row| Number(row.upper))

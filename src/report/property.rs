@@ -1,7 +1,7 @@
 //! How the answer of `leakbound property distance` reads.
 
 use super::document::Render;
-use super::records::Records;
+use super::records::{Records, fields};
 use super::section::{Form, Section, Table};
 use crate::study::{PropertyAnswer, significant};
 
@@ -27,10 +27,6 @@ impl Render for PropertyAnswer {
     }
 
     fn records(&self) -> Records<'_> {
-        Records::of(&self.distances)
-            .column("value", |row| row.value)
-            .column("distance", |row| row.distance)
-            .column("inferred", |row| row.inferred)
-            .into()
+        Records::of(&self.distances).columns(fields!(row => value, distance, inferred)).into()
     }
 }

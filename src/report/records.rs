@@ -113,6 +113,11 @@ impl<'a, R> RecordColumns<'a, R> {
         self
     }
 
+    /// Adds columns that are named after [`fields!`] of the rows.
+    pub(super) fn columns(self, add: impl FnOnce(Self) -> Self) -> Self {
+        add(self)
+    }
+
     /// Adds columns that only some tables have.
     #[must_use]
     pub fn when(self, wanted: bool, add: impl FnOnce(Self) -> Self) -> Self {
@@ -136,6 +141,17 @@ macro_rules! cells {
     };
 }
 pub(super) use cells;
+
+/// Columns that show these fields of a row, or of a part of it, under their names, for [`RecordColumns::columns`].
+macro_rules! fields {
+    ($row:ident => $($field:ident),+) => {
+        |table| table$(.column(stringify!($field), |$row| $row.$field))+
+    };
+    ($row:ident.$part:tt => $($field:ident),+) => {
+        |table| table$(.column(stringify!($field), |$row| $row.$part.$field))+
+    };
+}
+pub(super) use fields;
 
 /// What a spreadsheet takes for the beginning of a formula.
 const FORMULA: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];

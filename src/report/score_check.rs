@@ -1,7 +1,7 @@
 //! How the answer of `leakbound self-check audit scores` reads.
 
 use super::document::Render;
-use super::records::Records;
+use super::records::{Records, fields};
 use super::section::{Form, Section, Table};
 use crate::self_check::CheckCase;
 use crate::study::ScoreCheckAnswer;
@@ -31,11 +31,7 @@ impl Render for ScoreCheckAnswer {
         Records::of(&self.checks)
             .column("case", |row| row.case.name())
             .column("selection", |row| row.method)
-            .column("validity", |row| row.validity)
-            .column("failure_probability", |row| row.failure_probability)
-            .column("repetitions", |row| row.repetitions)
-            .column("wrong", |row| row.wrong)
-            .column("accepted_share", |row| row.accepted_share)
+            .columns(fields!(row => validity, failure_probability, repetitions, wrong, accepted_share))
             .column("verdict", |row| row.verdict.name())
             .column("mean_epsilon_forward", |row| row.tightness.first().map(|row| row.mean_bound))
             .into()

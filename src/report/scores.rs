@@ -3,7 +3,7 @@
 use super::document::Render;
 use super::figure::{Axis, Curves, Drawing, Series, SeriesKind};
 use super::meaning;
-use super::records::Records;
+use super::records::{Records, fields};
 use super::section::{Columns, Form, Section, Table};
 use crate::audit::ThresholdSelection;
 use crate::bound::{Direction, Validity};
@@ -127,16 +127,9 @@ impl Render for ScoresAnswer {
         let names = names.into_iter().zip(["epsilon", "mu", "epsilon-of-mu", "delta", "renyi"]);
         Records::of(names.flat_map(|(rows, quantity)| rows.iter().map(move |row| (quantity, row))))
             .column("quantity", |row| row.0)
-            .column("method", |row| row.1.method)
-            .column("selection", |row| row.1.selection)
+            .columns(fields!(row.1 => method, selection))
             .column("direction", |row| row.1.direction.map_or("both", Direction::name))
-            .column("order", |row| row.1.order)
-            .column("delta", |row| row.1.delta)
-            .column("epsilon", |row| row.1.epsilon)
-            .column("threshold", |row| row.1.threshold)
-            .column("lower", |row| row.1.lower)
-            .column("failure_probability", |row| row.1.failure_probability)
-            .column("validity", |row| row.1.validity)
+            .columns(fields!(row.1 => order, delta, epsilon, threshold, lower, failure_probability, validity))
             .into()
     }
 }

@@ -1,7 +1,7 @@
 //! How the answer of `leakbound self-check` reads.
 
 use super::document::Render;
-use super::records::Records;
+use super::records::{Records, fields};
 use super::section::{Form, Section, Table};
 use crate::report::failure::FailureNoteText;
 use crate::self_check::CheckCase;
@@ -58,10 +58,7 @@ impl Render for SelfCheckAnswer {
         Records::of(bounds.chain(self.together.iter().map(|check| (check, None))))
             .column("query", |row| &row.0.query)
             .column("case", |row| row.0.case.name())
-            .column("method", |row| row.0.method)
-            .column("validity", |row| row.0.validity)
-            .column("failure_probability", |row| row.0.failure_probability)
-            .column("repetitions", |row| row.0.repetitions)
+            .columns(fields!(row.0 => method, validity, failure_probability, repetitions))
             .column("wrong_audits", |row| row.0.wrong)
             .column("accepted_share", |row| row.0.accepted_share)
             .column("verdict", |row| row.0.verdict.name())

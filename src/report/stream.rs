@@ -2,7 +2,7 @@
 
 use super::document::Render;
 use super::meaning;
-use super::records::Records;
+use super::records::{Records, fields};
 use super::section::{Form, Section, Table};
 use super::words::listed;
 use crate::study::StreamAnswer;
@@ -47,12 +47,7 @@ impl Render for StreamAnswer {
     fn records(&self) -> Records<'_> {
         Records::of(&self.bounds)
             .column("query", |row| &row.query)
-            .column("method", |row| row.method)
-            .column("direction", |row| row.direction)
-            .column("order", |row| row.order)
-            .column("rdp_lower", |row| row.rdp_lower)
-            .column("failure_probability", |row| row.failure_probability)
-            .column("validity", |row| row.validity)
+            .columns(fields!(row => method, direction, order, rdp_lower, failure_probability, validity))
             .into()
     }
 }

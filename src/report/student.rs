@@ -3,7 +3,7 @@
 use super::content::Content;
 use super::document::Document;
 use super::recording::RecordingDocument;
-use super::records::Records;
+use super::records::{Records, fields};
 use super::section::{Columns, Form, Section, Table};
 use crate::study::Number;
 use serde::Serialize;
@@ -87,17 +87,10 @@ impl Document for StudentDocument {
 
     fn records(&self) -> Records<'_> {
         Records::of(&self.students)
-            .column("run", |row| row.run)
-            .column("budget", |row| row.budget)
-            .column("delta", |row| row.delta)
-            .column("epsilon", |row| row.epsilon)
-            .column("order", |row| row.order)
-            .column("queries", |row| row.queries)
-            .column("labels", |row| row.labels)
-            .column("success_rate", |row| row.success_rate)
-            .column("label_accuracy", |row| row.label_accuracy)
-            .column("student_accuracy", |row| row.student_accuracy)
-            .column("exhausted", |row| row.exhausted)
+            .columns(fields!(row =>
+                run, budget, delta, epsilon, order, queries, labels, success_rate, label_accuracy, student_accuracy,
+                exhausted
+            ))
             .into()
     }
 }

@@ -1,7 +1,7 @@
 //! How the answer of `leakbound verify` reads.
 
 use super::document::Render;
-use super::records::Records;
+use super::records::{Records, fields};
 use super::section::{Form, Section, Table};
 use crate::error::one_line;
 use crate::study::{Number, PropertyRow, VerifyAnswer, significant};
@@ -109,11 +109,7 @@ impl Render for VerifyAnswer {
             .column("accountant", |_| &self.accountant)
             .column("property", |row| row.property)
             .column("kind", |row| kind(row.kind))
-            .column("verdict", |row| row.verdict)
-            .column("cases", |row| row.cases)
-            .column("declined", |row| row.declined)
-            .column("not_applicable", |row| row.not_applicable)
-            .column("largest_share", |row| row.largest_share)
+            .columns(fields!(row => verdict, cases, declined, not_applicable, largest_share))
             .column("case", |row| row.counterexample.as_ref().map(|row| row.found.case.json()))
             .column("claim", |row| row.violation().map(|violation| Number(violation.claim)))
             .column("exact", |row| row.violation().map(|violation| Number(violation.limit)))

@@ -1,5 +1,6 @@
-//! Lists: each value once, and cut where nobody would read on.
+//! Words of several answers, and lists: each value once, and cut where nobody would read on.
 
+use crate::study::{Decision, percent};
 use std::collections::HashSet;
 use std::hash::Hash;
 
@@ -18,6 +19,21 @@ pub(super) fn listed(names: &[String]) -> String {
 /// Where the others are if only some of these are shown.
 pub(super) fn rest(count: usize, shown: usize, what: &str) -> Option<String> {
     (count > shown).then(|| format!("({} more {what} in --format json)", count - shown))
+}
+
+/// What a table says about a published finding.
+pub(super) const fn decided(decision: Decision) -> &'static str {
+    match decision {
+        Decision::Agrees => "AGREES",
+        Decision::Differs => "DIFFERS",
+        Decision::Undecided => "UNDECIDED",
+    }
+}
+
+/// A share with its limits, all in percent.
+pub(super) fn with_limits(share: f64, limits: [f64; 2]) -> String {
+    let [lower, upper] = limits.map(percent);
+    format!("{} [{}, {}]", percent(share), lower.trim_end_matches(" %"), upper.trim_end_matches(" %"))
 }
 
 /// Each value once, in the order of first appearance.

@@ -74,10 +74,9 @@ impl Claims {
 
     /// Claims in words, with quantity and value.
     pub(crate) fn all(&self) -> Vec<(String, Quantity, Claimed)> {
-        let epsilon = self.epsilon.map(|(epsilon, delta)| {
-            let claim = format!("ε ≤ {} at δ = {}", short(epsilon.get()), short(delta.get()));
-            (claim, Quantity::Epsilon(delta), epsilon.into())
-        });
+        let epsilon = self
+            .epsilon
+            .map(|(epsilon, delta)| (epsilon_words(epsilon, delta), Quantity::Epsilon(delta), epsilon.into()));
         let rdp = self.rdp.iter().map(|&(order, value)| (rdp_words(order, value), Quantity::Rdp(order), value));
         let mu = self.mu.map(|mu| (format!("μ ≤ {}", short(mu.get())), Quantity::Mu, mu));
         epsilon.into_iter().chain(rdp).chain(mu).collect()
@@ -107,6 +106,22 @@ impl Claims {
             })
             .collect()
     }
+}
+
+/// Orders that are asked for, and those of claims.
+pub(crate) fn with_claimed<'a>(orders: &[Order], claims: impl IntoIterator<Item = &'a (Order, Claimed)>) -> Vec<Order> {
+    let mut orders = orders.to_vec();
+    for &(order, _) in claims {
+        if !orders.contains(&order) {
+            orders.push(order);
+        }
+    }
+    orders
+}
+
+/// A claim about ε in words.
+pub(crate) fn epsilon_words(claimed: Epsilon, delta: Delta) -> String {
+    format!("ε ≤ {} at δ = {}", short(claimed.get()), short(delta.get()))
 }
 
 /// A claim about a Rényi divergence in words.

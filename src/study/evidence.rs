@@ -5,7 +5,7 @@ use crate::audit::{BoundEvent, FailureBudget, Guide, Rectangle, Region, rectangl
 use crate::bound::{AtLeast, Direction, LowerBound};
 use crate::counts::PairedCounts;
 use crate::error::Result;
-use crate::quantity::{Delta, FailureProbability, Order};
+use crate::quantity::{FailureProbability, Order};
 
 impl Claims {
     /// Tests every claim on evidence that holds at once, over all queries, except with the failure probability.
@@ -83,9 +83,9 @@ impl Evidence {
     /// The larger bound of both directions.
     pub(crate) fn strongest(&self, quantity: Quantity) -> AtLeast {
         let bounds = Direction::BOTH.map(|direction| match quantity {
-            Quantity::Epsilon(delta) => self.epsilon(delta, direction),
+            Quantity::Epsilon(delta) => self.largest(|rectangle| rectangle.epsilon(delta, direction)),
             Quantity::Rdp(order) => self.renyi(order, direction),
-            Quantity::Mu => self.mu(),
+            Quantity::Mu => self.largest(Rectangle::gdp),
         });
         bounds[0].max(bounds[1])
     }
@@ -93,13 +93,5 @@ impl Evidence {
     pub(crate) fn renyi(&self, order: Order, direction: Direction) -> AtLeast {
         let cut = self.largest(|rectangle| rectangle.corner(order, direction));
         self.region.as_ref().map_or(cut, |region| region.bound(order, direction).at_least().max(cut))
-    }
-
-    fn epsilon(&self, delta: Delta, direction: Direction) -> AtLeast {
-        self.largest(|rectangle| rectangle.epsilon(delta, direction))
-    }
-
-    fn mu(&self) -> AtLeast {
-        self.largest(Rectangle::gdp)
     }
 }

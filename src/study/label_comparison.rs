@@ -3,7 +3,7 @@
 use super::membership::{AccuracySpread, Decision};
 use super::number::{Number, short, significant};
 use super::progress::{Meter, Progress};
-use super::{Answer, Claim, Study, Warning};
+use super::{Claim, Study, Warning};
 use crate::bound::AtLeast;
 use crate::error::{Error, Result};
 use crate::label_dp::{AntipodesInterval, LabelFamily, LabelThreshold, audit_labels};
@@ -146,21 +146,7 @@ pub struct LabelComparisonAnswer {
     pub warnings: Vec<Warning>,
 }
 
-impl Answer for LabelComparisonAnswer {
-    const SCHEMA: &'static str = "leakbound.label-dp-compare/1";
-
-    fn claims(&self) -> &[Claim] {
-        &self.claims
-    }
-
-    fn warnings(&self) -> &[Warning] {
-        &self.warnings
-    }
-
-    fn seed(&self) -> Option<u64> {
-        Some(self.seed)
-    }
-}
+answer!(LabelComparisonAnswer, "leakbound.label-dp-compare/1", claims, warnings, seed);
 
 impl Study for LabelComparisonStudy {
     type Answer = LabelComparisonAnswer;
@@ -314,11 +300,11 @@ fn findings(rows: &[LabelMechanismRow]) -> Vec<LabelFindingRow> {
             (smaller.name.clone(), smaller.accuracy.band()),
         )
     };
-    for pair in at_one_epsilon(LabelFamily::Alibi, LabelFamily::Lp2st) {
-        all.push(accuracy(LabelFinding::AlibiBeforeStages, pair));
-    }
-    for pair in at_one_epsilon(LabelFamily::Lp2st, LabelFamily::RandomizedResponse) {
-        all.push(accuracy(LabelFinding::StagesBeforeResponse, pair));
+    for (finding, larger, smaller) in [
+        (LabelFinding::AlibiBeforeStages, LabelFamily::Alibi, LabelFamily::Lp2st),
+        (LabelFinding::StagesBeforeResponse, LabelFamily::Lp2st, LabelFamily::RandomizedResponse),
+    ] {
+        all.extend(at_one_epsilon(larger, smaller).map(|pair| accuracy(finding, pair)));
     }
     for student in of(LabelFamily::PateFm) {
         for alibi in of(LabelFamily::Alibi).filter(|alibi| alibi.accuracy.is_near(&student.accuracy)) {
@@ -340,13 +326,7 @@ fn finding_row(
     (larger, larger_band): (String, [f64; 2]),
     (smaller, smaller_band): (String, [f64; 2]),
 ) -> LabelFindingRow {
-    let decision = if larger_band[0] > smaller_band[1] {
-        Decision::Agrees
-    } else if larger_band[1] < smaller_band[0] {
-        Decision::Differs
-    } else {
-        Decision::Undecided
-    };
+    let decision = Decision::of(larger_band, smaller_band);
     let [larger_band, smaller_band] = [larger_band, smaller_band].map(|band| band.map(Number));
     LabelFindingRow { finding, larger, larger_band, smaller, smaller_band, decision }
 }

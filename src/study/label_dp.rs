@@ -1,9 +1,9 @@
 //! ε of label privacy from memorized wrong labels.
 
-use super::claim::Claim;
-use super::number::{Number, short};
+use super::claim::{Claim, epsilon_words};
+use super::number::Number;
 use super::progress::Progress;
-use super::{Answer, Study, Warning};
+use super::{Study, Warning};
 use crate::bound::Validity;
 use crate::error::Result;
 use crate::label_dp::{AntipodesInterval, LabelCanaries, LabelThreshold, audit_labels};
@@ -93,17 +93,7 @@ pub struct LabelAnswer {
     pub warnings: Vec<Warning>,
 }
 
-impl Answer for LabelAnswer {
-    const SCHEMA: &'static str = "leakbound.label-dp-memorization/1";
-
-    fn claims(&self) -> &[Claim] {
-        &self.claims
-    }
-
-    fn warnings(&self) -> &[Warning] {
-        &self.warnings
-    }
-}
+answer!(LabelAnswer, "leakbound.label-dp-memorization/1", claims, warnings);
 
 impl Study for LabelStudy {
     type Answer = LabelAnswer;
@@ -144,9 +134,8 @@ impl Study for LabelStudy {
             validity: Validity::Heuristic,
         };
         let claim = self.claim_epsilon.map(|epsilon| {
-            let claim = format!("ε ≤ {} at δ = {}", short(epsilon.get()), short(delta.get()));
-            let lower = (String::new(), audit.epsilon.at_least());
-            Claim::tested((claim, epsilon.into()), lower, self.failure_probability.get())
+            let (claim, lower) = (epsilon_words(epsilon, delta), audit.epsilon.at_least());
+            Claim::tested((claim, epsilon.into()), (String::new(), lower), self.failure_probability.get())
         });
         Ok(LabelAnswer {
             canaries: canaries.len() as u64,

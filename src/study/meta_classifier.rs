@@ -2,7 +2,7 @@
 
 use super::number::Number;
 use super::progress::{Meter, Progress};
-use super::{Answer, Study, Warning};
+use super::{Study, Warning};
 use crate::error::{Error, Result};
 use crate::parallel;
 use crate::property::{PropertyAttack, inference_accuracy, paired_inferences, property_distance};
@@ -129,19 +129,13 @@ pub struct MetaClassifierAnswer {
     pub warnings: Vec<Warning>,
 }
 
+answer!(MetaClassifierAnswer, "leakbound.property-meta-classifier/1", warnings);
+
 impl MetaClassifierAnswer {
     /// The row of an attack.
     #[must_use]
     pub fn attack(&self, attack: PropertyAttack) -> Option<&PropertyAttackRow> {
         self.attacks.iter().find(|row| row.attack == attack)
-    }
-}
-
-impl Answer for MetaClassifierAnswer {
-    const SCHEMA: &'static str = "leakbound.property-meta-classifier/1";
-
-    fn warnings(&self) -> &[Warning] {
-        &self.warnings
     }
 }
 

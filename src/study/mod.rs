@@ -4,6 +4,32 @@
 //! carries its claims and warnings; composition, claims and checks that no two figures of an answer exclude each other
 //! belong to the study, so that the command, Python and a program in Rust get the same numbers and the same caveats.
 
+/// An answer that has claims, warnings or a seed as fields of these names: the schema, and which of them there are.
+macro_rules! answer {
+    (@claims) => {
+        fn claims(&self) -> &[$crate::study::Claim] {
+            &self.claims
+        }
+    };
+    (@warnings) => {
+        fn warnings(&self) -> &[$crate::study::Warning] {
+            &self.warnings
+        }
+    };
+    (@seed) => {
+        fn seed(&self) -> Option<u64> {
+            Some(self.seed)
+        }
+    };
+    ($answer:ident, $schema:literal, $($field:ident),*) => {
+        impl $crate::study::Answer for $answer {
+            const SCHEMA: &'static str = $schema;
+
+            $(answer!(@$field);)*
+        }
+    };
+}
+
 mod account;
 mod bench;
 mod bounds;

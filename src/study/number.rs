@@ -147,13 +147,7 @@ pub fn short(value: f64) -> String {
 /// ```
 #[must_use]
 pub fn rounded_up(value: f64) -> String {
-    let scientific = format!("{value:.2e}");
-    let nearest: f64 = scientific.parse().unwrap_or(value);
-    let next = |(digits, power): (&str, &str)| -> Option<f64> {
-        let (digits, power): (f64, i32) = (digits.parse().ok()?, power.parse().ok()?);
-        format!("{:.0}e{}", 100.0 * digits + 1.0, power - 2).parse().ok()
-    };
-    short(if nearest < value { scientific.split_once('e').and_then(next).unwrap_or(value) } else { nearest })
+    short(digits_above(value, 3))
 }
 
 /// A share in percent with up to three significant digits.

@@ -2,7 +2,7 @@
 
 use super::number::Number;
 use super::progress::Progress;
-use super::{Answer, Study, Warning};
+use super::{Study, Warning};
 use crate::error::Result;
 use crate::property::property_distance;
 use crate::record::PropertyAnswers;
@@ -63,13 +63,7 @@ pub struct PropertyAnswer {
     pub warnings: Vec<Warning>,
 }
 
-impl Answer for PropertyAnswer {
-    const SCHEMA: &'static str = "leakbound.property-distance/1";
-
-    fn warnings(&self) -> &[Warning] {
-        &self.warnings
-    }
-}
+answer!(PropertyAnswer, "leakbound.property-distance/1", warnings);
 
 impl Study for PropertyStudy {
     type Answer = PropertyAnswer;

@@ -2,7 +2,8 @@
 
 use super::number::Number;
 use crate::audit::{FailureBudget, FailurePer, QueryAudit, Recommendation};
-use crate::bound::{Direction, Validity};
+use crate::bound::{Direction, LowerBound, Validity};
+use crate::quantity::Order;
 use serde::Serialize;
 
 /// One Rényi bound.
@@ -143,18 +144,23 @@ impl FailureNote {
     }
 }
 
+impl BoundRow {
+    pub(super) fn new(query: &str, direction: Direction, order: Order, bound: &LowerBound) -> Self {
+        Self {
+            query: query.to_owned(),
+            method: bound.method,
+            direction,
+            order: order.get(),
+            rdp_lower: Number(bound.value),
+            failure_probability: bound.failure_probability.get(),
+            validity: bound.validity,
+        }
+    }
+}
+
 /// The Rényi bounds of a query.
 pub(crate) fn bound_rows(query: &str, audit: &QueryAudit) -> Vec<BoundRow> {
-    let row = |row: &crate::audit::RdpBound| BoundRow {
-        query: query.to_owned(),
-        method: row.bound.method,
-        direction: row.direction,
-        order: row.order.get(),
-        rdp_lower: Number(row.bound.value),
-        failure_probability: row.bound.failure_probability.get(),
-        validity: row.bound.validity,
-    };
-    audit.rdp.iter().map(row).collect()
+    audit.rdp.iter().map(|found| BoundRow::new(query, found.direction, found.order, &found.bound)).collect()
 }
 
 /// The ε bounds of a query.

@@ -5,7 +5,7 @@ use super::number::{Number, short, significant};
 use super::progress::Progress;
 use super::score_bounds::ScoreBoundRow;
 use super::score_renyi::renyi_rows;
-use super::{Answer, Study, Warning};
+use super::{Study, Warning};
 use crate::audit::{
     CanaryScores, GuessSelection, Rectangle, ScoreEvidence, ThresholdSelection, audit_one_run, audit_scores,
     best_threshold_false_claims,
@@ -121,7 +121,7 @@ pub struct FalseClaimRow {
 }
 
 /// The answer of a [`ScoresStudy`].
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ScoresAnswer {
     /// Canaries that were trained on.
@@ -154,22 +154,12 @@ pub struct ScoresAnswer {
     pub warnings: Vec<Warning>,
 }
 
+answer!(ScoresAnswer, "leakbound.audit-scores/1", claims, warnings);
+
 impl ScoresAnswer {
     fn rows_mut(&mut self) -> impl Iterator<Item = &mut ScoreBoundRow> {
         let Self { epsilon, mu, epsilon_of_mu, delta, renyi, .. } = self;
         [epsilon, mu, epsilon_of_mu, delta, renyi].into_iter().flatten()
-    }
-}
-
-impl Answer for ScoresAnswer {
-    const SCHEMA: &'static str = "leakbound.audit-scores/1";
-
-    fn claims(&self) -> &[Claim] {
-        &self.claims
-    }
-
-    fn warnings(&self) -> &[Warning] {
-        &self.warnings
     }
 }
 
@@ -183,17 +173,8 @@ impl Study for ScoresStudy {
         let mut answer = ScoresAnswer {
             members: self.scores.members().len() as u64,
             non_members: self.scores.others().len() as u64,
-            epsilon: Vec::new(),
-            mu: Vec::new(),
-            epsilon_of_mu: Vec::new(),
-            delta: Vec::new(),
-            renyi: Vec::new(),
-            one_run: None,
-            rates: Vec::new(),
             roc: roc(&self.scores),
-            false_claims: None,
-            claims: Vec::new(),
-            warnings: Vec::new(),
+            ..ScoresAnswer::default()
         };
         match self.answers {
             ScoreAnswers::OneRun(selection) => self.one_run(selection, &mut answer)?,

@@ -1,9 +1,9 @@
 //! Lower bounds from a stream of outputs, valid at any time.
 
-use super::claim::{Claim, rdp_words};
-use super::number::{Number, short};
+use super::Warning;
+use super::claim::{Claim, epsilon_words, rdp_words, with_claimed};
+use super::number::Number;
 use super::rows::BoundRow;
-use super::{Answer, Warning};
 use crate::audit::{BinRule, EProcess, OutputBins, PairStream, StreamBins, StreamCounts};
 use crate::bound::{AtLeast, Claimed, Direction};
 use crate::error::Result;
@@ -114,17 +114,7 @@ pub struct StreamAnswer {
     pub warnings: Vec<Warning>,
 }
 
-impl Answer for StreamAnswer {
-    const SCHEMA: &'static str = "leakbound.audit-stream/1";
-
-    fn claims(&self) -> &[Claim] {
-        &self.claims
-    }
-
-    fn warnings(&self) -> &[Warning] {
-        &self.warnings
-    }
-}
+answer!(StreamAnswer, "leakbound.audit-stream/1", claims, warnings);
 
 impl StreamStudy {
     /// Counts without any output.
@@ -190,12 +180,7 @@ impl StreamStudy {
 
     /// The orders that are bounded.
     fn all_orders(&self) -> Vec<Order> {
-        let mut orders = self.orders.clone();
-        for &(order, _) in &self.claim_rdp {
-            if !orders.contains(&order) {
-                orders.push(order);
-            }
-        }
+        let mut orders = with_claimed(&self.orders, &self.claim_rdp);
         if orders.is_empty() && self.claim_epsilon.is_none() {
             orders.extend(Order::new(2.0));
         }
@@ -226,13 +211,8 @@ impl StreamStudy {
         let row = |direction: Direction, order: Order| {
             let bound = process.lower_bound(order, direction, share);
             BoundRow {
-                query: String::new(),
-                method: bound.method,
-                direction,
-                order: order.get(),
-                rdp_lower: Number(bound.value),
                 failure_probability: self.failure_probability.get(),
-                validity: bound.validity,
+                ..BoundRow::new("", direction, order, &bound)
             }
         };
         self.directions.iter().flat_map(|&direction| orders.iter().map(move |&order| row(direction, order))).collect()
@@ -240,10 +220,8 @@ impl StreamStudy {
 
     fn claims(&self, process: &EProcess) -> Vec<Claim> {
         let share = self.share();
-        let epsilon = self.claim_epsilon.map(|(epsilon, delta)| {
-            let claim = format!("ε ≤ {} at δ = {}", short(epsilon.get()), short(delta.get()));
-            (claim, None, Claimed::from(epsilon))
-        });
+        let epsilon =
+            self.claim_epsilon.map(|(epsilon, delta)| (epsilon_words(epsilon, delta), None, Claimed::from(epsilon)));
         let rdp = self.claim_rdp.iter().map(|&(order, claimed)| {
             let bound = |&direction: &Direction| process.lower_bound(order, direction, share).at_least();
             (rdp_words(order, claimed), self.directions.iter().map(bound).max(), claimed)

@@ -1,5 +1,6 @@
 //! Checkpoints and documents of simulations: what was changed, cut off or belongs elsewhere is rejected in one line.
 
+use crate::desk::{changed, table};
 use leakbound::record::{
     Checkpoint, PartialSimulation, SIMULATE_SCHEMA, SimulatedFile, SimulationPlan, merge_simulated,
     simulated_from_bytes,
@@ -56,11 +57,10 @@ fn rejection(bytes: &[u8]) -> String {
 }
 
 /// The checkpoint with this change in its content and a checksum that vouches for it.
-fn forged(from: &str, to: &str) -> Vec<u8> {
+fn forged(change: &str) -> Vec<u8> {
     let text = String::from_utf8(checkpoint().to_bytes()).unwrap();
     let (_, body) = text.split_once('\n').unwrap();
-    assert!(body.contains(from), "{body}");
-    let body = body.replacen(from, to, 1);
+    let body = changed(body, change);
     let digest: String = Sha256::digest(&body).iter().map(|byte| format!("{byte:02x}")).collect();
     format!("leakbound checkpoint 1, sha256 {digest}\n{body}").into_bytes()
 }
@@ -101,43 +101,28 @@ fn every_byte_counts() {
 #[test]
 fn a_true_checksum_does_not_excuse_the_content() {
     let counts = checkpoint().simulation.queries[0].part.worlds()[0].clone();
-    let more = format!("\"counts\":[{}", counts[0] + 1);
-    let lines = [
-        rejection(&forged("\"seed\":18446744073709551615", "\"seed\":-1")),
-        rejection(&forged("\"samples\":393211", "\"samples\":0")),
-        rejection(&forged("\"samples\":393211", "\"samples\":100")),
-        rejection(&forged("\"sampler\":", "\"sampler\":9")),
-        rejection(&forged("monte-carlo", "exact-distribution")),
-        rejection(&forged("\"block_samples\":65536", "\"block_samples\":1")),
-        rejection(&forged("abab", "xyz")),
-        rejection(&forged("2/3", "1/3")),
-        rejection(&forged("2/3", "0/3")),
-        rejection(&forged("2/3", "2/9")),
-        rejection(&forged("[[2,3]]", "[[2,3],[2,3]]")),
-        rejection(&forged("[[2,3]]", "[[3,2]]")),
-        rejection(&forged("[[2,3]]", "[]")),
-        rejection(&forged(&format!("\"counts\":[{}", counts[0]), &more)),
-        rejection(&forged("\"counts_neighbor\":[", "\"counts_neighbor\":[0,")),
-        rejection(&forged("\"queries\":[", "\"more\":1,\"queries\":[")),
-    ];
-    insta::assert_snapshot!(lines.join("\n"), @"
-    c: line 1, character 162: found integer `-1`, expected u64
-    c: plan.samples: found 0, expected a number in [1, 2^53]
-    c: shard: found `shard: 3 shards of 100 samples, more than their 1 block(s)`, expected a shard of the simulation
-    c: plan.sampler: found `94`, expected `4`; hint: another version of the program drew these counts in another way
-    c: plan.sampling: found `exact-distribution`, expected `monte-carlo`; hint: counts that are drawn from a distribution at once have no parts
-    c: plan.block_samples: found `1`, expected `65536`; hint: another version of the program drew these counts in another way
-    c: plan.scenario_sha256: found `xyzabababababababababababababababababababababababababababababab`, expected 64 hexadecimal digits
-    c: queries[0].blocks: found 2, expected blocks of the shard 1/3
-    c: line 1, character 212: found number of the shard = 0 is not in [1, number of shards], expected the JSON of a recording
-    c: shard: found `shard: 9 shards of 393211 samples, more than their 6 block(s)`, expected a shard of the simulation
-    c: line 1, character 265: found set of blocks: block 2 would be in it twice, expected the JSON of a recording
-    c: line 1, character 259: found set of blocks: the range [3, 2] holds no block, expected the JSON of a recording
-    c: queries[0].counts: found the counts of the dataset sum to 65536 where the blocks have 0 samples, expected the counts of its blocks
-    c: queries[0].counts: found the counts of the dataset sum to 65537 where the blocks have 65536 samples, expected the counts of its blocks
-    c: queries[0].counts: found neighbor counts of length 4, expected 3 outcomes
-    c: line 1, character 219: found unknown field `more`, expected one of `plan`, `shard`, `queries`
-    ");
+    let more = format!("\"counts\":[{} | \"counts\":[{}", counts[0], counts[0] + 1);
+    let expected = "c: queries[0].counts: found the counts of the dataset sum to 65537 where the blocks have 65536 samples, \
+                    expected the counts of its blocks";
+    assert_eq!(rejection(&forged(&more)), expected);
+    let rows = r#"
+        "seed":18446744073709551615 | "seed":-1 => c: line 1, character 162: found integer `-1`, expected u64
+        "samples":393211 | "samples":0 => c: plan.samples: found 0, expected a number in [1, 2^53]
+        "samples":393211 | "samples":100 => c: shard: found `shard: 3 shards of 100 samples, more than their 1 block(s)`, expected a shard of the simulation
+        "sampler": | "sampler":9 => c: plan.sampler: found `94`, expected `4`; hint: another version of the program drew these counts in another way
+        monte-carlo | exact-distribution => c: plan.sampling: found `exact-distribution`, expected `monte-carlo`; hint: counts that are drawn from a distribution at once have no parts
+        "block_samples":65536 | "block_samples":1 => c: plan.block_samples: found `1`, expected `65536`; hint: another version of the program drew these counts in another way
+        abab | xyz => c: plan.scenario_sha256: found `xyzabababababababababababababababababababababababababababababab`, expected 64 hexadecimal digits
+        2/3 | 1/3 => c: queries[0].blocks: found 2, expected blocks of the shard 1/3
+        2/3 | 0/3 => c: line 1, character 212: found number of the shard = 0 is not in [1, number of shards], expected the JSON of a recording
+        2/3 | 2/9 => c: shard: found `shard: 9 shards of 393211 samples, more than their 6 block(s)`, expected a shard of the simulation
+        [[2,3]] | [[2,3],[2,3]] => c: line 1, character 265: found set of blocks: block 2 would be in it twice, expected the JSON of a recording
+        [[2,3]] | [[3,2]] => c: line 1, character 259: found set of blocks: the range [3, 2] holds no block, expected the JSON of a recording
+        [[2,3]] | [] => c: queries[0].counts: found the counts of the dataset sum to 65536 where the blocks have 0 samples, expected the counts of its blocks
+        "counts_neighbor":[ | "counts_neighbor":[0, => c: queries[0].counts: found neighbor counts of length 4, expected 3 outcomes
+        "queries":[ | "more":1,"queries":[ => c: line 1, character 219: found unknown field `more`, expected one of `plan`, `shard`, `queries`
+    "#;
+    table(rows, |change| rejection(&forged(change)));
 }
 
 #[test]
@@ -199,7 +184,6 @@ fn documents_are_added_up_or_rejected() {
         assert!(original.contains(from), "{original}");
         simulated_from_bytes("x", original.replace(from, to).as_bytes())
     };
-    let unread = |from: &str, to: &str| with(from, to).unwrap_err().to_string();
     let lines = [
         merge_simulated(&[]).unwrap_err().to_string(),
         rejected(&parts[0], document("x", &drawn(1..3))),
@@ -207,13 +191,6 @@ fn documents_are_added_up_or_rejected() {
         rejected(&parts[0], with("18446744073709551615", "7").unwrap()),
         rejected(&parts[0], with("abab", "cdcd").unwrap()),
         rejected(&parts[0], with("q \\\"1\\\"", "r").unwrap()),
-        unread("leakbound.simulate/1", "leakbound.simulate/2"),
-        unread("\"blocks\":[[2,4]]", "\"blocks\":[[2,3]]"),
-        unread("\"blocks\":[[2,4]]", "\"blocks\":[[20,22]]"),
-        unread("\"labels\":[\"0\",\"1\"]", "\"labels\":[\"0\",\"2\"]"),
-        unread("\"labels\":[\"0\",\"1\"]", "\"labels\":[\"0\"]"),
-        unread("\"plan\"", "\"plans\""),
-        unread("{", "["),
         simulated_from_bytes("x", b"query,outcome,count,count_neighbor\n").unwrap_err().to_string(),
     ];
     insta::assert_snapshot!(lines.join("\n"), @r#"
@@ -223,15 +200,21 @@ fn documents_are_added_up_or_rejected() {
     x: plan.seed: found `7`, expected `18446744073709551615`, as in `a`; hint: only parts of one simulation belong together
     x: plan.scenario_sha256: found `cdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcd`, expected `abababababababababababababababababababababababababababababababab`, as in `a`; hint: only parts of one simulation belong together
     x: queries[0]: found `r` with 3 outcomes, expected `q "1"` with 3 outcomes, as in `a`
-    x: schema: found `leakbound.simulate/2`, expected `leakbound.simulate/1`
-    x: queries[0].counts: found the counts of the dataset sum to 131072 where the blocks have 65536 samples, expected the counts of its blocks
-    x: queries[0].counts: found block 21 is none of the simulation's 6 blocks, expected the counts of its blocks
-    x: queries[1].labels: found `2`, expected `1`, its position
-    x: queries[1].counts: found length 2, expected 1, one per label
-    x: line 1, character 453: found an object without it, expected the field `plan`
-    x: line 1, character 10: found `:[[2,4]],"plan":["bl...`, expected JSON (expected `,` or `]`)
     x: whole file: found text that is not JSON, expected a document of leakbound simulate; hint: write it with --format json
     "#);
+    let rows = r#"
+        leakbound.simulate/1 | leakbound.simulate/2 => x: schema: found `leakbound.simulate/2`, expected `leakbound.simulate/1`
+        "blocks":[[2,4]] | "blocks":[[2,3]] => x: queries[0].counts: found the counts of the dataset sum to 131072 where the blocks have 65536 samples, expected the counts of its blocks
+        "blocks":[[2,4]] | "blocks":[[20,22]] => x: queries[0].counts: found block 21 is none of the simulation's 6 blocks, expected the counts of its blocks
+        "labels":["0","1"] | "labels":["0","2"] => x: queries[1].labels: found `2`, expected `1`, its position
+        "labels":["0","1"] | "labels":["0"] => x: queries[1].counts: found length 2, expected 1, one per label
+        "plan" | "plans" => x: line 1, character 453: found an object without it, expected the field `plan`
+        { | [ => x: line 1, character 10: found `:[[2,4]],"plan":["bl...`, expected JSON (expected `,` or `]`)
+    "#;
+    table(rows, |change| {
+        let (from, to) = change.split_once(" | ").unwrap();
+        with(from, to).unwrap_err().to_string()
+    });
 }
 
 proptest! {

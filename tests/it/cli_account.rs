@@ -1,20 +1,12 @@
 //! `leakbound account`, and `leakbound exact` with a threshold test.
 
-use crate::desk::{Desk, says};
-use crate::json::{ends, number, row, rows, texts};
+use crate::desk::{Desk, json, says, stdout};
+use crate::json::{ends, losses, number, row, rows, texts};
 use ndarray::Array2;
 use serde_json::Value;
 
 const FASHION: &str = "validation/data/fashion_votes.npz";
 const CONFIDENT: &str = "--noise gaussian:40 --threshold 200 --threshold-noise gaussian:150";
-
-fn text(words: &str) -> String {
-    Desk::root().stdout(words)
-}
-
-fn json(words: &str) -> Value {
-    Desk::root().json(words)
-}
 
 fn curve<'a>(document: &'a Value, name: &str) -> &'a Value {
     row(&document["curves"], "name", name)
@@ -99,9 +91,9 @@ fn budgets_are_spent_and_never_exceeded() {
     assert!(number(&rows[0], "queries") < number(&rows[1], "queries"));
     assert_eq!(json(&command)["budgets"], document["budgets"]);
     assert_ne!(json(&format!("{command} --seed 1"))["budgets"], document["budgets"]);
-    let all = text(&command);
+    let all = stdout(&command);
     assert!(all.contains("label accuracy") && all.contains("Mironov 2017"), "{all}");
-    let csv = text(&format!("{command} --format csv"));
+    let csv = stdout(&format!("{command} --format csv"));
     assert!(csv.starts_with("kind,name,at,value\n") && csv.contains("\nbudget,queries,1,"), "{csv}");
 }
 
@@ -137,7 +129,7 @@ fn costs_that_do_not_add_up_are_not_added() {
 #[test]
 fn privacy_losses_enclose_epsilon() {
     let document = json(&format!("account {FASHION} --noise gaussian:40 --queries 0,1,2,3,4,5 --composition pld"));
-    let [lower, upper] = ends(&document["losses"]["epsilon"]);
+    let [lower, upper] = losses(&document);
     assert!(0.0 < lower && lower <= upper && upper < epsilon(&document, "gnmax-worst-case"));
     assert!(lower <= epsilon(&document, "exact-per-query"));
     assert_eq!(document["losses"]["meaning"], "exact-given-votes");
@@ -145,7 +137,7 @@ fn privacy_losses_enclose_epsilon() {
         assert!(number(&at["lower"]) <= number(&at["upper"]));
     }
     let document = json("account validation/scenarios/prompt-pate.toml --composition pld");
-    let [lower, upper] = ends(&document["losses"]["epsilon"]);
+    let [lower, upper] = losses(&document);
     assert!(lower <= upper && upper <= lower * 1.001 && upper < epsilon(&document, "exact-sum"));
     assert!(json("account validation/scenarios/prompt-pate.toml")["losses"].is_null());
 }
@@ -155,7 +147,7 @@ fn privacy_losses_enclose_epsilon() {
 #[test]
 fn releases_of_any_mechanisms_are_composed() {
     let document = json("account validation/data/dp_sgd.toml --composition pld");
-    let [lower, upper] = ends(&document["losses"]["epsilon"]);
+    let [lower, upper] = losses(&document);
     assert!(10.04 < lower && lower < 10.054 && lower < upper && upper < 1.002 * lower, "{lower} {upper}");
     assert!(upper < epsilon(&document, "least-theorems"));
     assert_eq!((&document["queries"], &document["losses"]["meaning"]), (&10_000.into(), &"any-data".into()));
@@ -200,7 +192,7 @@ fn answers_above_a_threshold_are_composed() {
     let threshold = release("above-threshold:noise=laplace,threshold=3,threshold_sigma=4,sigma=8", 4);
     let answers = format!("{threshold}histogram = [3, 1, 4]\n");
     let document = account(&desk, &answers, "--composition pld --delta 1e-6");
-    let [lower, upper] = ends(&document["losses"]["epsilon"]);
+    let [lower, upper] = losses(&document);
     // Each is pure 1/4 + 2/8.
     assert!(0.2 < lower && lower <= upper && upper < 2.0, "{lower} {upper}");
     assert!(upper < epsilon(&document, "least-theorems") && epsilon(&document, "least-theorems") <= 2.0 + 1e-9);
@@ -259,7 +251,7 @@ fn groups_cost_more_than_one_record() {
     let desk = Desk::new();
     let both = |text: &str, options: &str| {
         let document = account(&desk, text, &format!("--composition pld {options}"));
-        (ends(&document["losses"]["epsilon"]), epsilon(&document, "least-theorems"))
+        (losses(&document), epsilon(&document, "least-theorems"))
     };
     let release = |spec: &str| release(spec, 5);
     for (spec, same) in [("gaussian:sigma=12", "gaussian:sigma=4"), ("laplace:sigma=12", "laplace:sigma=4")] {
@@ -388,32 +380,22 @@ fn other_figures_stand_without_the_exact_one() {
 fn a_page_has_the_figures() {
     let desk = Desk::new();
     let page = desk.path("a.html");
-    text(&format!("account {FASHION} {CONFIDENT} --queries 0,1 --budget 1 --report {}", page.display()));
+    stdout(&format!("account {FASHION} {CONFIDENT} --queries 0,1 --budget 1 --report {}", page.display()));
     let html = desk.text("a.html");
     assert!(html.matches("<svg").count() == 2 && html.contains("confident-gnmax-expected"), "{}", html.len());
 }
 
 #[test]
 fn what_makes_no_sense_is_rejected_in_one_line() {
-    let rejected = |status: i32, words: &str| Desk::root().rejected(status, words);
-    let lines = [
-        rejected(2, &format!("account {FASHION}")),
-        rejected(1, &format!("account {FASHION} --noise gaussian:40 --instantiation 12")),
-        rejected(1, &format!("account {FASHION} --noise gaussian:40 --queries 1000")),
-        rejected(2, "account validation/scenarios/pate.toml --noise gaussian:40"),
-        rejected(2, &format!("account {FASHION} --noise gaussian:40 --threshold 200 --threshold-noise laplace:3")),
-        rejected(2, &format!("account {FASHION} --noise gaussian:40 --threshold inf --threshold-noise gaussian:3")),
-        rejected(2, &format!("account {FASHION} --noise gaussian:40 --conversion best")),
-        rejected(2, &format!("account {FASHION} --noise gaussian:40 --budget 1,-1")),
-    ];
-    insta::assert_snapshot!(lines.join("\n"), @r"
-    --noise: recorded votes say nothing of the noise; it is gaussian:SIGMA or laplace:B
-    validation/data/fashion_votes.npz: array `pate_votes`: found 12 instantiations, expected more than 12 instantiations
-    validation/data/fashion_votes.npz: --queries: found position 1000, expected a position from 0 to 999
-    --noise: only recorded votes (.npz) have it; a TOML file describes its own mechanisms
-    --threshold-noise: the threshold test has Gaussian noise, not laplace:3
-    invalid value 'inf' for '--threshold <T>': threshold = inf is not in (-inf, inf)
-    invalid value 'best' for '--conversion <NAME>': conversion `best` cannot be read; expected improved or classic
-    invalid value '1,-1' for '--budget <E,...>': epsilon = -1 is not in [0, inf)
-    ");
+    let rows = r"
+        validation/data/fashion_votes.npz => 2: --noise: recorded votes say nothing of the noise; it is gaussian:SIGMA or laplace:B
+        validation/data/fashion_votes.npz --noise gaussian:40 --instantiation 12 => 1: validation/data/fashion_votes.npz: array `pate_votes`: found 12 instantiations, expected more than 12 instantiations
+        validation/data/fashion_votes.npz --noise gaussian:40 --queries 1000 => 1: validation/data/fashion_votes.npz: --queries: found position 1000, expected a position from 0 to 999
+        validation/scenarios/pate.toml --noise gaussian:40 => 2: --noise: only recorded votes (.npz) have it; a TOML file describes its own mechanisms
+        validation/data/fashion_votes.npz --noise gaussian:40 --threshold 200 --threshold-noise laplace:3 => 2: --threshold-noise: the threshold test has Gaussian noise, not laplace:3
+        validation/data/fashion_votes.npz --noise gaussian:40 --threshold inf --threshold-noise gaussian:3 => 2: invalid value 'inf' for '--threshold <T>': threshold = inf is not in (-inf, inf)
+        validation/data/fashion_votes.npz --noise gaussian:40 --conversion best => 2: invalid value 'best' for '--conversion <NAME>': conversion `best` cannot be read; expected improved or classic
+        validation/data/fashion_votes.npz --noise gaussian:40 --budget 1,-1 => 2: invalid value '1,-1' for '--budget <E,...>': epsilon = -1 is not in [0, inf)
+    ";
+    Desk::root().rejects("account", rows);
 }

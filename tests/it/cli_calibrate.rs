@@ -1,12 +1,7 @@
 //! `leakbound calibrate`.
 
-use crate::desk::Desk;
+use crate::desk::{Desk, json, stdout};
 use crate::json::{number, rows};
-use serde_json::Value;
-
-fn json(words: &str) -> Value {
-    Desk::root().json(words)
-}
 
 /// What `account` proves of the calibrated mechanism is the goal: the two share no search.
 #[test]
@@ -45,7 +40,7 @@ fn goals_about_attackers_have_the_noise_of_the_best_test() {
 
 #[test]
 fn the_text_says_what_holds_and_what_does_not() {
-    let text = Desk::root().stdout("calibrate --mechanism gaussian:sigma=? --epsilon 1 --delta 1e-6");
+    let text = stdout("calibrate --mechanism gaussian:sigma=? --epsilon 1 --delta 1e-6");
     insta::assert_snapshot!(text, @"
     Least noise for ε ≤ 1 at δ = 1e-6
 
@@ -79,31 +74,29 @@ fn the_text_says_what_holds_and_what_does_not() {
 
     Largest advantage, TPR - FPR: at most 0.0942114
     ");
-    let csv = Desk::root().stdout("calibrate --mechanism gaussian:sigma=? --mu 1 --format csv");
+    let csv = stdout("calibrate --mechanism gaussian:sigma=? --mu 1 --format csv");
     assert!(csv.starts_with("kind,at,value\nscale,sigma,1.0000") && csv.contains("\ntoo-little,sigma,0.999"), "{csv}");
 }
 
 #[test]
 fn bad_requests_are_one_line() {
     let desk = Desk::root();
-    let calibrate = |words: &str| format!("calibrate --mechanism {words}");
     // The parser lists the goals.
-    let ran = desk.run(&calibrate("gaussian:sigma=?"));
+    let ran = desk.run("calibrate --mechanism gaussian:sigma=?");
     assert!(ran.status == 2 && ran.stderr.contains("--advantage <SHARE>"), "{}", ran.stderr);
-    let ran = desk.run(&calibrate("gaussian:sigma=? --epsilon 1 --mu 1"));
+    let ran = desk.run("calibrate --mechanism gaussian:sigma=? --epsilon 1 --mu 1");
     assert!(ran.status == 2 && ran.stderr.contains("cannot be used with"), "{}", ran.stderr);
-    for (words, line) in [
-        ("gaussian:sigma=2 --epsilon 1", "leaves no scale of noise open; write a ? for it"),
-        ("subsampled-gaussian:sigma=1,rate=? --epsilon 1", "rate is no scale of noise; sigma is"),
-        ("gauss:sigma=? --epsilon 1", "`gauss` is none"),
-        ("gaussian:sigma=? --epsilon 1 --times 0", "not a whole number in [1, 2^53]"),
-        ("gaussian:sigma=? --epsilon 1 --delta 1", "delta = 1 is not in [0, 1)"),
-        ("gaussian:sigma=? --epsilon 1 --delta 0", "is not met by any noise, however much"),
-        ("gaussian:sigma=? --tpr 0.01 --fpr 0.02", "is not between the false-positive rate = 0.02 and 1"),
-        ("gaussian:sigma=? --mu 0", "mu = 0 is not in (0, inf)"),
-        ("subsampled-gaussian:sigma=?,rate=0.01 --advantage 0.5", "holds even with sigma"),
-        ("lnmax:sigma=? --epsilon 1", "lnmax:sigma=? needs a histogram"),
-    ] {
-        desk.is_rejected(2, &calibrate(words), line);
-    }
+    let rows = r"
+        'gaussian:sigma=2' --epsilon 1 => 2: …leaves no scale of noise open; write a ? for it…
+        'subsampled-gaussian:sigma=1,rate=?' --epsilon 1 => 2: …rate is no scale of noise; sigma is…
+        'gauss:sigma=?' --epsilon 1 => 2: …`gauss` is none…
+        'gaussian:sigma=?' --epsilon 1 --times 0 => 2: …not a whole number in [1, 2^53]…
+        'gaussian:sigma=?' --epsilon 1 --delta 1 => 2: …delta = 1 is not in [0, 1)…
+        'gaussian:sigma=?' --epsilon 1 --delta 0 => 2: …is not met by any noise, however much…
+        'gaussian:sigma=?' --tpr 0.01 --fpr 0.02 => 2: …is not between the false-positive rate = 0.02 and 1…
+        'gaussian:sigma=?' --mu 0 => 2: …mu = 0 is not in (0, inf)…
+        'subsampled-gaussian:sigma=?,rate=0.01' --advantage 0.5 => 2: …holds even with sigma…
+        'lnmax:sigma=?' --epsilon 1 => 2: …lnmax:sigma=? needs a histogram…
+    ";
+    desk.rejects("calibrate --mechanism", rows);
 }

@@ -115,24 +115,14 @@ fn nothing_to_compare_is_one_line() {
     let desk = desk();
     let (logits, labels) = (Array4::from_elem((16, 12, 2, 3), f32::NAN), Array1::<i64>::zeros(12));
     desk.compressed("nan.npz", &[("logits", &logits), ("labels", &labels), ("keep", &keep())]);
-    let rejected = |words: &str| {
-        let (status, line) = desk.failed(&format!("membership compare {words}"));
-        format!("{status}: error: {line}")
-    };
-    let lines = [
-        rejected("scores.npz --attacks label-only,attacker"),
-        rejected("nan.npz"),
-        rejected("s.npz --victims 16"),
-        rejected("s.npz --attacks lira,shokri"),
-        rejected("none.npz"),
-    ];
-    insta::assert_snapshot!(lines.join("\n"), @"
-    2: error: label-only attack: it looks at right and wrong answers, and scores are recorded
-    1: error: nan.npz: array `logits`, index [0, 0, 0, 0]: found `NaN`, expected a finite number
-    2: error: victim = 16 is not in the models that were recorded, each once
-    2: error: invalid value 'shokri' for '--attacks <NAME,...>': expected lira, lira-pooled, lira-offline, rmia, rmia-offline, risk, label-only, threshold, top-confidence, entropy, attacker, neighbor-lira, neighbor-lira-pooled, neighbor-label-only, encoder-lira, encoder-lira-pooled, encoder-threshold
-    1: error: none.npz: cannot read: No such file or directory (os error 2)
-    ");
+    let rows = r"
+        scores.npz --attacks label-only,attacker => 2: label-only attack: it looks at right and wrong answers, and scores are recorded
+        nan.npz => 1: nan.npz: array `logits`, index [0, 0, 0, 0]: found `NaN`, expected a finite number
+        s.npz --victims 16 => 2: victim = 16 is not in the models that were recorded, each once
+        s.npz --attacks lira,shokri => 2: invalid value 'shokri' for '--attacks <NAME,...>': expected lira, lira-pooled, lira-offline, rmia, rmia-offline, risk, label-only, threshold, top-confidence, entropy, attacker, neighbor-lira, neighbor-lira-pooled, neighbor-label-only, encoder-lira, encoder-lira-pooled, encoder-threshold
+        none.npz => 1: none.npz: cannot read: No such file or directory (os error 2)
+    ";
+    desk.rejects("membership compare", rows);
 }
 
 #[test]

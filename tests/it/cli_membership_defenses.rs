@@ -3,6 +3,7 @@
 use crate::arrays::Arrays;
 use crate::desk::Desk;
 use crate::json::{codes, number, row, rows, texts};
+use crate::membership_defenses::normal;
 use crate::report_pages::{checked, tags, text_of};
 use ndarray::{Array1, Array2, Array3, Array4, Axis};
 use rand::{RngExt, SeedableRng};
@@ -16,12 +17,6 @@ const VIEWS: usize = 6;
 
 fn keep() -> Array2<bool> {
     Array2::from_shape_fn((MODELS, SAMPLES), |(m, s)| (m + s) % 2 == 0)
-}
-
-/// A standard normal number by Box and Muller.
-fn normal(stream: &mut ChaCha8Rng) -> f64 {
-    let [radius, angle] = [0, 1].map(|_| stream.random::<f64>());
-    (-2.0 * (-radius).ln_1p()).sqrt() * (std::f64::consts::TAU * angle).cos()
 }
 
 /// The label's logit is so much higher for members, in noise of 1.

@@ -221,48 +221,40 @@ fn bad_recordings_and_options_get_one_line() {
     desk.file("half.safetensors", half);
     desk.file("cut.safetensors", 400u64.to_le_bytes());
     desk.file("fortran.npy", npy(&Array3::<f32>::zeros(ndarray::ShapeBuilder::f((3, 2, 2)))));
-    let interpolated = "--mechanism interpolated-tokens:share=1";
-    for (words, line) in [
-        ("nan.npz", "nan.npz: array `logits`, index [7, 1, 3]: found `NaN`, expected a number below infinity"),
-        ("sum.npz", "array `probabilities`, index [0, 0]: found probabilities that sum to 2.0000, expected a sum of 1"),
-        ("shape.npz", "array `public_logits`: found shape [12, 4], expected shape [12, 5], as of the members"),
-        ("token.npz", "array `tokens`, index [0]: found `5`, expected a token from 0 to 4, or -1"),
-        ("half.safetensors", "probabilities of half precision, expected dtype `f32` or `f64`"),
-        ("other.npz", "other.npz: whole file: found arrays `votes`, expected an array `logits`"),
-        ("mixed.npz", "another form than the members, expected the array `public_logits`"),
-        ("planted.npz", "array `canary`: found no position of sequence 0, expected a position of each"),
-        (
-            "some.npz",
-            "array `tokens`, index [4]: found `-1`, expected a token, as at position 0, or -1 for all answers",
-        ),
-        ("rare.npz", "position 3: token 0 was answered, and has probability 0"),
-        ("cut.safetensors", "cut.safetensors: whole file: found a header of 400 bytes in a file of 8"),
-        ("fortran.npy", "found an array in Fortran order, expected an array in C order"),
-        ("none.npz", "none.npz"),
-        ("alone.npz --top-k 2", "tokens are chosen by the public model"),
-        ("alone.npz --claim-mu 1", "the claim is tested by the tokens that were answered, and none were recorded"),
-        ("alone.npz --temperature 0", "temperature = 0 is not in (0, inf)"),
-    ] {
-        let (_, found) = desk.failed(&format!("audit tokens {words} {interpolated}"));
-        assert!(found.contains(line), "{words}: {found}");
-    }
+    let rows = r"
+        nan.npz => …nan.npz: array `logits`, index [7, 1, 3]: found `NaN`, expected a number below infinity…
+        sum.npz => …array `probabilities`, index [0, 0]: found probabilities that sum to 2.0000, expected a sum of 1…
+        shape.npz => …array `public_logits`: found shape [12, 4], expected shape [12, 5], as of the members…
+        token.npz => …array `tokens`, index [0]: found `5`, expected a token from 0 to 4, or -1…
+        half.safetensors => …probabilities of half precision, expected dtype `f32` or `f64`…
+        other.npz => …other.npz: whole file: found arrays `votes`, expected an array `logits`…
+        mixed.npz => …another form than the members, expected the array `public_logits`…
+        planted.npz => …array `canary`: found no position of sequence 0, expected a position of each…
+        some.npz => …array `tokens`, index [4]: found `-1`, expected a token, as at position 0, or -1 for all answers…
+        rare.npz => …position 3: token 0 was answered, and has probability 0…
+        cut.safetensors => …cut.safetensors: whole file: found a header of 400 bytes in a file of 8…
+        fortran.npy => …found an array in Fortran order, expected an array in C order…
+        none.npz => …none.npz…
+        alone.npz --top-k 2 => …tokens are chosen by the public model…
+        alone.npz --claim-mu 1 => …the claim is tested by the tokens that were answered, and none were recorded…
+        alone.npz --temperature 0 => …temperature = 0 is not in (0, inf)…
+    ";
+    desk.rejects("audit tokens --mechanism interpolated-tokens:share=1", rows);
 }
 
 #[test]
 fn mechanisms_that_are_none_get_one_line() {
     let desk = Desk::new();
     desk.arrays("alone.npz", &[("logits", &logits().0)]);
-    for (mechanism, line) in [
-        ("mixed-tokens:order=3,radius=0.1", "mixed-tokens needs a public model, and none was recorded"),
-        ("pmixed:order=3", "`pmixed` is none; there are mixed-tokens, "),
-        ("clipped-logits:clip=-1,batch=1", "clip of logits = -1 is not in (0, inf)"),
-        ("voted-tokens", "sigma is missing"),
-        ("submixed-tokens:order=2,discordance=0.1", "submixed-tokens needs a public model"),
-        ("interpolated-tokens:share=1,more=2", "`more` is no parameter of interpolated-tokens; it has share"),
-    ] {
-        let (_, found) = desk.failed(&format!("audit tokens alone.npz --mechanism {mechanism}"));
-        assert!(found.contains(line), "{mechanism}: {found}");
-    }
+    let rows = r"
+        mixed-tokens:order=3,radius=0.1 => …mixed-tokens needs a public model, and none was recorded…
+        pmixed:order=3 => …`pmixed` is none; there are mixed-tokens, …
+        clipped-logits:clip=-1,batch=1 => …clip of logits = -1 is not in (0, inf)…
+        voted-tokens => …sigma is missing…
+        submixed-tokens:order=2,discordance=0.1 => …submixed-tokens needs a public model…
+        interpolated-tokens:share=1,more=2 => …`more` is no parameter of interpolated-tokens; it has share…
+    ";
+    desk.rejects("audit tokens alone.npz --mechanism", rows);
 }
 
 /// A model that was set aside in place of a member, pairs of models, and what is missing for them.

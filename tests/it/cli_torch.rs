@@ -146,34 +146,16 @@ mod with_libtorch {
     #[test]
     fn defended_answers_are_attacked_and_are_the_same_again() {
         let desk = Desk::new();
-        let defenses = [
-            ("relaxloss --loss-threshold 1", "RelaxLoss at 1", "logits", r#""loss_threshold": 1.0"#),
-            (
-                "hamp --entropy-share 0.9",
-                "HAMP with entropy share 0.9 and weight 0.005",
-                "training_time_logits",
-                r#""entropy_weight": 0.005"#,
-            ),
-            (
-                "selena --split-models 4 --left-out 2 --neighbors",
-                "SELENA of 4 models, 2 of them for an image",
-                "split_ai_neighbor_logits",
-                r#""left_out": 2"#,
-            ),
-            (
-                "dfkd --network cnn --filters 2 --synthesis-iterations 2 --synthetic-images 8 --generator-filters 2",
-                "DFKD with 2 times 8 synthetic images",
-                "synthetic_images",
-                r#""student_epochs": 5"#,
-            ),
-            (
-                "dp-sgd --epsilon 8",
-                "DP-SGD with epsilon 8 at delta 1e-5",
-                "noise_multiplier",
-                r#""clipping_norm": 1.0"#,
-            ),
-        ];
-        for (defense, title, array, parameter) in defenses {
+        // The options, how they are called, what array they leave, a parameter.
+        let defenses = r#"
+            relaxloss --loss-threshold 1 | RelaxLoss at 1 | logits | "loss_threshold": 1.0
+            hamp --entropy-share 0.9 | HAMP with entropy share 0.9 and weight 0.005 | training_time_logits | "entropy_weight": 0.005
+            selena --split-models 4 --left-out 2 --neighbors | SELENA of 4 models, 2 of them for an image | split_ai_neighbor_logits | "left_out": 2
+            dfkd --network cnn --filters 2 --synthesis-iterations 2 --synthetic-images 8 --generator-filters 2 | DFKD with 2 times 8 synthetic images | synthetic_images | "student_epochs": 5
+            dp-sgd --epsilon 8 | DP-SGD with epsilon 8 at delta 1e-5 | noise_multiplier | "clipping_norm": 1.0
+        "#;
+        for row in defenses.trim().lines() {
+            let [defense, title, array, parameter] = row.trim().split(" | ").collect::<Vec<_>>().try_into().unwrap();
             let train = |recording: &str, options: &str| {
                 desk.done(&format!(
                     "torch shadow --data {IMAGES} --recording {recording} --device cpu --models 6 --audit 30 \

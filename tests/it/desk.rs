@@ -163,6 +163,15 @@ impl Desk {
         assert!(line.starts_with(beginning), "{:?}: {line}", words.words());
     }
 
+    /// Demands of lines `words => status: line` that a run of this command with these words ends so, as [`table`] says.
+    #[track_caller]
+    pub fn rejects(&self, command: &str, rows: &str) {
+        table(rows, |words| {
+            let (status, line) = self.failed(&shell_words::split(&format!("{command} {words}")).unwrap());
+            format!("{status}: {line}")
+        });
+    }
+
     /// The status, 1 or 2, and the one line, without `error: `, of a run that must fail, soon, and leave no file
     /// behind.
     #[track_caller]
@@ -182,12 +191,55 @@ impl Desk {
     }
 }
 
+/// What a run in the root of the repository prints that ends with 0 and says nothing else.
+#[track_caller]
+pub fn stdout(words: &str) -> String {
+    Desk::root().stdout(words)
+}
+
+/// The document of such a run.
+#[track_caller]
+pub fn json(words: &str) -> Value {
+    Desk::root().json(words)
+}
+
 /// Demands that a text has all of these in it.
 #[track_caller]
 pub fn says(text: &str, parts: &[&str]) {
     for part in parts {
         assert!(text.contains(part), "{part}\n{text}");
     }
+}
+
+/// Demands of lines `input => output` that this comes of each input. In an input `\n`, `\r` and `\e` are an end of a
+/// line, a carriage return and an escape; in an output `…` is anything.
+#[track_caller]
+pub fn table(rows: &str, output: impl Fn(&str) -> String) {
+    for row in rows.lines().map(str::trim).filter(|row| !row.is_empty()) {
+        let (input, expected) = row.split_once("=>").unwrap_or_else(|| panic!("{row}: no output"));
+        let input = input.trim().replace(r"\n", "\n").replace(r"\r", "\r").replace(r"\e", "\u{1b}");
+        let found = output(&input);
+        assert!(fits(&found, expected.trim()), "{row}\n{found}");
+    }
+}
+
+/// Whether a text is the pattern with any texts in the places of `…`.
+fn fits(text: &str, pattern: &str) -> bool {
+    let parts: Vec<&str> = pattern.split('…').collect();
+    let [first, middle @ .., last] = &parts[..] else { return text == pattern };
+    let mut rest = text.strip_prefix(first);
+    for part in middle {
+        rest = rest.and_then(|rest| rest.split_once(part)).map(|(_, after)| after);
+    }
+    rest.is_some_and(|rest| rest.ends_with(last))
+}
+
+/// The text in which, for a change `one | other`, one piece is another.
+#[track_caller]
+pub fn changed(text: &str, change: &str) -> String {
+    let (from, to) = change.split_once(" |").unwrap();
+    assert!(text.contains(from), "{from}: {text}");
+    text.replacen(from, to.trim_start(), 1)
 }
 
 /// Everything that lies in a folder, sorted.

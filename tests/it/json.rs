@@ -29,6 +29,11 @@ pub fn numbers(value: &Value) -> Vec<f64> {
     rows(value).iter().map(number).collect()
 }
 
+/// Both ends of ε by privacy losses.
+pub fn losses(document: &Value) -> [f64; 2] {
+    ends(&document["losses"]["epsilon"])
+}
+
 /// Both ends of what is enclosed.
 pub fn ends(enclosed: &Value) -> [f64; 2] {
     ["lower", "upper"].map(|end| number(&enclosed[end]))

@@ -21,7 +21,7 @@ fn labels(samples: usize, classes: usize) -> Array1<usize> {
 }
 
 /// A standard normal number by Box and Muller.
-fn normal(stream: &mut ChaCha8Rng) -> f64 {
+pub fn normal(stream: &mut ChaCha8Rng) -> f64 {
     let [radius, angle] = [0, 1].map(|_| stream.random::<f64>());
     (-2.0 * (-radius).ln_1p()).sqrt() * (std::f64::consts::TAU * angle).cos()
 }

@@ -1,6 +1,7 @@
 //! Every message about a bad input, as the user reads it: one line with file, place, what was found and expected.
 
 use crate::arrays::{Stored, archive};
+use crate::desk::table;
 use leakbound::model::Adversary;
 use leakbound::record::{
     ArrayFile, AtomicFile, VoteFile, counts_from_bytes, distribution_from_bytes, read_counts, read_distribution,
@@ -52,145 +53,100 @@ fn forged(header: &str, data: &[u8]) -> Vec<u8> {
 fn counts_as_csv() {
     let with = |rows: &str| counts(&format!("outcome,count,count_neighbor\n{rows}"));
     let lines = [
-        counts(""),
-        counts("\n \n\r\n"),
-        counts("outcome,count,count_neighbor\n"),
-        counts("world,output\r\n\r\n"),
-        counts("outcome,count\na,1\n"),
-        counts("a,b\n1,2\n"),
-        counts("outcome,count,count,count_neighbor\n"),
-        with("yes,-3,1"),
-        with("yes,1,2.5"),
-        with("yes,1e3,1"),
-        with("yes,NaN,1"),
-        with("yes,,1"),
-        with("yes,9007199254740993,1"),
-        with("yes,123456789012345678901234567890123456789012345678901234567890123456789,1"),
-        with("yes,\u{1b}[2J,1"),
-        with("yes,1,1\nno,1\n"),
-        with("yes,1,1\r\n\r\nno,1,1,1\r\n"),
-        with("yes,1,1\nno,1,1\nyes,2,2"),
-        with(",1,1"),
-        with("yes,0,1\nno,0,1"),
-        with("yes,1,0"),
-        with("\"yes,1,1\nno,2,2\n"),
-        counts("query,outcome,count,count_neighbor\nq,a,1,1\n,b,1,1\n"),
-        counts("query,outcome,count,count_neighbor\nq,a,1,1\nr,a,1,0\n"),
-        counts("world,output\ns,a\nt,b\n"),
-        counts("world,output\ns,a\ns,b\n"),
         message(counts_from_bytes("a.csv", b"outcome,count,count_neighbor\ncaf\xe9,1,1\n")),
         message(counts_from_bytes("a.csv", &[0; 4096])),
         counts(&format!("outcome,count,count_neighbor\n{}", "7".repeat(2 << 20))),
     ];
-    insta::assert_snapshot!(lines.join("\n"), @r#"
-    a.csv: whole file: found an empty file, expected recorded counts as CSV or JSON
-    a.csv: whole file: found nothing but blank lines, expected `outcome`, `count`, `count_neighbor` or `world`, `output`, each optionally with `query`
-    a.csv: line 1: found a header without rows, expected at least 1 row
-    a.csv: line 1: found a header without rows, expected at least 1 row
-    a.csv: line 1: found columns `outcome`, `count`, expected the column `count_neighbor`
-    a.csv: line 1: found columns `a`, `b`, expected `outcome`, `count`, `count_neighbor` or `world`, `output`, each optionally with `query`
-    a.csv: line 1: found the column `count` twice, expected each column once
-    a.csv: line 2, column count: found `-3`, expected a whole number from 0 to 2^53; hint: counts are never negative
-    a.csv: line 2, column count_neighbor: found `2.5`, expected a whole number from 0 to 2^53; hint: counts are written with digits only
-    a.csv: line 2, column count: found `1e3`, expected a whole number from 0 to 2^53; hint: counts are written with digits only
-    a.csv: line 2, column count: found `NaN`, expected a whole number from 0 to 2^53
-    a.csv: line 2, column count: found an empty field, expected a whole number from 0 to 2^53
-    a.csv: line 2, column count: found `9007199254740993`, expected a whole number from 0 to 2^53; hint: above 2^53 a double no longer holds every whole number
-    a.csv: line 2, column count: found `123456789012345678901234567890123456789012345678901234567890123456789`, expected a whole number from 0 to 2^53; hint: above 2^53 a double no longer holds every whole number
-    a.csv: line 2, column count: found `\u{1b}[2J`, expected a whole number from 0 to 2^53
-    a.csv: line 3: found 2 fields, expected 3 as in the header
-    a.csv: line 4: found 4 fields, expected 3 as in the header
-    a.csv: line 4, column outcome: found `yes` a second time, expected each outcome once per query
-    a.csv: line 2, column outcome: found an empty field, expected a name of 1 to 1024 bytes without control characters; hint: give an absent answer a name, such as none
-    a.csv: whole file: found 0 samples under the dataset (s), expected at least 1 sample in each world; hint: a bound compares the outputs of two worlds; record both
-    a.csv: whole file: found 0 samples under the neighbor (s_prime), expected at least 1 sample in each world; hint: a bound compares the outputs of two worlds; record both
-    a.csv: line 2: found `"yes,1,1` without a closing quote, expected a closing quote; hint: a field ends on its line; a quote inside a field is doubled
-    a.csv: line 3, column query: found an empty field, expected a name of 1 to 1024 bytes without control characters
-    a.csv: query `r`: found 0 samples under the neighbor (s_prime), expected at least 1 sample in each world; hint: a bound compares the outputs of two worlds; record both
-    a.csv: line 3, column world: found `t`, expected `s` or `s_prime`
-    a.csv: whole file: found 0 samples under the neighbor (s_prime), expected at least 1 sample in each world; hint: a bound compares the outputs of two worlds; record both
+    insta::assert_snapshot!(lines.join("\n"), @r"
     a.csv: line 2: found the byte 0xe9, expected UTF-8 text; hint: save the file as UTF-8
     a.csv: byte 0: found a zero byte, expected recorded counts as CSV or JSON; hint: this is binary data, not text
     a.csv: line 2: found a line of more than 1 MiB, expected one row of a table a line
-    "#);
+    ");
+    let rows = r"
+        => a.csv: whole file: found an empty file, expected recorded counts as CSV or JSON
+        \n \n\r\n => a.csv: whole file: found nothing but blank lines, expected `outcome`, `count`, `count_neighbor` or `world`, `output`, each optionally with `query`
+        outcome,count,count_neighbor\n => a.csv: line 1: found a header without rows, expected at least 1 row
+        world,output\r\n\r\n => a.csv: line 1: found a header without rows, expected at least 1 row
+        outcome,count\na,1\n => a.csv: line 1: found columns `outcome`, `count`, expected the column `count_neighbor`
+        a,b\n1,2\n => a.csv: line 1: found columns `a`, `b`, expected `outcome`, `count`, `count_neighbor` or `world`, `output`, each optionally with `query`
+        outcome,count,count,count_neighbor\n => a.csv: line 1: found the column `count` twice, expected each column once
+        query,outcome,count,count_neighbor\nq,a,1,1\n,b,1,1\n => a.csv: line 3, column query: found an empty field, expected a name of 1 to 1024 bytes without control characters
+        query,outcome,count,count_neighbor\nq,a,1,1\nr,a,1,0\n => a.csv: query `r`: found 0 samples under the neighbor (s_prime), expected at least 1 sample in each world; hint: a bound compares the outputs of two worlds; record both
+        world,output\ns,a\nt,b\n => a.csv: line 3, column world: found `t`, expected `s` or `s_prime`
+        world,output\ns,a\ns,b\n => a.csv: whole file: found 0 samples under the neighbor (s_prime), expected at least 1 sample in each world; hint: a bound compares the outputs of two worlds; record both
+    ";
+    table(rows, counts);
+    let rows = r#"
+        yes,-3,1 => a.csv: line 2, column count: found `-3`, expected a whole number from 0 to 2^53; hint: counts are never negative
+        yes,1,2.5 => a.csv: line 2, column count_neighbor: found `2.5`, expected a whole number from 0 to 2^53; hint: counts are written with digits only
+        yes,1e3,1 => a.csv: line 2, column count: found `1e3`, expected a whole number from 0 to 2^53; hint: counts are written with digits only
+        yes,NaN,1 => a.csv: line 2, column count: found `NaN`, expected a whole number from 0 to 2^53
+        yes,,1 => a.csv: line 2, column count: found an empty field, expected a whole number from 0 to 2^53
+        yes,9007199254740993,1 => a.csv: line 2, column count: found `9007199254740993`, expected a whole number from 0 to 2^53; hint: above 2^53 a double no longer holds every whole number
+        yes,123456789012345678901234567890123456789012345678901234567890123456789,1 => a.csv: line 2, column count: found `123456789012345678901234567890123456789012345678901234567890123456789`, expected a whole number from 0 to 2^53; hint: above 2^53 a double no longer holds every whole number
+        yes,\e[2J,1 => a.csv: line 2, column count: found `\u{1b}[2J`, expected a whole number from 0 to 2^53
+        yes,1,1\nno,1\n => a.csv: line 3: found 2 fields, expected 3 as in the header
+        yes,1,1\r\n\r\nno,1,1,1\r\n => a.csv: line 4: found 4 fields, expected 3 as in the header
+        yes,1,1\nno,1,1\nyes,2,2 => a.csv: line 4, column outcome: found `yes` a second time, expected each outcome once per query
+        ,1,1 => a.csv: line 2, column outcome: found an empty field, expected a name of 1 to 1024 bytes without control characters; hint: give an absent answer a name, such as none
+        yes,0,1\nno,0,1 => a.csv: whole file: found 0 samples under the dataset (s), expected at least 1 sample in each world; hint: a bound compares the outputs of two worlds; record both
+        yes,1,0 => a.csv: whole file: found 0 samples under the neighbor (s_prime), expected at least 1 sample in each world; hint: a bound compares the outputs of two worlds; record both
+        "yes,1,1\nno,2,2\n => a.csv: line 2: found `"yes,1,1` without a closing quote, expected a closing quote; hint: a field ends on its line; a quote inside a field is doubled
+    "#;
+    table(rows, with);
 }
 
 #[test]
 fn counts_as_json() {
     let with = |count: &str| json(&format!(r#"[{{"outcome": "a", "count": {count}, "count_neighbor": 1}}]"#));
-    let lines = [
-        json("outcome,count"),
-        json("[{\"outcome\": \"a\","),
-        json("[]"),
-        json("{}"),
-        json("[7]"),
-        with("-3"),
-        with("2.5"),
-        with("1e3"),
-        with("NaN"),
-        with("\"3\""),
-        with("null"),
-        with("9007199254740993"),
-        with("0"),
-        json(r#"{"labels": ["a"], "counts": [1, 2], "counts_neighbor": [1]}"#),
-        json(r#"{"queries": [{"labels": ["a"], "counts": [1], "counts_neighbor": [1], "weights": [1]}]}"#),
-        message(counts_from_bytes("a.json", b"[\n{\"outcome\": \"caf\xe9\"}]")),
-    ];
-    insta::assert_snapshot!(lines.join("\n"), @r#"
-    a.json: line 1, character 1: found `outcome,count`, expected JSON (expected value)
-    a.json: line 1, character 17: found the end of the text, expected JSON that is complete (EOF while parsing a value); hint: the file may be cut off
-    a.json: whole file: found no outcome, expected at least 1 outcome
-    a.json: outermost object: found another set of members, expected `queries`, or one query's `labels`, `counts` and `counts_neighbor`
-    a.json: line 1, character 2: found integer `7`, expected an object with `outcome`, `count`, `count_neighbor`
-    a.json: line 1, character 29: found integer `-3`, expected a whole number from 0 to 2^53
-    a.json: line 1, character 30: found floating point `2.5`, expected a whole number from 0 to 2^53
-    a.json: line 1, character 30: found floating point `1000.0`, expected a whole number from 0 to 2^53
-    a.json: line 1, character 28: found `NaN, "count_neighbor...`, expected JSON (expected value)
-    a.json: line 1, character 30: found string "3", expected a whole number from 0 to 2^53
-    a.json: line 1, character 31: found null, expected a whole number from 0 to 2^53
-    a.json: line 1, character 43: found integer `9007199254740993`, expected a whole number from 0 to 2^53
-    a.json: whole file: found 0 samples under the dataset (s), expected at least 1 sample in each world; hint: a bound compares the outputs of two worlds; record both
-    a.json: queries[0].counts: found length 2, expected 1, one per label
-    a.json: line 1, character 79: found unknown field `weights`, expected one of `query`, `labels`, `counts`, `counts_neighbor`
-    a.json: line 2: found the byte 0xe9, expected UTF-8 text; hint: save the file as UTF-8
-    "#);
+    let line = message(counts_from_bytes("a.json", b"[\n{\"outcome\": \"caf\xe9\"}]"));
+    assert_eq!(line, "a.json: line 2: found the byte 0xe9, expected UTF-8 text; hint: save the file as UTF-8");
+    let rows = r#"
+        outcome,count => a.json: line 1, character 1: found `outcome,count`, expected JSON (expected value)
+        [{"outcome": "a", => a.json: line 1, character 17: found the end of the text, expected JSON that is complete (EOF while parsing a value); hint: the file may be cut off
+        [] => a.json: whole file: found no outcome, expected at least 1 outcome
+        {} => a.json: outermost object: found another set of members, expected `queries`, or one query's `labels`, `counts` and `counts_neighbor`
+        [7] => a.json: line 1, character 2: found integer `7`, expected an object with `outcome`, `count`, `count_neighbor`
+        {"labels": ["a"], "counts": [1, 2], "counts_neighbor": [1]} => a.json: queries[0].counts: found length 2, expected 1, one per label
+        {"queries": [{"labels": ["a"], "counts": [1], "counts_neighbor": [1], "weights": [1]}]} => a.json: line 1, character 79: found unknown field `weights`, expected one of `query`, `labels`, `counts`, `counts_neighbor`
+    "#;
+    table(rows, json);
+    let rows = r#"
+        -3 => a.json: line 1, character 29: found integer `-3`, expected a whole number from 0 to 2^53
+        2.5 => a.json: line 1, character 30: found floating point `2.5`, expected a whole number from 0 to 2^53
+        1e3 => a.json: line 1, character 30: found floating point `1000.0`, expected a whole number from 0 to 2^53
+        NaN => a.json: line 1, character 28: found `NaN, "count_neighbor...`, expected JSON (expected value)
+        "3" => a.json: line 1, character 30: found string "3", expected a whole number from 0 to 2^53
+        null => a.json: line 1, character 31: found null, expected a whole number from 0 to 2^53
+        9007199254740993 => a.json: line 1, character 43: found integer `9007199254740993`, expected a whole number from 0 to 2^53
+        0 => a.json: whole file: found 0 samples under the dataset (s), expected at least 1 sample in each world; hint: a bound compares the outputs of two worlds; record both
+    "#;
+    table(rows, with);
 }
 
 #[test]
 fn distributions() {
     let json = |text: &str| message(distribution_from_bytes("distribution.json", text.as_bytes()));
-    let lines = [
-        distribution(""),
-        distribution("outcome,p,q\n"),
-        distribution("outcome,p\na,1\n"),
-        distribution("outcome,count,count_neighbor\na,1,1\n"),
-        distribution("outcome,p,q\na,NaN,1\n"),
-        distribution("outcome,p,q\na,1,-0.5\n"),
-        distribution("outcome,p,q\na,12,1\n"),
-        distribution("outcome,p,q\na,,1\n"),
-        distribution("outcome,p,q\na,0.5,0.5\nb,0.4,0.5\n"),
-        distribution("outcome,p,q\na,0.5,0.5\na,0.5,0.5\n"),
-        distribution("query,outcome,p,q\nx,a,1,1\ny,a,1,0.999999\n"),
-        json(r#"{"labels": ["a", "b"], "p": [0.5, 0.5], "q": [1.5, -0.5]}"#),
-        json(r#"{"labels": ["a", "b"], "p": [0.5, 0.5], "q": [1]}"#),
-        json(r#"[{"outcome": "a", "p": NaN, "q": 1}]"#),
-    ];
-    insta::assert_snapshot!(lines.join("\n"), @r#"
-    distribution.csv: whole file: found an empty file, expected the distribution of the outputs as CSV or JSON
-    distribution.csv: line 1: found a header without rows, expected at least 1 row
-    distribution.csv: line 1: found columns `outcome`, `p`, expected the column `q`
-    distribution.csv: line 1: found columns `outcome`, `count`, `count_neighbor`, expected the column `p`
-    distribution.csv: line 2, column p: found `NaN`, expected a probability from 0 to 1
-    distribution.csv: line 2, column q: found `-0.5`, expected a probability from 0 to 1
-    distribution.csv: line 2, column p: found `12`, expected a probability from 0 to 1; hint: counts go in the columns count and count_neighbor of a counts file
-    distribution.csv: line 2, column p: found an empty field, expected a probability from 0 to 1
-    distribution.csv: whole file: found p summing to 0.9, expected probabilities that sum to 1 within 1e-9
-    distribution.csv: line 3, column outcome: found `a` a second time, expected each outcome once per query
-    distribution.csv: query `y`: found q summing to 0.999999, expected probabilities that sum to 1 within 1e-9
-    distribution.json: line 1, character 49: found floating point `1.5`, expected a probability from 0 to 1
-    distribution.json: queries[0].q: found length 1, expected 2, one per label
-    distribution.json: line 1, character 24: found `NaN, "q": 1}]`, expected JSON (expected value)
-    "#);
+    let rows = r"
+        => distribution.csv: whole file: found an empty file, expected the distribution of the outputs as CSV or JSON
+        outcome,p,q\n => distribution.csv: line 1: found a header without rows, expected at least 1 row
+        outcome,p\na,1\n => distribution.csv: line 1: found columns `outcome`, `p`, expected the column `q`
+        outcome,count,count_neighbor\na,1,1\n => distribution.csv: line 1: found columns `outcome`, `count`, `count_neighbor`, expected the column `p`
+        outcome,p,q\na,NaN,1\n => distribution.csv: line 2, column p: found `NaN`, expected a probability from 0 to 1
+        outcome,p,q\na,1,-0.5\n => distribution.csv: line 2, column q: found `-0.5`, expected a probability from 0 to 1
+        outcome,p,q\na,12,1\n => distribution.csv: line 2, column p: found `12`, expected a probability from 0 to 1; hint: counts go in the columns count and count_neighbor of a counts file
+        outcome,p,q\na,,1\n => distribution.csv: line 2, column p: found an empty field, expected a probability from 0 to 1
+        outcome,p,q\na,0.5,0.5\nb,0.4,0.5\n => distribution.csv: whole file: found p summing to 0.9, expected probabilities that sum to 1 within 1e-9
+        outcome,p,q\na,0.5,0.5\na,0.5,0.5\n => distribution.csv: line 3, column outcome: found `a` a second time, expected each outcome once per query
+        query,outcome,p,q\nx,a,1,1\ny,a,1,0.999999\n => distribution.csv: query `y`: found q summing to 0.999999, expected probabilities that sum to 1 within 1e-9
+    ";
+    table(rows, distribution);
+    let rows = r#"
+        {"labels": ["a", "b"], "p": [0.5, 0.5], "q": [1.5, -0.5]} => distribution.json: line 1, character 49: found floating point `1.5`, expected a probability from 0 to 1
+        {"labels": ["a", "b"], "p": [0.5, 0.5], "q": [1]} => distribution.json: queries[0].q: found length 1, expected 2, one per label
+        [{"outcome": "a", "p": NaN, "q": 1}] => distribution.json: line 1, character 24: found `NaN, "q": 1}]`, expected JSON (expected value)
+    "#;
+    table(rows, json);
 }
 
 #[test]

@@ -130,29 +130,18 @@ fn places_that_cannot_be_used_are_rejected_before_the_work() {
     let desk = desk();
     fs::create_dir(desk.path("folder")).unwrap();
     desk.file("r-1.svg", COUNTS);
-    let rejected = |status: i32, words: &str| format!("error: {}", desk.rejected(status, words));
-    let lines = [
-        rejected(1, "audit counts a.csv --report none/r.html"),
-        rejected(1, "audit counts a.csv --report folder"),
-        rejected(1, "audit counts a.csv --report ./a.csv"),
-        rejected(1, "audit counts a.csv --report r.html --output folder/../r.html"),
-        rejected(1, "audit counts a.csv --report r.html --figures none"),
-        rejected(1, "audit counts a.csv --report r.html --figures a.csv"),
-        rejected(1, "audit counts r-1.svg --report r.html --figures ."),
-        rejected(1, "audit counts a.csv --output r-20.svg --report r.html --figures ."),
-        rejected(2, "audit counts a.csv --figures folder"),
-    ];
-    insta::assert_snapshot!(lines.join("\n"), @r"
-    error: none/r.html: cannot write: No such file or directory (os error 2)
-    error: folder: cannot write: is a directory
-    error: ./a.csv: --report: found the input file itself, expected another file, because the result replaces it
-    error: r.html: --report: found the file of --output itself, expected another file, because the result replaces it
-    error: none/r-1.svg: cannot write: No such file or directory (os error 2)
-    error: a.csv/r-1.svg: cannot write: Not a directory (os error 20)
-    error: r-1.svg: --figures: found a file that this command reads or writes otherwise, expected another file, because the result replaces it
-    error: r-20.svg: --figures: found a file that this command reads or writes otherwise, expected another file, because the result replaces it
-    error: --figures: the figures are those of a page, and --report FILE.html is missing
-    ");
+    let rows = r"
+        a.csv --report none/r.html => 1: none/r.html: cannot write: No such file or directory (os error 2)
+        a.csv --report folder => 1: folder: cannot write: is a directory
+        a.csv --report ./a.csv => 1: ./a.csv: --report: found the input file itself, expected another file, because the result replaces it
+        a.csv --report r.html --output folder/../r.html => 1: r.html: --report: found the file of --output itself, expected another file, because the result replaces it
+        a.csv --report r.html --figures none => 1: none/r-1.svg: cannot write: No such file or directory (os error 2)
+        a.csv --report r.html --figures a.csv => 1: a.csv/r-1.svg: cannot write: Not a directory (os error 20)
+        r-1.svg --report r.html --figures . => 1: r-1.svg: --figures: found a file that this command reads or writes otherwise, expected another file, because the result replaces it
+        a.csv --output r-20.svg --report r.html --figures . => 1: r-20.svg: --figures: found a file that this command reads or writes otherwise, expected another file, because the result replaces it
+        a.csv --figures folder => 2: --figures: the figures are those of a page, and --report FILE.html is missing
+    ";
+    desk.rejects("audit counts", rows);
     assert_eq!(desk.text("a.csv"), COUNTS);
 }
 

@@ -9,11 +9,6 @@ fn stdout(words: &str) -> String {
     Desk::root().stdout(&format!("self-check audit counts {words}"))
 }
 
-/// The one line of a rejected run.
-fn rejected(status: i32, words: &str) -> String {
-    format!("error: {}", Desk::root().rejected(status, &format!("self-check audit counts {words}")))
-}
-
 const COUNTS: &str = "validation/data/counts.csv --methods two-cut-corner,clopper-pearson --orders 2,8 --delta 1e-5 \
                       --repetitions 60 --seed 3";
 
@@ -70,15 +65,11 @@ fn the_csv_has_a_row_for_each_bound() {
 
 #[test]
 fn what_it_cannot_do_is_rejected() {
-    let lines = [
-        rejected(2, "validation/data/counts.csv --repetitions 0"),
-        rejected(2, "validation/data/counts.csv --repetitions 1e10"),
-        rejected(2, "validation/data/counts.csv --claim-epsilon 1"),
-    ];
-    insta::assert_snapshot!(lines.join("\n"), @"
-    error: invalid value '0' for '--repetitions <R>': `0` is not a whole number in [1, 1e9]
-    error: invalid value '1e10' for '--repetitions <R>': `1e10` is not a whole number in [1, 1e9]
-    error: self-check: it tests the methods and no claims; `leakbound audit counts` tests them
-    ");
-    assert!(rejected(1, "no-such-file.csv").contains("no-such-file.csv"));
+    let rows = r"
+        no-such-file.csv => 1: …no-such-file.csv…
+        validation/data/counts.csv --repetitions 0 => 2: invalid value '0' for '--repetitions <R>': `0` is not a whole number in [1, 1e9]
+        validation/data/counts.csv --repetitions 1e10 => 2: invalid value '1e10' for '--repetitions <R>': `1e10` is not a whole number in [1, 1e9]
+        validation/data/counts.csv --claim-epsilon 1 => 2: self-check: it tests the methods and no claims; `leakbound audit counts` tests them
+    ";
+    Desk::root().rejects("self-check audit counts", rows);
 }

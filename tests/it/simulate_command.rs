@@ -142,36 +142,22 @@ fn parts_that_do_not_fit_are_rejected() {
     desk.stdout("simulate s.toml --shard 3/3 --samples 6e5 --format json --output samples.json");
     desk.file("s.toml", SCENARIO.replace("gaussian:4", "gaussian:5"));
     desk.stdout("simulate s.toml --shard 3/3 --format json --output scenario.json");
-    let lines = [
-        desk.rejected(1, "merge 1.json 2.json"),
-        desk.rejected(1, "merge 1.json 2.json 1.json"),
-        desk.rejected(1, "merge 1.json 2.json seed.json"),
-        desk.rejected(1, "merge 1.json 2.json samples.json"),
-        desk.rejected(1, "merge 1.json 2.json scenario.json"),
-        desk.rejected(1, "merge 1.json 2.json s.toml"),
-        desk.rejected(1, "merge none.json"),
-        desk.rejected(1, "merge 1.json --output 1.json"),
-        desk.rejected(2, "simulate s.toml --shard 4/3"),
-        desk.rejected(2, "simulate s.toml --shard 9/9"),
-        desk.rejected(2, "simulate s.toml --samples 0"),
-        desk.rejected(2, "simulate s.toml --samples 1e16"),
-        desk.rejected(2, "simulate s.toml --samples nan"),
-    ];
-    insta::assert_snapshot!(lines.join("\n"), @"
-    1.json: blocks of all files together: found no block 5-7 of 8, expected every block of the simulation; hint: name the missing shards too; --partial adds up what is there
-    1.json: blocks: found an overlap with `1.json`: both parts hold blocks 0-1, expected blocks that no other file holds
-    seed.json: plan.seed: found `4`, expected `3`, as in `1.json`; hint: only parts of one simulation belong together
-    samples.json: plan.samples: found `600000`, expected `500000`, as in `1.json`; hint: only parts of one simulation belong together
-    scenario.json: plan.scenario_sha256: found `9f6abf162e65363be53b8065b511c36ed2f3f05cd5f2442dfc9ff543026bf355`, expected `6133073adb24e4e6adaed82f66954ee9bf00d6d7579f34a3effde11ba8a72748`, as in `1.json`; hint: only parts of one simulation belong together
-    s.toml: whole file: found text that is not JSON, expected a document of leakbound simulate; hint: write it with --format json
-    none.json: cannot read: No such file or directory (os error 2)
-    1.json: --output: found the input file itself, expected another file, because the result replaces it
-    invalid value '4/3' for '--shard <I/N>': number of the shard = 4 is not in [1, number of shards]
-    shard: 9 shards of 500000 samples, more than their 8 block(s)
-    invalid value '0' for '--samples <N>': `0` is not a whole number in [1, 2^53]
-    invalid value '1e16' for '--samples <N>': `1e16` is not a whole number in [1, 2^53]
-    invalid value 'nan' for '--samples <N>': `nan` is not a whole number in [1, 2^53]
-    ");
+    let rows = r"
+        merge 1.json 2.json => 1: 1.json: blocks of all files together: found no block 5-7 of 8, expected every block of the simulation; hint: name the missing shards too; --partial adds up what is there
+        merge 1.json 2.json 1.json => 1: 1.json: blocks: found an overlap with `1.json`: both parts hold blocks 0-1, expected blocks that no other file holds
+        merge 1.json 2.json seed.json => 1: seed.json: plan.seed: found `4`, expected `3`, as in `1.json`; hint: only parts of one simulation belong together
+        merge 1.json 2.json samples.json => 1: samples.json: plan.samples: found `600000`, expected `500000`, as in `1.json`; hint: only parts of one simulation belong together
+        merge 1.json 2.json scenario.json => 1: scenario.json: plan.scenario_sha256: found `9f6abf162e65363be53b8065b511c36ed2f3f05cd5f2442dfc9ff543026bf355`, expected `6133073adb24e4e6adaed82f66954ee9bf00d6d7579f34a3effde11ba8a72748`, as in `1.json`; hint: only parts of one simulation belong together
+        merge 1.json 2.json s.toml => 1: s.toml: whole file: found text that is not JSON, expected a document of leakbound simulate; hint: write it with --format json
+        merge none.json => 1: none.json: cannot read: No such file or directory (os error 2)
+        merge 1.json --output 1.json => 1: 1.json: --output: found the input file itself, expected another file, because the result replaces it
+        simulate s.toml --shard 4/3 => 2: invalid value '4/3' for '--shard <I/N>': number of the shard = 4 is not in [1, number of shards]
+        simulate s.toml --shard 9/9 => 2: shard: 9 shards of 500000 samples, more than their 8 block(s)
+        simulate s.toml --samples 0 => 2: invalid value '0' for '--samples <N>': `0` is not a whole number in [1, 2^53]
+        simulate s.toml --samples 1e16 => 2: invalid value '1e16' for '--samples <N>': `1e16` is not a whole number in [1, 2^53]
+        simulate s.toml --samples nan => 2: invalid value 'nan' for '--samples <N>': `nan` is not a whole number in [1, 2^53]
+    ";
+    desk.rejects("", rows);
     let document = desk.json("merge 1.json same.json --partial");
     assert_eq!((document["blocks"].to_string(), codes(&document)[0]), ("[[0,2],[5,8]]".into(), "partial"));
 }
@@ -188,32 +174,20 @@ fn a_checkpoint_is_never_overwritten_by_accident() {
     assert_eq!((counts(&first), counts(&again)), (counts(&whole), counts(&whole)));
     assert_eq!(fs::read(desk.path("c")).unwrap(), file);
     desk.file("cut", &file[..file.len() - 9]);
-    let lines = [
-        desk.rejected(1, "simulate s.toml --checkpoint c"),
-        desk.rejected(1, "simulate s.toml --checkpoint s.toml"),
-        desk.rejected(1, "simulate s.toml --checkpoint s.toml --resume"),
-        desk.rejected(1, "simulate s.toml --checkpoint cut --resume"),
-        desk.rejected(1, "simulate s.toml --checkpoint c --resume --seed 8"),
-        desk.rejected(1, "simulate s.toml --checkpoint c --resume --samples 1e5"),
-        desk.rejected(1, "simulate s.toml --checkpoint c --resume --shard 1/2"),
-        desk.rejected(1, "simulate s.toml --checkpoint none/c"),
-        desk.rejected(1, "simulate s.toml --checkpoint c --resume --output c"),
-        desk.rejected(1, "simulate s.toml --checkpoint new --output new"),
-        desk.rejected(2, "simulate s.toml --checkpoint new --checkpoint-seconds -1"),
-    ];
-    insta::assert_snapshot!(lines.join("\n"), @"
-    c: --checkpoint: found a file that is there already, expected a new file; hint: --resume goes on where it ends; remove it to start anew
-    s.toml: --checkpoint: found a file that is there already, expected a new file; hint: --resume goes on where it ends; remove it to start anew
-    s.toml: whole file: found another kind of file, expected a checkpoint of leakbound simulate
-    cut: whole file: found a checkpoint that was changed or cut off after it was written, expected it as it was written; hint: start anew without it
-    c: plan.seed: found `3`, expected `8`, as requested; hint: only parts of one simulation belong together
-    c: plan.samples: found `500000`, expected `100000`, as requested; hint: only parts of one simulation belong together
-    c: shard: found `1/1`, expected `1/2`, as requested
-    none/c: cannot write: No such file or directory (os error 2)
-    c: --output: found the input file itself, expected another file, because the result replaces it
-    new: --output: found the input file itself, expected another file, because the result replaces it
-    invalid value '-1' for '--checkpoint-seconds <S>': number of seconds = -1 is not in [0, inf)
-    ");
+    let rows = r"
+        --checkpoint c => 1: c: --checkpoint: found a file that is there already, expected a new file; hint: --resume goes on where it ends; remove it to start anew
+        --checkpoint s.toml => 1: s.toml: --checkpoint: found a file that is there already, expected a new file; hint: --resume goes on where it ends; remove it to start anew
+        --checkpoint s.toml --resume => 1: s.toml: whole file: found another kind of file, expected a checkpoint of leakbound simulate
+        --checkpoint cut --resume => 1: cut: whole file: found a checkpoint that was changed or cut off after it was written, expected it as it was written; hint: start anew without it
+        --checkpoint c --resume --seed 8 => 1: c: plan.seed: found `3`, expected `8`, as requested; hint: only parts of one simulation belong together
+        --checkpoint c --resume --samples 1e5 => 1: c: plan.samples: found `500000`, expected `100000`, as requested; hint: only parts of one simulation belong together
+        --checkpoint c --resume --shard 1/2 => 1: c: shard: found `1/1`, expected `1/2`, as requested
+        --checkpoint none/c => 1: none/c: cannot write: No such file or directory (os error 2)
+        --checkpoint c --resume --output c => 1: c: --output: found the input file itself, expected another file, because the result replaces it
+        --checkpoint new --output new => 1: new: --output: found the input file itself, expected another file, because the result replaces it
+        --checkpoint new --checkpoint-seconds -1 => 2: invalid value '-1' for '--checkpoint-seconds <S>': number of seconds = -1 is not in [0, inf)
+    ";
+    desk.rejects("simulate s.toml", rows);
     assert_eq!(fs::read(desk.path("c")).unwrap(), file);
 }
 
@@ -271,18 +245,13 @@ fn counts_are_drawn_from_distributions() {
     desk.file("a.json", document.to_string());
     let text = desk.stdout("simulate s.toml --samples 9 --sampling exact-distribution");
     assert!(text.starts_with("Counts drawn from the distributions of s.toml"), "{text}");
-    let lines = [
-        desk.rejected(1, "merge a.json"),
-        desk.rejected(2, "simulate s.toml --sampling exact-distribution --shard 1/2"),
-        desk.rejected(2, "simulate s.toml --sampling exact-distribution --checkpoint c"),
-        desk.rejected(2, "simulate s.toml --sampling exact"),
-    ];
-    insta::assert_snapshot!(lines.join("\n"), @"
-    a.json: plan.sampling: found `exact-distribution`, expected `monte-carlo`; hint: counts that are drawn from a distribution at once have no parts
-    sampling from the exact distribution: it takes no time and knows no blocks, so that there is nothing to share out or to save
-    sampling from the exact distribution: it takes no time and knows no blocks, so that there is nothing to share out or to save
-    invalid value 'exact' for '--sampling <SAMPLING>': expected monte-carlo, exact-distribution
-    ");
+    let rows = r"
+        merge a.json => 1: a.json: plan.sampling: found `exact-distribution`, expected `monte-carlo`; hint: counts that are drawn from a distribution at once have no parts
+        simulate s.toml --sampling exact-distribution --shard 1/2 => 2: sampling from the exact distribution: it takes no time and knows no blocks, so that there is nothing to share out or to save
+        simulate s.toml --sampling exact-distribution --checkpoint c => 2: sampling from the exact distribution: it takes no time and knows no blocks, so that there is nothing to share out or to save
+        simulate s.toml --sampling exact => 2: invalid value 'exact' for '--sampling <SAMPLING>': expected monte-carlo, exact-distribution
+    ";
+    desk.rejects("", rows);
 }
 
 #[test]
@@ -345,16 +314,11 @@ fn a_sweep_changes_one_quantity_at_a_time() {
 #[test]
 fn a_sweep_rejects_what_it_cannot_measure() {
     let desk = desk();
-    let lines = [
-        desk.rejected(2, "bench --sweep --work fixed,exact-distribution-pair"),
-        desk.rejected(2, "bench --sweep --vary k"),
-        desk.rejected(2, "bench --vary sigma"),
-        desk.rejected(2, "bench --sweep --seconds -1"),
-    ];
-    insta::assert_snapshot!(lines.join("\n"), @"
-    bench --sweep: exact-distribution-pair draws no samples; leave it out of --work
-    invalid value 'k' for '--vary <NAME,...>': expected classes, voters, sigma, threads
-    --vary: it says what a sweep changes, and --sweep is missing
-    invalid value '-1' for '--seconds <S>': number of seconds = -1 is not in [0, inf)
-    ");
+    let rows = r"
+        --sweep --work fixed,exact-distribution-pair => 2: bench --sweep: exact-distribution-pair draws no samples; leave it out of --work
+        --sweep --vary k => 2: invalid value 'k' for '--vary <NAME,...>': expected classes, voters, sigma, threads
+        --vary sigma => 2: --vary: it says what a sweep changes, and --sweep is missing
+        --sweep --seconds -1 => 2: invalid value '-1' for '--seconds <S>': number of seconds = -1 is not in [0, inf)
+    ";
+    desk.rejects("bench", rows);
 }

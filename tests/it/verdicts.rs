@@ -11,6 +11,12 @@ use std::collections::BTreeSet;
 /// Mechanism, data, neighbor, quantity, order, δ or ε, value of 40 digits, and whether bins lose nothing of it.
 type Row = (String, Vec<u64>, Vec<u64>, String, Option<f64>, String, bool);
 
+/// The study of these claims and nothing else.
+fn study(mechanism: &str, histogram: VoteHistogram, searched: Searched, claims: Claims) -> ExactStudy {
+    let (orders, epsilons, deltas) = (Vec::new(), Vec::new(), Vec::new());
+    ExactStudy { mechanism: parse(mechanism).unwrap(), histogram, searched, orders, epsilons, deltas, claims }
+}
+
 /// Whether a claim about the quantity of a row is refuted.
 fn refuted((mechanism, data, neighbor, quantity, at, ..): &Row, claimed: f64) -> bool {
     let [data, neighbor] = [data, neighbor].map(|counts| VoteHistogram::new(counts.clone()).unwrap());
@@ -29,15 +35,7 @@ fn refuted((mechanism, data, neighbor, quantity, at, ..): &Row, claimed: f64) ->
         "mu" => claims.mu = Some(Claimed::new(claimed).unwrap()),
         other => panic!("{other} is no quantity"),
     }
-    let study = ExactStudy {
-        mechanism: parse(mechanism).unwrap(),
-        histogram: data,
-        searched: Searched::Neighbor(neighbor),
-        orders: Vec::new(),
-        epsilons: Vec::new(),
-        deltas: Vec::new(),
-        claims,
-    };
+    let study = study(mechanism, data, Searched::Neighbor(neighbor), claims);
     study.run(&unwatched).unwrap().verdict() == Verdict::Refuted
 }
 
@@ -110,19 +108,11 @@ fn underflow_hides_no_epsilon() {
         ("above-threshold:noise=laplace,threshold=1000,threshold_sigma=1,sigma=1", [0, 0], [1, 1], 0.999),
     ] {
         let [data, neighbor] = [data, neighbor].map(|counts: [u64; 2]| VoteHistogram::new(counts.to_vec()).unwrap());
-        let claims = |epsilon: f64| Claims {
-            epsilon: Some((Epsilon::new(epsilon).unwrap(), Delta::new(0.0).unwrap())),
-            ..Claims::default()
-        };
         let moved = mechanism.contains("threshold");
-        let study = |searched: Searched, epsilon: f64| ExactStudy {
-            mechanism: parse(mechanism).unwrap(),
-            histogram: data.clone(),
-            searched,
-            orders: Vec::new(),
-            epsilons: Vec::new(),
-            deltas: vec![Delta::new(0.0).unwrap()],
-            claims: claims(epsilon),
+        let delta = Delta::new(0.0).unwrap();
+        let study = |searched: Searched, epsilon: f64| {
+            let claims = Claims { epsilon: Some((Epsilon::new(epsilon).unwrap(), delta)), ..Claims::default() };
+            ExactStudy { deltas: vec![delta], ..study(mechanism, data.clone(), searched, claims) }
         };
         let pair = || Searched::Neighbor(neighbor.clone());
         let answer = study(pair(), 0.99 * truth).run(&unwatched).unwrap();

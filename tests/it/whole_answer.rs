@@ -1,6 +1,6 @@
 //! One failure probability for all numbers of an answer: whichever of them a reader picks, the largest included.
 
-use crate::desk::Desk;
+use crate::desk::{Desk, json, stdout};
 use crate::json::{row, rows};
 use leakbound::audit::{AuditPlan, FailureBudget, FailurePer, Guide, Method, SetSource, audit_counts};
 use leakbound::bound::Direction;
@@ -109,7 +109,6 @@ fn an_answer_spends_the_stated_probability_once() {
 /// What --failure-per query prints does not depend on how many queries and methods there are.
 #[test]
 fn each_method_of_a_query_can_have_the_probability_for_itself() {
-    let json = |words: &str| Desk::root().json(words);
     let votes =
         "audit votes validation/data/fashion_votes.npz --model pate --noise gaussian:40 --samples 1e5 --orders 2";
     let all = json(&format!("{votes} --queries 18,42 --failure-per query"));
@@ -129,7 +128,7 @@ fn each_method_of_a_query_can_have_the_probability_for_itself() {
 fn the_text_says_what_the_probability_is_for() {
     let confusion = "audit confusion --tp 90 --fn 10 --fp 5 --tn 95 --orders 2";
     let line = |more: &str| {
-        let text = Desk::root().stdout(&format!("{confusion} {more}"));
+        let text = stdout(&format!("{confusion} {more}"));
         text.lines().nth(1).unwrap().to_owned()
     };
     assert_eq!(line(""), "failure probability 0.05 for all numbers of this answer together");

@@ -185,6 +185,7 @@ fn sample_scores(
 mod tests {
     use super::*;
     use crate::membership::MemoryScores;
+    use crate::roc::Roc;
     use ndarray::{Array3, array};
     use rand::{RngExt, SeedableRng};
     use rand_xoshiro::Xoshiro256PlusPlus;
@@ -227,14 +228,7 @@ mod tests {
                 let pairs = scores.iter().zip(&members);
                 pairs.filter(|&(_, &truth)| truth == member).map(|(&score, _)| score).collect()
             };
-            let (inside, outside) = (of(true), of(false));
-            let above = |score: f64| -> f64 {
-                outside
-                    .iter()
-                    .map(|&other| if score > other { 1.0 } else { f64::from(u8::from(score == other)) / 2.0 })
-                    .sum()
-            };
-            inside.iter().map(|&score| above(score)).sum::<f64>() / (inside.len() * outside.len()) as f64
+            Roc::new(&of(true), &of(false)).unwrap().auc()
         };
         for (models, bias) in [(8, 0.12), (16, 0.05), (64, 0.02)] {
             let [published, balanced] =

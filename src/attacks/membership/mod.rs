@@ -28,11 +28,13 @@ mod victim_bootstrap;
 pub use answers::right_answers;
 pub use attack_scores::AttackScores;
 pub use attacker::trained_attacker;
+#[doc(hidden)]
 pub use auc_limits::mean_auc;
 pub use auc_limits::{auc_limits, mean_auc_limits};
 pub use canary::{CanaryAccuracy, CanaryIndependence, Dilution, canary_accuracy, canary_independence, dilution};
 pub use canary_kind::CanaryKind;
 pub use defense::{DefenseAttack, DefenseFamily};
+#[doc(hidden)]
 pub use embeddings::zero_vector;
 pub use embeddings::{MemoryEmbeddings, ScoredEmbeddings, ShadowEmbeddings, ViewPairs};
 pub use label_only::{LabelOnlyPlan, label_only};

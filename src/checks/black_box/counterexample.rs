@@ -32,6 +32,7 @@ pub enum RecordedClaim {
 }
 
 impl RecordedClaim {
+    /// What is claimed, as a counterexample records it.
     pub const fn of(aim: Aim) -> Self {
         match aim {
             Aim::Epsilon(delta, epsilon) => Self::Epsilon { epsilon, delta: delta.get() },

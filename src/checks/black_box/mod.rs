@@ -37,13 +37,18 @@ pub use grid::Grid;
 pub use journal::{Asked, Journal, Reply, Tally};
 pub use neighbors::{Domain, Pair, neighbor_pairs};
 pub use output::Output;
+#[doc(hidden)]
 pub use picture::{Bar, picture};
+#[doc(hidden)]
 pub use reduction::Reduction;
 pub use relation::Relation;
 pub use rounded::RoundedBlackBox;
+#[doc(hidden)]
 pub use sampler::{Sampler, Stage};
+#[doc(hidden)]
 pub use search::{Candidate, Search};
 pub use shrink::Shrink;
+#[doc(hidden)]
 pub use simple::simplest;
 pub use source::{BlackBox, DescribedBlackBox, ExecBlackBox, FunctionBlackBox, LONGEST_ANSWER, LineBlackBox, Ran};
 pub use trouble::Trouble;

@@ -14,9 +14,11 @@ const OUTER: f64 = 0.01;
 /// Outputs that are drawn as one bar.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bar {
+    /// The outputs of the bar, in words.
     pub label: String,
     /// Where it begins, for a bin.
     pub low: Option<f64>,
+    /// Outputs of each world in it.
     pub counts: [u64; 2],
     /// Whether it lies in the event, most of it at least.
     pub inside: bool,

@@ -13,9 +13,13 @@ use std::collections::HashSet;
 ///
 /// A smaller pair takes the place of a larger one if a betting game on fresh outputs of it refutes the claim too.
 pub struct Reduction {
+    /// How pairs are made smaller.
     pub shrink: Shrink,
+    /// The claim.
     pub aim: Aim,
+    /// What is looked at in an output.
     pub features: Features,
+    /// The failure probability of all tests together.
     pub failure: FailureProbability,
     /// The most runs of each world, all pairs together.
     pub budget: u64,

@@ -17,8 +17,11 @@ const SEEDS: u64 = 1 << 53;
 /// not even where an audit goes on that had ended at another point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
+    /// A pair and an event are sought.
     Search,
+    /// Bounds are computed for them.
     Bounds,
+    /// The pair is made smaller.
     Shrinking,
     /// A counterexample that was found before, perhaps with the same seed.
     Again,
@@ -43,6 +46,7 @@ pub struct Sampler<'a> {
 }
 
 impl<'a> Sampler<'a> {
+    /// Asks a program for `batch` outputs at a time.
     pub fn new(source: &'a dyn BlackBox, batch: usize, seed: u64, stop: Stop<'a>) -> Self {
         Self { source, batch: batch.max(1), stop, seed, seeds: Stage::Search.seeds(seed), journal: None }
     }

@@ -33,10 +33,13 @@ const LEAST: u64 = 8;
 /// A pair with what was seen of it.
 #[derive(Debug)]
 pub struct Candidate {
+    /// The pair.
     pub pair: Pair,
     /// Outputs of both worlds, the first ones.
     pub seen: [Vec<Output>; 2],
+    /// Runs of each world.
     pub runs: u64,
+    /// The event that was chosen.
     pub chosen: Option<Chosen>,
     /// What was chosen when the memory was full, and counts of the outputs since then.
     remembered: Option<(Chosen, [Vec<u64>; 2])>,
@@ -80,6 +83,7 @@ impl Candidate {
         }
     }
 
+    /// How much speaks against the claim; the pair of the largest score is tested.
     pub fn score(&self) -> f64 {
         self.chosen.as_ref().map_or(0.0, |chosen| chosen.score)
     }
@@ -174,14 +178,17 @@ impl Candidate {
 
 /// The search among pairs.
 pub struct Search<'a> {
+    /// What is sought.
     pub goal: Goal<'a>,
+    /// The failure probability of the whole search.
     pub failure: FailureProbability,
     /// Runs of each world, those of the test included.
     pub total: u64,
     /// The most runs of each world before the second look.
     pub budget: u64,
-    /// The most runs of each world of the second look, and of the whole search.
+    /// The most runs of each world of the second look.
     pub looks: u64,
+    /// The most runs of each world of the whole search.
     pub most: u64,
     /// Whether it ends as soon as a claim is refuted.
     pub stop_early: bool,

@@ -15,7 +15,9 @@ use crate::special::{LN_SQRT_2PI, log_ndtr, ndtr};
 /// A vote more or a vote less.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
+    /// A vote more.
     More,
+    /// A vote less.
     Less,
 }
 

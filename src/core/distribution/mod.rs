@@ -19,17 +19,21 @@ mod random_votes;
 mod selection;
 mod sparse_vector;
 
+#[doc(hidden)]
 pub use argmax_table::{ArgmaxTable, Change, Workspace};
 pub use categorical::OutcomeDistribution;
+#[doc(hidden)]
 pub use class_groups::ClassGroups;
 pub use confident::{
     ThresholdForm, ThresholdOdds, ThresholdTest, confident_argmax_distribution, interactive_argmax_distribution,
 };
 pub use custom_argmax::{LogConcaveNoise, custom_argmax_distribution};
+#[doc(hidden)]
 pub use discrete_laplace_sum::DiscreteLaplaceSum;
 pub use noise::Noise;
 pub use output_pair::OutputPair;
 pub use poisson_multinomial::{ExpandedDistribution, poisson_multinomial_argmax_distribution};
+#[doc(hidden)]
 pub use random_votes::normalized as vote_probabilities;
 pub use random_votes::{
     Displacement, displaced_argmax_distributions, marked_argmax_distribution, marked_argmax_distributions,

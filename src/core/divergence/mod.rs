@@ -20,6 +20,7 @@ pub use best_order::{Conversion, smallest_epsilon};
 pub use certified_profile::CertifiedProfile;
 pub use convert::{RdpCurve, classic_epsilon_of_rdp, delta_of_rdp, epsilon_of_rdp, order_grid};
 pub use epsilon::{epsilon_at_delta, gdp_of_distributions};
+#[doc(hidden)]
 pub use exact_value::LEAST_ERROR;
 pub use gaussian_trade_off::{gaussian_sigma, gdp_delta, gdp_epsilon};
 pub use hockey_stick::hockey_stick;
@@ -27,9 +28,11 @@ pub use privacy_loss::{
     Bracket, ComposedDirection, ComposedLoss, EnclosedLoss, LossCell, LossQuantiles, PrivacyLoss, compose_losses,
 };
 pub use renyi::{bernoulli_renyi, renyi_divergence};
+#[doc(hidden)]
 pub use renyi::{bernoulli_renyi_of_logs, two_ratios_renyi};
 pub use shared_teachers::SharedTeachers;
 pub use test_power::TestPower;
+#[doc(hidden)]
 pub use worst_neighbor::searched;
 pub use worst_neighbor::{Supremum, WorstNeighbors, worst_neighbors, worst_neighbors_of};
 

@@ -13,8 +13,11 @@ const CLOSE: f64 = 2e-3;
 /// A proportion of which limits are known, and the number of outputs behind its estimate.
 #[derive(Debug, Clone, Copy)]
 pub struct Limited {
+    /// The lower limit.
     pub low: ProportionLimit,
+    /// The upper limit.
     pub high: ProportionLimit,
+    /// Outputs behind the estimate.
     pub trials: u64,
 }
 

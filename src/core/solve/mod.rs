@@ -3,6 +3,7 @@
 
 mod line_search;
 
+#[doc(hidden)]
 pub use line_search::maximize;
 
 use crate::error::{Error, Result};

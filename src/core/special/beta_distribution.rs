@@ -33,6 +33,7 @@ pub struct UnitPoint {
 }
 
 impl UnitPoint {
+    /// The point whose log-odds are `t`.
     pub fn of_log_odds(t: f64) -> Self {
         let small = libm::exp(-t.abs());
         let (large, small) = (1.0 / (1.0 + small), small / (1.0 + small));

@@ -14,6 +14,7 @@ pub fn between(stream: &mut ChaCha8Rng, low: f64, high: f64) -> f64 {
     (low.ln() + (high / low).ln() * stream.random::<f64>()).exp()
 }
 
+/// A scale of noise from 0.05 to 1e5.
 pub fn scale(stream: &mut ChaCha8Rng) -> Option<NoiseScale> {
     let value = match stream.random_range(0..10u32) {
         0..4 => *pick(stream, &[1.0, 2.0, 5.0, 10.0, 40.0]),
@@ -24,6 +25,7 @@ pub fn scale(stream: &mut ChaCha8Rng) -> Option<NoiseScale> {
     NoiseScale::new(value).ok()
 }
 
+/// A sampling rate.
 pub fn rate(stream: &mut ChaCha8Rng) -> Option<Probability> {
     let value = if stream.random_bool(0.5) { *pick(stream, &[0.5, 0.1, 0.01]) } else { between(stream, 1e-4, 0.95) };
     Probability::new(value).ok()

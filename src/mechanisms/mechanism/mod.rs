@@ -69,6 +69,7 @@ pub use truncated_geometric::{TRUNCATED_GEOMETRIC, TruncatedGeometric};
 pub use vector_noise::{GAUSSIAN_VECTOR, LAPLACE_VECTOR, VectorNoise};
 pub use without_replacement::{SampledVoters, WITHOUT_REPLACEMENT};
 
+#[doc(hidden)]
 pub use kind::{rejected, rounder};
 
 use crate::accountant::{Scope, Theorem, WorstCases};

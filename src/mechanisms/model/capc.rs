@@ -27,14 +27,14 @@ use serde::{Deserialize, Serialize};
 /// Choquette-Choo et al. (2021), "CaPC learning: confidential and private collaborative learning" (the mechanism);
 /// Chadha et al. (2024), "Auditing Private Prediction", section 5.1 (the model).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Parameters", into = "Parameters")]
+#[serde(try_from = "Parameters")]
 pub struct CapcModel {
     p: Vec<Vec<f64>>,
     p_marked: Vec<f64>,
 }
 
 /// The same before it is checked.
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Parameters {
     p: Vec<Vec<f64>>,
@@ -153,12 +153,6 @@ impl TryFrom<Parameters> for CapcModel {
         let model = Self::new(&parameters.p, &parameters.p_marked)?;
         let p = parameters.p.into_iter().zip(&model.p).map(|(given, party)| as_written(given, party)).collect();
         Ok(Self { p, p_marked: as_written(parameters.p_marked, &model.p_marked) })
-    }
-}
-
-impl From<CapcModel> for Parameters {
-    fn from(CapcModel { p, p_marked }: CapcModel) -> Self {
-        Self { p, p_marked }
     }
 }
 

@@ -26,22 +26,23 @@ use serde::{Deserialize, Serialize};
 /// Papernot et al. (2018), "Scalable private learning with PATE" (the mechanism); Chadha et al. (2024), "Auditing
 /// Private Prediction", section 5.1 (the model).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Parameters", into = "Parameters")]
+#[serde(try_from = "Parameters")]
 pub struct PateModel {
     k: u64,
     p: Vec<f64>,
     p_marked: Vec<f64>,
+    #[serde(skip_serializing_if = "is_one")]
     changed: u64,
 }
 
 /// The same before it is checked.
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Parameters {
     k: u64,
     p: Vec<f64>,
     p_marked: Vec<f64>,
-    #[serde(default = "one", skip_serializing_if = "is_one")]
+    #[serde(default = "one")]
     changed: u64,
 }
 
@@ -178,12 +179,6 @@ impl TryFrom<Parameters> for PateModel {
         let model = Self::new(parameters.k, &parameters.p, &parameters.p_marked)?;
         let (p, p_marked) = (as_written(parameters.p, &model.p), as_written(parameters.p_marked, &model.p_marked));
         Self { p, p_marked, ..model }.with_changed_teachers(parameters.changed)
-    }
-}
-
-impl From<PateModel> for Parameters {
-    fn from(PateModel { k, p, p_marked, changed }: PateModel) -> Self {
-        Self { k, p, p_marked, changed }
     }
 }
 

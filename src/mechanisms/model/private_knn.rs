@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 /// Zhu et al. (2020), "Private-kNN: practical differential privacy for computer vision" (the mechanism); Chadha et al.
 /// (2024), "Auditing Private Prediction", section 6 (the model) and appendix C (m points).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Parameters", into = "Parameters")]
+#[serde(try_from = "Parameters")]
 pub struct PrivateKnnModel {
     k: u64,
     p: Vec<f64>,
@@ -39,7 +39,7 @@ pub struct PrivateKnnModel {
 }
 
 /// The same before it is checked.
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Parameters {
     k: u64,
@@ -158,12 +158,6 @@ impl TryFrom<Parameters> for PrivateKnnModel {
         let model = Self::new(k, &p, &p_last, inclusion, label)?;
         let (p, p_last) = (as_written(p, &model.p), as_written(p_last, &model.p_last));
         Self { p, p_last, ..model }.with_points(points)
-    }
-}
-
-impl From<PrivateKnnModel> for Parameters {
-    fn from(PrivateKnnModel { k, p, p_last, inclusion, label, points }: PrivateKnnModel) -> Self {
-        Self { k, p, p_last, inclusion, label, points }
     }
 }
 

@@ -22,14 +22,14 @@ use serde::{Deserialize, Serialize};
 /// Duan et al. (2023), "Flocks of stochastic parrots: differentially private prompt learning for large language
 /// models" (the mechanism); Chadha et al. (2024), "Auditing Private Prediction", section 5 (the model).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(try_from = "Parameters", into = "Parameters")]
+#[serde(try_from = "Parameters")]
 pub struct PromptPateModel {
     histogram: VoteHistogram,
     histogram_neighbor: VoteHistogram,
 }
 
 /// The same before it is checked.
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Parameters {
     histogram: VoteHistogram,
@@ -77,12 +77,6 @@ impl TryFrom<Parameters> for PromptPateModel {
     type Error = Error;
     fn try_from(parameters: Parameters) -> Result<Self> {
         Self::new(parameters.histogram, parameters.histogram_neighbor)
-    }
-}
-
-impl From<PromptPateModel> for Parameters {
-    fn from(PromptPateModel { histogram, histogram_neighbor }: PromptPateModel) -> Self {
-        Self { histogram, histogram_neighbor }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Curves: bounds against the order, tightness against samples.
 
 use super::axis::{Axis, Rail, Ruler};
-use super::drawing::{Drawing, px};
+use super::drawing::{Drawing, headline, px};
 use super::ink::{Ink, SeriesKind, inks};
 use super::text::{LONG_NAME, apart, fitted, shortened, width, wrapped};
 use super::words::{key, number};
@@ -128,9 +128,7 @@ impl Curves {
             self.notes(&placed).iter().flat_map(|note| wrapped(note, WIDTH - LEFT, SMALL, 4)).collect();
         let height = bottom + 62.0 + 17.0 * notes.len() as f64;
         let body = html! {
-            @for (line, text) in title.iter().enumerate() {
-                text x="10" y=(24.0 + 20.0 * line as f64) font-size="16" font-weight="600" fill="currentColor" { (text) }
-            }
+            (headline(&title))
             (self.grid(&x, &y, [LEFT, right, top, bottom]))
             @for (series, ink) in self.series.iter().zip(&inks) { (band(series, &x, &y, ink)) }
             @for index in (0..self.series.len()).rev() {

@@ -61,6 +61,15 @@ impl Drawing {
     }
 }
 
+/// The lines of the title, at the top.
+pub(super) fn headline(lines: &[String]) -> Markup {
+    html! {
+        @for (line, text) in lines.iter().enumerate() {
+            text x="10" y=(24.0 + 20.0 * line as f64) font-size="16" font-weight="600" fill="currentColor" { (text) }
+        }
+    }
+}
+
 /// A coordinate with as many digits as can be seen.
 pub(super) fn px(value: f64) -> f64 {
     (value * 10.0).round() / 10.0 + 0.0

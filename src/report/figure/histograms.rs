@@ -1,7 +1,7 @@
 //! How often each of two datasets gives each kind of output, with a set of them marked.
 
 use super::axis::{Ruler, Scale};
-use super::drawing::{Drawing, px};
+use super::drawing::{Drawing, headline, px};
 use super::ink::SeriesKind;
 use super::text::{fitted, wrapped};
 use maud::{Markup, html};
@@ -71,9 +71,7 @@ impl Histograms {
         let shares = self.columns.iter().flat_map(|column| column.shares);
         let y = Ruler::new(Scale::Linear, shares.chain([0.0]), [bottom, top]);
         let body = html! {
-            @for (line, text) in title.iter().enumerate() {
-                text x="10" y=(24.0 + 20.0 * line as f64) font-size="16" font-weight="600" fill="currentColor" { (text) }
-            }
+            (headline(&title))
             (self.key(top - 20.0))
             (self.shaded(top, bottom))
             (self.grid(&y, top, bottom))

@@ -1,6 +1,6 @@
 //! Small images side by side, for people to look at.
 
-use super::drawing::{Drawing, px};
+use super::drawing::{Drawing, headline, px};
 use super::text::{fitted, wrapped};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -63,9 +63,7 @@ impl Pictures {
             top += height;
         }
         let body = html! {
-            @for (line, text) in title.iter().enumerate() {
-                text x=(LEFT) y=(24.0 + 20.0 * line as f64) font-size="16" font-weight="600" fill="currentColor" { (text) }
-            }
+            (headline(&title))
             @for row in &rows { (row) }
         };
         let names: Vec<String> =

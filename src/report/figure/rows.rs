@@ -1,7 +1,7 @@
 //! One row per query, method or outcome: bars for lower bounds, marks for everything else.
 
 use super::axis::{Axis, Rail, Ruler, Scale};
-use super::drawing::{Drawing, px};
+use super::drawing::{Drawing, headline, px};
 use super::ink::{Ink, SeriesKind, inks};
 use super::text::{LONG_NAME, fitted, shortened, width, wrapped};
 use super::words::{key, number};
@@ -119,9 +119,7 @@ impl Rows {
         words.extend(cut);
         let words: Vec<String> = words.iter().flat_map(|note| wrapped(note, WIDTH - 30.0, SMALL, 3)).collect();
         let body = html! {
-            @for (line, text) in title.iter().enumerate() {
-                text x="10" y=(24.0 + 20.0 * line as f64) font-size="16" font-weight="600" fill="currentColor" { (text) }
-            }
+            (headline(&title))
             (legend)
             (self.grid(&ruler, &frame))
             @for (index, row) in rows.iter().enumerate() {

@@ -4,8 +4,9 @@ use super::figures::{chance, roc_series};
 use crate::report::document::Render;
 use crate::report::figure::{Axis, Curves, Drawing, Row, RowSeries, Rows, SeriesKind};
 use crate::report::meaning;
-use crate::report::records::Records;
+use crate::report::records::{Records, fields};
 use crate::report::section::{Columns, Form, Section, Table};
+use crate::report::words::{decided, with_limits};
 use crate::study::{
     AttackRole, BandedRate, ComparedRate, Decision, DefenseEvaluation, DefenseRow, DefensesAnswer, Finding, FindingRow,
     RateSource, RocCurve, percent, short,
@@ -26,14 +27,6 @@ const fn statement(finding: Finding) -> &'static str {
     }
 }
 
-const fn decided(decision: Decision) -> &'static str {
-    match decision {
-        Decision::Agrees => "AGREES",
-        Decision::Differs => "DIFFERS",
-        Decision::Undecided => "UNDECIDED",
-    }
-}
-
 const fn role(role: AttackRole) -> &'static str {
     match role {
         AttackRole::Lira => "lira",
@@ -51,8 +44,7 @@ fn attack(name: &str, role: AttackRole) -> String {
 
 /// A rate with its band, in percent.
 fn banded(rate: &BandedRate) -> String {
-    let [lower, upper] = [rate.lower.0, rate.upper.0].map(percent);
-    format!("{} [{}, {}]", percent(rate.tpr), lower.trim_end_matches(" %"), upper.trim_end_matches(" %"))
+    with_limits(rate.tpr, [rate.lower.0, rate.upper.0])
 }
 
 fn compared(side: &ComparedRate) -> String {
@@ -237,14 +229,10 @@ impl Render for DefensesAnswer {
             .column("canaries", |row| row.0.canaries.name())
             .column("role", |row| role(row.0.role))
             .column("attack", |row| &row.0.attack)
-            .column("victims", |row| row.0.victims)
-            .column("samples", |row| row.0.samples)
-            .column("views", |row| row.0.views)
-            .column("auc", |row| row.0.auc)
+            .columns(fields!(row.0 => victims, samples, views, auc))
             .column("auc_lower", |row| row.0.auc_bootstrap[0])
             .column("auc_upper", |row| row.0.auc_bootstrap[1])
-            .column("fpr", |row| row.1.fpr)
-            .column("tpr", |row| row.1.tpr)
+            .columns(fields!(row.1 => fpr, tpr))
             .column("tpr_lower", |row| row.1.lower)
             .column("tpr_upper", |row| row.1.upper)
             .into()

@@ -5,8 +5,9 @@ use super::rule;
 use crate::report::document::Render;
 use crate::report::figure::{Axis, Curves, Drawing};
 use crate::report::meaning::one_in;
-use crate::report::records::Records;
+use crate::report::records::{Records, fields};
 use crate::report::section::{Columns, Form, Section, Table};
+use crate::report::words::with_limits;
 use crate::study::{
     TextAttackRow, TextMembershipAnswer, TextRateRow, VulnerableSequenceRow, percent, short, significant,
 };
@@ -14,12 +15,6 @@ use easy_ext::ext;
 
 /// Most vulnerable sequences of each score in text; a page has all of them.
 const SHOWN: usize = 3;
-
-/// A TPR with the limits of the rule that was found, all in percent.
-fn with_limits(at: &TextRateRow) -> String {
-    let [lower, upper] = [at.tpr_lower.0, at.tpr_upper.0].map(percent);
-    format!("{} [{}, {}]", percent(at.tpr), lower.trim_end_matches(" %"), upper.trim_end_matches(" %"))
-}
 
 #[ext]
 impl TextMembershipAnswer {
@@ -48,7 +43,9 @@ impl TextMembershipAnswer {
             .number("advantage", 4, |row| row.advantage)
             .each(targets, |table, (index, at)| {
                 let name = format!("TPR at FPR {}", percent(at.target_fpr));
-                table.exact(name, |row| row.at.get(index).map_or_else(String::new, with_limits))
+                // The limits are those of the rule that was found.
+                let cell = |at: &TextRateRow| with_limits(at.tpr, [at.tpr_lower.0, at.tpr_upper.0]);
+                table.exact(name, |row| row.at.get(index).map_or_else(String::new, cell))
             })
     }
 
@@ -168,21 +165,10 @@ impl Render for TextMembershipAnswer {
             .column("score", |row| row.0.score.name())
             .column("members", |_| self.sizes.members)
             .column("non_members", |_| self.sizes.non_members)
-            .column("auc", |row| row.0.auc)
-            .column("auc_lower", |row| row.0.auc_lower)
-            .column("auc_upper", |row| row.0.auc_upper)
-            .column("auc_validity", |row| row.0.auc_validity)
-            .column("balanced_accuracy", |row| row.0.balanced_accuracy)
-            .column("advantage", |row| row.0.advantage)
-            .column("target_fpr", |row| row.1.target_fpr)
-            .column("above", |row| row.1.above)
-            .column("fpr", |row| row.1.fpr)
-            .column("tpr", |row| row.1.tpr)
-            .column("tpr_lower", |row| row.1.tpr_lower)
-            .column("tpr_upper", |row| row.1.tpr_upper)
-            .column("fpr_upper", |row| row.1.fpr_upper)
-            .column("curve_lower", |row| row.1.curve_lower)
-            .column("curve_upper", |row| row.1.curve_upper)
+            .columns(fields!(row.0 => auc, auc_lower, auc_upper, auc_validity, balanced_accuracy, advantage))
+            .columns(fields!(row.1 =>
+                target_fpr, above, fpr, tpr, tpr_lower, tpr_upper, fpr_upper, curve_lower, curve_upper
+            ))
             .column("failure_probability", |_| self.each_failure_probability)
             .column("validity", |row| row.1.validity)
             .into()

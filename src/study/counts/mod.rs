@@ -16,7 +16,7 @@ use super::rows::{
     epsilon_rows,
 };
 use super::spending::{Applied, Beside, Planned, Target, plan_all};
-use super::{Answer, Study, Warning};
+use super::{Study, Warning};
 use crate::audit::{Bootstrap, FailureBudget, Method, Skipped};
 use crate::error::Result;
 use crate::parallel;
@@ -51,17 +51,7 @@ pub struct CountsAnswer {
     pub warnings: Vec<Warning>,
 }
 
-impl Answer for CountsAnswer {
-    const SCHEMA: &'static str = "leakbound.audit-counts/1";
-
-    fn claims(&self) -> &[Claim] {
-        &self.claims
-    }
-
-    fn warnings(&self) -> &[Warning] {
-        &self.warnings
-    }
-}
+answer!(CountsAnswer, "leakbound.audit-counts/1", claims, warnings);
 
 impl Study for CountsStudy {
     type Answer = CountsAnswer;

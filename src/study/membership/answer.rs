@@ -56,7 +56,7 @@ pub struct MembershipAnswer {
 
 impl MembershipAnswer {
     /// The answer from the metrics of attacks under their names; their warnings follow those given.
-    pub(crate) fn new(
+    pub fn new(
         schema: &'static str,
         attack: String,
         models: VictimModels,

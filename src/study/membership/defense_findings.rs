@@ -47,10 +47,10 @@ const SAME_UTILITY: f64 = 0.02;
 
 impl Decision {
     /// Whether `larger` is above `smaller`, as far as their bands say.
-    fn of(larger: &BandedRate, smaller: &BandedRate) -> Self {
-        if larger.lower.0 > smaller.upper.0 {
+    pub(in crate::study) fn of(larger: [f64; 2], smaller: [f64; 2]) -> Self {
+        if larger[0] > smaller[1] {
             Self::Agrees
-        } else if larger.upper.0 < smaller.lower.0 {
+        } else if larger[1] < smaller[0] {
             Self::Differs
         } else {
             Self::Undecided
@@ -262,7 +262,7 @@ fn measured(row: &DefenseEvaluation, rate: &BandedRate) -> ComparedRate {
 }
 
 fn finding(finding: Finding, defense: &str, larger: ComparedRate, smaller: ComparedRate) -> FindingRow {
-    let decision = Decision::of(&larger.rate, &smaller.rate);
+    let decision = Decision::of(larger.rate.band(), smaller.rate.band());
     FindingRow {
         finding,
         defense: defense.to_owned(),
@@ -278,7 +278,7 @@ impl FindingRow {
     /// Whether the bands are apart, and only the accuracies leave it undecided.
     #[must_use]
     pub fn is_at_other_utility(&self) -> bool {
-        self.decision != Decision::of(&self.larger.rate, &self.smaller.rate)
+        self.decision != Decision::of(self.larger.rate.band(), self.smaller.rate.band())
     }
 
     /// Undecided where accuracies, if they are known, are too far apart.
@@ -367,8 +367,6 @@ mod tests {
 
     #[test]
     fn bands_alone_decide() {
-        let rate =
-            |[lower, upper]: [f64; 2]| BandedRate { fpr: 0.1, tpr: 0.5, lower: Number(lower), upper: Number(upper) };
         for (larger, smaller, expected) in [
             ([0.4, 0.6], [0.1, 0.3], Decision::Agrees),
             ([0.1, 0.3], [0.4, 0.6], Decision::Differs),
@@ -377,7 +375,7 @@ mod tests {
             ([0.4, 0.6], [0.1, 0.4], Decision::Undecided),
             ([0.0, 0.0], [0.0, 0.0], Decision::Undecided),
         ] {
-            assert_eq!(Decision::of(&rate(larger), &rate(smaller)), expected, "{larger:?} {smaller:?}");
+            assert_eq!(Decision::of(larger, smaller), expected, "{larger:?} {smaller:?}");
         }
     }
 

@@ -49,6 +49,12 @@ pub struct BandedRate {
     pub upper: Number,
 }
 
+impl BandedRate {
+    pub(super) const fn band(&self) -> [f64; 2] {
+        [self.lower.0, self.upper.0]
+    }
+}
+
 /// One attack on one kind of canary.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

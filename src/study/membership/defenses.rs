@@ -14,7 +14,7 @@ use crate::membership::{
     ViewPairs,
 };
 use crate::study::progress::{Meter, Progress};
-use crate::study::{Answer, Number, Study, Warning};
+use crate::study::{Number, Study, Warning};
 use serde::Serialize;
 
 /// What do defenses leak on average, what do they leak about the most vulnerable samples to the attack that is made for
@@ -91,17 +91,7 @@ pub struct DefensesAnswer {
     pub warnings: Vec<Warning>,
 }
 
-impl Answer for DefensesAnswer {
-    const SCHEMA: &'static str = "leakbound.membership-defenses/1";
-
-    fn warnings(&self) -> &[Warning] {
-        &self.warnings
-    }
-
-    fn seed(&self) -> Option<u64> {
-        Some(self.seed)
-    }
-}
+answer!(DefensesAnswer, "leakbound.membership-defenses/1", warnings, seed);
 
 impl Study for DefenseStudy<'_> {
     type Answer = DefensesAnswer;

@@ -1,7 +1,9 @@
 //! The rows of a membership answer.
 
 use crate::bound::Validity;
+use crate::interval::BinomialCounts;
 use crate::membership::{Level, LevelMetrics, MembershipMetrics, SampleMetrics};
+use crate::roc::Roc;
 use crate::study::number::Number;
 use serde::Serialize;
 
@@ -162,19 +164,23 @@ pub struct RocCurve {
 const POINTS: usize = 400;
 
 impl RocCurve {
-    pub(super) fn new(attack: &str, metrics: &MembershipMetrics) -> Self {
-        let roc = &metrics.roc;
+    /// The points of a ROC for a figure, without limits.
+    pub(in crate::study) fn of(attack: &str, roc: &Roc) -> Self {
         let points = roc.thinned(POINTS).into_iter().map(|point| RocSample {
             threshold: point.threshold.map(Number),
             fpr: roc.fpr(point),
             tpr: roc.tpr(point),
         });
+        Self { attack: attack.to_owned(), points: points.collect(), limits: Vec::new() }
+    }
+
+    pub(super) fn new(attack: &str, metrics: &MembershipMetrics) -> Self {
         let limits = metrics.band.iter().map(|(fpr, interval)| RocLimit {
             fpr: fpr.get(),
             tpr_lower: interval.lower,
             tpr_upper: interval.upper,
         });
-        Self { attack: attack.to_owned(), points: points.collect(), limits: limits.collect() }
+        Self { limits: limits.collect(), ..Self::of(attack, &metrics.roc) }
     }
 }
 
@@ -192,18 +198,6 @@ pub struct SampleRow {
     pub tpr_lower: Number,
     /// Upper limit of its FPR, for all samples at once.
     pub fpr_upper: Number,
-}
-
-impl SampleRow {
-    fn new(metrics: &SampleMetrics) -> Self {
-        Self {
-            sample: metrics.sample,
-            tpr: metrics.tpr(),
-            auc: metrics.auc,
-            tpr_lower: Number(metrics.tpr_lower),
-            fpr_upper: Number(metrics.fpr_upper),
-        }
-    }
 }
 
 /// Every sample on its own under one attack, the most vulnerable first.
@@ -225,12 +219,19 @@ pub struct SampleCurve {
 impl SampleCurve {
     pub(super) fn new(attack: &str, metrics: &MembershipMetrics) -> Self {
         let level = &metrics.samples;
+        let sample = |one: &SampleMetrics| SampleRow {
+            sample: one.sample,
+            tpr: one.tpr(),
+            auc: one.auc,
+            tpr_lower: Number(one.tpr_lower),
+            fpr_upper: Number(one.fpr_upper),
+        };
         Self {
             attack: attack.to_owned(),
             target_fpr: level.target.get(),
             population_tpr: metrics.roc.tpr(metrics.roc.at_fpr(level.target)),
             failure_probability: level.failure.get(),
-            samples: level.ranked.iter().map(SampleRow::new).collect(),
+            samples: level.ranked.iter().map(sample).collect(),
         }
     }
 }
@@ -265,17 +266,15 @@ pub struct CanaryRow {
 
 impl CanaryRow {
     pub(super) fn new(attack: &str, metrics: &MembershipMetrics) -> Self {
-        let share = |successes: u64, trials: u64| successes as f64 / trials as f64;
+        let share = |right: &BinomialCounts| right.successes() as f64 / right.trials() as f64;
         let test = metrics.independence;
         Self {
             attack: attack.to_owned(),
             victims: metrics.victims,
             samples: metrics.samples.ranked.len(),
             without_both: metrics.samples.without_both,
-            accuracy: metrics.accuracy.map(|accuracy| share(accuracy.members.successes(), accuracy.members.trials())),
-            accuracy_outside: metrics
-                .accuracy
-                .map(|accuracy| share(accuracy.non_members.successes(), accuracy.non_members.trials())),
+            accuracy: metrics.accuracy.map(|accuracy| share(&accuracy.members)),
+            accuracy_outside: metrics.accuracy.map(|accuracy| share(&accuracy.non_members)),
             mean_correlation: test.map(|test| test.mean_correlation),
             rms_correlation: test.map(|test| test.rms_correlation),
             rms_expected: test.map(|test| test.rms_expected),

@@ -1,9 +1,9 @@
 //! What is said about students and the membership of their teachers' images.
 
 use crate::bound::Validity;
+use crate::study::Warning;
 use crate::study::membership::Decision;
 use crate::study::number::Number;
-use crate::study::{Answer, Warning};
 use serde::Serialize;
 
 /// An area under a ROC with its limits.
@@ -132,10 +132,4 @@ pub struct StudentMembershipAnswer {
     pub warnings: Vec<Warning>,
 }
 
-impl Answer for StudentMembershipAnswer {
-    const SCHEMA: &'static str = "leakbound.membership-students/1";
-
-    fn warnings(&self) -> &[Warning] {
-        &self.warnings
-    }
-}
+answer!(StudentMembershipAnswer, "leakbound.membership-students/1", warnings);

@@ -1,11 +1,11 @@
 //! What is said about the membership of texts.
 
 use crate::bound::{Interval, Validity};
-use crate::membership::{TextRule, TextScore, TprAtFpr};
+use crate::membership::{TextScore, TprAtFpr};
 use crate::roc::Roc;
-use crate::study::membership::{RocCurve, RocSample};
+use crate::study::Warning;
+use crate::study::membership::RocCurve;
 use crate::study::number::Number;
-use crate::study::{Answer, Warning};
 use serde::Serialize;
 
 /// TPR at one target FPR, of documents, by the rule that guesses "member" where score > `above`.
@@ -163,43 +163,4 @@ pub struct TextMembershipAnswer {
     pub warnings: Vec<Warning>,
 }
 
-impl Answer for TextMembershipAnswer {
-    const SCHEMA: &'static str = "leakbound.membership-text/1";
-
-    fn warnings(&self) -> &[Warning] {
-        &self.warnings
-    }
-}
-
-impl TextMembershipAnswer {
-    /// An answer without scores.
-    pub(super) fn new(sizes: TextSizes, rule: TextRule, [all, each]: [f64; 2], documents_recorded: bool) -> Self {
-        Self {
-            sizes,
-            documents_recorded,
-            failure_probability: Number(all),
-            each_failure_probability: Number(each),
-            share: rule.share(),
-            entropy_limit: Number(rule.entropy_limit()),
-            attacks: Vec::new(),
-            roc: Vec::new(),
-            vulnerable: Vec::new(),
-            values: Vec::new(),
-            members: Vec::new(),
-            warnings: Vec::new(),
-        }
-    }
-}
-
-/// Points of a ROC that are kept.
-const POINTS: usize = 400;
-
-/// The points of a ROC for a figure.
-pub(super) fn curve(score: TextScore, roc: &Roc) -> RocCurve {
-    let points = roc.thinned(POINTS).into_iter().map(|point| RocSample {
-        threshold: point.threshold.map(Number),
-        fpr: roc.fpr(point),
-        tpr: roc.tpr(point),
-    });
-    RocCurve { attack: score.name().into(), points: points.collect(), limits: Vec::new() }
-}
+answer!(TextMembershipAnswer, "leakbound.membership-text/1", warnings);

@@ -6,6 +6,7 @@ mod warnings;
 pub use answer::{TextAttackRow, TextMembershipAnswer, TextRateRow, TextSizes, VulnerableSequenceRow};
 
 use super::Study;
+use super::membership::RocCurve;
 use super::number::Number;
 use super::progress::{Meter, Progress};
 use crate::bound::Validity;
@@ -16,7 +17,6 @@ use crate::membership::{
 use crate::parallel;
 use crate::quantity::{FailureProbability, Probability};
 use crate::roc::Roc;
-use answer::curve;
 
 /// Which texts was a language model trained on, judged by the log-probabilities of their tokens?
 ///
@@ -88,8 +88,6 @@ impl Study for TextMembershipStudy<'_> {
             members: members.iter().filter(|member| **member).count(),
             non_members: members.iter().filter(|member| !**member).count(),
         };
-        let both = [self.failure_probability.get(), each.get()];
-        let mut answer = TextMembershipAnswer::new(sizes, self.rule, both, documents.is_some());
         let found = parallel::try_map(scores.iter().zip(&values), |(&score, values)| {
             let of_documents = document_scores(values, documents);
             let (mut row, roc) = self.attack(score, &of_documents, &members, each)?;
@@ -97,14 +95,27 @@ impl Study for TextMembershipStudy<'_> {
             row.undecided_documents = of_documents.iter().filter(|value| **value == f64::NEG_INFINITY).count();
             Ok((row, roc, of_documents))
         })?;
+        let (mut attacks, mut all_roc, mut all_values) = (Vec::new(), Vec::new(), Vec::new());
         for (row, roc, of_documents) in found {
-            answer.roc.push(curve(row.score, &roc));
-            answer.attacks.push(row);
-            answer.values.push(of_documents);
+            all_roc.push(RocCurve::of(row.score.name(), &roc));
+            attacks.push(row);
+            all_values.push(of_documents);
         }
-        answer.members = members;
         let vulnerable = parallel::map(scores.iter().zip(&values), |(&score, values)| self.vulnerable(score, values));
-        answer.vulnerable = vulnerable.into_iter().flatten().collect();
+        let mut answer = TextMembershipAnswer {
+            sizes,
+            documents_recorded: documents.is_some(),
+            failure_probability: Number(self.failure_probability.get()),
+            each_failure_probability: Number(each.get()),
+            share: self.rule.share(),
+            entropy_limit: Number(self.rule.entropy_limit()),
+            attacks,
+            roc: all_roc,
+            vulnerable: vulnerable.concat(),
+            values: all_values,
+            members,
+            warnings: Vec::new(),
+        };
         answer.warnings = [left_out, warnings::recorded(source)?, warnings::of(&answer)].concat();
         Ok(answer)
     }

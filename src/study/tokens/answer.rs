@@ -2,9 +2,9 @@
 
 use crate::bound::{Direction, Validity};
 use crate::quantity::Order;
+use crate::study::Warning;
 use crate::study::claim::Claim;
 use crate::study::number::Number;
-use crate::study::{Answer, Warning};
 use crate::token::{TokenNeighbor, TokenNeighbors};
 use serde::{Deserialize, Serialize};
 
@@ -291,22 +291,12 @@ pub struct TokensAnswer {
     pub warnings: Vec<Warning>,
 }
 
+answer!(TokensAnswer, "leakbound.audit-tokens/1", claims, warnings);
+
 impl TokenAccountantRow {
     /// Whether it is a theorem; otherwise it is what authors charge.
     #[must_use]
     pub fn is_theorem(&self) -> bool {
         self.validity != Validity::Heuristic
-    }
-}
-
-impl Answer for TokensAnswer {
-    const SCHEMA: &'static str = "leakbound.audit-tokens/1";
-
-    fn claims(&self) -> &[Claim] {
-        &self.claims
-    }
-
-    fn warnings(&self) -> &[Warning] {
-        &self.warnings
     }
 }

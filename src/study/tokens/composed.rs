@@ -1,5 +1,6 @@
 //! ε of all answers where contexts were fixed beforehand: privacy losses of positions, composed.
 
+use super::loss::privacy_loss;
 use crate::divergence::{Bracket, EnclosedLoss, LossCell, compose_losses};
 use crate::error::Result;
 use crate::quantity::Delta;
@@ -49,8 +50,7 @@ fn losses_of(p: &[f64], q: &[f64]) -> BothLosses {
             only_q += q;
             continue;
         }
-        let change = (p - q) / q;
-        let loss = if change.abs() < 0.5 { change.ln_1p() } else { p.ln() - q.ln() };
+        let loss = privacy_loss(p, q);
         let place = if loss == 0.0 { 0.0 } else { (loss / typical).asinh() / WIDTH };
         let place = place.round().clamp(f64::from(-SIDE), f64::from(SIDE)) as i32;
         let cell = &mut cells[(place + SIDE) as usize];

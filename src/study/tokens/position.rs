@@ -2,20 +2,18 @@
 
 use super::composed::{BothLosses, losses};
 use super::loss::{OPERATION, privacy_loss, rejected};
+use super::request::TokensStudy;
 use super::transcript_losses::{Losses, Simulated, places_of, transcript_losses};
 use crate::bound::{AtLeast, Claimed, Direction, Exact};
 use crate::error::{Error, Result};
 use crate::quantity::Order;
-use crate::record::{RecordedPosition, TokenRecording, TokenUse};
-use crate::token::{Decoded, Decoding, NextTokens, Released, TokenMechanism, TokenNeighbors, of_released};
+use crate::record::{RecordedPosition, TokenUse};
+use crate::token::{Decoded, NextTokens, Released, TokenNeighbors, of_released};
 use ndarray::{Array1, Array2, Axis, concatenate};
 
 /// What positions are looked at with.
 pub(super) struct Reading<'a> {
-    pub(super) recording: &'a TokenRecording,
-    pub(super) decoding: Decoding,
-    pub(super) mechanism: &'a dyn TokenMechanism,
-    pub(super) neighbors: TokenNeighbors,
+    pub(super) study: &'a TokensStudy,
     /// Whether the privacy losses of positions are wanted.
     pub(super) composed: bool,
     pub(super) all_orders: Vec<Order>,
@@ -56,12 +54,12 @@ pub(super) enum Shown {
 impl Reading<'_> {
     /// What a position shows.
     pub(super) fn shown(&self, index: usize) -> Result<Shown> {
-        let recorded = self.recording.position(index)?;
+        let recorded = self.study.recording.position(index)?;
         self.shown_of(index, recorded).map_err(|error| at_position(index, &error))
     }
 
     fn shown_of(&self, index: usize, recorded: RecordedPosition) -> Result<Shown> {
-        let answered = match self.recording.uses()[index] {
+        let answered = match self.study.recording.uses()[index] {
             TokenUse::Answer(token) => token,
             TokenUse::Planted { sequence, token } => {
                 // Of all tokens: a choice of them is a part of the mechanism.
@@ -72,7 +70,7 @@ impl Reading<'_> {
         };
         let RecordedPosition { members, spares, public, transcripts: recorded_again } = recorded;
         let decoded = self.decoded(members, spares, public)?;
-        let released = self.neighbors.released(self.mechanism, &decoded.position)?;
+        let released = self.study.neighbors.released(&*self.study.mechanism, &decoded.position)?;
         let mut divergences = vec![vec![[0.0; 2]; released.neighbors().len()]; self.all_orders.len()];
         for one in of_released(&released, &self.all_orders) {
             let order = self.all_orders.iter().position(|order| *order == one.order).unwrap_or_default();
@@ -99,12 +97,12 @@ impl Reading<'_> {
         public: Option<Array1<f64>>,
     ) -> Result<Decoded> {
         let public = public.as_ref().map(|public| public.view());
-        let Some(spares) = spares.filter(|_| self.neighbors == TokenNeighbors::Replaced) else {
-            return self.decoding.position(members, public);
+        let Some(spares) = spares.filter(|_| self.study.neighbors == TokenNeighbors::Replaced) else {
+            return self.study.decoding.position(members, public);
         };
         let shaped = |error: ndarray::ShapeError| Error::Rejected { operation: OPERATION, reason: error.to_string() };
         let models = concatenate(Axis(0), &[members.view(), spares.view()]).map_err(shaped)?;
-        let Decoded { position, kept } = self.decoding.position(models, public)?;
+        let Decoded { position, kept } = self.study.decoding.position(models, public)?;
         Ok(Decoded { position: position.setting_aside(spares.nrows())?, kept })
     }
 }

@@ -2,22 +2,21 @@
 
 use super::answer::Contexts;
 use super::position::certain;
+use super::request::TokensStudy;
 use super::sums::Sums;
 use super::transcripts::TranscriptEvidence;
 use crate::audit::Rectangle;
 use crate::bound::{AtLeast, Claimed, Direction};
 use crate::divergence::Bracket;
-use crate::quantity::{Delta, FailureProbability, Order};
-use crate::study::claim::{Claim, Claims, Quantity, rdp_words};
+use crate::quantity::Order;
+use crate::study::claim::{Claim, Quantity, rdp_words};
 
 /// A value, and the neighbor against which it was found.
 type Found = (usize, AtLeast);
 
 /// What is known of all answers.
 pub(super) struct Known<'a> {
-    pub(super) contexts: Contexts,
-    pub(super) delta: Delta,
-    pub(super) failure: FailureProbability,
+    pub(super) study: &'a TokensStudy,
     pub(super) sums: &'a Sums,
     /// Those of the sums.
     pub(super) orders: &'a [Order],
@@ -29,8 +28,8 @@ pub(super) struct Known<'a> {
 }
 
 impl Known<'_> {
-    /// Tests claims about all answers.
-    pub(super) fn test(&self, claims: &Claims) -> Vec<Claim> {
+    /// Tests claims about all answers, and those about each single one: D_α ≤ a value.
+    pub(super) fn tested(&self) -> Vec<Claim> {
         let test = |(claim, quantity, claimed): (String, Quantity, Claimed)| {
             let exact = self.exact(quantity);
             let refutes = exact.is_some_and(|(_, found)| found.refutes(claimed));
@@ -46,21 +45,17 @@ impl Known<'_> {
             let shown = strongest.filter(|(_, lower)| *lower > AtLeast::NOTHING);
             let query = shown.map_or_else(String::new, |(neighbor, _)| self.sums.neighbors()[neighbor].to_string());
             let lower = shown.map_or(AtLeast::NOTHING, |(_, lower)| lower);
-            let failure = if is_exact { 0.0 } else { self.failure.get() };
+            let failure = if is_exact { 0.0 } else { self.study.failure_probability.get() };
             Claim::tested((format!("all answers: {claim}"), claimed), (query, lower), failure)
         };
-        claims.all().into_iter().map(test).collect()
-    }
-
-    /// Tests claims about each single answer: D_α ≤ a value.
-    pub(super) fn test_answers(&self, claims: &[(Order, Claimed)]) -> Vec<Claim> {
-        let test = |&(order, claimed): &(Order, Claimed)| {
+        let test_answer = |&(order, claimed): &(Order, Claimed)| {
             let largest = self.sums.largest(self.place(order));
             let query = format!("position {}, {}", largest.position, self.sums.neighbors()[largest.neighbor]);
             let claim = format!("each answer: {}", rdp_words(order, claimed));
             Claim::tested((claim, claimed), (query, certain(largest.value)), 0.0)
         };
-        claims.iter().map(test).collect()
+        let answers = self.study.answer_claims.iter().map(test_answer);
+        self.study.claims.all().into_iter().map(test).chain(answers).collect()
     }
 
     fn place(&self, order: Order) -> usize {
@@ -70,11 +65,11 @@ impl Known<'_> {
     /// What is known for certain, if the recorded distributions are right.
     fn exact(&self, quantity: Quantity) -> Option<Found> {
         match quantity {
-            Quantity::Rdp(order) if self.contexts == Contexts::Fixed => {
+            Quantity::Rdp(order) if self.study.contexts == Contexts::Fixed => {
                 let (neighbor, value) = self.sums.worst(self.place(order));
                 Some((neighbor, certain(value)))
             }
-            Quantity::Epsilon(delta) if delta == self.delta => {
+            Quantity::Epsilon(delta) if delta == self.study.delta => {
                 largest(self.epsilons.iter().map(|one| certain(one.lower)))
             }
             _ => None,

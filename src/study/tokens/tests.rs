@@ -1,9 +1,12 @@
 //! Recordings in memory files, against closed forms and simulated runs.
 
 use super::*;
+use crate::bound::Claimed;
+use crate::quantity::{Delta, FailureProbability};
 use crate::record::{MemoryBudget, read_tokens};
+use crate::study::Claims;
 use crate::study::unwatched;
-use crate::token::{NextTokens, TokenNeighbors, parse, removed_members};
+use crate::token::{Decoding, NextTokens, TokenNeighbors, parse, removed_members};
 use ndarray::{Array1, Array2, Array3};
 use ndarray_npy::NpzWriter;
 use rand::{RngExt, SeedableRng};
@@ -30,15 +33,21 @@ fn ensemble(seed: u64, [positions, members, tokens]: [usize; 3], spread: f32) ->
     (members, public)
 }
 
+/// A file with these arrays.
+macro_rules! npz {
+    ($path:expr, $($name:literal: $array:expr),*) => {{
+        let mut npz = NpzWriter::new(File::create($path).unwrap());
+        $(npz.add_array($name, $array).unwrap();)*
+        npz.finish().unwrap();
+    }};
+}
+
 fn written(folder: &Path, members: &Array3<f32>, public: &Array2<f32>, tokens: Option<Array1<i64>>) -> PathBuf {
     let path = folder.join("ensemble.npz");
-    let mut npz = NpzWriter::new(File::create(&path).unwrap());
-    npz.add_array("logits", members).unwrap();
-    npz.add_array("public_logits", public).unwrap();
-    if let Some(tokens) = tokens {
-        npz.add_array("tokens", &tokens).unwrap();
+    match tokens {
+        Some(tokens) => npz!(&path, "logits": members, "public_logits": public, "tokens": &tokens),
+        None => npz!(&path, "logits": members, "public_logits": public),
     }
-    npz.finish().unwrap();
     path
 }
 
@@ -120,6 +129,16 @@ fn sums_are_those_of_positions_and_every_format_gives_the_same() {
     }
 }
 
+/// A token of these probabilities.
+fn draw(probabilities: &[f64], stream: &mut ChaCha8Rng) -> usize {
+    let mut left: f64 = stream.random();
+    let given = probabilities.iter().position(|p| {
+        left -= p;
+        left < 0.0
+    });
+    given.unwrap_or(probabilities.len() - 1)
+}
+
 fn safetensors(members: &Array3<f32>, public: &Array2<f32>, tokens: &Array1<i64>) -> Vec<u8> {
     let data: [(&str, &str, &[usize], Vec<u8>); 3] = [
         ("logits", "F32", members.shape(), members.iter().flat_map(|x| x.to_le_bytes()).collect()),
@@ -161,15 +180,7 @@ fn lower_bounds_of_runs_hold() {
     for _ in 0..2_000 {
         let mut losses = [0.0; 3];
         for one in &released {
-            let mut left: f64 = stream.random();
-            let token = one
-                .whole()
-                .iter()
-                .position(|p| {
-                    left -= p;
-                    left < 0.0
-                })
-                .unwrap_or(5);
+            let token = draw(one.whole(), &mut stream);
             for (loss, without) in losses.iter_mut().zip(one.neighbors()) {
                 *loss += (one.whole()[token] / without[token]).ln();
             }
@@ -282,13 +293,9 @@ fn members_are_replaced_and_come_in_pairs() {
     let folder = TempDir::new().unwrap();
     let (models, public) = ensemble(7, [6, 6, 5], 2.0);
     let path = folder.path().join("spares.npz");
-    let mut npz = NpzWriter::new(File::create(&path).unwrap());
     let (members, spares) = models.view().split_at(ndarray::Axis(1), 4);
-    npz.add_array("logits", &members).unwrap();
-    npz.add_array("spare_logits", &spares).unwrap();
-    npz.add_array("public_logits", &public).unwrap();
-    npz.add_array("tokens", &Array1::from(vec![0i64, 1, 2, 3, 4, 0])).unwrap();
-    npz.finish().unwrap();
+    let tokens = Array1::from(vec![0i64, 1, 2, 3, 4, 0]);
+    npz!(&path, "logits": &members, "spare_logits": &spares, "public_logits": &public, "tokens": &tokens);
     let (text, at) = ("clipped-logits:clip=2,batch=4", order(2.0));
     let mut asked = study(&path, text, Contexts::Fixed);
     asked.neighbors = TokenNeighbors::Replaced;
@@ -347,12 +354,7 @@ fn drawn(all: &[NextTokens], mechanism: &str, count: usize, stream: &mut ChaCha8
     Array3::from_shape_fn((all.len(), ensembles, count), |(position, ensemble, _)| {
         let released = &released[position];
         let p = ensemble.checked_sub(1).map_or(released.whole(), |other| released.neighbors().nth(other).unwrap());
-        let mut left: f64 = stream.random();
-        let given = p.iter().position(|p| {
-            left -= p;
-            left < 0.0
-        });
-        given.unwrap_or(p.len() - 1) as i64
+        draw(p, stream) as i64
     })
 }
 
@@ -406,11 +408,7 @@ fn recorded_transcripts_show_the_mechanism_that_gave_them() {
     let path = folder.path().join("again.npz");
     let mut stream = ChaCha8Rng::seed_from_u64(13);
     let with = |transcripts: &Array3<i64>| {
-        let mut npz = NpzWriter::new(File::create(&path).unwrap());
-        npz.add_array("logits", &members).unwrap();
-        npz.add_array("public_logits", &public).unwrap();
-        npz.add_array("transcripts", transcripts).unwrap();
-        npz.finish().unwrap();
+        npz!(&path, "logits": &members, "public_logits": &public, "transcripts": transcripts);
         let mut asked = study(&path, told, Contexts::Fixed);
         asked.claims.rdp = vec![(order(2.0), claimed(1.0))];
         asked.claims.mu = Some(claimed(0.8));
@@ -436,22 +434,17 @@ fn recorded_transcripts_show_the_mechanism_that_gave_them() {
     assert!(certain.lower.0 < lied.claims[0].lower.0, "{certain:?}");
 
     // What cannot be bounded is said.
+    let refused = |asked: TokensStudy, expected: &[&str]| {
+        let error = asked.run(&unwatched).unwrap_err().to_string();
+        assert!(expected.iter().all(|text| error.contains(text)), "{error}");
+    };
     let mut bad = drawn(&all, told, 100, &mut stream);
-    let mut asked = with(&bad);
-    asked.contexts = Contexts::Answered;
-    let error = asked.run(&unwatched).unwrap_err().to_string();
-    assert!(error.contains("fixed beforehand"), "{error}");
-    let mut asked = with(&bad);
-    asked.transcripts = Some(1_000);
-    let error = asked.run(&unwatched).unwrap_err().to_string();
-    assert!(error.contains("none to simulate"), "{error}");
+    refused(TokensStudy { contexts: Contexts::Answered, ..with(&bad) }, &["fixed beforehand"]);
+    refused(TokensStudy { transcripts: Some(1_000), ..with(&bad) }, &["none to simulate"]);
     bad[[7, 2, 5]] = 6;
-    let error = with(&bad).run(&unwatched).unwrap_err().to_string();
-    assert!(error.contains("index [7, 2, 5]") && error.contains("a token from 0 to 5"), "{error}");
+    refused(with(&bad), &["index [7, 2, 5]", "a token from 0 to 5"]);
     let few = bad.slice_axis(ndarray::Axis(2), ndarray::Slice::from(..50)).to_owned();
-    let error = with(&few).run(&unwatched).unwrap_err().to_string();
-    assert!(error.contains("50 transcripts: at least 100"), "{error}");
+    refused(with(&few), &["50 transcripts: at least 100"]);
     let some = bad.slice_axis(ndarray::Axis(1), ndarray::Slice::from(..3)).to_owned();
-    let error = with(&some).run(&unwatched).unwrap_err().to_string();
-    assert!(error.contains("transcripts of 3 ensembles were recorded; 4 are expected"), "{error}");
+    refused(with(&some), &["transcripts of 3 ensembles were recorded; 4 are expected, the whole one and 3 neighbors"]);
 }

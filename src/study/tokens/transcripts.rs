@@ -7,13 +7,14 @@
 //! tenth of the transcripts is a pilot that places the groups and guides the bounds; it is not counted.
 
 use super::answer::{TranscriptMemberRow, TranscriptRenyiRow, TranscriptSource, TranscriptsSection};
+use super::request::TokensStudy;
 use super::sums::Sums;
 use super::transcript_losses::Losses;
 use crate::audit::{Guide, OutputBins, RealOutputs};
 use crate::bound::Direction;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::parallel;
-use crate::quantity::{Delta, FailureProbability, Order};
+use crate::quantity::{FailureProbability, Order};
 use crate::study::claim::Quantity;
 use crate::study::evidence::{Evidence, Wanted};
 use crate::study::number::Number;
@@ -22,22 +23,6 @@ use crate::study::number::Number;
 const GROUPS: usize = 20;
 /// Which part of the transcripts is the pilot.
 const PILOT: f64 = 0.1;
-/// Fewer are not bounded: nothing would be seen.
-pub(super) const FEWEST: u64 = 100;
-/// Transcripts times ensembles, of which losses are kept.
-pub(super) const MOST_LOSSES: u64 = 20_000_000;
-
-/// What transcripts are bounded for.
-pub(super) struct TranscriptPlan<'a> {
-    pub(super) source: TranscriptSource,
-    /// Those that are shown come first.
-    pub(super) orders: &'a [Order],
-    pub(super) shown: usize,
-    pub(super) delta: Delta,
-    /// For all neighbors together.
-    pub(super) failure: FailureProbability,
-    pub(super) seed: u64,
-}
 
 /// What transcripts show of each neighbor; all of it holds at once.
 pub(super) struct TranscriptEvidence {
@@ -53,15 +38,16 @@ impl TranscriptEvidence {
     }
 }
 
-impl TranscriptPlan<'_> {
-    /// Bounds of all neighbors; None where there are no transcripts.
-    pub(super) fn bounded(&self, sums: &Sums) -> Result<Option<TranscriptEvidence>> {
+impl TokensStudy {
+    /// Bounds of all neighbors; None where there are no transcripts. The orders that are shown come first.
+    pub(super) fn bounds_by_transcripts(&self, sums: &Sums, orders: &[Order]) -> Result<Option<TranscriptEvidence>> {
         let all = sums.transcripts();
         let Some(first) = all.first() else { return Ok(None) };
-        let (count, share) = (first[0].len() as u64, self.failure.split(all.len()));
-        let found = parallel::try_map(all, |losses| self.of_neighbor(losses, share))?;
+        let (count, share) = (first[0].len() as u64, self.failure_of_each().split(all.len()));
+        let found = parallel::try_map(all, |losses| of_neighbor(losses, orders, share, self.seed))?;
+        let simulated = self.transcripts.is_some();
         let mut section = TranscriptsSection {
-            source: self.source,
+            source: if simulated { TranscriptSource::Simulated } else { TranscriptSource::Recorded },
             transcripts: count,
             seed: self.seed,
             renyi: Vec::new(),
@@ -78,7 +64,7 @@ impl TranscriptPlan<'_> {
                 mu_at_least: Number(evidence.strongest(Quantity::Mu).get()),
             });
             let exact = Direction::BOTH.map(|direction| sums.of(index, direction));
-            for (place, &order) in self.orders.iter().enumerate().take(self.shown) {
+            for (place, &order) in orders.iter().enumerate().take(self.orders.len()) {
                 let [forward, reverse] =
                     Direction::BOTH.map(|direction| Number(evidence.renyi(order, direction).get()));
                 section.renyi.push(TranscriptRenyiRow {
@@ -94,33 +80,24 @@ impl TranscriptPlan<'_> {
         }
         Ok(Some(TranscriptEvidence { section, evidence: found.into_iter().map(|(.., evidence)| evidence).collect() }))
     }
-
-    /// Transcripts of the pilot, groups, and what the rest shows.
-    fn of_neighbor(&self, losses: &Losses, share: FailureProbability) -> Result<(u64, usize, Evidence)> {
-        let mut outputs = RealOutputs::default();
-        for (losses, counts) in losses.iter().zip([[1, 0], [0, 1]]) {
-            losses.iter().try_for_each(|&loss| outputs.add(loss, counts))?;
-        }
-        let (pilot, rest) = outputs.split(PILOT, self.seed)?;
-        let groups = OutputBins::quantiles(&pilot, GROUPS)?;
-        let guide = Guide::from_pilot(&pilot.binned(&groups)?, self.orders, &Direction::BOTH)?;
-        let wanted = Wanted::Both;
-        let share = share.split(wanted.events(&guide).len());
-        let evidence = Evidence::new(&rest.binned(&groups)?, &guide, share, wanted)?;
-        Ok((pilot.totals().iter().sum(), groups.bins(), evidence))
-    }
 }
 
-/// Rejects transcripts that cannot be bounded.
-pub(super) fn check_transcripts(count: u64, ensembles: usize) -> Result<()> {
-    let wrong = |reason| Err(Error::Rejected { operation: "audit of tokens", reason });
-    if count < FEWEST {
-        return wrong(format!("{count} transcripts: at least {FEWEST} of each ensemble are needed"));
+/// Transcripts of the pilot, groups, and what the rest shows.
+fn of_neighbor(
+    losses: &Losses,
+    orders: &[Order],
+    share: FailureProbability,
+    seed: u64,
+) -> Result<(u64, usize, Evidence)> {
+    let mut outputs = RealOutputs::default();
+    for (losses, counts) in losses.iter().zip([[1, 0], [0, 1]]) {
+        losses.iter().try_for_each(|&loss| outputs.add(loss, counts))?;
     }
-    if count.saturating_mul(ensembles as u64) > MOST_LOSSES {
-        return wrong(format!(
-            "{count} transcripts of {ensembles} ensembles; together there may be {MOST_LOSSES} at most"
-        ));
-    }
-    Ok(())
+    let (pilot, rest) = outputs.split(PILOT, seed)?;
+    let groups = OutputBins::quantiles(&pilot, GROUPS)?;
+    let guide = Guide::from_pilot(&pilot.binned(&groups)?, orders, &Direction::BOTH)?;
+    let wanted = Wanted::Both;
+    let share = share.split(wanted.events(&guide).len());
+    let evidence = Evidence::new(&rest.binned(&groups)?, &guide, share, wanted)?;
+    Ok((pilot.totals().iter().sum(), groups.bins(), evidence))
 }

@@ -1,28 +1,16 @@
 //! The command as its user sees it: text, JSON, CSV, files, exit statuses.
 
-mod confusion;
-mod counts;
 mod documents;
-mod exact;
 mod exact_mechanism;
 mod files;
-mod votes;
+mod texts;
 
-use crate::desk::Desk;
+use crate::desk::{json, stdout};
 use serde_json::Value;
 
 const COUNTS: &str = "validation/data/counts.csv";
 const PROMPT: &str = "validation/data/prompt_votes.npz";
 const FASHION: &str = "validation/data/fashion_votes.npz";
-
-/// Stdout of a run in the root of the repository that ends with 0 and says nothing else.
-fn stdout(words: &str) -> String {
-    Desk::root().stdout(words)
-}
-
-fn json(words: &str) -> Value {
-    Desk::root().json(words)
-}
 
 /// The fields of every line of a CSV, the header first.
 fn csv(words: &str) -> Vec<Vec<String>> {
