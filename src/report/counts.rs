@@ -27,7 +27,7 @@ const MOST_COLUMNS: usize = 9;
 /// The header of the flat table.
 const HEADER: &str = "query,quantity,method,direction,order,delta,lower,failure_probability,failure_per,validity";
 
-#[ext(CountsAnswerText)]
+#[ext]
 impl CountsAnswer {
     /// Whether queries have names.
     fn with_query(&self) -> bool {
@@ -41,12 +41,6 @@ impl CountsAnswer {
         orders.sort_by(f64::total_cmp);
         orders.dedup();
         orders
-    }
-
-    /// Directions of the bounds.
-    fn directions(&self) -> Vec<Direction> {
-        let bounded = |direction: &Direction| self.bounds.iter().any(|row| row.direction == *direction);
-        Direction::BOTH.into_iter().filter(bounded).collect()
     }
 
     fn bounds_table(&self, with_query: bool) -> Columns<&[BoundRow]> {

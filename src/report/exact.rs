@@ -1,32 +1,26 @@
 //! How the answer of `leakbound exact` reads.
 
 mod figures;
+mod values;
 
 use super::document::Render;
 use super::figure::Drawing;
 use super::meaning;
 use super::records::{Records, cells};
 use super::section::{Columns, Form, Section, Table};
-use super::words::{distinct, rest};
+use super::words::rest;
 use crate::bound::Direction;
 use crate::histogram::Neighbor;
 use crate::report::exact::figures::ExactAnswerFigures;
+use crate::report::exact::values::{ExactAnswerValues, MOST_OUTCOMES};
 use crate::study::{
-    AccountantRow, DivergenceRow, ExactAnswer, HockeyStickRow, Number, OutcomeRow, ProfileEpsilonRow, TestPowerRow,
-    certain_digits, short, significant, significant_below,
+    DivergenceRow, ExactAnswer, HockeyStickRow, Number, OutcomeRow, ProfileEpsilonRow, TestPowerRow, certain_digits,
+    short, significant, significant_below,
 };
 use easy_ext::ext;
 
 /// Digits of exact values in text.
 const DIGITS: usize = 15;
-
-/// A direction in the letters of the table.
-const fn letters(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Forward => "P‖Q",
-        Direction::Reverse => "Q‖P",
-    }
-}
 
 fn change_text(change: Option<Neighbor>) -> String {
     match change {
@@ -38,9 +32,6 @@ fn change_text(change: Option<Neighbor>) -> String {
     }
 }
 
-/// Rows of D in text: most classes of a large histogram are of no interest to a reader.
-const MOST_OUTCOMES: usize = 40;
-
 /// A histogram of as many classes.
 fn first_classes(histogram: &str) -> String {
     match histogram.match_indices(',').nth(MOST_OUTCOMES - 1) {
@@ -51,53 +42,8 @@ fn first_classes(histogram: &str) -> String {
     }
 }
 
-#[ext(ExactAnswerText)]
+#[ext]
 impl ExactAnswer {
-    /// Names of the accountants.
-    fn accountant_names(&self) -> Vec<&'static str> {
-        distinct(self.accountants.iter().map(|row| row.name))
-    }
-
-    /// What an accountant promises about one direction.
-    fn accountant(&self, name: &str, order: f64, direction: Direction) -> Option<f64> {
-        let wanted = |row: &&AccountantRow| row.name == name && row.order == order && row.direction == direction;
-        self.accountants.iter().find(wanted).map(|row| row.rdp.0)
-    }
-
-    /// Whether an accountant promises the same of both directions.
-    fn is_symmetric(&self, name: &str) -> bool {
-        let at = |order, direction| self.accountant(name, order, direction);
-        let mut orders = self.divergences.iter().map(|row| row.order);
-        orders.all(|order| at(order, Direction::Forward) == at(order, Direction::Reverse))
-    }
-
-    /// One column for an accountant that promises the same of both directions, otherwise one for each.
-    fn accountant_columns<'a>(&self, name: &'a str) -> Vec<(&'a str, Option<Direction>, String)> {
-        if self.is_symmetric(name) {
-            return vec![(name, None, name.to_owned())];
-        }
-        Direction::BOTH.map(|direction| (name, Some(direction), format!("{name} {}", letters(direction)))).to_vec()
-    }
-
-    /// Whether each output is a class of the histogram; a noisy argmax may also abstain.
-    fn outputs_are_classes(&self) -> bool {
-        self.noise.is_some() || self.outcomes.len() == self.histogram.split(',').count()
-    }
-
-    /// What an output is called, one of them and several.
-    fn outputs(&self) -> [&'static str; 2] {
-        match (self.binned, self.outputs_are_classes()) {
-            (true, _) => ["bin", "bins"],
-            (false, true) => ["class", "classes"],
-            (false, false) => ["output", "outputs"],
-        }
-    }
-
-    /// Bins say nothing to a reader, who does not see their ends.
-    fn outcomes_shown(&self) -> usize {
-        if self.binned { 0 } else { MOST_OUTCOMES }
-    }
-
     /// Where the other outputs are.
     fn left_out(&self) -> Option<String> {
         let several = self.outputs()[1];

@@ -1,17 +1,18 @@
 //! How the answer of `leakbound audit votes` reads.
 
 mod figures;
+mod values;
 
 use super::document::Render;
 use super::figure::Drawing;
 use super::records::{Records, cells};
 use super::section::{Columns, Form, Section, Table};
-use super::words::distinct;
 use crate::bound::{Direction, Validity};
 use crate::report::composed::ComposedSectionText;
 use crate::report::failure::FailureNoteText;
 use crate::report::votes::figures::VotesAnswerFigures;
-use crate::study::{BoundRow, UpperRow, VotesAnswer, VotesQuery, short};
+use crate::report::votes::values::VotesAnswerValues;
+use crate::study::{BoundRow, VotesAnswer, VotesQuery, short};
 use easy_ext::ext;
 
 /// Orders in text.
@@ -20,16 +21,8 @@ const MOST_ORDERS: usize = 6;
 /// The header of the flat table.
 const HEADER: &str = "query,kind,name,direction,order,delta,value,failure_probability,failure_per,validity";
 
-#[ext(VotesAnswerText)]
+#[ext]
 impl VotesAnswer {
-    fn upper_names(&self) -> Vec<&'static str> {
-        distinct(self.queries.iter().flat_map(|query| &query.upper).map(|row| row.name))
-    }
-
-    fn methods(&self) -> Vec<&'static str> {
-        distinct(self.queries.iter().flat_map(|query| &query.lower).map(|row| row.method))
-    }
-
     /// The orders that fit a page: the first, the last, and some between them in equal ratios.
     fn shown_orders(&self) -> Vec<f64> {
         let count = self.orders.len();
@@ -41,28 +34,11 @@ impl VotesAnswer {
         places.map(|place| self.orders[place.min(count - 1)]).collect()
     }
 
-    fn lower(&self, query: &VotesQuery, method: &str, order: f64) -> Option<f64> {
-        let row =
-            query.lower.iter().find(|row| row.method == method && row.order == order && row.direction == self.shown);
-        row.map(|row| row.rdp_lower.0)
-    }
-
-    /// What an accountant promises about the direction shown.
-    fn upper(&self, query: &VotesQuery, name: &str, order: f64) -> Option<f64> {
-        let shown = |row: &&UpperRow| row.name == name && row.order == order && row.direction == self.shown;
-        query.upper.iter().find(shown).map(|row| row.rdp.0)
-    }
-
     /// The largest lower bound of a query with a finite-sample guarantee; 0 without one.
     fn certified(&self, query: &VotesQuery, order: f64) -> f64 {
         let shown = |row: &&BoundRow| row.order == order && row.direction == self.shown;
         let guaranteed = |row: &&BoundRow| row.validity == Validity::FiniteSample;
         query.lower.iter().filter(shown).filter(guaranteed).map(|row| row.rdp_lower.0).fold(0.0, f64::max)
-    }
-
-    fn exact_value(&self, query: &VotesQuery, order: f64) -> f64 {
-        let row = query.divergences().iter().find(|row| row.order == order);
-        row.map_or(0.0, |row| if self.shown == Direction::Forward { row.forward.0 } else { row.reverse.0 })
     }
 
     /// Per query at one order: lower bounds, exact value, upper bounds, and the share certified.

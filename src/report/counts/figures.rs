@@ -1,6 +1,5 @@
 //! The figures of `leakbound audit counts` and `leakbound audit confusion`.
 
-use super::CountsAnswerText;
 use crate::bound::{Direction, Validity};
 use crate::report::bound_figures::{epsilon_per_query, method, query_rows, rows_figure};
 use crate::report::composed::ComposedSectionText;
@@ -11,6 +10,12 @@ use easy_ext::ext;
 
 #[ext(CountsAnswerFigures)]
 impl CountsAnswer {
+    /// Directions of the bounds.
+    pub(crate) fn directions(&self) -> Vec<Direction> {
+        let bounded = |direction: &Direction| self.bounds.iter().any(|row| row.direction == *direction);
+        Direction::BOTH.into_iter().filter(bounded).collect()
+    }
+
     pub(crate) fn queries(&self) -> Vec<&str> {
         let names = self.bounds.iter().map(|row| &row.query).chain(self.epsilon.iter().map(|row| &row.query));
         distinct(names.map(String::as_str))

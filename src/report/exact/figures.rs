@@ -1,6 +1,6 @@
 //! The figures of `leakbound exact`.
 
-use super::ExactAnswerText;
+use super::values::ExactAnswerValues;
 use crate::bound::Direction;
 use crate::divergence::TestPower;
 use crate::error::Result;

@@ -1,6 +1,6 @@
 //! The figures of `leakbound audit votes`, and what its numbers mean.
 
-use super::VotesAnswerText;
+use super::values::VotesAnswerValues;
 use crate::bound::{Direction, Validity};
 use crate::report::bound_figures::{axis, epsilon_per_query, method};
 use crate::report::composed::ComposedSectionText;
