@@ -53,6 +53,7 @@ mod mechanisms;
 mod membership_defenses;
 mod membership_peers;
 mod named_cases;
+mod names;
 mod nothing_lost;
 mod outputs_of_programs;
 mod peers;

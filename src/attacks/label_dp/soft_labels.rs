@@ -11,7 +11,7 @@ use rand_distr::{Distribution, StandardNormal};
 /// function of the seed.
 ///
 /// They are (2/λ)-label-differentially private: one label moves two coordinates by 1 each
-/// ([`alibi_scale`](crate::accountant::alibi_scale) gives λ = 2/ε). Doubles of finite precision: fit for experiments,
+/// (`alibi_scale` gives λ = 2/ε). Doubles of finite precision: fit for experiments,
 /// not for releases that must withstand attacks on floating-point noise.
 ///
 /// # Errors

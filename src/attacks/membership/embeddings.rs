@@ -8,7 +8,7 @@ use std::ops::Range;
 /// Embeddings by the encoder of every model of every augmented view of every sample, and which model was trained on
 /// which sample.
 ///
-/// Implemented by [`MemoryEmbeddings`] and the files of [`record`](crate::record).
+/// Implemented by [`MemoryEmbeddings`] and the files of `record`.
 pub trait ShadowEmbeddings: Sync {
     /// The truth \[model, sample\].
     fn members(&self) -> ArrayView2<'_, bool>;

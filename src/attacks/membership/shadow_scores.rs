@@ -13,7 +13,7 @@ pub(super) const BLOCK_SCORES: usize = 1 << 20;
 
 /// Scores of every model on every view of every sample, and which model was trained on which sample.
 ///
-/// Implemented by [`MemoryScores`], [`ScoredLogits`] and the files of [`record`](crate::record). An attack asks for
+/// Implemented by [`MemoryScores`], [`ScoredLogits`] and the files of `record`. An attack asks for
 /// blocks of samples, from several threads, each sample once or twice; what a block is made from stays where it is.
 pub trait ShadowScores: Sync {
     /// The truth \[model, sample\]: true where the model was trained on the sample. At least one of each.
@@ -188,7 +188,7 @@ pub(super) fn check_scores(mut scores: impl Iterator<Item = f64>) -> Result<()> 
 
 /// Logits of every model on every view of every sample, with labels and truth.
 ///
-/// Implemented by [`MemoryLogits`] and the files of [`record`](crate::record).
+/// Implemented by [`MemoryLogits`] and the files of `record`.
 pub trait ShadowLogits: Sync {
     /// The truth \[model, sample\].
     fn members(&self) -> ArrayView2<'_, bool>;

@@ -237,6 +237,9 @@ mod tests {
         }
         let short = Case::from_json(r#"{"mechanism":"gnmax","sigma":2,"histogram":[3,1],"order":8}"#).unwrap();
         assert_eq!(short, Case::from_json(texts[0]).unwrap());
+        let case = Case::from_json(r#"{"mechanism":"staircase","sigma":0.5,"histogram":[0],"order":2}"#).unwrap();
+        let default = crate::mechanism::parse("staircase:sigma=0.5").unwrap();
+        assert_eq!(case.request.mechanism.to_string(), default.to_string());
     }
 
     #[test]

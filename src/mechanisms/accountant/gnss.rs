@@ -29,7 +29,7 @@ use crate::special::{exp_remainder, log_remainder};
 /// ```
 /// E and z are rounded up, and so is D, by 4e-15 of it; it is infinite where z reaches 1 to within rounding.
 ///
-/// *The published formula* is [`gnss_rdp_as_published`](crate::verify::broken::gnss_rdp_as_published): its first term
+/// *The published formula* is `gnss_rdp_as_published`: its first term
 /// is α e^{2β}/σ², twice as large where αβ is small, and too small where 1 - αu < e^{-4β}/2, for αβ above about 1/4.
 ///
 /// ```

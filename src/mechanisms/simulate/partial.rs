@@ -128,7 +128,7 @@ impl PartialCounts {
     /// This part and another one of the same simulation.
     ///
     /// The caller answers for both parts being of the same mechanism; simulations of scenarios that are read from
-    /// files carry its identity in their [`SimulationPlan`](crate::record::SimulationPlan).
+    /// files carry its identity in their `SimulationPlan`.
     ///
     /// # Errors
     /// [`Error::Rejected`] for another seed, query, number of samples or number of outcomes, and for a block that is in

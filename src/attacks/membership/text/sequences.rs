@@ -8,7 +8,7 @@ use std::ops::Range;
 
 /// What was recorded of every sequence, and which of them the model was trained on.
 ///
-/// Implemented by [`MemoryText`] and by files of [`record`](crate::record), which are read in pieces.
+/// Implemented by [`MemoryText`] and by files of `record`, which are read in pieces.
 pub trait TextSequences: Sync {
     /// Whether the model was trained on each sequence.
     fn members(&self) -> &[bool];
