@@ -42,20 +42,32 @@ UNVIABLE = WORK / "unviable.txt"
 LEDGER = WORK / "outcomes.tsv"
 # Why survivors survive: file, mutant, text of the line, reason.
 EXPLAINED = pathlib.Path(__file__).parent / "explained.tsv"
-ROOMS = ["interval", "audit", "accountant", "bound", "divergence", "distribution"]
+# The package of each room.
+PACKAGES = {
+    "interval": "core",
+    "audit": "audit",
+    "accountant": "mechanisms",
+    "bound": "core",
+    "divergence": "core",
+    "distribution": "core",
+}
+ROOMS = list(PACKAGES)
+# Every package re-exports it from this one.
+LOWEST = "src/core/lib.rs"
 SWITCH = """
 /// Which of the mutants written into this copy is on.
-pub(crate) mod mutant_switch {
+pub mod mutant_switch {
     use std::sync::OnceLock;
     static NUMBER: OnceLock<u32> = OnceLock::new();
     #[inline(always)]
-    pub(crate) fn on(number: u32) -> bool {
+    /// Whether it is this one.
+    pub fn on(number: u32) -> bool {
         *NUMBER.get_or_init(|| std::env::var("MUTANT").ok().and_then(|text| text.parse().ok()).unwrap_or(0)) == number
     }
 }
 """
 # Integration tests that compare numbers with exact values, tables and peers, and take seconds.
-NUMERIC = "counts_together exact_frequencies k_cut many_outcomes reference roc rounding whole_answer".split()
+NUMERIC = "counts_together k_cut many_outcomes reference roc rounding whole_answer".split()
 PARSER = tree_sitter.Parser(tree_sitter.Language(tree_sitter_rust.language()))
 
 
@@ -75,13 +87,19 @@ class Mutant:
     def module(self):
         """The path of the tests in the same file."""
         parts = self.file.removeprefix("src/").removesuffix(".rs").removesuffix("/mod").split("/")
-        return "::".join(parts) + "::"
+        return "::".join(parts[parts.index(self.room) :]) + "::"
+
+
+def folder(room):
+    """Where a room is: a package of one room is that room."""
+    package = PACKAGES[room]
+    return f"src/{room}" if room == package else f"src/{package}/{room}"
 
 
 def listed(room):
     """All mutants of a room; cargo-mutants is installed in target/tools by the caller."""
-    command = [ROOT / "target/tools/bin/cargo-mutants", "mutants", "--list", "--json", "-p", "leakbound"]
-    output = subprocess.run([*command, "-f", f"src/{room}/**"], cwd=ROOT, check=True, capture_output=True)
+    command = [ROOT / "target/tools/bin/cargo-mutants", "mutants", "--list", "--json", "-p", f"leakbound-{PACKAGES[room]}"]
+    output = subprocess.run([*command, "-f", f"{folder(room)}/**"], cwd=ROOT, check=True, capture_output=True)
     mutants = [Mutant(entry, room) for entry in json.loads(output.stdout)]
     seen = collections.Counter()
     start = lambda mutant: (mutant.span["start"]["line"], mutant.span["start"]["column"])  # noqa: E731
@@ -102,7 +120,7 @@ def explanations():
 def copy_sources(mutated):
     """The tracked files in target/mutants/tree; unchanged files keep their times, so that cargo builds little."""
     names = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\n")
-    for name in set(names) - mutated - {"", "src/lib.rs"}:
+    for name in set(names) - mutated - {"", LOWEST}:
         source, copy = ROOT / name, TREE / name
         if source.is_file():
             replace(copy, source.read_bytes())
@@ -222,7 +240,7 @@ def write(mutants):
 
         new = rewritten(0, len(source), None)
         replace(TREE / file, new)
-    replace(TREE / "src/lib.rs", (ROOT / "src/lib.rs").read_bytes() + SWITCH.encode())
+    replace(TREE / LOWEST, (ROOT / LOWEST).read_bytes() + SWITCH.encode())
 
 
 def cargo(arguments, profile):
@@ -273,9 +291,10 @@ def build(mutants, profile):
     for mutant in mutants:
         if mutant.key in known:
             mutant.outcome = "unviable"
+    of_packages = [word for package in sorted(set(PACKAGES.values())) for word in ("-p", f"leakbound-{package}")]
     for _ in range(12):
         write(mutants)
-        status, messages = cargo(["check", "-p", "leakbound", "--lib", "--profile=test"], profile)
+        status, messages = cargo(["check", *of_packages, "--lib", "--profile=test"], profile)
         if status == 0:
             break
         numbers, unknown = offenders(messages)
@@ -287,12 +306,13 @@ def build(mutants, profile):
                 known.add(mutant.key)
         UNVIABLE.write_text("\n".join(sorted(known)))
         print(f"{len(numbers)} mutants do not compile and are left out", flush=True)
-    # The integration tests belong to the command's package. The command has the library's name, and is no test.
-    packages = ["-p", "leakbound", "-p", "leakbound-cli"]
-    status, messages = cargo(["test", *packages, "--lib", "--test", "it", "--no-run"], profile)
+    # The integration tests belong to the command's package. The crates of all packages have one name.
+    tests = ["test", *of_packages, "-p", "leakbound-cli", "--lib", "--test", "it", "--no-run"]
+    status, messages = cargo(tests, profile)
     built = [message for message in messages if message.get("executable") and message["profile"]["test"]]
-    programs = {message["target"]["name"]: message["executable"] for message in built}
-    if status or not {"leakbound", "it"} <= programs.keys():
+    name = lambda message: pathlib.Path(message["manifest_path"]).parent.name  # noqa: E731
+    programs = {"it" if message["target"]["name"] == "it" else name(message): message["executable"] for message in built}
+    if status or not {"it", *PACKAGES.values()} <= programs.keys():
         raise SystemExit("the tests cannot be built: " + "\n".join(offenders(messages)[1][:3]))
     return programs
 
@@ -377,7 +397,7 @@ def main():
     start = time.monotonic()
     totals, mutants, seeds = {}, [], options.seed or [1]
     reasons = explanations()
-    stale = {place for place in reasons if place[0].split("/")[1] in (options.room or ROOMS)}
+    stale = {place for place in reasons if any(place[0].startswith(folder(room)) for room in options.room or ROOMS)}
     changed = ["git", "diff", "--name-only", options.since or "HEAD", "--", "src"]
     changed = set(subprocess.run(changed, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\n"))
     for room in options.room or ROOMS:
@@ -395,13 +415,14 @@ def main():
     for number, mutant in enumerate(mutants, 1):
         mutant.number = number
     copy_sources({mutant.file for mutant in mutants})
-    profile = ["--config", f"profile.dev.package.leakbound.opt-level={options.opt_level}"]
+    level = lambda package: f"profile.dev.package.leakbound-{package}.opt-level={options.opt_level}"  # noqa: E731
+    profile = [word for package in sorted(set(PACKAGES.values())) for word in ("--config", level(package))]
     programs = build(mutants, profile)
-    unit, integration = programs["leakbound"], programs["it"]
+    integration = programs["it"]
     print(f"{len(mutants)} mutants, built after {time.monotonic() - start:.0f} s", flush=True)
     numeric = [f"{module}::" for module in NUMERIC]
     limits = {}
-    for name, program, filters in [*((room, unit, [f"{room}::"]) for room in totals), ("it", integration, numeric)]:
+    for name, program, filters in [*((room, programs[PACKAGES[room]], [f"{room}::"]) for room in totals), ("it", integration, numeric)]:
         began = time.monotonic()
         verdict, output = passes(program, 0, filters, None)
         if not verdict:
@@ -426,8 +447,8 @@ def main():
             continue
         began = time.monotonic()
         for program, filters, limit in (
-            (unit, [mutant.module()], limits[mutant.room]),
-            (unit, [f"{mutant.room}::", "--skip", mutant.module()], limits[mutant.room]),
+            (programs[PACKAGES[mutant.room]], [mutant.module()], limits[mutant.room]),
+            (programs[PACKAGES[mutant.room]], [f"{mutant.room}::", "--skip", mutant.module()], limits[mutant.room]),
             (integration, numeric, limits["it"]),
         ):
             verdict, _ = passes(program, mutant.number, filters, limit)
