@@ -98,7 +98,8 @@ def folder(room):
 
 def listed(room):
     """All mutants of a room; cargo-mutants is installed in target/tools by the caller."""
-    command = [ROOT / "target/tools/bin/cargo-mutants", "mutants", "--list", "--json", "-p", f"leakbound-{PACKAGES[room]}"]
+    package = f"leakbound-{PACKAGES[room]}"
+    command = [ROOT / "target/tools/bin/cargo-mutants", "mutants", "--list", "--json", "-p", package]
     output = subprocess.run([*command, "-f", f"{folder(room)}/**"], cwd=ROOT, check=True, capture_output=True)
     mutants = [Mutant(entry, room) for entry in json.loads(output.stdout)]
     seen = collections.Counter()
@@ -310,8 +311,9 @@ def build(mutants, profile):
     tests = ["test", *of_packages, "-p", "leakbound-cli", "--lib", "--test", "it", "--no-run"]
     status, messages = cargo(tests, profile)
     built = [message for message in messages if message.get("executable") and message["profile"]["test"]]
-    name = lambda message: pathlib.Path(message["manifest_path"]).parent.name  # noqa: E731
-    programs = {"it" if message["target"]["name"] == "it" else name(message): message["executable"] for message in built}
+    folder_name = lambda message: pathlib.Path(message["manifest_path"]).parent.name  # noqa: E731
+    name = lambda message: "it" if message["target"]["name"] == "it" else folder_name(message)  # noqa: E731
+    programs = {name(message): message["executable"] for message in built}
     if status or not {"it", *PACKAGES.values()} <= programs.keys():
         raise SystemExit("the tests cannot be built: " + "\n".join(offenders(messages)[1][:3]))
     return programs
@@ -422,7 +424,8 @@ def main():
     print(f"{len(mutants)} mutants, built after {time.monotonic() - start:.0f} s", flush=True)
     numeric = [f"{module}::" for module in NUMERIC]
     limits = {}
-    for name, program, filters in [*((room, programs[PACKAGES[room]], [f"{room}::"]) for room in totals), ("it", integration, numeric)]:
+    units = [(room, programs[PACKAGES[room]], [f"{room}::"]) for room in totals]
+    for name, program, filters in [*units, ("it", integration, numeric)]:
         began = time.monotonic()
         verdict, output = passes(program, 0, filters, None)
         if not verdict:
