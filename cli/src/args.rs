@@ -1,22 +1,74 @@
 //! Command line arguments; every value is checked while it is parsed.
 
-use crate::args::values::{
-    DIRECTIONS, Directions, Orders, choice, claim_mu, claim_rdp, delta, epsilon, failure_probability, fraction,
-    methods, orders, resamples, seed, threads,
+mod account;
+mod calibrate;
+mod canaries;
+mod exact;
+mod label_dp;
+mod mechanism;
+mod membership;
+mod property;
+mod schema;
+mod scores;
+mod stream;
+mod threshold;
+mod tokens;
+mod votes;
+
+pub use account::{AccountOptions, LossCalculus};
+pub use calibrate::CalibrateOptions;
+pub use canaries::{CanariesCommand, CanaryAuditOptions, CanaryPlanOptions};
+pub use exact::ExactOptions;
+pub use label_dp::{LabelCompareOptions, LabelDpCommand, LabelMechanismsOptions, MemorizationOptions};
+pub use mechanism::{FeatureOption, MechanismOptions};
+pub use membership::{
+    AnswerOptions, AnswersName, CompareOptions, ComparedName, DefensesOptions, LevelName, LiraOptions, MeasureOptions,
+    MembershipCommand, ModeName, PairsName, RecordingOptions, StudentMembershipOptions, StudyOptions, TextOptions,
+    VarianceName, ViewsName,
 };
+pub use property::{DistanceOptions, PropertyCommand};
+pub use schema::{Kind, SchemaOptions, is_list, kind, names};
+pub use scores::{ScoreSource, ScoresOptions, SelfCheckScoresOptions};
+pub use stream::{Repeated, StreamOptions};
+pub use threshold::ThresholdOptions;
+pub use tokens::TokensOptions;
+pub use votes::{ModelName, Queries, VotesOptions};
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use leakbound::audit::FailurePer;
+use leakbound::audit::{BinRule, FailurePer};
 use leakbound::bound::Claimed;
+use leakbound::model::Composition;
 use leakbound::quantity::{Delta, Epsilon, FailureProbability, Order};
 use leakbound::record::MemoryBudget;
 use leakbound::study::{Bounds, Claims, Methods};
 use serde::Serialize;
 use std::path::PathBuf;
+use values::{
+    Parsed, bins, bounded, claim_mu, claim_rdp, count, delta, epsilon, failure_probability, fraction, methods, number,
+    orders, resamples, samples, seed, threads, whole,
+};
 
-mod threshold;
-pub mod values;
+#[cfg(not(feature = "torch"))]
+mod no_torch;
+mod self_check;
+mod simulate;
+#[cfg(feature = "torch")]
+mod torch;
+mod values;
+mod verify;
 
-pub use threshold::ThresholdOptions;
+#[cfg(not(feature = "torch"))]
+pub use no_torch::TorchCommand;
+pub use self_check::{SelfCheckAudit, SelfCheckCommand, SelfCheckOptions};
+pub use simulate::{BenchOptions, MergeOptions, SimulateOptions};
+#[cfg(feature = "torch")]
+pub use torch::{
+    CheckpointOptions, DataOptions, DpsgdOptions, DpsgdRunsOptions, LabelDpOptions, MetaClassifierOptions,
+    PateFmOptions, PromptPateOptions, RecordedMetaClassifierOptions, ShadowOptions, StudentOptions, TeachersOptions,
+    TorchCommand, TorchPropertyOptions, TorchTokensOptions, WeightAttackOptions,
+};
+pub use values::{Directions, MOST_THREADS, Orders};
+pub use verify::VerifyOptions;
 
 /// Bounds the privacy leakage of real mechanisms, from below and from above.
 #[derive(Debug, Parser)]
@@ -30,6 +82,7 @@ pub use threshold::ThresholdOptions;
                   request to terminate (128 plus the number of the signal)."
 )]
 pub struct Cli {
+    /// Options of every command.
     #[command(flatten)]
     pub common: Common,
     /// What to do.
@@ -113,7 +166,7 @@ pub enum Command {
                             cut into bins, so that all values are lower ends, at most those of the numbers \
                             themselves.\n\nTheorems stand beside the exact values where the two datasets are \
                             neighbors as the mechanism means it.")]
-    Exact(Box<crate::cmd::exact::ExactOptions>),
+    Exact(Box<ExactOptions>),
     /// Lower bounds on leakage from recorded outputs
     #[command(subcommand)]
     Audit(AuditCommand),
@@ -121,7 +174,7 @@ pub enum Command {
     #[command(after_help = "Examples:\n  leakbound account fashion_votes.npz --noise gaussian:40 --delta 1e-5\n  \
                             leakbound account fashion_votes.npz --noise gaussian:40 --threshold 200 --threshold-noise \
                             gaussian:150 --budget 1,2,3,5\n  leakbound account pate.toml --delta 1e-6")]
-    Account(crate::cmd::account::AccountOptions),
+    Account(AccountOptions),
     /// The least noise that meets a goal: epsilon at delta, mu, or what any attacker achieves
     #[command(
         after_help = "Examples:\n  leakbound calibrate --mechanism 'gaussian:sigma=?' --epsilon 1 --delta 1e-6\n  \
@@ -131,22 +184,22 @@ pub enum Command {
                             printed, against every neighbor and in both directions. Mechanisms on votes are bounded by \
                             their theorems for all votes."
     )]
-    Calibrate(Box<crate::cmd::calibrate::CalibrateOptions>),
+    Calibrate(Box<CalibrateOptions>),
     /// Audits of one training run: planned before it, concluded after it
     #[command(subcommand)]
-    Canaries(crate::cmd::canaries::CanariesCommand),
+    Canaries(CanariesCommand),
     /// Audits of label privacy
     #[command(subcommand)]
-    LabelDp(crate::cmd::label_dp::LabelDpCommand),
+    LabelDp(LabelDpCommand),
     /// Membership inference from recorded answers of shadow models, with bands and sample by sample
     #[command(subcommand)]
-    Membership(crate::cmd::membership::MembershipCommand),
+    Membership(MembershipCommand),
     /// Property inference from the answers of a student
     #[command(subcommand)]
-    Property(crate::cmd::property::PropertyCommand),
+    Property(PropertyCommand),
     /// Check on simulated data with known leakage that bounds fail no more often than stated
     #[command(subcommand)]
-    SelfCheck(crate::cmd::self_check::SelfCheckCommand),
+    SelfCheck(SelfCheckCommand),
     /// Count simulated outputs of a scenario in both worlds
     #[command(
         after_help = "Examples:\n  leakbound simulate pate.toml --samples 1e8 --format json --output counts.json\n  \
@@ -154,14 +207,14 @@ pub enum Command {
                             leakbound simulate pate.toml --shard 1/4 --format json --output part1.json\n\n\
                             `leakbound audit counts` reads the JSON and CSV forms."
     )]
-    Simulate(crate::cmd::simulate::SimulateOptions),
+    Simulate(SimulateOptions),
     /// Add up the shards of one simulation
     #[command(after_help = "Example:\n  leakbound merge part1.json part2.json part3.json part4.json --format json")]
-    Merge(crate::cmd::simulate::MergeOptions),
+    Merge(MergeOptions),
     /// Measure simulated outputs per second on this machine
     #[command(after_help = "Examples:\n  leakbound bench --work pate --seconds 2\n  \
                             leakbound bench --sweep --report speed.html\n\nA sweep of all takes about a minute.")]
-    Bench(crate::cmd::bench::BenchOptions),
+    Bench(BenchOptions),
     /// Test an accountant against exact distributions and find the smallest counterexample
     #[command(after_help = "Examples:\n  leakbound verify --accountant gnmax-data-dependent\n  leakbound verify \
                             --program 'python3 examples/accountant.py' --mechanism gnmax\n\nA request is a line of \
@@ -178,24 +231,24 @@ pub enum Command {
                             are about all pairs.\n\nThe program is ended with everything that it started, however this command \
                             ends; processes that make a session of their own, as daemons do, live on.\n\nExit status 3 \
                             if a property is refuted.")]
-    Verify(crate::cmd::verify::VerifyOptions),
+    Verify(VerifyOptions),
     /// Train models and record their answers for the other commands to audit (needs the feature `torch`)
     #[cfg_attr(feature = "torch", command(subcommand))]
-    Torch(crate::cmd::torch::TorchCommand),
+    Torch(TorchCommand),
     /// Repeat a result from its JSON document and compare every value
     #[command(
         after_help = "Example:\n  leakbound audit counts counts.csv --format json --output audit.json\n  leakbound \
                             rerun audit.json\n\nThe files that the document was made from must be where they were, \
                             unchanged (SHA-256).\n\nExit status 3 if a value differs."
     )]
-    Rerun(crate::cmd::rerun::RerunOptions),
+    Rerun(RerunOptions),
     /// Run the studies of a file one after the other, for continuous integration
     #[command(after_help = "A file has one table for each study:\n\n  [[study]]\n  name = \"four teachers\"\n  \
                             command = \"exact\"\n  histogram = [3, 1]\n  neighbor = [2, 2]\n  noise = \
                             \"gaussian:2\"\n  claim-epsilon = 1.5\n\nBeside name and command it holds the options of the \
                             command; paths are relative to the folder of the file.\n\nExit status 1 if a study fails, 3 \
                             if a claim is refuted.\n\nExample:\n  leakbound run studies.toml --format json")]
-    Run(crate::cmd::suite::SuiteOptions),
+    Run(SuiteOptions),
     /// List the mechanisms with their data, neighbors and an example of their text form
     #[command(after_help = "Example:\n  leakbound mechanisms --format json")]
     Mechanisms,
@@ -204,7 +257,7 @@ pub enum Command {
         after_help = "Example:\n  leakbound schema exact > exact.json\n\nWithout COMMAND all commands are printed. Each has its options, with type, default and \
                             choices, and the JSON Schema of what it prints with --format json."
     )]
-    Schema(crate::cmd::schema::SchemaOptions),
+    Schema(SchemaOptions),
     /// Print a completion script for a shell
     #[command(after_help = "Example:\n  leakbound completions bash > leakbound.bash")]
     Completions {
@@ -223,6 +276,22 @@ impl Command {
     }
 }
 
+/// Options of `leakbound rerun`.
+#[derive(Debug, Args, Serialize)]
+pub struct RerunOptions {
+    /// A document of any command, written with --format json
+    #[arg(value_name = "RESULT.json")]
+    pub file: PathBuf,
+}
+
+/// Options of `leakbound run`.
+#[derive(Debug, Args, Serialize)]
+pub struct SuiteOptions {
+    /// The studies (TOML)
+    #[arg(value_name = "STUDIES.toml")]
+    pub file: PathBuf,
+}
+
 /// The audits.
 #[derive(Debug, Subcommand)]
 pub enum AuditCommand {
@@ -230,27 +299,27 @@ pub enum AuditCommand {
     #[command(after_help = "Files: CSV or JSON with columns outcome,count,count_neighbor[,query], or raw outputs \
                             with columns world,output (world: s or s_prime).\n\nExample:\n  leakbound audit counts \
                             counts.csv --orders 2,10 --delta 1e-5 --pilot-fraction 0.1")]
-    Counts(crate::cmd::audit_counts::AuditCountsOptions),
+    Counts(AuditCountsOptions),
     /// Audit the confusion matrix of a membership attack
     #[command(after_help = "Example:\n  leakbound audit confusion --tp 90 --fn 10 --fp 5 --tn 95 --delta 1e-5")]
-    Confusion(crate::cmd::audit_counts::ConfusionOptions),
+    Confusion(ConfusionOptions),
     /// Audit the scores of an attack on canaries: lower bounds of epsilon, mu and delta, or of one training run
     #[command(after_help = "Examples:\n  leakbound audit scores canaries.csv --delta 1e-5\n  leakbound audit scores \
                             --members in.npy --non-members out.npy --selection split\n  leakbound audit scores \
                             canaries.csv --one-run --guesses 100,100\n\nA file has the columns score,member (1 for a \
                             canary that was trained on); high scores mean members unless --flip is given.")]
-    Scores(crate::cmd::audit_scores::ScoresOptions),
+    Scores(ScoresOptions),
     /// Audit recorded teacher votes: simulated outputs, lower bounds, exact leakage and accountants side by side
     #[command(after_help = "Example:\n  leakbound audit votes fashion_votes.npz --model pate --adversary pois-advq \
                             --noise gaussian:40 --samples 1e6")]
-    Votes(crate::cmd::audit_votes::VotesOptions),
+    Votes(VotesOptions),
     /// Audit a stream of raw outputs: bounds valid at any time; stops as soon as a claim is refuted
     #[command(after_help = "Example:\n  my-mechanism | leakbound audit stream - --claim-rdp 2:0.05\n\nEach line is \
                             `s,OUTPUT` or `s_prime,OUTPUT` below the header `world,output`. Outputs of one world must \
                             be independent, and which world is asked next must not depend on them.\n\nWith --state a batch is \
                             counted once: a run that was ended in any way is repeated with the same input, and an \
                             input that was counted before is rejected.")]
-    Stream(crate::cmd::audit_stream::StreamOptions),
+    Stream(StreamOptions),
     /// Run a program on neighboring datasets, find where it leaks, and bound it; refute what is claimed of it
     #[command(
         after_help = "Example:\n  leakbound audit mechanism --program 'python3 examples/noisy_count.py 1.5' --dataset \
@@ -261,7 +330,7 @@ pub enum AuditCommand {
                             program is ended with everything that it started, however this command ends; processes that \
                             make a session of their own, as daemons do, live on.\n\nExit status 3 if a claim is refuted."
     )]
-    Mechanism(Box<crate::cmd::audit_mechanism::MechanismOptions>),
+    Mechanism(Box<MechanismOptions>),
     /// Audit recorded next tokens of an ensemble of language models: exact leakage of each member, and lower bounds
     #[command(after_help = "Files: npz, safetensors or a folder of .npy with `logits`, `log_probabilities` or \
                             `probabilities` [position, member, token], the same of a public model as `public_logits` and \
@@ -270,7 +339,7 @@ pub enum AuditCommand {
                             [sequence], the member that was trained on it.\n\nNeighbors are ensembles of which one lacks a \
                             member.\n\nExample:\n  leakbound audit tokens ensemble.npz --mechanism \
                             mixed-tokens:order=3,radius=0.05 --report tokens.html\n\nExit status 3 if a claim is refuted.")]
-    Tokens(Box<crate::cmd::audit_tokens::TokensOptions>),
+    Tokens(Box<TokensOptions>),
 }
 
 /// What an audit bounds.
@@ -292,11 +361,12 @@ pub struct BoundOptions {
     #[arg(long, value_name = "NAME,...", value_parser = methods, default_value = "auto")]
     pub methods: Methods,
     /// Direction of the divergences
-    #[arg(long, value_parser = choice(DIRECTIONS), default_value = "both")]
+    #[arg(long, value_enum, default_value = "both")]
     pub direction: Directions,
     /// Resamples of the bootstrap methods
     #[arg(long, value_name = "N", value_parser = resamples, default_value = "10000", allow_hyphen_values = true)]
     pub resamples: usize,
+    /// Claims to test
     #[command(flatten)]
     #[serde(flatten)]
     pub claims: ClaimOptions,
@@ -307,6 +377,7 @@ pub struct BoundOptions {
 pub struct CountsOptions {
     /// Recorded counts or raw outputs
     pub file: PathBuf,
+    /// What to bound
     #[command(flatten)]
     #[serde(flatten)]
     pub bound: BoundOptions,
@@ -330,6 +401,50 @@ pub struct FurtherOptions {
     /// Also bound mu of Gaussian differential privacy and the whole trade-off curve
     #[arg(long)]
     pub trade_off: bool,
+}
+
+/// Options of `leakbound audit counts` alone; a self-check has the others too.
+#[derive(Debug, Args, Serialize)]
+pub struct AuditCountsOptions {
+    /// The audit
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub audit: CountsOptions,
+    /// Bins for numeric outputs: quantile:K (K equal shares of the pilot) or edges:A,B,...
+    #[arg(long, value_name = "RULE", conflicts_with = "distribution", value_parser = bins, allow_hyphen_values = true)]
+    pub bins: Option<BinRule>,
+    /// Further results
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub further: FurtherOptions,
+    /// How the queries compose: independent (independent outputs under both datasets), shared-teachers or per-query
+    #[arg(long, value_name = "MODE", default_value = "per-query")]
+    pub composition: Composition,
+}
+
+/// Options of `leakbound audit confusion`.
+#[derive(Debug, Args, Serialize)]
+pub struct ConfusionOptions {
+    /// Members called members
+    #[arg(long = "tp", value_name = "N", value_parser = count, allow_hyphen_values = true)]
+    pub true_positives: u64,
+    /// Members called non-members
+    #[arg(long = "fn", value_name = "N", value_parser = count, allow_hyphen_values = true)]
+    pub false_negatives: u64,
+    /// Non-members called members
+    #[arg(long = "fp", value_name = "N", value_parser = count, allow_hyphen_values = true)]
+    pub false_positives: u64,
+    /// Non-members called non-members
+    #[arg(long = "tn", value_name = "N", value_parser = count, allow_hyphen_values = true)]
+    pub true_negatives: u64,
+    /// What to bound
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub bound: BoundOptions,
+    /// Further results
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub further: FurtherOptions,
 }
 
 /// Claims of a mechanism's author; a refuted claim exits with status 3.
@@ -369,7 +484,7 @@ impl BoundOptions {
         Bounds {
             orders: self.orders.0.clone(),
             delta: self.claims.delta,
-            directions: self.direction.value.to_vec(),
+            directions: self.direction.list(),
             failure_probability: self.failure_probability,
             failure_per: self.failure_per,
             methods: self.methods.clone(),

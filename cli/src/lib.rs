@@ -4,16 +4,6 @@
 //! another program, with files in memory and a progress callback: the same parser, the same work, the same JSON to
 //! the last digit.
 
-use crate::args::{AuditCommand, Cli, Command};
-use crate::cmd::label_dp::LabelDpCommand;
-use crate::cmd::property::PropertyCommand;
-use crate::cmd::self_check::{SelfCheckAudit, SelfCheckCommand};
-use crate::threads::Alone;
-use leakbound::error::Result;
-use leakbound::study::Verdict;
-use std::ffi::OsString;
-use std::process::ExitCode;
-
 mod answer;
 mod args;
 mod cmd;
@@ -29,6 +19,13 @@ mod usage;
 pub use self::answer::{Answer, Commands, Rejection, Request, answer};
 pub use self::interruption::Interruption;
 pub use self::session::{Ask, BlackBoxCall, Forms, Progress};
+
+use self::args::{AuditCommand, Cli, Command, LabelDpCommand, PropertyCommand, SelfCheckAudit, SelfCheckCommand};
+use self::threads::Alone;
+use leakbound::error::Result;
+use leakbound::study::Verdict;
+use std::ffi::OsString;
+use std::process::ExitCode;
 
 /// A claim was refuted.
 const REFUTED: u8 = 3;
@@ -78,7 +75,7 @@ fn run(cli: &Cli) -> Result<Verdict> {
         Command::Account(options) => cmd::account::run(&cli.common, options),
         Command::Calibrate(options) => cmd::calibrate::run(&cli.common, options),
         Command::Audit(AuditCommand::Counts(options)) => cmd::audit_counts::run(&cli.common, options),
-        Command::Audit(AuditCommand::Confusion(options)) => cmd::audit_counts::confusion(&cli.common, options),
+        Command::Audit(AuditCommand::Confusion(options)) => cmd::audit_confusion::run(&cli.common, options),
         Command::Audit(AuditCommand::Scores(options)) => cmd::audit_scores::run(&cli.common, options),
         Command::Audit(AuditCommand::Votes(options)) => cmd::audit_votes::run(&cli.common, options),
         Command::Audit(AuditCommand::Stream(options)) => cmd::audit_stream::run(&cli.common, options),
@@ -87,21 +84,19 @@ fn run(cli: &Cli) -> Result<Verdict> {
         Command::Membership(command) => cmd::membership::run(&cli.common, command),
         Command::Canaries(command) => cmd::canaries::run(&cli.common, command),
         Command::LabelDp(LabelDpCommand::Memorization(options)) => cmd::label_dp::run(&cli.common, options),
-        Command::LabelDp(LabelDpCommand::Mechanisms(options)) => cmd::label_dp::mechanisms(&cli.common, options),
+        Command::LabelDp(LabelDpCommand::Mechanisms(options)) => cmd::label_mechanisms::run(&cli.common, options),
         Command::LabelDp(LabelDpCommand::Compare(options)) => cmd::label_dp::compare(&cli.common, options),
         Command::Property(PropertyCommand::Distance(options)) => cmd::property::run(&cli.common, options),
         #[cfg(feature = "torch")]
-        Command::Property(PropertyCommand::MetaClassifier(options)) => {
-            cmd::torch::weight_attacks::run(&cli.common, options)
-        }
+        Command::Property(PropertyCommand::MetaClassifier(options)) => cmd::meta_classifier::run(&cli.common, options),
         Command::SelfCheck(SelfCheckCommand::Audit(SelfCheckAudit::Counts(options))) => {
             cmd::self_check::run(&cli.common, options)
         }
         Command::SelfCheck(SelfCheckCommand::Audit(SelfCheckAudit::Scores(options))) => {
-            cmd::audit_scores::self_check(&cli.common, options)
+            cmd::self_check_scores::run(&cli.common, options)
         }
         Command::Simulate(options) => cmd::simulate::run(&cli.common, options),
-        Command::Merge(options) => cmd::simulate::merge(&cli.common, options),
+        Command::Merge(options) => cmd::merge::run(&cli.common, options),
         Command::Bench(options) => cmd::bench::run(&cli.common, options),
         Command::Verify(options) => cmd::verify::run(&cli.common, options),
         Command::Torch(command) => cmd::torch::run(&cli.common, command).map(decided),

@@ -46,7 +46,7 @@ macro_rules! one_of {
     ($first:literal, $($rest:literal),+) => { concat!($first, ", ", $crate::named::one_of!($($rest),+)) };
 }
 
-pub use crate::{named, one_of};
+pub use {named, one_of};
 
 #[cfg(test)]
 mod tests {

@@ -9,8 +9,7 @@ use super::document::Render;
 use super::figure::Drawing;
 use super::records::{Records, fields};
 use super::section::{Columns, Form, Section, Table};
-use super::words;
-use crate::report::membership::comparison::MembershipAnswerText;
+use crate::report::membership::comparison::{MembershipAnswerText, level_words, with_limits};
 use crate::report::membership::figures::MembershipAnswerFigures;
 use crate::study::{
     CanaryRow, LevelRow, MembershipAnswer, Number, SampleCurve, SampleRow, TprRow, percent, short, significant,
@@ -21,25 +20,9 @@ use easy_ext::ext;
 const SHOWN_SAMPLES: usize = 3;
 const SHOWN_SAMPLES_ON_PAGE: usize = 10;
 
-/// The level for a reader.
-fn level_words(row: &LevelRow) -> String {
-    match (row.level, row.label) {
-        ("class", Some(label)) => format!("class {label}"),
-        ("top", _) => format!("top {} samples", row.samples),
-        ("most-vulnerable", _) => "most vulnerable sample".into(),
-        (level, _) => level.to_owned(),
-    }
-}
-
 /// Where "member" is guessed.
 fn rule(above: Option<Number>) -> String {
     above.map_or_else(|| "always".into(), |above| format!("score > {}", significant(above.0, 4)))
-}
-
-/// A TPR with the limits of the rule that was found, if it has any, all in percent.
-fn with_limits(at: &TprRow) -> String {
-    let limits = at.tpr_lower.zip(at.tpr_upper);
-    limits.map_or_else(|| percent(at.tpr), |(lower, upper)| words::with_limits(at.tpr, [lower.0, upper.0]))
 }
 
 /// Why some rates have no limits.

@@ -66,7 +66,8 @@ fn rooms_use_only_what_design_allows() {
     let rules = read_rules(&read(&root.join("DESIGN.md"))).unwrap();
     let exports = exports(&read(&root.join("src/core/lib.rs")));
     let mut wrong = Vec::new();
-    for (path, text) in house() {
+    // A file of tests alone may use anything.
+    for (path, text) in house().into_iter().filter(|(path, _)| !path.ends_with("tests.rs")) {
         let mut parts: Vec<&str> = path.split('/').map(|part| part.trim_end_matches(".rs")).collect();
         parts.retain(|&part| part != "mod");
         let source = Source { room: parts[0], file: &path, depth: parts.len(), text: &text };

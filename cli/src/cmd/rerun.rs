@@ -1,24 +1,15 @@
 //! `leakbound rerun`.
 
-use crate::args::{AuditCommand, Command, Common};
+use crate::args::{AuditCommand, Command, Common, RerunOptions};
 use crate::embedded::{Run, run_within};
 use crate::options::{Origin, Schema};
 use crate::output::{Output, envelope};
-use clap::Args;
 use leakbound::record::{InputFile, read_document};
 use leakbound::report::Answered;
 use leakbound::study::{Answer, RerunAnswer, Verdict};
 use leakbound::{Error, InputError, Result, json};
-use serde::Serialize;
 use serde_json::Value;
-use std::path::{Path, PathBuf};
-
-#[derive(Debug, Args, Serialize)]
-pub struct RerunOptions {
-    /// A document of any command, written with --format json
-    #[arg(value_name = "RESULT.json")]
-    pub file: PathBuf,
-}
+use std::path::Path;
 
 pub fn run(common: &Common, options: &RerunOptions, run: Run) -> Result<Verdict> {
     let output = Output::open(common, &[&options.file])?;

@@ -1,26 +1,16 @@
 //! `leakbound run`.
 
 use super::suite_plan::plan;
-use crate::args::{AuditCommand, Cli, Command, Common};
+use crate::args::{AuditCommand, Cli, Command, Common, SuiteOptions};
 use crate::embedded::{Run, run_within};
 use crate::output::{Output, envelope, interrupted};
 use crate::signals::{Second, interruption};
-use clap::Args;
 use leakbound::error::echo;
 use leakbound::record::SuiteStudy;
 use leakbound::report::Answered;
 use leakbound::study::{Answer, StudyOutcome, SuiteAnswer, SuiteRow, Verdict};
 use leakbound::{Error, Result};
-use serde::Serialize;
 use serde_json::value::RawValue;
-use std::path::PathBuf;
-
-#[derive(Debug, Args, Serialize)]
-pub struct SuiteOptions {
-    /// The studies (TOML)
-    #[arg(value_name = "STUDIES.toml")]
-    pub file: PathBuf,
-}
 
 pub fn run(common: &Common, options: &SuiteOptions, run: Run) -> Result<Verdict> {
     let output = Output::open(common, &[&options.file])?;

@@ -1,9 +1,25 @@
 //! Several attacks side by side, a row for each.
 
-use super::{level_words, with_limits};
 use crate::report::section::{Columns, Table};
-use crate::study::{MembershipAnswer, SampleCurve, percent};
+use crate::report::words;
+use crate::study::{LevelRow, MembershipAnswer, SampleCurve, TprRow, percent};
 use easy_ext::ext;
+
+/// The level for a reader.
+pub(super) fn level_words(row: &LevelRow) -> String {
+    match (row.level, row.label) {
+        ("class", Some(label)) => format!("class {label}"),
+        ("top", _) => format!("top {} samples", row.samples),
+        ("most-vulnerable", _) => "most vulnerable sample".into(),
+        (level, _) => level.to_owned(),
+    }
+}
+
+/// A TPR with the limits of the rule that was found, if it has any, all in percent.
+pub(super) fn with_limits(at: &TprRow) -> String {
+    let limits = at.tpr_lower.zip(at.tpr_upper);
+    limits.map_or_else(|| percent(at.tpr), |(lower, upper)| words::with_limits(at.tpr, [lower.0, upper.0]))
+}
 
 #[ext(MembershipAnswerText)]
 impl MembershipAnswer {
