@@ -141,7 +141,6 @@ impl Guide {
 ///
 /// # Example
 /// ```
-/// # use leakbound::accountant::Answer;
 /// # use leakbound::audit::{FailureBudget, FailurePer};
 /// # use leakbound::prelude::*;
 /// let whole = FailureProbability::new(0.06)?;

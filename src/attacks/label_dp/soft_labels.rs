@@ -19,10 +19,10 @@ use rand_distr::{Distribution, StandardNormal};
 ///
 /// # Example
 /// ```
-/// # use leakbound::accountant::alibi_scale;
 /// # use leakbound::label_dp::alibi_labels;
-/// # use leakbound::quantity::Epsilon;
-/// let lambda = alibi_scale(Epsilon::new(8.0)?)?;
+/// # use leakbound::quantity::NoiseScale;
+/// // 2/ε at ε = 8.
+/// let lambda = NoiseScale::new(2.0 / 8.0)?;
 /// let noisy = alibi_labels(&[2, 0], 3, lambda, 7)?;
 /// assert_eq!(noisy.dim(), (2, 3));
 /// assert_eq!(noisy, alibi_labels(&[2, 0], 3, lambda, 7)?);

@@ -41,12 +41,11 @@ const EVALUATIONS: u64 = 40;
 /// narrows it. Every order gives a valid ε, so a curve with several minima costs sharpness at most.
 ///
 /// ```
-/// # use leakbound::accountant::gnmax_data_independent;
 /// # use leakbound::divergence::{Conversion, order_grid, smallest_epsilon};
 /// # use leakbound::prelude::*;
 /// // A thousand answers of GNMax at σ = 40.
-/// let (delta, sigma) = (Delta::new(1e-5)?, NoiseScale::new(40.0)?);
-/// let rdp = |order| 1000.0 * gnmax_data_independent(order, sigma);
+/// let delta = Delta::new(1e-5)?;
+/// let rdp = |order: Order| 1000.0 * order.get() / (40.0 * 40.0);
 /// let (epsilon, _) = smallest_epsilon(rdp, delta, Conversion::Improved);
 /// assert!((epsilon.get() - 5.378).abs() < 1e-3);
 /// let grid = RdpCurve::from_fn(&order_grid(), rdp).epsilon(delta).0;

@@ -14,19 +14,6 @@ impl EnclosedLoss {
     /// With x = 1 - γ + γ e^ε its profile at ln x is γ δ(ε), and 1 - x below 1 - γ: it rises with the profile of P
     /// against Q, at every ε, so that both ends are enclosed by those of that.
     ///
-    /// ```
-    /// # use leakbound::histogram::VoteHistogram;
-    /// # use leakbound::mechanism::parse;
-    /// # use leakbound::quantity::Probability;
-    /// let [without, with] = [vec![0], vec![1]].map(|count| VoteHistogram::new(count).unwrap());
-    /// let [removed, added] = parse("laplace:sigma=1")?.enclosed_losses(&without, &with, 100)?;
-    /// let rate = Probability::new(0.1)?;
-    /// let largest = [added.with_seldom(rate).at_most.largest(), removed.against_seldom(rate).at_most.largest()];
-    /// // ln(1 - γ + γ e), and -ln(1 - γ + γ/e).
-    /// assert!((largest[0] - 0.158_565_079).abs() < 1e-9 && (largest[1] - 0.065_298_336).abs() < 1e-9, "{largest:?}");
-    /// # Ok::<(), leakbound::Error>(())
-    /// ```
-    ///
     /// # References
     /// Zhu, Dong and Wang (2022), "Optimal accounting of differential privacy via characteristic function", Theorem 11.
     #[must_use]

@@ -54,17 +54,6 @@ impl LossCell {
 /// Errors of the probabilities, as they are estimated, are on the safe side: below, P is smaller and Q larger than
 /// computed, above it is the other way around.
 ///
-/// ```
-/// # use leakbound::histogram::VoteHistogram;
-/// # use leakbound::mechanism::parse;
-/// // Laplace noise of scale 2: no loss is above 1/2, and half of the outputs have it.
-/// let [without, with] = [vec![0], vec![1]].map(|count| VoteHistogram::new(count).unwrap());
-/// let [forward, _] = parse("laplace:sigma=2")?.enclosed_losses(&without, &with, 100)?;
-/// let (lower, upper) = (forward.at_least.largest(), forward.at_most.largest());
-/// assert!(lower <= 0.5 && 0.5 <= upper && upper - lower < 1e-13);
-/// # Ok::<(), leakbound::Error>(())
-/// ```
-///
 /// # References
 /// Doroshenko et al. (2022), "Connect the dots: tighter discrete approximations of privacy loss distributions".
 #[derive(Debug, Clone, PartialEq)]

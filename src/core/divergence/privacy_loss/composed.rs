@@ -355,21 +355,6 @@ impl ComposedDirection {
     ///
     /// # Errors
     /// As [`Self::of_known`].
-    ///
-    /// # Example
-    /// ```
-    /// # use leakbound::divergence::ComposedDirection;
-    /// # use leakbound::histogram::VoteHistogram;
-    /// # use leakbound::mechanism::parse;
-    /// # use leakbound::prelude::*;
-    /// // DP-SGD with noise 0.8 at a rate of 1 %, a thousand steps, the record removed; the published accountants are 0.5 % apart here.
-    /// let [without, with] = [vec![0], vec![1]].map(|count| VoteHistogram::new(count).unwrap());
-    /// let [_, remove] = parse("subsampled-gaussian:sigma=0.8,rate=0.01")?.enclosed_losses(&without, &with, 2_000)?;
-    /// let delta = Delta::new(1e-5)?;
-    /// let epsilon = ComposedDirection::of_enclosed(&[(&remove, 1_000)], delta, 1e-3)?.epsilon(delta);
-    /// assert!(epsilon.lower > 3.139 && epsilon.upper < 3.143, "{epsilon:?}");
-    /// # Ok::<(), Error>(())
-    /// ```
     pub fn of_enclosed(losses: &[(&EnclosedLoss, u64)], delta: Delta, relative: f64) -> Result<Self> {
         let [above, below]: [Vec<(&PrivacyLoss, u64)>; 2] = [
             losses.iter().map(|(loss, times)| (&loss.at_most, *times)).collect(),

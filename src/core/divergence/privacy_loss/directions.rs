@@ -16,25 +16,6 @@ pub struct ComposedLoss([ComposedDirection; 2]);
 ///
 /// # Errors
 /// As [`ComposedDirection::of_enclosed`].
-///
-/// # Example
-/// ```
-/// # use leakbound::divergence::compose_losses;
-/// # use leakbound::histogram::VoteHistogram;
-/// # use leakbound::mechanism::parse;
-/// # use leakbound::prelude::*;
-/// // A thousand steps of DP-SGD, and a count with Laplace noise.
-/// let [without, with] = [vec![0], vec![1]].map(|count| VoteHistogram::new(count).unwrap());
-/// let losses = |text: &str| parse(text)?.enclosed_losses(&without, &with, 2_000);
-/// let (step, count) = (losses("subsampled-gaussian:sigma=1,rate=0.01")?, losses("laplace:sigma=2")?);
-/// let delta = Delta::new(1e-5)?;
-/// let composed = compose_losses(&[(&step, 1_000), (&count, 1)], delta, 1e-3)?;
-/// let epsilon = composed.epsilon(delta);
-/// assert!(epsilon.lower > 2.243 && epsilon.upper < 2.247, "{epsilon:?}");
-/// // One direction alone is not a privacy parameter.
-/// assert!(composed.in_direction(Direction::Forward).epsilon(delta).upper < 1.87);
-/// # Ok::<(), Error>(())
-/// ```
 pub fn compose_losses(losses: &[(&[EnclosedLoss; 2], u64)], delta: Delta, relative: f64) -> Result<ComposedLoss> {
     let composed = |direction: Direction| {
         let losses: Vec<(&EnclosedLoss, u64)> =
