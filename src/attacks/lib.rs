@@ -1,4 +1,6 @@
-//! Membership, label and property inference of leakbound from recorded scores: a part of the package `leakbound`, whose documentation shows everything.
+//! Membership, label and property inference from recorded scores.
+//!
+//! A part of the package `leakbound`, whose documentation covers it.
 
 pub mod label_dp;
 pub mod membership;

@@ -1,4 +1,6 @@
-//! Lower bounds of leakbound on privacy leakage: a part of the package `leakbound`, whose documentation shows everything.
+//! Lower bounds on privacy leakage.
+//!
+//! A part of the package `leakbound`, whose documentation covers it.
 
 #[path = "mod.rs"]
 pub mod audit;

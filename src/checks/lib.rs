@@ -1,4 +1,6 @@
-//! Checks of leakbound on programs, accountants and itself: a part of the package `leakbound`, whose documentation shows everything.
+//! Checks of programs, of accountants and of the library itself.
+//!
+//! A part of the package `leakbound`, whose documentation covers it.
 
 pub mod black_box;
 pub mod program;

@@ -1,4 +1,6 @@
-//! What leakbound computes with: quantities, distributions, divergences and intervals: a part of the package `leakbound`, whose documentation shows everything.
+//! Quantities, distributions, divergences and intervals.
+//!
+//! A part of the package `leakbound`, whose documentation covers it.
 
 pub mod bound;
 pub mod counts;

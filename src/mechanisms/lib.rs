@@ -1,4 +1,6 @@
-//! Mechanisms of leakbound: their exact distributions, theorems and samplers: a part of the package `leakbound`, whose documentation shows everything.
+//! Mechanisms: exact distributions, theorems and samplers.
+//!
+//! A part of the package `leakbound`, whose documentation covers it.
 
 pub mod accountant;
 pub mod mechanism;

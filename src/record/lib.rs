@@ -1,4 +1,6 @@
-//! Files that leakbound reads and writes: a part of the package `leakbound`, whose documentation shows everything.
+//! Files that are read and written.
+//!
+//! A part of the package `leakbound`, whose documentation covers it.
 
 #[path = "mod.rs"]
 pub mod record;

@@ -1,4 +1,6 @@
-//! Results of leakbound as text, pages and figures: a part of the package `leakbound`, whose documentation shows everything.
+//! Results as text, pages and figures.
+//!
+//! A part of the package `leakbound`, whose documentation covers it.
 
 #[path = "mod.rs"]
 pub mod report;

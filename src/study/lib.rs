@@ -1,4 +1,6 @@
-//! Whole questions of leakbound and their answers: a part of the package `leakbound`, whose documentation shows everything.
+//! Whole questions and their answers.
+//!
+//! A part of the package `leakbound`, whose documentation covers it.
 
 #[path = "mod.rs"]
 pub mod study;

@@ -31,8 +31,7 @@ impl ClassGroups {
     }
 
     /// Number of entries of a shortened row.
-    #[allow(clippy::len_without_is_empty, reason = "there is always a group")]
-    pub const fn len(&self) -> usize {
+    pub const fn entries(&self) -> usize {
         self.multiplicity.len()
     }
 
@@ -48,7 +47,7 @@ impl ClassGroups {
 
     /// One value for each entry, of classes that are alike where they share one.
     pub fn shortened(&self, row: &[f64]) -> Vec<f64> {
-        let mut short = vec![0.0; self.len()];
+        let mut short = vec![0.0; self.entries()];
         self.places.iter().zip(row).for_each(|(&place, value)| short[place] = *value);
         short
     }

@@ -177,7 +177,7 @@ fn checked(parties: &[Vec<f64>]) -> Result<Vec<Vec<f64>>> {
 /// The distribution from the contributions of each degree to each class, and what its last terms leave, by which degrees are
 /// compared. None where they are no probabilities: a series that is far from converging.
 fn expanded(sums: &Sums, groups: &ClassGroups) -> Option<(f64, ExpandedDistribution)> {
-    let places = groups.len();
+    let places = groups.entries();
     let p: Vec<f64> = (0..places).map(|place| sums.by_degree.iter().map(|degree| degree[place]).sum()).collect();
     let total: f64 = p.iter().zip(groups.multiplicity()).map(|(p, classes)| p * classes).sum();
     if !p.iter().all(|p| (0.0..2.0).contains(p)) || !((total - 1.0).abs() < TOLERATED) {

@@ -83,12 +83,12 @@ pub fn rao_blackwell(model: &VoteModel, noise: Noise, simulation: Simulation) ->
     }
     let groups = groups(model);
     let shared = SharedVotes::new(model, &groups)?;
-    let table = ArgmaxTable::new(noise, groups.len(), groups.multiplicity()[groups.len() - 1])?;
+    let table = ArgmaxTable::new(noise, groups.entries(), groups.multiplicity()[groups.entries() - 1])?;
     let size = draws.div_ceil(BATCHES);
     let sums: Vec<(f64, [Vec<f64>; 2])> = parallel::map(0..draws.div_ceil(size), |batch| {
         let number = size.min(draws - batch * size);
         let mut stream = simulation.stream(World::Dataset, FIRST_BLOCK + batch);
-        let means = shared.mean_distributions(&table, groups.len(), number, &mut stream);
+        let means = shared.mean_distributions(&table, groups.entries(), number, &mut stream);
         (number as f64 / draws as f64, means.map(|mean| groups.expanded(&mean)))
     });
     // In the order of the batches, whatever the threads did.
@@ -234,7 +234,7 @@ impl SharedVotes {
                 last: [pate.probabilities(), pate.probabilities_marked()].map(|p| groups.shortened(p)),
             }),
             VoteModel::Capc(capc) => {
-                let mut decided = vec![0; groups.len()];
+                let mut decided = vec![0; groups.entries()];
                 let mut undecided = Vec::new();
                 for party in &capc.probabilities()[1..] {
                     let party = groups.shortened(party);
