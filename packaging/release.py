@@ -29,10 +29,10 @@ ROOT = Path(__file__).resolve().parents[1]
 PLACES = {
     "version": [
         ("Cargo.toml", r'(?m)^\[workspace\.package\]\nversion = "([^"]*)"'),
-        ("Cargo.toml", r'(?m)^leakbound-fft = \{ path = "fft", version = "([^"]*)"'),
-        ("cli/Cargo.toml", r'(?m)^leakbound = \{ path = "\.\.", version = "([^"]*)"'),
-        ("cli/Cargo.toml", r'(?m)^leakbound-train = \{ path = "\.\./train", version = "([^"]*)"'),
-        ("train/Cargo.toml", r'(?m)^leakbound = \{ path = "\.\.", version = "([^"]*)"'),
+        *(
+            ("Cargo.toml", rf'(?m)^{name} = \{{ (?:package = "[^"]*", )?path = "[^"]*", version = "([^"]*)"')
+            for name in re.findall(r'(?m)^(leakbound[\w-]*) = \{', (ROOT / "Cargo.toml").read_text("utf-8"))
+        ),
         ("CITATION.cff", r'(?m)^version: "?([^"\n]*)"?$'),
         ("action.yml", r'(?m)^    default: "([^"]*)" # version$'),
         ("packaging/conda/recipe.yaml", r'(?m)^  version: "([^"]*)"$'),

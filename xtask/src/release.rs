@@ -26,12 +26,11 @@ const TEXTS: [&str; 4] = ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-A
 
 /// Makes the files and checks them.
 pub fn dry_run() -> Outcome {
-    let release = |words: &[&str]| output(command::program("python3").arg("packaging/release.py").args(words));
-    print!("{}", release(&["check"])?);
+    print!("{}", released(&["check"])?);
     let folder = emptied(FOLDER)?;
     emptied(TRIAL)?;
     let version = version()?;
-    crates(release(&["crates"])?.split_whitespace(), &version, &folder)?;
+    crates(released(&["crates"])?.split_whitespace(), &version, &folder)?;
     python_packages(&folder)?;
     program(&version, &folder)?;
     components(&folder)?;
@@ -46,6 +45,11 @@ pub fn dry_run() -> Outcome {
     }
     println!("  - tag v{version}: the workflow `release` builds the other systems and publishes (see CONTRIBUTING.md)");
     Ok(())
+}
+
+/// What `packaging/release.py` says.
+fn released(words: &[&str]) -> Result<String, String> {
+    output(command::program("python3").arg("packaging/release.py").args(words))
 }
 
 /// A folder without files.
@@ -131,7 +135,10 @@ fn python_packages(folder: &Path) -> Outcome {
 /// Removes what was compiled of the packages that a wheel has in a profile, so that it is compiled again.
 fn forget(profile: &str) -> Outcome {
     let mut clean = cargo(["clean", "--profile", profile, "--package", "leakbound-python"]);
-    run_quietly(clean.args(["--package", "leakbound-cli", "--package", "leakbound"]))
+    for name in released(&["crates"])?.split_whitespace() {
+        clean.args(["--package", name]);
+    }
+    run_quietly(&mut clean)
 }
 
 /// The command of the package gives a first bound: as it comes from the wheel, and as it comes from the source, which pip
