@@ -1,10 +1,12 @@
 //! One command, run for another program in its process.
 
-use super::args::{Cli, Format};
+use super::args::Format;
+use super::command_line::{CommandLine, Program};
 use super::interruption::Interruption;
+use super::parser::Cli;
 use super::session::{Ask, BlackBoxCall, Forms, Found, Host, Progress, Session};
 use super::threads::{self, Alone};
-use super::{run, usage};
+use super::usage;
 use clap::CommandFactory;
 use leakbound::error::Error;
 use leakbound::record::MemoryFiles;
@@ -130,7 +132,7 @@ impl Commands {
 /// Runs a command for a program.
 fn run_for(cli: &mut Cli, request: Request) -> Result<Answer, Rejection> {
     let Request { files, progress, interruption, accountant, black_box, .. } = request;
-    if !cli.command.has_document() {
+    if !cli.has_document() {
         return Err(Rejection::Usage("this command prints a text and has no document".into()));
     }
     let host = Arc::new(Host {
@@ -143,7 +145,7 @@ fn run_for(cli: &mut Cli, request: Request) -> Result<Answer, Rejection> {
     });
     cli.common.session = Session::of(Arc::clone(&host));
     cli.common.format = Format::Json;
-    let work = || files.provide(|| run(cli));
+    let work = || files.provide(|| cli.run());
     let ended = match cli.common.threads {
         None => threads::start(None, Alone::Rejects).and_then(|fewer| {
             host.note(fewer);

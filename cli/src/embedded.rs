@@ -1,6 +1,7 @@
 //! A command that another command runs, for its document.
 
-use super::args::{Cli, Common, Format};
+use super::args::{Common, Format};
+use super::command_line::Program;
 use super::interruption::Interruption;
 use super::output::Watch;
 use super::session::{Found, Host, Session};
@@ -8,14 +9,11 @@ use leakbound::error::{Error, Result};
 use leakbound::study::{Step, Verdict};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Runs a parsed command; its verdict.
-pub(super) type Run = fn(&Cli) -> Result<Verdict>;
-
 /// Runs a command on the threads that there are, with the progress bar of `outer`: its verdict and its document.
 ///
 /// # Errors
 /// Those of the command.
-pub(super) fn run_within(outer: &Common, mut cli: Cli, run: Run) -> Result<(Verdict, Found)> {
+pub(super) fn run_within(outer: &Common, mut line: impl Program) -> Result<(Verdict, Found)> {
     let watch = Watch::new(outer);
     let interruption = outer.session.noted().clone();
     let noting: Interruption = interruption.clone();
@@ -32,11 +30,12 @@ pub(super) fn run_within(outer: &Common, mut cli: Cli, run: Run) -> Result<(Verd
         found: Mutex::default(),
     });
     // A result that goes into a file has the form that was requested for it.
-    if cli.common.output.is_none() {
-        cli.common.format = Format::Json;
+    let common = line.common_mut();
+    if common.output.is_none() {
+        common.format = Format::Json;
     }
-    cli.common.session = Session::of(Arc::clone(&host));
-    let verdict = run(&cli)?;
+    common.session = Session::of(Arc::clone(&host));
+    let verdict = line.run()?;
     let found = host.found.lock().unwrap_or_else(PoisonError::into_inner).take();
     Ok((verdict, found.ok_or(Error::Rejected { operation: "document", reason: "the command has none".into() })?))
 }

@@ -3,16 +3,18 @@
 //! The parser's definition is the one schema: it says which options there are, which of them take several values, and
 //! what they are if not given. Values are checked where the arguments are parsed, once for all three forms.
 
-use super::args::{Cli, Common};
+use super::args::Common;
+use super::command_line::CommandLine;
 use super::usage;
 use clap::builder::ArgAction;
-use clap::{Arg, Args, CommandFactory};
+use clap::{Arg, Args};
 use leakbound::bound::Claimed;
 use leakbound::error::echo;
 use leakbound::quantity::Order;
 use serde_json::{Map, Value};
 use std::any::TypeId;
 use std::ffi::OsString;
+use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
 /// Whose word the options are.
@@ -31,14 +33,14 @@ pub(super) struct Words {
     pub(super) paths: Vec<(String, PathBuf)>,
 }
 
-/// The parser of every command, with the options that all commands share.
-pub(super) struct Schema(clap::Command);
+/// The parser of a command line, with the options that all commands share.
+pub(super) struct Schema<C>(clap::Command, PhantomData<C>);
 
-impl Schema {
+impl<C: CommandLine> Schema<C> {
     pub(super) fn new() -> Self {
-        let mut command = Cli::command();
+        let mut command = C::command();
         command.build();
-        Self(command)
+        Self(command, PhantomData)
     }
 
     /// The arguments of `leakbound COMMAND` for these options: names with hyphens or underscores, lists for options
@@ -93,24 +95,13 @@ impl Schema {
         Ok(Words { words, paths })
     }
 
-    /// The options that every command has, but the seed: they say where the result goes, and how it is made.
-    pub(super) fn shared_options() -> Vec<String> {
-        let shared = Common::augment_args(clap::Command::new("shared"));
-        let names = shared.get_arguments().map(|argument| argument.get_id().to_string());
-        names.filter(|name| name != "seed").collect()
-    }
-
     /// Reads the arguments of a command that has a document.
     ///
     /// # Errors
     /// What is wrong with them, as one phrase.
-    pub(super) fn parsed(&mut self, arguments: &[OsString]) -> Result<Cli, String> {
-        let cli = usage::read_with(&mut self.0, arguments).map_err(|error| usage::sentence(&error))?;
-        if cli.command.has_document() {
-            Ok(cli)
-        } else {
-            Err("a command that prints a text and has no document".into())
-        }
+    pub(super) fn parsed(&mut self, arguments: &[OsString]) -> Result<C, String> {
+        let line: C = usage::read_with(&mut self.0, arguments).map_err(|error| usage::sentence(&error))?;
+        if line.has_document() { Ok(line) } else { Err("a command that prints a text and has no document".into()) }
     }
 
     fn command(&self, name: &str) -> Result<&clap::Command, String> {
@@ -125,6 +116,13 @@ impl Schema {
         }
         Ok(found)
     }
+}
+
+/// The options that every command has, but the seed: they say where the result goes, and how it is made.
+pub(super) fn shared_options() -> Vec<String> {
+    let shared = Common::augment_args(clap::Command::new("shared"));
+    let names = shared.get_arguments().map(|argument| argument.get_id().to_string());
+    names.filter(|name| name != "seed").collect()
 }
 
 fn subcommands(command: &clap::Command) -> String {

@@ -137,13 +137,13 @@ pub fn reject_any(option: &'static str, path: &Path, others: &[&Path], found: &s
 
 /// The error for a result that would replace a file which is something else.
 pub fn replaces(option: &'static str, path: &Path, found: &str) -> Error {
-    Error::from(InputError {
-        file: path.to_path_buf(),
-        place: option.into(),
-        found: found.into(),
-        expected: "another file, because the result replaces it".into(),
-        hint: None,
-    })
+    fault(path, option, found, "another file, because the result replaces it")
+}
+
+/// An error of a file that has no hint.
+pub fn fault(file: &Path, place: &str, found: impl Into<String>, expected: impl Into<String>) -> Error {
+    let (file, found, expected) = (file.to_path_buf(), found.into(), expected.into());
+    InputError { file, place: place.into(), found, expected, hint: None }.into()
 }
 
 /// Where a file is or will be.

@@ -1,6 +1,6 @@
 //! The threads that compute, and how work goes on where the system starts fewer than requested.
 
-use super::args::MOST_THREADS as MOST;
+use super::args::values::MOST_THREADS as MOST;
 use leakbound::error::{Error, Result};
 use rayon::{ThreadBuilder, ThreadPool, ThreadPoolBuilder};
 use std::io;

@@ -1,10 +1,10 @@
 //! Arguments as clap parses them, and what is said about those that cannot be used.
 
-use super::args::Cli;
+use super::command_line::CommandLine;
 use super::interruption::Signal;
+use clap::ArgMatches;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
-use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use leakbound::error::{Error, bounded, echo, one_line};
 use std::error::Error as _;
 use std::ffi::OsString;
@@ -16,8 +16,8 @@ const FAILED: u8 = 1;
 const USAGE: u8 = 2;
 
 /// Reads the arguments of a process, of which the first is its name.
-pub(super) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
-    Cli::command().try_get_matches_from(arguments).and_then(|matches| read(&matches)).map_err(short)
+pub(super) fn parse<C: CommandLine>(arguments: impl IntoIterator<Item = OsString>) -> Result<C, clap::Error> {
+    C::command().try_get_matches_from(arguments).and_then(|matches| read(&matches)).map_err(short)
 }
 
 /// The error with no more of each word of the user than a message repeats, and with a suggestion only where it helps:
@@ -47,18 +47,19 @@ fn short(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// Reads the arguments after `leakbound` with a parser of [`Cli`].
-pub(super) fn read_with(parser: &mut clap::Command, arguments: &[OsString]) -> Result<Cli, clap::Error> {
+/// Reads the arguments after `leakbound` with the parser of such a command line.
+pub(super) fn read_with<C: CommandLine>(parser: &mut clap::Command, arguments: &[OsString]) -> Result<C, clap::Error> {
     let all = std::iter::once(OsString::from("leakbound")).chain(arguments.iter().cloned());
     parser.try_get_matches_from_mut(all).and_then(|matches| read(&matches)).map_err(short)
 }
 
 /// A seed given by the user overrules a scenario's; the default seed does not.
-fn read(matches: &ArgMatches) -> Result<Cli, clap::Error> {
-    let mut cli = Cli::from_arg_matches(matches)?;
-    cli.common.command = command_name(matches);
-    cli.common.seed_given = innermost(matches).value_source("seed") == Some(ValueSource::CommandLine);
-    Ok(cli)
+fn read<C: CommandLine>(matches: &ArgMatches) -> Result<C, clap::Error> {
+    let mut line = C::from_arg_matches(matches)?;
+    let common = line.common_mut();
+    common.command = command_name(matches);
+    common.seed_given = innermost(matches).value_source("seed") == Some(ValueSource::CommandLine);
+    Ok(line)
 }
 
 /// The matches of the command itself, to which options of every command are handed down.

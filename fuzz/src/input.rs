@@ -1,7 +1,7 @@
 //! What targets make of bytes: numbers, archives, and files, which take another path through the readers than bytes in memory.
 
 use arbitrary::{Arbitrary, Unstructured};
-use leakbound::Result;
+use leakbound::{Error, Result};
 use std::io::{Cursor, Write};
 use std::path::Path;
 use zip::CompressionMethod;
@@ -24,11 +24,16 @@ pub fn on_disk<T>(bytes: &[u8], ending: &str, read: impl FnOnce(&Path) -> Result
     match read(file.path()) {
         Ok(value) => Some(value),
         Err(error) => {
-            let (text, path) = (error.to_string(), file.path().to_string_lossy());
-            assert!(text.starts_with(&*path) && !text.contains(char::is_control), "{text:?}");
+            rejected(&error, &file.path().to_string_lossy());
             None
         }
     }
+}
+
+/// A rejection is one line that starts with the name of the file.
+pub fn rejected(error: &Error, name: &str) {
+    let text = error.to_string();
+    assert!(text.starts_with(name) && !text.contains(char::is_control), "{text:?}");
 }
 
 /// The archive itself where the bytes start with `P`. Otherwise its arrays, each as index of a name, length in two

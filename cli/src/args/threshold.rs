@@ -1,5 +1,6 @@
 //! Options of a threshold test before the argmax.
 
+use crate::args::values::threshold;
 use clap::Args;
 use leakbound::distribution::{Noise, ThresholdForm, ThresholdTest};
 use leakbound::{Error, Result};
@@ -33,9 +34,4 @@ impl ThresholdOptions {
             _ => Ok(None),
         }
     }
-}
-
-fn threshold(text: &str) -> super::Parsed<f64> {
-    let value = super::number(text)?;
-    if value.is_finite() { Ok(value) } else { Err(format!("threshold = {value} is not in (-inf, inf)")) }
 }

@@ -1,14 +1,75 @@
 //! `leakbound account`: what all answers together leak at most, by every accountant at hand.
 
+use super::audit_votes::{Queries, queries};
 use super::conclude::{Asked, conclude};
-use crate::args::{AccountOptions, Common, LossCalculus, Queries};
-use crate::output::Output;
+use crate::args::values::{Choice, Names, Orders, Parsed, choice, delta, epsilon, orders};
+use crate::args::{Common, ThresholdOptions};
+use crate::output::{Output, fault};
+use clap::Args;
+use leakbound::distribution::Noise;
+use leakbound::divergence::Conversion;
 use leakbound::mechanism::NoisyArgmax;
+use leakbound::quantity::{Delta, Epsilon};
 use leakbound::record::{
     InputFile, ReleasePart, ScenarioQuery, VoteFile, has_releases, read_events, read_releases, read_scenario,
 };
 use leakbound::study::{AccountStudy, Answers, Verdict};
-use leakbound::{Error, InputError, Result};
+use leakbound::{Error, Result};
+use serde::Serialize;
+use std::path::PathBuf;
+
+#[derive(Debug, Clone, Args, Serialize)]
+pub struct AccountOptions {
+    /// Recorded votes (.npz), a scenario (.toml), releases (.toml with [[release]]) or an event of dp_accounting (.json)
+    #[arg(value_name = "FILE.npz|SCENARIO.toml|RELEASES.toml|EVENTS.json")]
+    pub file: PathBuf,
+    /// Noise on every count: gaussian:SIGMA or laplace:B (recorded votes; a scenario has its own)
+    #[arg(long, allow_hyphen_values = true)]
+    pub noise: Option<Noise>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub threshold: ThresholdOptions,
+    /// Delta at which to compute epsilon
+    #[arg(long, value_name = "D", value_parser = delta, default_value = "1e-5", allow_hyphen_values = true)]
+    pub delta: Delta,
+    /// Conversion of composed RDP to epsilon: improved or classic
+    #[arg(long, value_name = "NAME", default_value = "improved")]
+    pub conversion: Conversion,
+    /// Rényi orders of the table, such as 2,5 or 2..64; epsilon is taken over many more
+    #[arg(long, value_parser = orders, default_value = "2,4,8,16,32,64", allow_hyphen_values = true)]
+    pub orders: Orders,
+    /// Positions of the answered queries in order, such as 3,17, or all
+    #[arg(long, value_name = "I,J|all", value_parser = queries, default_value = "all", allow_hyphen_values = true)]
+    pub queries: Queries,
+    /// Index of the recorded instantiation of the teachers, from 0 (recorded votes)
+    #[arg(long, value_name = "I", default_value_t = 0)]
+    pub instantiation: usize,
+    /// Answer the recorded queries with fresh noise, or make the releases, until a budget of epsilon is spent, once for
+    /// each E
+    #[arg(long, value_name = "E,...", value_parser = budgets, allow_hyphen_values = true)]
+    pub budget: Option<BudgetEpsilons>,
+    /// How many records one person has at most (releases; instead of `group` in their file)
+    #[arg(long, value_name = "M", value_parser = clap::value_parser!(u64).range(1..=1 << 53))]
+    pub group: Option<u64>,
+    /// How answers are composed: rdp, or pld to also enclose epsilon by privacy-loss distributions
+    #[arg(long, value_parser = choice(LOSSES), default_value = "rdp")]
+    pub composition: Choice<bool>,
+    /// Leave out the exact costs, which take a few milliseconds per query
+    #[arg(long)]
+    pub no_exact: bool,
+}
+
+/// Whether privacy losses are composed.
+const LOSSES: Names<bool> = &[("rdp", "Rényi divergences", false), ("pld", "Privacy losses as well", true)];
+
+/// Budgets as written on the command line.
+#[derive(Debug, Clone, Serialize)]
+#[serde(transparent)]
+pub struct BudgetEpsilons(pub Vec<Epsilon>);
+
+fn budgets(text: &str) -> Parsed<BudgetEpsilons> {
+    text.split(',').map(epsilon).collect::<Parsed<_>>().map(BudgetEpsilons)
+}
 
 /// Releases whose mechanisms stand in the title.
 const MOST_NAMED: usize = 3;
@@ -29,7 +90,7 @@ pub fn run(common: &Common, options: &AccountOptions) -> Result<Verdict> {
         conversion: options.conversion,
         orders: options.orders.0.clone(),
         exact: !options.no_exact,
-        privacy_losses: options.composition == LossCalculus::Pld,
+        privacy_losses: options.composition.value,
         budgets: options.budget.clone().map_or_else(Vec::new, |budgets| budgets.0),
         seed: common.seed,
     };
@@ -145,13 +206,8 @@ fn choose<Q>(queries: Vec<Q>, options: &AccountOptions, position: impl Fn(&Q) ->
     debug_assert!(by_position.iter().flatten().enumerate().all(|(index, query)| position(query) == index));
     let take = |&index: &usize| {
         by_position.get_mut(index).and_then(Option::take).ok_or_else(|| {
-            Error::from(InputError {
-                file: options.file.clone(),
-                place: "--queries".into(),
-                found: format!("position {index}"),
-                expected: format!("a position from 0 to {}", recorded.saturating_sub(1)),
-                hint: None,
-            })
+            let expected = format!("a position from 0 to {}", recorded.saturating_sub(1));
+            fault(&options.file, "--queries", format!("position {index}"), expected)
         })
     };
     wanted.iter().map(take).collect()

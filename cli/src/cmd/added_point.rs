@@ -1,14 +1,15 @@
 //! Private-kNN: what the adversary adds, and the model of every query with and without it.
 
-use super::modeled::Recording;
-use crate::args::VotesOptions;
+use super::audit_votes::VotesOptions;
+use super::vote_recording::Recording;
+use crate::output::fault;
 use leakbound::model::{
     Adversary, NeighborDistributions, NeighborIndex, NeighborSampling, PoisonSearch, PrivateKnnModel, best_candidate,
     wrong_label,
 };
 use leakbound::record::{InputFile, KnnCandidates, KnnQuery, KnnTraining, KnnVotes, MemoryBudget, VoteFile};
 use leakbound::study::{AddedPoint, ModeledQuery};
-use leakbound::{Error, InputError, Result};
+use leakbound::{Error, Result};
 use ndarray::{Array1, Array2};
 use rayon::prelude::*;
 use std::path::Path;
@@ -112,13 +113,9 @@ impl<'a> Scene<'a> {
             (Some(queries), Some(training)) => {
                 let (found, wanted) = (training.features.ncols(), queries.ncols());
                 if found != wanted {
-                    return Err(Error::from(InputError {
-                        file: options.train.clone().unwrap_or_else(|| options.file.clone()),
-                        place: "array `features`".into(),
-                        found: format!("{found} features of each point"),
-                        expected: format!("{wanted} as in `query_features`"),
-                        hint: None,
-                    }));
+                    let file = options.train.as_ref().unwrap_or(&options.file);
+                    let found = format!("{found} features of each point");
+                    return Err(fault(file, "array `features`", found, format!("{wanted} as in `query_features`")));
                 }
                 Some(NeighborIndex::new(queries.view(), training.features.view(), ranks)?)
             }
@@ -145,13 +142,7 @@ impl<'a> Scene<'a> {
     }
 
     fn missing(&self, array: &str, why: &str) -> Error {
-        Error::from(InputError {
-            file: self.file.to_path_buf(),
-            place: "whole file".into(),
-            found: "no such array".into(),
-            expected: format!("the array `{array}`, {why}"),
-            hint: None,
-        })
+        fault(self.file, "whole file", "no such array", format!("the array `{array}`, {why}"))
     }
 
     /// The label of a query that is added itself: the true one, or the second most likely of its neighbors.

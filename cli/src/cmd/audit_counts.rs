@@ -3,14 +3,35 @@
 use super::binned;
 use super::conclude::{Asked, conclude};
 use super::output_sets::{choose_sets, few_repeats, unasked_pilot};
-use crate::args::{AuditCountsOptions, Common};
+use crate::args::values::{count, named};
+use crate::args::{BoundOptions, Common, CountsOptions, FurtherOptions};
 use crate::output::Output;
+use clap::Args;
 use leakbound::Result;
-use leakbound::audit::SetSource;
+use leakbound::audit::{BinRule, SetSource};
+use leakbound::model::Composition;
 use leakbound::record::read_counts;
 use leakbound::report::one_line;
-use leakbound::study::{CountsStudy, Verdict, Warning, short};
+use leakbound::study::{ConfusionStudy, CountsStudy, Verdict, Warning, short};
+use serde::Serialize;
 use std::path::{Path, PathBuf};
+
+/// Options of `leakbound audit counts` alone; a self-check has the others too.
+#[derive(Debug, Args, Serialize)]
+pub struct AuditCountsOptions {
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub audit: CountsOptions,
+    /// Bins for numeric outputs: quantile:K (K equal shares of the pilot) or edges:A,B,...
+    #[arg(long, value_name = "RULE", conflicts_with = "distribution", value_parser = named::<BinRule>, allow_hyphen_values = true)]
+    pub bins: Option<BinRule>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub further: FurtherOptions,
+    /// How the queries compose: independent (independent outputs under both datasets), shared-teachers or per-query
+    #[arg(long, value_name = "MODE", default_value = "per-query")]
+    pub composition: Composition,
+}
 
 pub fn run(common: &Common, all: &AuditCountsOptions) -> Result<Verdict> {
     let options = &all.audit;
@@ -61,4 +82,46 @@ pub fn run(common: &Common, all: &AuditCountsOptions) -> Result<Verdict> {
         seed: common.seed,
     };
     conclude(common, output, &study, Asked { options: all, inputs, title, warnings })
+}
+
+#[derive(Debug, Args, Serialize)]
+pub struct ConfusionOptions {
+    /// Members called members
+    #[arg(long = "tp", value_name = "N", value_parser = count, allow_hyphen_values = true)]
+    pub true_positives: u64,
+    /// Members called non-members
+    #[arg(long = "fn", value_name = "N", value_parser = count, allow_hyphen_values = true)]
+    pub false_negatives: u64,
+    /// Non-members called members
+    #[arg(long = "fp", value_name = "N", value_parser = count, allow_hyphen_values = true)]
+    pub false_positives: u64,
+    /// Non-members called non-members
+    #[arg(long = "tn", value_name = "N", value_parser = count, allow_hyphen_values = true)]
+    pub true_negatives: u64,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub bound: BoundOptions,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub further: FurtherOptions,
+}
+
+pub fn confusion(common: &Common, options: &ConfusionOptions) -> Result<Verdict> {
+    let output = Output::open(common, &[])?;
+    let study = ConfusionStudy {
+        true_positives: options.true_positives,
+        false_negatives: options.false_negatives,
+        false_positives: options.false_positives,
+        true_negatives: options.true_negatives,
+        bounds: options.bound.bounds(),
+        epsilons: options.further.epsilons.clone(),
+        trade_off: options.further.trade_off,
+        forecasts: !output.has_bounds_alone(),
+        seed: common.seed,
+    };
+    let title = format!(
+        "Confusion matrix of an attack: TP {}, FN {}, FP {}, TN {}; forward is members against non-members",
+        options.true_positives, options.false_negatives, options.false_positives, options.true_negatives
+    );
+    conclude(common, output, &study, Asked { options, inputs: Vec::new(), title, warnings: Vec::new() })
 }

@@ -3,21 +3,85 @@
 use super::conclude::{Asked, publish};
 use super::interruptible::Interruptible;
 use super::stream_state::{Counting, StateFile};
-use crate::args::{Common, StreamOptions};
+use crate::args::Common;
+use crate::args::values::{
+    DIRECTIONS, Directions, Orders, choice, claim_rdp, delta, epsilon, failure_probability, named, orders, samples,
+    seconds, whole,
+};
 use crate::interruption::Interruption;
 use crate::output::{Output, interrupted};
 use crate::signals::{Second, interruption};
-use leakbound::audit::{OutputWorld, StreamOutput};
+use clap::{Args, ValueEnum};
+use leakbound::audit::{BinRule, OutputWorld, StreamOutput};
+use leakbound::bound::Claimed;
 use leakbound::counts::hardly_repeats;
+use leakbound::quantity::{Delta, Epsilon, FailureProbability, Order};
 use leakbound::record::{
     BatchReader, BatchStage, InputFile, InputReader, OutcomeNames, SavedStream, read_outputs, read_real_outputs,
 };
 use leakbound::report::one_line;
 use leakbound::study::{StreamStudy, Verdict, Warning};
 use leakbound::{Error, InputError, Result};
+use serde::Serialize;
 use std::io::{Read, stdin};
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Args, Serialize)]
+pub struct StreamOptions {
+    /// Raw outputs as CSV with columns world,output (world: s or s_prime); - for stdin
+    pub file: PathBuf,
+    /// Rényi orders to bound, such as 2,5 [default: those of the claims, or 2]
+    #[arg(long, value_parser = orders, allow_hyphen_values = true)]
+    pub orders: Option<Orders>,
+    /// Direction of the divergences
+    #[arg(long, value_parser = choice(DIRECTIONS), default_value = "both")]
+    pub direction: Directions,
+    /// Failure probability: that any bound or refutation is ever wrong, at any time
+    #[arg(long, value_name = "P", value_parser = failure_probability, default_value = "0.05", allow_hyphen_values = true)]
+    pub failure_probability: FailureProbability,
+    /// Delta of --claim-epsilon
+    #[arg(long, value_name = "D", value_parser = delta, default_value = "1e-5", allow_hyphen_values = true)]
+    pub delta: Delta,
+    /// Claim: one answer is (E, delta)-differentially private; reading stops when it is refuted
+    #[arg(long, value_name = "E", value_parser = epsilon, allow_hyphen_values = true)]
+    pub claim_epsilon: Option<Epsilon>,
+    /// Claim: the Rényi divergence of one answer at ORDER is at most VALUE; reading stops when it is refuted
+    #[arg(long, value_name = "ORDER:VALUE", value_parser = claim_rdp, allow_hyphen_values = true)]
+    pub claim_rdp: Vec<(Order, Claimed)>,
+    /// Planned number of output pairs, where bounds are sharpest; they are valid at any number
+    #[arg(long, value_name = "N", value_parser = samples, allow_hyphen_values = true)]
+    pub horizon: Option<u64>,
+    /// Bins for numeric outputs: quantile:K (K equal shares of the first outputs, which are then not used for bounds)
+    /// or edges:A,B,...
+    #[arg(long, value_name = "RULE", value_parser = named::<BinRule>, allow_hyphen_values = true)]
+    pub bins: Option<BinRule>,
+    /// Outputs of both worlds that choose the bins of quantile:K [default: 20 K]
+    #[arg(long, value_name = "N", requires = "bins", value_parser = whole::<u64>(1, 1_000_000, "10^6"), allow_hyphen_values = true)]
+    pub pilot_outputs: Option<u64>,
+    /// Continue from this file if it exists, and save the counts in it; FILE then holds new outputs only, and a run
+    /// that did not end is repeated with the same FILE
+    #[arg(long, value_name = "FILE")]
+    pub state: Option<PathBuf>,
+    /// What to do if FILE starts with bytes that the state has already counted
+    #[arg(long, value_enum, default_value = "reject", requires = "state")]
+    pub repeated: Repeated,
+    /// Seconds between saves of the state; more if saving would take over 1 % of the time
+    #[arg(long, value_name = "S", default_value = "10", requires = "state", value_parser = seconds, allow_hyphen_values = true)]
+    pub state_seconds: f64,
+}
+
+/// What is done with outputs that were counted already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Repeated {
+    /// The command ends; only what a run that did not end has counted is left out
+    Reject,
+    /// They are left out, and what follows them is counted
+    Skip,
+    /// They are counted: they are of another recording, which is the same by chance
+    Count,
+}
 
 /// From so many outputs on a stream is rejected while it is read, if nearly every output is different.
 const EARLY: u64 = 1024;
@@ -27,7 +91,7 @@ pub fn run(common: &Common, options: &StreamOptions) -> Result<Verdict> {
     let output = Output::open(common, &taken.map(|path| &**path).collect::<Vec<&Path>>())?;
     let study = StreamStudy {
         orders: options.orders.as_ref().map(|orders| orders.0.clone()).unwrap_or_default(),
-        directions: options.direction.list(),
+        directions: options.direction.value.to_vec(),
         failure_probability: options.failure_probability,
         claim_epsilon: options.claim_epsilon.map(|epsilon| (epsilon, options.delta)),
         claim_rdp: options.claim_rdp.clone(),
@@ -232,7 +296,7 @@ fn asked(common: &Common, options: &StreamOptions) -> String {
     if let Some(epsilon) = options.claim_epsilon {
         words.push(format!("--claim-epsilon {epsilon} --delta {}", options.delta));
     }
-    let directions: Vec<&str> = options.direction.list().iter().map(|direction| direction.name()).collect();
+    let directions: Vec<&str> = options.direction.value.iter().map(|direction| direction.name()).collect();
     words.push(format!("--direction {}", if directions.len() == 2 { "both" } else { directions[0] }));
     words.push(format!("--failure-probability {}", options.failure_probability));
     words.extend(options.horizon.map(|pairs| format!("--horizon {pairs}")));

@@ -1,11 +1,30 @@
 //! `leakbound bench`.
 
 use super::conclude::{Asked, conclude};
-use crate::args::{BenchOptions, Common};
+use crate::args::Common;
+use crate::args::values::seconds;
 use crate::output::Output;
-use leakbound::study::{BenchStudy, SweepStudy, Verdict};
+use clap::Args;
+use leakbound::study::{BenchStudy, BenchWork, SweepStudy, Varied, Verdict};
 use leakbound::{Error, Result};
+use serde::Serialize;
 use std::time::Duration;
+
+#[derive(Debug, Args, Serialize)]
+pub struct BenchOptions {
+    /// Workloads to run [default: all]
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "NAME,...")]
+    pub work: Vec<BenchWork>,
+    /// Measure how the cost of a sample grows with classes C, voters k, noise σ and threads
+    #[arg(long)]
+    pub sweep: bool,
+    /// What the sweep changes [default: all]
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "NAME,...")]
+    pub vary: Vec<Varied>,
+    /// Seconds per workload and number of threads, or per point of a sweep
+    #[arg(long, value_name = "S", default_value = "0.4", value_parser = seconds, allow_hyphen_values = true)]
+    pub seconds: f64,
+}
 
 pub fn run(common: &Common, options: &BenchOptions) -> Result<Verdict> {
     if !options.vary.is_empty() && !options.sweep {

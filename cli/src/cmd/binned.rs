@@ -1,11 +1,12 @@
 //! Outputs that are numbers, counted in bins that were fixed before.
 
-use super::output_sets::choose_sets;
+use super::output_sets::{choose_sets, missing};
 use crate::args::{Common, CountsOptions};
 use leakbound::audit::{BinRule, Guide, OutputBins, RealOutputs};
 use leakbound::record::{CountsFile, InputFile, RecordedCounts, RecordedValues, ValueFile, read_value_file};
 use leakbound::study::{CountedQuery, Warning};
-use leakbound::{Error, InputError, Result};
+use leakbound::{Error, Result};
+use std::path::Path;
 
 /// The bins of a query and the size of the pilot that chose them.
 struct Binned {
@@ -32,7 +33,7 @@ pub fn queries(
         let queries = choose_sets(common, options, &counts, inputs)?;
         return Ok((counts, queries));
     }
-    let (orders, directions) = (&options.bound.orders.0, &options.bound.direction.list());
+    let (orders, directions) = (&options.bound.orders.0, options.bound.direction.value);
     let recorded = options.pilot.as_ref().map(read_value_file).transpose()?;
     inputs.extend(recorded.iter().map(|pilot| pilot.input.clone()));
     let mut found = Vec::new();
@@ -89,16 +90,6 @@ fn chosen(found: &[Binned]) -> Warning {
 /// The pilot of one query.
 fn of_query(pilots: &ValueFile, options: &CountsOptions, name: Option<&str>) -> Result<RealOutputs> {
     let found = pilots.queries.iter().find(|pilot| pilot.query.as_deref() == name);
-    found.map(|pilot| pilot.outputs.clone()).ok_or_else(|| {
-        Error::from(InputError {
-            file: options.pilot.clone().unwrap_or_default(),
-            place: "whole file".into(),
-            found: "no such query".into(),
-            expected: name.map_or_else(
-                || "pilot outputs without a query".into(),
-                |name| format!("pilot outputs of query `{name}`"),
-            ),
-            hint: None,
-        })
-    })
+    let file = options.pilot.as_deref().unwrap_or(Path::new(""));
+    found.map(|pilot| pilot.outputs.clone()).ok_or_else(|| missing(file, name, "pilot outputs"))
 }

@@ -1,7 +1,7 @@
 //! Where and when a simulation is saved.
 
 use super::pace::Pace;
-use crate::args::SimulateOptions;
+use super::simulate::SimulateOptions;
 use crate::output::interrupted;
 use crate::session::Session;
 use crate::signals::{Second, interruption};

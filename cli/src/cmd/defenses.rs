@@ -1,13 +1,15 @@
 //! `leakbound membership defenses`: defenses trained, attacked and compared.
 
 use super::conclude::{Asked, publish, watched};
-use super::defense_training::complete;
 use super::defense_tuning::tuned;
 use super::planned_recording::{Planned, beside};
 use super::recorded_plan::{RecordedPlan, untrained_views};
 use super::shadow_answers;
-use crate::args::{Common, DefensesOptions, RecordingOptions};
+use super::shadow_answers::RecordingOptions;
+use super::torch::complete_defenses;
+use crate::args::Common;
 use crate::output::Output;
+use clap::Args;
 use leakbound::membership::{CanaryKind, DefenseAttack, MembershipPlan};
 use leakbound::record::{
     DefenseEntry, DefenseFile, DefenseSource, MemoryBudget, ShadowExtras, ShadowRecording, read_defense_study,
@@ -17,7 +19,19 @@ use leakbound::study::{
     DefenseStudy, Levels, LooksAt, Measures, RecordedAnswers, StudiedDefense, StudiedRecording, Verdict, Warning,
 };
 use leakbound::{InputError, Result};
+use serde::Serialize;
 use std::path::{Path, PathBuf};
+
+#[derive(Debug, Args, Serialize)]
+pub struct DefensesOptions {
+    /// The study (TOML)
+    #[arg(value_name = "STUDY.toml")]
+    pub file: PathBuf,
+    /// Folder of the recordings NAME-original.npz and NAME-KIND.npz; those that are missing are trained and kept there
+    /// [default: STUDY-recordings beside the study]
+    #[arg(long, value_name = "DIR", alias = "out")]
+    pub recordings: Option<PathBuf>,
+}
 
 /// A recording of a defense with what lies beside it.
 struct Recorded {
@@ -43,7 +57,7 @@ pub fn run(common: &Common, options: &DefensesOptions) -> Result<Verdict> {
         DefenseSource::Trained { .. } => Ok(None),
     };
     let given = study.entries.iter().map(of_entry).collect::<Result<Vec<_>>>()?;
-    let complete = |planned: &[Planned<'_>]| complete(common, &study, planned, seed);
+    let complete = |planned: &[Planned<'_>]| complete_defenses(common, &study, planned, seed);
     let (planned, mut warnings) = tuned(common, &folder, planned, &complete)?;
     complete(&planned)?;
     warnings.extend(of_views(&planned, common.memory())?);

@@ -1,72 +1,365 @@
 //! `leakbound membership`: attacks on recorded answers of shadow models, and what they show.
 
+use super::compared::{COMPARED, Compared, wanted};
 use super::conclude::{Asked, publish, watched};
-use super::shadow_answers;
-use crate::args::{
-    AnswerOptions, AnswersName, Common, CompareOptions, ComparedName, LevelName, LiraOptions, MeasureOptions,
-    MembershipCommand, ModeName, PairsName, StudyOptions, VarianceName, ViewsName,
+use super::shadow_answers::RecordingOptions;
+use super::{defenses, shadow_answers, student_membership, text_membership};
+use crate::args::Common;
+use crate::args::values::{
+    Choice, Names, Parsed, choice, failure_probability, named, number, probability, resamples, whole,
 };
 use crate::output::Output;
-use clap::ValueEnum;
+use clap::{Args, Subcommand};
 use leakbound::Result;
+use leakbound::audit::FailurePer;
 use leakbound::membership::{
-    LabelOnlyPlan, LiraMode, LiraPlan, LiraVariance, LiraViews, MembershipPlan, MembershipScore, RmiaPlan, Victims,
-    ViewPairs,
+    LabelOnlyPlan, LiraMode, LiraPlan, LiraVariance, LiraVariant, LiraViews, MembershipPlan, MembershipScore, RmiaPlan,
+    Victims, ViewPairs,
 };
+use leakbound::quantity::{FailureProbability, Probability};
 use leakbound::record::ShadowRecording;
 use leakbound::study::{
-    Attack, ComparisonStudy, Levels, Measures, MembershipAnswer, MembershipStudy, RecordedAnswers, Verdict,
+    Attack, ComparisonStudy, Levels, LooksAt, Measures, MembershipAnswer, MembershipStudy, RecordedAnswers, Verdict,
 };
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::path::Path;
 
-pub fn run(common: &Common, command: &MembershipCommand) -> Result<Verdict> {
-    match command {
-        MembershipCommand::Lira(options) => attack(common, options, (&options.study, &options.answers), lira(options)),
-        MembershipCommand::LabelOnly(options) => {
-            let (strength, balanced) = (options.strength, options.balanced);
-            let plan = LabelOnlyPlan { strength, balanced, victims: options.victims.victims.0.clone() };
-            attack(common, options, (&options.study, &options.answers), Attack::LabelOnly(plan))
+/// The attacks.
+#[derive(Debug, Subcommand)]
+pub enum MembershipCommand {
+    /// The likelihood-ratio attack (LiRA)
+    #[command(
+        after_help = "Examples:\n  leakbound membership lira fashion_lira_mislabelled.npz --report lira.html\n  \
+                            leakbound membership lira exp/cifar10 --variant carlini-2022 --victims 0,1\n  \
+                            leakbound membership lira 'shadow_*.npz' --mode offline --variance pooled\n  \
+                            leakbound membership lira simclr.npz --answers encoder\n  \
+                            leakbound membership lira selena.npz --answers neighbor\n\n\
+                            Files: npz with `logits` [model, sample, view, class] and `labels` [sample], or `scores` \
+                            [model, sample, view], or `embeddings` [model, sample, view, dimension] of an encoder, \
+                            also beside the others, and `neighbor_logits` like `logits` beside these, and `keep` [model, sample]; a folder with the same as .npy; a \
+                            folder of experiment_I_of_N; CSV with model,sample,view,score,member."
+    )]
+    Lira(AttackOptions<LiraOptions>),
+    /// Label-only attack: logistic regression on which augmented views are classified correctly
+    #[command(after_help = "Example:\n  leakbound membership label-only fashion_lira_mislabelled.npz")]
+    LabelOnly(AttackOptions<LabelOnlyOptions>),
+    /// Threshold attack: one threshold for all samples
+    #[command(after_help = "Example:\n  leakbound membership threshold shadow.npz --score modified-entropy")]
+    Threshold(AttackOptions<ThresholdAttackOptions>),
+    /// The robust membership inference attack (RMIA)
+    #[command(after_help = "Example:\n  leakbound membership rmia shadow.npz --mode offline --slope 0.3")]
+    Rmia(AttackOptions<RmiaOptions>),
+    /// The privacy-risk score: posterior probability of membership, estimated on the other models
+    #[command(after_help = "Example:\n  leakbound membership risk shadow.npz --bins 15")]
+    Risk(AttackOptions<RiskOptions>),
+    /// Trained attacker: a small network on the sorted confidences of the other models
+    #[command(after_help = "Example:\n  leakbound membership attacker shadow.npz --seed 1")]
+    Attacker(AttackOptions<NoOptions>),
+    /// Membership of the private images of PATE students, budget by budget
+    #[command(
+        after_help = "File: npz as `leakbound torch student` writes it, or with the same arrays: `private_logits` and \
+                      `test_logits` [student, image, class], `private_label` and `test_label` [image], `budget` \
+                      [student]; also `baseline_private_logits` and `baseline_test_logits` [model, image, class] of \
+                      models that were trained on the private images without privacy.\n\nExample:\n  leakbound \
+                      membership students students.npz --report students.html"
+    )]
+    Students(student_membership::StudentMembershipOptions),
+    /// Membership of texts in the training data of a language model, from log-probabilities of their tokens
+    #[command(
+        after_help = "Examples:\n  leakbound membership text tokens.jsonl --report text.html\n  leakbound membership \
+                      text tokens.npz --scores min-k-plus-plus,reference --fpr 0.01\n\nFiles: npz with `offsets` \
+                      [sequence + 1], `log_probabilities` [token] and `member` [sequence]; also \
+                      `log_probability_mean`, `log_probability_deviation`, `entropy` and \
+                      `reference_log_probabilities` [token], `reference_loss`, `zlib_bytes` and `document` [sequence], \
+                      `neighbor_losses` [sequence, neighbor], `candidate_losses` [sequence, candidate]. Or one JSON \
+                      object for each sequence, a line each, with keys of the same names, and `text`, of which \
+                      sizes are computed that differ by some bytes from those of zlib: record `zlib_bytes` for numbers \
+                      to publish; or a Parquet table with a row for each sequence and columns of these names. Candidates have as many tokens as the text and are other texts. Logarithms are \
+                      natural; losses are mean negative log-probabilities of a token.\n\nSequences of one document \
+                      are not independent: with `document`, documents are what limits count. All limits of all scores \
+                      hold at once, those of the score that looks best too: of the area of the distributions, of TPR \
+                      and FPR of the rule \"member where score > above\", and of the ROC."
+    )]
+    Text(text_membership::TextOptions),
+    /// Compare several attacks on one recording
+    #[command(
+        after_help = "Examples:\n  leakbound membership compare fashion_lira_mislabelled.npz --report attacks.html\n  \
+                            leakbound membership compare shadow.npz --attacks lira,threshold,label-only\n\nEach attack \
+                            runs with the defaults of its own command. Without --attacks all run that look at what is \
+                            recorded. What a recording cannot feed is left out, with the reason as a warning. The best of several attacks is chosen after the fact: its figures are \
+                            optimistic."
+    )]
+    Compare(CompareOptions),
+    /// Compare defenses: train the shadow models that are missing, attack the original samples and canaries of each
+    /// defense, and test the published findings
+    #[command(
+        after_help = "A file has the options of `leakbound torch shadow` that all defenses share, and a table for each \
+                      defense:\n\n  seed = 1\n  fprs = [0.001, 0.01]\n\n  [shadow]\n  data = \"fashion-mnist\"\n  \
+                      models = 16\n  fixed = 4000\n\n  [[defense]]\n  name = \"hamp\"\n  defense = \"hamp\"\n  \
+                      attack = \"label-only\"\n  canaries = \"mislabeled\"\n  views = 18\n\n  [[recording]]\n  name = \
+                      \"dp-sgd\"\n  defense = \"dp-sgd\"\n  canaries = [{ kind = \"mislabeled\", file = \
+                      \"private.npz\" }]\n\nPaths are relative to the folder of the file. A run that was interrupted goes \
+                      on when it is repeated. Without the feature `torch` all recordings must be there.\n\nExample:\n  \
+                      leakbound membership defenses study.toml --recordings recordings --report defenses.html"
+    )]
+    Defenses(defenses::DefensesOptions),
+}
+
+/// Options of every attack: the recording, and what to measure.
+#[derive(Debug, Args, Serialize)]
+pub struct StudyOptions {
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub recording: RecordingOptions,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub measure: MeasureOptions,
+}
+
+/// Options of one attack.
+#[derive(Debug, Args, Serialize)]
+pub struct AttackOptions<T: Args> {
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub study: StudyOptions,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub answers: AnswerOptions,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub own: T,
+}
+
+/// What an attack looks at.
+#[derive(Debug, Args, Serialize)]
+pub struct AnswerOptions {
+    /// Recorded answers that the attack looks at: those on the samples, those at their nearest neighbors, or how alike
+    /// the encoder's embeddings of the views of a sample are [default: sample, or encoder where only embeddings are
+    /// recorded]
+    #[arg(long, value_parser = choice(ANSWERS))]
+    pub answers: Option<Choice<LooksAt>>,
+    /// With --answers encoder: views that are compared
+    #[arg(long, value_parser = choice(PAIRS), default_value = "all")]
+    pub pairs: Choice<ViewPairs>,
+}
+
+/// Victims.
+#[derive(Debug, Args, Serialize)]
+pub struct VictimOptions {
+    /// Victims: loo (leave one out: each model, with all others as shadow models), or held-out models, such as 0,5
+    #[arg(long, value_name = "loo|I,J", value_parser = victims, default_value = "loo", allow_hyphen_values = true)]
+    pub victims: VictimList,
+}
+
+/// What to measure.
+#[derive(Debug, Args, Serialize)]
+pub struct MeasureOptions {
+    /// False-positive rates at which to report the true-positive rate
+    #[arg(long, value_name = "P,...", value_delimiter = ',', value_parser = probability, default_value = "0,0.001,0.01", allow_hyphen_values = true)]
+    pub fpr: Vec<Probability>,
+    /// Level of the metrics: all guesses pooled, each sample by itself, or both
+    #[arg(long, value_parser = choice(LEVELS), default_value = "both")]
+    pub level: Choice<Levels>,
+    /// Also report each class separately
+    #[arg(long)]
+    pub per_class: bool,
+    /// Also report the N most vulnerable samples
+    #[arg(long, value_name = "K,...", value_delimiter = ',', value_parser = whole::<usize>(1, 1_000_000_000, "1e9"), default_value = "10", allow_hyphen_values = true)]
+    pub top: Vec<usize>,
+    /// Failure probability of each confidence limit
+    #[arg(long, value_name = "P", value_parser = failure_probability, default_value = "0.05", allow_hyphen_values = true)]
+    pub failure_probability: FailureProbability,
+    /// Bootstrap resamples of the victims; 0 for no bands
+    #[arg(long, value_name = "N", value_parser = resamples_or_none, default_value = "1000", allow_hyphen_values = true)]
+    pub resamples: usize,
+}
+
+#[derive(Debug, Args, Serialize)]
+pub struct LiraOptions {
+    /// Score of an answer: logit, hinge, loss, confidence, top-confidence, entropy, modified-entropy or correct; logit
+    /// if logits are recorded
+    #[arg(long, value_parser = named::<MembershipScore>)]
+    #[serde(serialize_with = "crate::args::values::some_written")]
+    pub score: Option<MembershipScore>,
+    /// Implementation whose formulas to use: leakbound, carlini-2022, tf-amia, tf-offset, aerni-2024 or leakpro
+    #[arg(long, value_parser = named::<LiraVariant>, default_value = "leakbound")]
+    #[serde(serialize_with = "crate::args::values::written")]
+    pub variant: LiraVariant,
+    /// Shadow models: online (with and without the sample) or offline (without it)
+    #[arg(long, value_parser = choice(MODES), default_value = "online")]
+    pub mode: Choice<LiraMode>,
+    /// How variances are estimated
+    #[arg(long, value_parser = choice(VARIANCES), default_value = "per-sample")]
+    pub variance: Choice<LiraVariance>,
+    /// How augmented views are combined
+    #[arg(long, value_parser = choice(VIEWS), default_value = "independent")]
+    pub views: Choice<LiraViews>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub victims: VictimOptions,
+}
+
+#[derive(Debug, Args, Serialize)]
+pub struct LabelOnlyOptions {
+    /// Inverse regularization strength C
+    #[arg(long, value_name = "C", value_parser = number, default_value = "1", allow_hyphen_values = true)]
+    pub strength: f64,
+    /// Give the models trained on a sample together the same weight as all others. For few models: without it the
+    /// attack guesses the wrong side where answers say nothing
+    #[arg(long)]
+    pub balanced: bool,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub victims: VictimOptions,
+}
+
+#[derive(Debug, Args, Serialize)]
+pub struct ThresholdAttackOptions {
+    /// Score of an answer: logit, hinge, loss, confidence, top-confidence, entropy, modified-entropy or correct; loss
+    /// if logits are recorded
+    #[arg(long, value_parser = named::<MembershipScore>)]
+    #[serde(serialize_with = "crate::args::values::some_written")]
+    pub score: Option<MembershipScore>,
+}
+
+#[derive(Debug, Args, Serialize)]
+pub struct RmiaOptions {
+    /// Shadow models: online (with and without the sample) or offline (without it)
+    #[arg(long, value_parser = choice(MODES), default_value = "online")]
+    pub mode: Choice<LiraMode>,
+    /// Threshold gamma of the pairwise likelihood ratio
+    #[arg(long, value_name = "G", value_parser = number, default_value = "2", allow_hyphen_values = true)]
+    pub gamma: f64,
+    /// Offline: slope of the line from confidences outside to those inside
+    #[arg(long, value_name = "A", value_parser = number, default_value = "0.3", allow_hyphen_values = true)]
+    pub slope: f64,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub victims: VictimOptions,
+}
+
+#[derive(Debug, Args, Serialize)]
+pub struct RiskOptions {
+    /// Score of an answer: logit, hinge, loss, confidence, top-confidence, entropy, modified-entropy or correct;
+    /// modified-entropy if logits are recorded
+    #[arg(long, value_parser = named::<MembershipScore>)]
+    #[serde(serialize_with = "crate::args::values::some_written")]
+    pub score: Option<MembershipScore>,
+    /// Number of equal-count bins
+    #[arg(long, value_name = "N", value_parser = whole::<usize>(1, 10_000, "10000"), default_value = "15", allow_hyphen_values = true)]
+    pub bins: usize,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub victims: VictimOptions,
+}
+
+/// An attack with nothing to choose but what it looks at.
+#[derive(Debug, Args, Serialize)]
+pub struct NoOptions {}
+
+#[derive(Debug, Args, Serialize)]
+pub struct CompareOptions {
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub study: StudyOptions,
+    /// Attacks, most important first [default: all that look at what is recorded]
+    #[arg(long, value_parser = choice(COMPARED), value_name = "NAME,...", value_delimiter = ',')]
+    pub attacks: Vec<Choice<Compared>>,
+    /// Scope of the failure probability of the simultaneous limits: all attacks together, or each attack
+    /// (answer, query)
+    #[arg(long, value_name = "answer|query", default_value = "answer")]
+    pub failure_per: FailurePer,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub victims: VictimOptions,
+}
+
+/// Victims as they are written.
+#[derive(Debug, Clone)]
+pub struct VictimList(pub Victims);
+
+impl Serialize for VictimList {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        match &self.0 {
+            Victims::LeaveOneOut => serializer.serialize_str("loo"),
+            Victims::HeldOut(victims) => victims.serialize(serializer),
         }
-        MembershipCommand::Threshold(options) => attack(
-            common,
-            options,
-            (&options.study, &options.answers),
-            Attack::Threshold { score: options.score.map(|score| score.0) },
-        ),
-        MembershipCommand::Rmia(options) => {
-            let (mode, victims) = (mode(options.mode), options.victims.victims.0.clone());
-            let plan = RmiaPlan { mode, gamma: options.gamma, slope: options.slope, victims };
-            attack(common, options, (&options.study, &options.answers), Attack::Rmia(plan))
-        }
-        MembershipCommand::Risk(options) => {
-            let (score, victims) = (options.score.map(|score| score.0), options.victims.victims.0.clone());
-            attack(
-                common,
-                options,
-                (&options.study, &options.answers),
-                Attack::Risk { score, bins: options.bins, victims },
-            )
-        }
-        MembershipCommand::Attacker(options) => {
-            attack(common, options, (&options.study, &options.answers), Attack::Trained { seed: common.seed })
-        }
-        MembershipCommand::Compare(options) => compare(common, options),
-        MembershipCommand::Students(options) => super::student_membership::run(common, options),
-        MembershipCommand::Text(options) => super::text_membership::run(common, options),
-        MembershipCommand::Defenses(options) => super::defenses::run(common, options),
     }
 }
 
-fn attack(
-    common: &Common,
-    options: &impl Serialize,
-    (study, answers): (&StudyOptions, &AnswerOptions),
-    attack: Attack,
-) -> Result<Verdict> {
-    let measures = measures(&study.measure, common.seed);
-    on_recording(common, options, study, |recording| {
-        let attack = looking_at(answers, recording, attack);
+fn victims(text: &str) -> Parsed<VictimList> {
+    named(text).map(VictimList)
+}
+
+fn resamples_or_none(text: &str) -> Parsed<usize> {
+    if text.trim() == "0" { Ok(0) } else { resamples(text) }
+}
+
+const LEVELS: Names<Levels> = &[
+    ("population", "All samples, and classes", Levels::Population),
+    ("sample", "The most vulnerable samples", Levels::Sample),
+    ("both", "Both", Levels::Both),
+];
+
+const MODES: Names<LiraMode> = &[
+    ("online", "Those with the sample and those without", LiraMode::Online),
+    ("offline", "Those without the sample", LiraMode::Offline),
+    ("in-only", "Those with the sample (LiRA as tf-amia)", LiraMode::InOnly),
+];
+
+const VARIANCES: Names<LiraVariance> = &[
+    ("per-sample", "The models on the sample itself; for 64 models and more", LiraVariance::PerSample),
+    ("pooled", "All samples; for few models", LiraVariance::Pooled),
+];
+
+const VIEWS: Names<LiraViews> = &[
+    ("independent", "Log densities are added up", LiraViews::Independent),
+    ("multivariate", "One normal vector with a shrunk covariance", LiraViews::Multivariate),
+];
+
+const ANSWERS: Names<LooksAt> = &[
+    ("sample", "Logits or scores on the samples", LooksAt::Sample),
+    ("neighbor", "Logits at the nearest neighbor of each sample", LooksAt::Neighbor),
+    ("encoder", "Embeddings of views by an encoder (white box)", LooksAt::Encoder),
+];
+
+const PAIRS: Names<ViewPairs> = &[
+    ("all", "Every view with every other one", ViewPairs::All),
+    ("disjoint", "The first with the second, the third with the fourth, and so on, as published", ViewPairs::Disjoint),
+];
+
+pub fn run(common: &Common, command: &MembershipCommand) -> Result<Verdict> {
+    match command {
+        MembershipCommand::Lira(options) => attack(common, options, lira(&options.own)),
+        MembershipCommand::LabelOnly(options) => {
+            let &LabelOnlyOptions { strength, balanced, ref victims } = &options.own;
+            let plan = LabelOnlyPlan { strength, balanced, victims: victims.victims.0.clone() };
+            attack(common, options, Attack::LabelOnly(plan))
+        }
+        MembershipCommand::Threshold(options) => {
+            attack(common, options, Attack::Threshold { score: options.own.score })
+        }
+        MembershipCommand::Rmia(options) => {
+            let &RmiaOptions { mode, gamma, slope, ref victims } = &options.own;
+            let plan = RmiaPlan { mode: mode.value, gamma, slope, victims: victims.victims.0.clone() };
+            attack(common, options, Attack::Rmia(plan))
+        }
+        MembershipCommand::Risk(options) => {
+            let &RiskOptions { score, bins, ref victims } = &options.own;
+            attack(common, options, Attack::Risk { score, bins, victims: victims.victims.0.clone() })
+        }
+        MembershipCommand::Attacker(options) => attack(common, options, Attack::Trained { seed: common.seed }),
+        MembershipCommand::Compare(options) => compare(common, options),
+        MembershipCommand::Students(options) => student_membership::run(common, options),
+        MembershipCommand::Text(options) => text_membership::run(common, options),
+        MembershipCommand::Defenses(options) => defenses::run(common, options),
+    }
+}
+
+fn attack<T: Args + Serialize>(common: &Common, options: &AttackOptions<T>, attack: Attack) -> Result<Verdict> {
+    let measures = measures(&options.study.measure, common.seed);
+    on_recording(common, options, &options.study, |recording| {
+        let attack = looking_at(&options.answers, recording, attack);
         // Only in a recording of confidences a score outside of [0, 1] is a fault of the file.
         let confidences = match (recording, &attack) {
             (ShadowRecording::Scores(scores), Attack::Rmia(_)) => Some(scores.confidences()),
@@ -82,18 +375,14 @@ fn attack(
 
 /// The attack on what the options name, or on what there is.
 fn looking_at(options: &AnswerOptions, recording: &ShadowRecording, attack: Attack) -> Attack {
-    let pairs = match options.pairs {
-        PairsName::All => ViewPairs::All,
-        PairsName::Disjoint => ViewPairs::Disjoint,
-    };
     let usual = match recording {
-        ShadowRecording::Embeddings(_) => AnswersName::Encoder,
-        ShadowRecording::Logits(_) | ShadowRecording::Scores(_) => AnswersName::Sample,
+        ShadowRecording::Embeddings(_) => LooksAt::Encoder,
+        ShadowRecording::Logits(_) | ShadowRecording::Scores(_) => LooksAt::Sample,
     };
-    match options.answers.unwrap_or(usual) {
-        AnswersName::Sample => attack,
-        AnswersName::Neighbor => Attack::Neighbor(Box::new(attack)),
-        AnswersName::Encoder => Attack::Encoder { pairs, attack: Box::new(attack) },
+    match options.answers.map_or(usual, |answers| answers.value) {
+        LooksAt::Sample => attack,
+        LooksAt::Neighbor => Attack::Neighbor(Box::new(attack)),
+        LooksAt::Encoder => Attack::Encoder { pairs: options.pairs.value, attack: Box::new(attack) },
     }
 }
 
@@ -101,7 +390,8 @@ fn compare(common: &Common, options: &CompareOptions) -> Result<Verdict> {
     let victims = &options.victims.victims.0;
     on_recording(common, options, &options.study, |recording| {
         let answers = RecordedAnswers::from(recording);
-        let attacks = wanted(&options.attacks).into_iter().map(|name| (word(name), named(name, victims, common.seed)));
+        let attacks = wanted(&options.attacks).into_iter();
+        let attacks = attacks.map(|(name, build)| (name.to_owned(), build(victims, common.seed)));
         // It depends on which arrays there are and on no number in them, so that it costs no failure probability.
         let possible = attacks.filter(|(_, attack)| !options.attacks.is_empty() || answers.has(attack.looks_at()));
         let study = ComparisonStudy {
@@ -143,83 +433,16 @@ fn measures(options: &MeasureOptions, seed: u64) -> Measures {
         seed,
         ..usual
     };
-    let levels = match options.level {
-        LevelName::Population => Levels::Population,
-        LevelName::Sample => Levels::Sample,
-        LevelName::Both => Levels::Both,
-    };
-    Measures { plan, levels, per_class: options.per_class }
+    Measures { plan, levels: options.level.value, per_class: options.per_class }
 }
 
 fn lira(options: &LiraOptions) -> Attack {
     let plan = LiraPlan {
-        variant: options.variant.0,
-        mode: mode(options.mode),
-        variance: match options.variance {
-            VarianceName::PerSample => LiraVariance::PerSample,
-            VarianceName::Pooled => LiraVariance::Pooled,
-        },
-        views: match options.views {
-            ViewsName::Independent => LiraViews::Independent,
-            ViewsName::Multivariate => LiraViews::Multivariate,
-        },
+        variant: options.variant,
+        mode: options.mode.value,
+        variance: options.variance.value,
+        views: options.views.value,
         victims: options.victims.victims.0.clone(),
     };
-    Attack::Lira { plan, score: options.score.map(|score| score.0) }
-}
-
-fn mode(name: ModeName) -> LiraMode {
-    match name {
-        ModeName::Online => LiraMode::Online,
-        ModeName::Offline => LiraMode::Offline,
-        ModeName::InOnly => LiraMode::InOnly,
-    }
-}
-
-/// One of several attacks, as its own command runs it by default.
-fn named(name: ComparedName, victims: &Victims, seed: u64) -> Attack {
-    let victims = victims.clone();
-    let lira = |mode, variance, victims| {
-        let plan = LiraPlan { mode, variance, victims, ..LiraPlan::default() };
-        Attack::Lira { plan, score: None }
-    };
-    let rmia = |mode, victims| Attack::Rmia(RmiaPlan { mode, victims, ..RmiaPlan::default() });
-    let label_only = |victims| Attack::LabelOnly(LabelOnlyPlan { victims, ..LabelOnlyPlan::default() });
-    let neighbor = |attack| Attack::Neighbor(Box::new(attack));
-    let encoder = |attack| Attack::Encoder { pairs: ViewPairs::All, attack: Box::new(attack) };
-    match name {
-        ComparedName::Lira => lira(LiraMode::Online, LiraVariance::PerSample, victims),
-        ComparedName::LiraPooled => lira(LiraMode::Online, LiraVariance::Pooled, victims),
-        ComparedName::LiraOffline => lira(LiraMode::Offline, LiraVariance::PerSample, victims),
-        ComparedName::Rmia => rmia(LiraMode::Online, victims),
-        ComparedName::RmiaOffline => rmia(LiraMode::Offline, victims),
-        ComparedName::Risk => Attack::Risk { score: None, bins: 15, victims },
-        ComparedName::LabelOnly => label_only(victims),
-        ComparedName::Threshold => Attack::Threshold { score: None },
-        ComparedName::TopConfidence => Attack::Threshold { score: Some(MembershipScore::TopConfidence) },
-        ComparedName::Entropy => Attack::Threshold { score: Some(MembershipScore::Entropy) },
-        ComparedName::Attacker => Attack::Trained { seed },
-        ComparedName::NeighborLira => neighbor(lira(LiraMode::Online, LiraVariance::PerSample, victims)),
-        ComparedName::NeighborLiraPooled => neighbor(lira(LiraMode::Online, LiraVariance::Pooled, victims)),
-        ComparedName::NeighborLabelOnly => neighbor(label_only(victims)),
-        ComparedName::EncoderLira => encoder(lira(LiraMode::Online, LiraVariance::PerSample, victims)),
-        ComparedName::EncoderLiraPooled => encoder(lira(LiraMode::Online, LiraVariance::Pooled, victims)),
-        ComparedName::EncoderThreshold => encoder(Attack::Threshold { score: None }),
-    }
-}
-
-/// Each once, in the order of the user; all of them where none is named.
-fn wanted(named: &[ComparedName]) -> Vec<ComparedName> {
-    let mut wanted: Vec<ComparedName> = Vec::new();
-    for &name in if named.is_empty() { ComparedName::value_variants() } else { named } {
-        if !wanted.contains(&name) {
-            wanted.push(name);
-        }
-    }
-    wanted
-}
-
-/// The name on the command line and in the rows.
-fn word(name: ComparedName) -> String {
-    name.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+    Attack::Lira { plan, score: options.score }
 }

@@ -1,6 +1,7 @@
 //! The output sets of an audit of counts: from a pilot, given distributions, or each outcome alone.
 
 use crate::args::{Common, CountsOptions};
+use crate::output::fault;
 use leakbound::audit::{Guide, SetSource, split_pilot};
 use leakbound::counts::PairedCounts;
 use leakbound::distribution::OutcomeDistribution;
@@ -22,7 +23,7 @@ pub fn choose_sets(
     file: &CountsFile,
     inputs: &mut Vec<InputFile>,
 ) -> Result<Vec<CountedQuery>> {
-    let (orders, directions) = (&options.bound.orders.0, &options.bound.direction.list());
+    let (orders, directions) = (&options.bound.orders.0, options.bound.direction.value);
     if let Some(path) = &options.pilot {
         let pilot = read_counts(path)?;
         inputs.push(pilot.input.clone());
@@ -152,23 +153,17 @@ fn positions(path: &Path, query: Option<&str>, given: &[String], wanted: &[Strin
     let position: Vec<Option<usize>> = wanted.iter().map(|label| at.get(label.as_str()).copied()).collect();
     let known: HashSet<&str> = wanted.iter().map(String::as_str).collect();
     if let Some(label) = given.iter().find(|label| !known.contains(label.as_str())) {
-        return Err(Error::from(InputError {
-            file: path.to_owned(),
-            place: query.map_or_else(|| "whole file".into(), |query| format!("query `{query}`")),
-            found: format!("an outcome `{label}` that stands in one of the two files only"),
-            expected: "the same outcomes in the counts and in the file that chooses the sets".into(),
-            hint: None,
-        }));
+        let place = query.map_or_else(|| "whole file".into(), |query| format!("query `{query}`"));
+        let found = format!("an outcome `{label}` that stands in one of the two files only");
+        let expected = "the same outcomes in the counts and in the file that chooses the sets";
+        return Err(fault(path, &place, found, expected));
     }
     Ok(position)
 }
 
-fn missing(path: &Path, query: Option<&str>, what: &str) -> Error {
-    Error::from(InputError {
-        file: path.to_owned(),
-        place: "whole file".into(),
-        found: "no such query".into(),
-        expected: query.map_or_else(|| format!("{what} without a query"), |query| format!("{what} of query `{query}`")),
-        hint: None,
-    })
+/// A file that does not have a query.
+pub fn missing(path: &Path, query: Option<&str>, what: &str) -> Error {
+    let expected =
+        query.map_or_else(|| format!("{what} without a query"), |query| format!("{what} of query `{query}`"));
+    fault(path, "whole file", "no such query", expected)
 }

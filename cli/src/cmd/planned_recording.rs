@@ -33,14 +33,3 @@ pub fn beside(file: &Path) -> PathBuf {
     name.push("-recordings");
     file.with_file_name(name)
 }
-
-/// What to say of a recording that is missing in a program that cannot train it.
-#[cfg(not(feature = "torch"))]
-pub fn cannot_train(path: &Path) -> leakbound::Error {
-    let reason = format!(
-        "{} is missing, and this program was built without the feature `torch`; in a clone, `cargo xtask libtorch && \
-         cargo build --release --features torch` makes one that trains it",
-        path.display()
-    );
-    leakbound::Error::Unavailable { operation: "training", reason }
-}

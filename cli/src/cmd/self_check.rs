@@ -1,15 +1,51 @@
 //! `leakbound self-check audit counts`.
 
+use super::audit_scores::SelfCheckScoresOptions;
 use super::conclude::{Asked, conclude};
 use super::output_sets::choose_sets;
-use crate::args::{Common, SelfCheckOptions};
+use crate::args::values::whole;
+use crate::args::{Common, CountsOptions};
 use crate::output::Output;
+use clap::{Args, Subcommand};
 use leakbound::Result;
 use leakbound::audit::SetSource;
 use leakbound::record::read_counts;
 use leakbound::report::one_line;
 use leakbound::study::{CheckedAudit, SelfCheckStudy, Verdict};
+use serde::Serialize;
 use std::path::{Path, PathBuf};
+
+/// The audits that can be checked.
+#[derive(Debug, Subcommand)]
+pub enum SelfCheckCommand {
+    /// Check an audit
+    #[command(subcommand)]
+    Audit(SelfCheckAudit),
+}
+
+/// The audits that can be checked.
+#[derive(Debug, Subcommand)]
+pub enum SelfCheckAudit {
+    /// Check the bounds of `leakbound audit counts` on simulated counts of the same sizes
+    #[command(after_help = "Example:\n  leakbound self-check audit counts counts.csv --orders 2,10 --delta 1e-5 \
+                            --pilot-fraction 0.1 --repetitions 1000\n\nExit status 1 if a finite-sample method is \
+                            wrong more often than it says.")]
+    Counts(SelfCheckOptions),
+    /// Check the bounds of `leakbound audit scores` on simulated scores of as many canaries
+    #[command(after_help = "Example:\n  leakbound self-check audit scores canaries.csv --repetitions 1000\n\nExit \
+                            status 1 if a finite-sample selection is wrong more often than it says.")]
+    Scores(SelfCheckScoresOptions),
+}
+
+#[derive(Debug, Args, Serialize)]
+pub struct SelfCheckOptions {
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub audit: CountsOptions,
+    /// Simulated audits of each query, on null and on known data
+    #[arg(long, value_name = "R", default_value = "1000", value_parser = whole::<u64>(1, 1_000_000_000, "1e9"), allow_hyphen_values = true)]
+    pub repetitions: u64,
+}
 
 pub fn run(common: &Common, options: &SelfCheckOptions) -> Result<Verdict> {
     let audit = &options.audit;

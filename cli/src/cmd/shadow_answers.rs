@@ -1,9 +1,32 @@
 //! Recorded answers of shadow models, read as the options say.
 
-use crate::args::RecordingOptions;
+use crate::output::fault;
+use clap::Args;
 use leakbound::record::{MemoryBudget, ShadowArrays, ShadowRecording, read_shadow_arrays, read_shadow_models};
-use leakbound::{Error, InputError, Result};
+use leakbound::{Error, Result};
 use ndarray::ArrayView1;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+/// What was recorded.
+#[derive(Debug, Args, Serialize)]
+pub struct RecordingOptions {
+    /// Recorded answers: .npz, .csv, folders or glob patterns; several files are more models on the same samples
+    #[arg(required_unless_present_any = ["logits", "scores"], value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Logits [model, sample, view, class] in a separate file (.npy)
+    #[arg(long, value_name = "FILE.npy", conflicts_with_all = ["files", "scores"], requires_all = ["keep", "labels"])]
+    pub logits: Option<PathBuf>,
+    /// Scores [model, sample, view] in a separate file (.npy); high means member
+    #[arg(long, value_name = "FILE.npy", conflicts_with = "files", requires = "keep")]
+    pub scores: Option<PathBuf>,
+    /// Class of each sample, with --logits or --scores
+    #[arg(long, value_name = "FILE.npy")]
+    pub labels: Option<PathBuf>,
+    /// Membership [model, sample], with --logits or --scores
+    #[arg(long, value_name = "FILE.npy")]
+    pub keep: Option<PathBuf>,
+}
 
 /// The recording; an error if no attack can compare its models.
 pub fn read(options: &RecordingOptions, memory: MemoryBudget) -> Result<ShadowRecording> {
@@ -13,14 +36,9 @@ pub fn read(options: &RecordingOptions, memory: MemoryBudget) -> Result<ShadowRe
     if recording.members().columns().into_iter().any(varied) {
         return Ok(recording);
     }
-    Err(InputError {
-        file: recording.files().first().cloned().unwrap_or_default(),
-        place: "array `keep`".into(),
-        found: "only samples that every model was trained on or none".into(),
-        expected: "samples that some models were trained on and others were not".into(),
-        hint: None,
-    }
-    .into())
+    let file = recording.files().first().map_or(Path::new(""), PathBuf::as_path);
+    let found = "only samples that every model was trained on or none";
+    Err(fault(file, "array `keep`", found, "samples that some models were trained on and others were not"))
 }
 
 fn recording(options: &RecordingOptions, memory: MemoryBudget) -> Result<ShadowRecording> {

@@ -2,16 +2,47 @@
 
 use super::announcement::Announcement;
 use super::checkpointing::Keeper;
-use super::conclude::{Asked, publish};
-use crate::args::{Common, SimulateOptions};
+use super::conclude::{Asked, conclude, publish};
+use crate::args::Common;
+use crate::args::values::{samples, seconds};
 use crate::output::{Output, Watch};
+use clap::Args;
 use leakbound::model::Composition;
-use leakbound::record::{Scenario, read_scenario};
+use leakbound::record::{Scenario, read_scenario, read_simulated};
 use leakbound::report::one_line;
-use leakbound::simulate::Simulation;
-use leakbound::study::{Checkpoints, Sampling, SimulateStudy, Study, Verdict, short};
+use leakbound::simulate::{Shard, Simulation};
+use leakbound::study::{Checkpoints, MergeStudy, Sampling, SimulateStudy, Study, Verdict, short};
 use leakbound::{Error, Result};
-use std::path::Path;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Args, Serialize)]
+pub struct SimulateOptions {
+    /// What to simulate (TOML)
+    #[arg(value_name = "SCENARIO.toml")]
+    pub scenario: PathBuf,
+    /// Outputs per query and world, such as 1e8 [default: the scenario's, else 1e6]
+    #[arg(long, value_name = "N", value_parser = samples, allow_hyphen_values = true)]
+    pub samples: Option<u64>,
+    /// Save progress to this file regularly and on Ctrl-C
+    #[arg(long, value_name = "FILE")]
+    pub checkpoint: Option<PathBuf>,
+    /// Continue from the checkpoint; start anew if there is none
+    #[arg(long, requires = "checkpoint")]
+    pub resume: bool,
+    /// Seconds between checkpoints; more if saving would take over 1 % of the time
+    #[arg(long, value_name = "S", default_value = "10", requires = "checkpoint", value_parser = seconds, allow_hyphen_values = true)]
+    pub checkpoint_seconds: f64,
+    /// Draw part I of N, counted from 1; `leakbound merge` adds the parts up
+    #[arg(long, value_name = "I/N", default_value = "1/1", allow_hyphen_values = true)]
+    pub shard: Shard,
+    /// How counts are drawn
+    #[arg(long, value_enum, default_value = "monte-carlo")]
+    pub sampling: Sampling,
+    /// Skip the exact distributions, which take longer than a small simulation
+    #[arg(long)]
+    pub no_distribution: bool,
+}
 
 /// Samples per query and world where neither the command line nor the scenario says a number.
 const SAMPLES: u64 = 1_000_000;
@@ -60,4 +91,32 @@ fn title(scenario: &Scenario, sampling: Sampling, simulation: Simulation) -> Str
         simulation.get_seed(),
         scenario.composition.map_or_else(String::new, |mode: Composition| format!(", {mode}"))
     )
+}
+
+#[derive(Debug, Args, Serialize)]
+pub struct MergeOptions {
+    /// Results of `leakbound simulate --format json`
+    #[arg(value_name = "FILE.json", required = true)]
+    pub files: Vec<PathBuf>,
+    /// Add up the shards even if blocks are missing
+    #[arg(long)]
+    pub partial: bool,
+}
+
+pub fn merge(common: &Common, options: &MergeOptions) -> Result<Verdict> {
+    let paths: Vec<&Path> = options.files.iter().map(|path| &**path).collect();
+    let output = Output::open(common, &paths)?;
+    let parts = options.files.iter().map(read_simulated).collect::<Result<Vec<_>>>()?;
+    let inputs = parts.iter().map(|part| part.input.clone()).collect();
+    let title = parts.first().map_or_else(String::new, |first| {
+        let plan = &first.simulation.plan;
+        format!(
+            "{} of {} outputs per query and world, seed {}",
+            if parts.len() == 1 { "1 part".to_owned() } else { format!("{} parts", parts.len()) },
+            short(plan.samples as f64),
+            plan.seed
+        )
+    });
+    let study = MergeStudy { parts, partial: options.partial };
+    conclude(common, output, &study, Asked { options, inputs, title, warnings: Vec::new() })
 }

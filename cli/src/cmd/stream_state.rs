@@ -15,8 +15,8 @@
 //! Rows and batches are in one file, so that neither is ever newer than the other; and the file is locked from before
 //! it is read until after the answer, so that no other run counts meanwhile.
 
+use super::audit_stream::{Repeated, StreamOptions};
 use super::pace::Pace;
-use crate::args::{Repeated, StreamOptions};
 use crate::session::Session;
 use crate::usage::warn;
 use leakbound::audit::{OutputWorld, StreamCounts, StreamOutput};

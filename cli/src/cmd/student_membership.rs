@@ -1,11 +1,31 @@
 //! `leakbound membership students`: what students show about the images of their teachers.
 
 use super::conclude::{Asked, conclude};
-use crate::args::{Common, StudentMembershipOptions};
+use crate::args::Common;
+use crate::args::values::{failure_probability, probability, whole};
 use crate::output::Output;
+use clap::Args;
 use leakbound::Result;
+use leakbound::quantity::{FailureProbability, Probability};
 use leakbound::record::read_students;
 use leakbound::study::{StudentMembershipStudy, Verdict};
+use serde::Serialize;
+use std::path::PathBuf;
+
+#[derive(Debug, Args, Serialize)]
+pub struct StudentMembershipOptions {
+    /// Answers of the students
+    pub file: PathBuf,
+    /// False-positive rate at which to count the private images that are found
+    #[arg(long, value_name = "F", value_parser = probability, default_value = "0.01", allow_hyphen_values = true)]
+    pub fpr: Probability,
+    /// Bins of the privacy-risk score
+    #[arg(long, value_name = "N", value_parser = whole::<usize>(1, 10_000, "10000"), default_value = "15", allow_hyphen_values = true)]
+    pub bins: usize,
+    /// Failure probability of all AUC intervals together, and of all TPR intervals together
+    #[arg(long, value_name = "P", value_parser = failure_probability, default_value = "0.05", allow_hyphen_values = true)]
+    pub failure_probability: FailureProbability,
+}
 
 pub fn run(common: &Common, options: &StudentMembershipOptions) -> Result<Verdict> {
     let output = Output::open(common, &[&options.file])?;

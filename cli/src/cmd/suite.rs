@@ -1,24 +1,35 @@
 //! `leakbound run`.
 
 use super::suite_plan::plan;
-use crate::args::{AuditCommand, Cli, Command, Common, SuiteOptions};
-use crate::embedded::{Run, run_within};
+use crate::args::Common;
+use crate::command_line::Program;
+use crate::embedded::run_within;
 use crate::output::{Output, envelope, interrupted};
 use crate::signals::{Second, interruption};
+use clap::Args;
 use leakbound::error::echo;
 use leakbound::record::SuiteStudy;
 use leakbound::report::Answered;
 use leakbound::study::{Answer, StudyOutcome, SuiteAnswer, SuiteRow, Verdict};
 use leakbound::{Error, Result};
+use serde::Serialize;
 use serde_json::value::RawValue;
+use std::path::PathBuf;
 
-pub fn run(common: &Common, options: &SuiteOptions, run: Run) -> Result<Verdict> {
+#[derive(Debug, Args, Serialize)]
+pub struct SuiteOptions {
+    /// The studies (TOML)
+    #[arg(value_name = "STUDIES.toml")]
+    pub file: PathBuf,
+}
+
+pub fn run<P: Program>(common: &Common, options: &SuiteOptions) -> Result<Verdict> {
     let output = Output::open(common, &[&options.file])?;
-    let (suite, requests) = plan(common, &options.file)?;
-    let second = if requests.iter().any(runs_program) { Second::Waits } else { Second::Ends };
+    let (suite, requests) = plan::<P>(common, &options.file)?;
+    let second = if requests.iter().any(P::runs_program) { Second::Waits } else { Second::Ends };
     let failed = |source| Error::Io { path: options.file.clone(), action: "be watched", source };
     interruption(&common.session, second).map_err(failed)?;
-    let answered = |(study, request): (&SuiteStudy, Cli)| match answered(common, study, request, run) {
+    let answered = |(study, request): (&SuiteStudy, P)| match answered(common, study, request) {
         Err(Error::Interrupted) if !common.session.is_hosted() => {
             Err(interrupted(&options.file, format!("interrupted in study {}; nothing is printed", echo(&study.name))))
         }
@@ -36,17 +47,8 @@ pub fn run(common: &Common, options: &SuiteOptions, run: Run) -> Result<Verdict>
     Ok(verdict)
 }
 
-/// Whether the command starts another program, which must not be left behind.
-const fn runs_program(request: &Cli) -> bool {
-    match &request.command {
-        Command::Verify(options) => options.program.is_some(),
-        Command::Audit(AuditCommand::Mechanism(_)) => true,
-        _ => false,
-    }
-}
-
 /// The outcome of one study: an error is its outcome and does not end the others, but an interruption does.
-fn answered(common: &Common, study: &SuiteStudy, request: Cli, run: Run) -> Result<SuiteRow> {
+fn answered(common: &Common, study: &SuiteStudy, request: impl Program) -> Result<SuiteRow> {
     let row = |outcome, message| SuiteRow {
         name: study.name.clone(),
         command: study.command.clone(),
@@ -55,7 +57,7 @@ fn answered(common: &Common, study: &SuiteStudy, request: Cli, run: Run) -> Resu
         document: None,
         text: String::new(),
     };
-    let (verdict, found) = match run_within(common, request, run) {
+    let (verdict, found) = match run_within(common, request) {
         Err(error) if error.is_interruption() => return Err(error),
         Err(error) => return Ok(row(StudyOutcome::Failed, Some(error.to_string()))),
         Ok(found) => found,

@@ -1,6 +1,7 @@
 //! The studies of a file as requests, and what they read and write: all is checked before the first one runs.
 
-use crate::args::{Cli, Command, Common};
+use crate::args::Common;
+use crate::command_line::Program;
 use crate::options::{Origin, Schema};
 use crate::output::{figure, place, replaces};
 use leakbound::error::echo;
@@ -22,7 +23,7 @@ const STATE: &str = "state";
 /// # Errors
 /// [`Error::Input`](leakbound::Error::Input) for a request that cannot be read, for a file that runs itself, and for a
 /// result that would replace another one or what a study reads before.
-pub fn plan(common: &Common, file: &Path) -> Result<(StudySuite, Vec<Cli>)> {
+pub fn plan<P: Program>(common: &Common, file: &Path) -> Result<(StudySuite, Vec<P>)> {
     let mut plan = Plan { schema: Schema::new(), open: Vec::new(), used: Vec::new() };
     let planned = plan.suite(file)?;
     let stem = |page: &PathBuf| page.file_stem().unwrap_or_default().to_owned();
@@ -36,8 +37,8 @@ pub fn plan(common: &Common, file: &Path) -> Result<(StudySuite, Vec<Cli>)> {
     Ok(planned)
 }
 
-struct Plan {
-    schema: Schema,
+struct Plan<P> {
+    schema: Schema<P>,
     /// The files that are being read, each run by the one before it.
     open: Vec<PathBuf>,
     used: Vec<Used>,
@@ -50,8 +51,8 @@ struct Used {
     by: String,
 }
 
-impl Plan {
-    fn suite(&mut self, file: &Path) -> Result<(StudySuite, Vec<Cli>)> {
+impl<P: Program> Plan<P> {
+    fn suite(&mut self, file: &Path) -> Result<(StudySuite, Vec<P>)> {
         let suite = read_suite(file)?;
         self.open.push(where_it_is(file));
         self.used.push(Used {
@@ -62,18 +63,17 @@ impl Plan {
         let mut requests = Vec::with_capacity(suite.studies.len());
         for study in &suite.studies {
             let request = self.study(file, study)?;
-            if let Command::Run(inner) = &request.command {
+            if let Some(inner) = request.studies() {
                 let fault = |found: String, expected: String| InputError { expected, ..study.fault(file, found) };
-                if self.open.contains(&where_it_is(&inner.file)) {
-                    let found =
-                        format!("the file {}, which this study belongs to", echo(&inner.file.to_string_lossy()));
+                if self.open.contains(&where_it_is(inner)) {
+                    let found = format!("the file {}, which this study belongs to", echo(&inner.to_string_lossy()));
                     return Err(fault(found, "a file that does not run itself".into()).into());
                 }
                 if self.open.len() == DEEPEST {
                     let found = format!("the {}th file that another one runs", DEEPEST);
                     return Err(fault(found, format!("at most {DEEPEST} files, each run by the one before it")).into());
                 }
-                self.suite(&inner.file)?;
+                self.suite(inner)?;
             }
             requests.push(request);
         }
@@ -82,7 +82,7 @@ impl Plan {
     }
 
     /// The request of a study, whose files are noted.
-    fn study(&mut self, file: &Path, study: &SuiteStudy) -> Result<Cli> {
+    fn study(&mut self, file: &Path, study: &SuiteStudy) -> Result<P> {
         let options: Vec<&StudyOption> = study.options.iter().collect();
         let has = |name: &str| options.iter().any(|option| option.name == name);
         if let Some(name) = OF_THE_RUN.into_iter().find(|name| has(name)) {
@@ -103,7 +103,7 @@ impl Plan {
             self.used.push(Used { place: where_it_is(&path), by: by(&option), option });
         }
         for (option, path) in written {
-            let path = match (option.as_str(), &request.common.report) {
+            let path = match (option.as_str(), &request.common().report) {
                 ("figures", Some(page)) => figure(&path.join(page.file_stem().unwrap_or_default()), 1),
                 _ => path,
             };

@@ -1,17 +1,98 @@
 //! `leakbound verify`.
 
 use super::conclude::{Asked, publish};
-use crate::args::{Common, VerifyOptions};
+use crate::args::Common;
+use crate::args::values::{Choice, Names, Parsed, choice, failure_probability, samples, seconds, whole};
 use crate::output::{Output, Watch, envelope, interrupted};
 use crate::signals::{Second, interruption};
+use clap::Args;
 use leakbound::mechanism::{MechanismKind, RELEASES};
 use leakbound::program::Limits;
+use leakbound::quantity::FailureProbability;
 use leakbound::report::AccountantsDocument;
 use leakbound::study::{Study, TestedAccountant, Verdict, VerifyStudy};
-use leakbound::verify::{ExternalOptions, FunctionAccountant, Plan, SimulationPlan, accountant_names};
+use leakbound::verify::{
+    Case, ClaimScope, ExternalOptions, FunctionAccountant, Plan, Property, SimulationPlan, accountant_names, subjects,
+};
 use leakbound::{Error, Result};
+use serde::Serialize;
 use std::path::Path;
 use std::time::Duration;
+
+#[derive(Debug, Args, Serialize)]
+pub struct VerifyOptions {
+    /// A built-in accountant, such as gnmax-data-dependent, or a deliberately wrong one, such as broken:gnmax-half;
+    /// `list` prints all names
+    #[arg(long, value_name = "NAME", required_unless_present = "program", conflicts_with = "program")]
+    pub accountant: Option<String>,
+    /// A program that reads one JSON request and writes one JSON answer per line: split into arguments as by a shell,
+    /// run without one
+    #[arg(long, value_name = "COMMAND")]
+    pub program: Option<String>,
+    /// Properties to test [default: all]
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = property)]
+    pub property: Vec<Choice<&'static Property>>,
+    /// Number of cases per property
+    #[arg(long, value_name = "N", default_value = "2000", value_parser = whole::<u64>(1, 1_000_000_000, "1e9"), allow_hyphen_values = true)]
+    pub cases: u64,
+    /// Time limit in seconds for all properties together
+    #[arg(long, value_name = "S", value_parser = seconds, allow_hyphen_values = true)]
+    pub time_limit: Option<f64>,
+    /// Test only this case, as printed with a counterexample
+    #[arg(long, value_name = "JSON", value_parser = case, allow_hyphen_values = true)]
+    pub case: Option<Case>,
+    /// Test Rényi divergences on this many simulated outputs per case and world instead of exact distributions
+    #[arg(long, value_name = "SAMPLES", value_parser = samples, conflicts_with = "property", allow_hyphen_values = true)]
+    pub simulate: Option<u64>,
+    /// Failure probability of all refutations by simulation together
+    #[arg(long, value_name = "P", value_parser = failure_probability, default_value = "0.05", requires = "simulate", allow_hyphen_values = true)]
+    pub failure_probability: FailureProbability,
+    /// Mechanisms to test the program on [default: all that release something]; `gnss` is the release of one pair
+    /// of datasets, `conversion` is epsilon and delta of one Rényi divergence, `smooth-sensitivity` a sensitivity
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = mechanism, requires = "program")]
+    pub mechanism: Vec<Choice<&'static MechanismKind>>,
+    /// What the claims of the program depend on, and the directions in which they are tested: both, unless it says
+    /// forward
+    #[arg(long, value_parser = choice(SCOPES), default_value = "data-dependent", requires = "program")]
+    pub scope: Choice<ClaimScope>,
+    /// Time limit in seconds for each answer
+    #[arg(long, value_name = "S", default_value = "10", value_parser = seconds, requires = "program", allow_hyphen_values = true)]
+    pub answer_timeout: f64,
+    /// Time limit in seconds for the first answer; a program that does not give one is not started again
+    #[arg(long, value_name = "S", default_value = "60", value_parser = seconds, requires = "program", allow_hyphen_values = true)]
+    pub start_timeout: f64,
+}
+
+/// What claims depend on.
+const SCOPES: Names<ClaimScope> = &[
+    ("data-independent", "The mechanism alone", ClaimScope::DataIndependent),
+    ("data-dependent", "The votes too, in both directions", ClaimScope::DataDependent),
+    (
+        "data-dependent-forward",
+        "The votes too, S against S' only: not an ε of differential privacy",
+        ClaimScope::DataDependentForward,
+    ),
+];
+
+fn property(text: &str) -> Parsed<Choice<&'static Property>> {
+    let found = Property::of_name(text.trim());
+    found.map(|found| Choice { name: found.name, value: found }).ok_or_else(|| {
+        let names: Vec<&str> = leakbound::verify::PROPERTIES.iter().map(|property| property.name).collect();
+        format!("`{text}` is no property; there are {}", names.join(", "))
+    })
+}
+
+fn mechanism(text: &str) -> Parsed<Choice<&'static MechanismKind>> {
+    let found = subjects().into_iter().find(|kind| kind.name == text.trim());
+    found.map(|found| Choice { name: found.name, value: found }).ok_or_else(|| {
+        let names: Vec<&str> = subjects().iter().map(|kind| kind.name).collect();
+        format!("`{text}` is no mechanism; there are {}", names.join(", "))
+    })
+}
+
+fn case(text: &str) -> Parsed<Case> {
+    Case::from_json(text).map_err(|error| error.to_string())
+}
 
 pub fn run(common: &Common, options: &VerifyOptions) -> Result<Verdict> {
     let output = Output::open(common, &[])?;
@@ -20,7 +101,7 @@ pub fn run(common: &Common, options: &VerifyOptions) -> Result<Verdict> {
         output.write(&AccountantsDocument { envelope, accountants: accountant_names() })?;
         return Ok(Verdict::Passed);
     }
-    let (scope, mechanisms) = (options.scope.into(), mechanisms(options));
+    let (scope, mechanisms) = (options.scope.value, mechanisms(options));
     let function = match (&options.program, common.session.accountant()) {
         (Some(name), Some(ask)) => Some(FunctionAccountant::new(name, ask).about(scope, mechanisms.clone())),
         _ => None,
@@ -40,11 +121,11 @@ pub fn run(common: &Common, options: &VerifyOptions) -> Result<Verdict> {
         }
     };
     let plan = Plan {
-        properties: options.property.iter().map(|name| name.0).collect(),
+        properties: options.property.iter().map(|name| name.value).collect(),
         cases: options.cases,
         seed: common.seed,
         time_limit: options.time_limit.map(Duration::from_secs_f64),
-        case: options.case.as_ref().map(|case| case.0.clone()),
+        case: options.case.clone(),
         ..Plan::default()
     };
     let failure = options.failure_probability;
@@ -69,6 +150,6 @@ pub fn run(common: &Common, options: &VerifyOptions) -> Result<Verdict> {
 fn mechanisms(options: &VerifyOptions) -> Vec<&'static MechanismKind> {
     match options.mechanism.as_slice() {
         [] => RELEASES.to_vec(),
-        some => some.iter().map(|name| name.0).collect(),
+        some => some.iter().map(|name| name.value).collect(),
     }
 }
