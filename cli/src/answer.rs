@@ -1,9 +1,9 @@
 //! One command, run for another program in its process.
 
 use super::args::Format;
+use super::cmd::Cli;
 use super::command_line::{CommandLine, Program};
 use super::interruption::Interruption;
-use super::parser::Cli;
 use super::session::{Ask, BlackBoxCall, Forms, Found, Host, Progress, Session};
 use super::threads::{self, Alone};
 use super::usage;

@@ -4,8 +4,8 @@
 //! another program, with files in memory and a progress callback: the same parser, the same work, the same JSON to
 //! the last digit.
 
+use crate::cmd::Cli;
 use crate::command_line::{CommandLine, Program};
-use crate::parser::Cli;
 use crate::threads::Alone;
 use leakbound::study::Verdict;
 use std::ffi::OsString;
@@ -19,7 +19,6 @@ mod embedded;
 mod interruption;
 mod options;
 mod output;
-mod parser;
 mod session;
 mod signals;
 mod threads;

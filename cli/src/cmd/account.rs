@@ -18,7 +18,11 @@ use leakbound::{Error, Result};
 use serde::Serialize;
 use std::path::PathBuf;
 
+/// Upper bounds on the total leakage of all answers: accountants, exact costs, and a budget spent query by query
 #[derive(Debug, Clone, Args, Serialize)]
+#[command(after_help = "Examples:\n  leakbound account fashion_votes.npz --noise gaussian:40 --delta 1e-5\n  \
+                        leakbound account fashion_votes.npz --noise gaussian:40 --threshold 200 --threshold-noise \
+                        gaussian:150 --budget 1,2,3,5\n  leakbound account pate.toml --delta 1e-6")]
 pub struct AccountOptions {
     /// Recorded votes (.npz), a scenario (.toml), releases (.toml with [[release]]) or an event of dp_accounting (.json)
     #[arg(value_name = "FILE.npz|SCENARIO.toml|RELEASES.toml|EVENTS.json")]

@@ -16,8 +16,11 @@ use leakbound::study::{ConfusionStudy, CountsStudy, Verdict, Warning, short};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// Options of `leakbound audit counts` alone; a self-check has the others too.
+/// Audit recorded output counts, or raw outputs, of two worlds
 #[derive(Debug, Args, Serialize)]
+#[command(after_help = "Files: CSV or JSON with columns outcome,count,count_neighbor[,query], or raw outputs \
+                        with columns world,output (world: s or s_prime).\n\nExample:\n  leakbound audit counts \
+                        counts.csv --orders 2,10 --delta 1e-5 --pilot-fraction 0.1")]
 pub struct AuditCountsOptions {
     #[command(flatten)]
     #[serde(flatten)]
@@ -84,7 +87,9 @@ pub fn run(common: &Common, all: &AuditCountsOptions) -> Result<Verdict> {
     conclude(common, output, &study, Asked { options: all, inputs, title, warnings })
 }
 
+/// Audit the confusion matrix of a membership attack
 #[derive(Debug, Args, Serialize)]
+#[command(after_help = "Example:\n  leakbound audit confusion --tp 90 --fn 10 --fp 5 --tn 95 --delta 1e-5")]
 pub struct ConfusionOptions {
     /// Members called members
     #[arg(long = "tp", value_name = "N", value_parser = count, allow_hyphen_values = true)]

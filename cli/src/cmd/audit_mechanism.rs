@@ -23,7 +23,17 @@ use std::str::FromStr;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+/// Run a program on neighboring datasets, find where it leaks, and bound it; refute what is claimed of it
 #[derive(Debug, Args, Serialize)]
+#[command(
+    after_help = "Example:\n  leakbound audit mechanism --program 'python3 examples/noisy_count.py 1.5' --dataset \
+                        '[1, 1, 1]' --relation add-remove --claim-epsilon 1 --delta 0\n\nA request is a line of \
+                        JSON such as {\"id\": 7, \"dataset\": [1, 1, 1], \"runs\": 1000, \"seed\": 123}; the answer is \
+                        {\"id\": 7, \"outputs\": [...]} or {\"id\": 7, \"error\": \"reason\"}. An output is a number, \
+                        string, boolean, null, or an array or object of them. Outputs must be independent.\n\nThe \
+                        program is ended with everything that it started, however this command ends; processes that \
+                        make a session of their own, as daemons do, live on.\n\nExit status 3 if a claim is refuted."
+)]
 pub struct MechanismOptions {
     /// A program that reads one JSON request and writes one JSON answer per line: split into arguments as by a shell,
     /// run without one

@@ -31,7 +31,12 @@ pub struct ScoreSource {
     pub non_members: Option<PathBuf>,
 }
 
+/// Audit the scores of an attack on canaries: lower bounds of epsilon, mu and delta, or of one training run
 #[derive(Debug, Args, Serialize)]
+#[command(after_help = "Examples:\n  leakbound audit scores canaries.csv --delta 1e-5\n  leakbound audit scores \
+                        --members in.npy --non-members out.npy --selection split\n  leakbound audit scores \
+                        canaries.csv --one-run --guesses 100,100\n\nA file has the columns score,member (1 for a \
+                        canary that was trained on); high scores mean members unless --flip is given.")]
 pub struct ScoresOptions {
     #[command(flatten)]
     #[serde(flatten)]

@@ -27,7 +27,13 @@ use std::io::{Read, stdin};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+/// Audit a stream of raw outputs: bounds valid at any time; stops as soon as a claim is refuted
 #[derive(Debug, Args, Serialize)]
+#[command(after_help = "Example:\n  my-mechanism | leakbound audit stream - --claim-rdp 2:0.05\n\nEach line is \
+                        `s,OUTPUT` or `s_prime,OUTPUT` below the header `world,output`. Outputs of one world must \
+                        be independent, and which world is asked next must not depend on them.\n\nWith --state a batch is \
+                        counted once: a run that was ended in any way is repeated with the same input, and an \
+                        input that was counted before is rejected.")]
 pub struct StreamOptions {
     /// Raw outputs as CSV with columns world,output (world: s or s_prime); - for stdin
     pub file: PathBuf,

@@ -17,7 +17,10 @@ use leakbound::study::{ModeledQuery, Sampling, Verdict, VotesStudy, short};
 use serde::Serialize;
 use std::path::PathBuf;
 
+/// Audit recorded teacher votes: simulated outputs, lower bounds, exact leakage and accountants side by side
 #[derive(Debug, Clone, Args, Serialize)]
+#[command(after_help = "Example:\n  leakbound audit votes fashion_votes.npz --model pate --adversary pois-advq \
+                        --noise gaussian:40 --samples 1e6")]
 pub struct VotesOptions {
     /// Recorded votes or neighbors (.npz)
     pub file: PathBuf,

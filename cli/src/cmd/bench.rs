@@ -10,7 +10,10 @@ use leakbound::{Error, Result};
 use serde::Serialize;
 use std::time::Duration;
 
+/// Measure simulated outputs per second on this machine
 #[derive(Debug, Args, Serialize)]
+#[command(after_help = "Examples:\n  leakbound bench --work pate --seconds 2\n  \
+                        leakbound bench --sweep --report speed.html\n\nA sweep of all takes about a minute.")]
 pub struct BenchOptions {
     /// Workloads to run [default: all]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "NAME,...")]

@@ -12,8 +12,15 @@ use leakbound::quantity::{Delta, Epsilon, Probability};
 use leakbound::study::{CalibrateStudy, Goal, Verdict};
 use serde::Serialize;
 
+/// The least noise that meets a goal: epsilon at delta, mu, or what any attacker achieves
 #[derive(Debug, Args, Serialize)]
 #[command(group = ArgGroup::new("goal").required(true).args(["epsilon", "mu", "tpr", "advantage", "posterior"]))]
+#[command(after_help = "Examples:\n  leakbound calibrate --mechanism 'gaussian:sigma=?' --epsilon 1 --delta 1e-6\n  \
+                        leakbound calibrate --mechanism 'subsampled-gaussian:sigma=?,rate=0.01' --times 1000 \
+                        --epsilon 2\n  leakbound calibrate --mechanism 'subsampled-gaussian:sigma=?,rate=0.01' \
+                        --times 1000 --tpr 0.02 --fpr 0.01\n\nThe goal holds for certain at the scale that is \
+                        printed, against every neighbor and in both directions. Mechanisms on votes are bounded by \
+                        their theorems for all votes.")]
 pub struct CalibrateOptions {
     /// A mechanism whose scale of noise is a question mark, such as subsampled-gaussian:sigma=?,rate=0.01
     #[arg(long, value_name = "NAME:PARAMETER=?,...", value_parser = family)]

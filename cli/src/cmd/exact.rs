@@ -14,7 +14,16 @@ use leakbound::{Error, Result};
 use serde::{Serialize, Serializer};
 use std::sync::Arc;
 
+/// Exact leakage of one answer of a mechanism between two datasets
 #[derive(Debug, Args, Serialize)]
+#[command(after_help = "Examples:\n  leakbound exact --histogram 14,12,10,8,6 --neighbor 13,13,10,8,6 \
+                        --noise gaussian:2 --orders 2,10\n  leakbound exact --mechanism exponential:sigma=2 \
+                        --histogram 3,1,4,1,5 --worst-neighbor moved\n  leakbound exact --mechanism \
+                        subsampled-gaussian:sigma=2,rate=0.01 --deltas 1e-5\n\nA mechanism whose output is a \
+                        number, such as gaussian, has the data 0 without a record and 1 with it. Its outputs are \
+                        cut into bins, so that all values are lower ends, at most those of the numbers \
+                        themselves.\n\nTheorems stand beside the exact values where the two datasets are \
+                        neighbors as the mechanism means it.")]
 pub struct ExactOptions {
     /// Votes per class of the dataset, such as 14,12,10,8,6 [default: 0, without the record, for a mechanism of a
     /// number]

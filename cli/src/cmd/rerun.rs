@@ -14,7 +14,11 @@ use serde::Serialize;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
+/// Repeat a result from its JSON document and compare every value
 #[derive(Debug, Args, Serialize)]
+#[command(after_help = "Example:\n  leakbound audit counts counts.csv --format json --output audit.json\n  leakbound \
+                        rerun audit.json\n\nThe files that the document was made from must be where they were, \
+                        unchanged (SHA-256).\n\nExit status 3 if a value differs.")]
 pub struct RerunOptions {
     /// A document of any command, written with --format json
     #[arg(value_name = "RESULT.json")]

@@ -26,7 +26,12 @@ use std::any::TypeId;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+/// Print the options of commands and the JSON Schema of their documents
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  leakbound schema exact > exact.json\n\nWithout COMMAND all commands are printed. Each has its options, with type, default and \
+                        choices, and the JSON Schema of what it prints with --format json."
+)]
 pub struct SchemaOptions {
     /// The command, such as `exact` or `audit counts`, or the first words of several
     #[arg(value_name = "COMMAND", value_hint = ValueHint::CommandName)]
@@ -280,7 +285,7 @@ fn shared_options() -> BTreeSet<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parser::Cli;
+    use crate::cmd::Cli;
     use clap::CommandFactory;
 
     #[test]

@@ -16,7 +16,14 @@ use leakbound::{Error, Result};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
+/// Count simulated outputs of a scenario in both worlds
 #[derive(Debug, Args, Serialize)]
+#[command(
+    after_help = "Examples:\n  leakbound simulate pate.toml --samples 1e8 --format json --output counts.json\n  \
+                        leakbound simulate pate.toml --samples 1e10 --checkpoint pate.checkpoint --resume\n  \
+                        leakbound simulate pate.toml --shard 1/4 --format json --output part1.json\n\n\
+                        `leakbound audit counts` reads the JSON and CSV forms."
+)]
 pub struct SimulateOptions {
     /// What to simulate (TOML)
     #[arg(value_name = "SCENARIO.toml")]
@@ -93,7 +100,9 @@ fn title(scenario: &Scenario, sampling: Sampling, simulation: Simulation) -> Str
     )
 }
 
+/// Add up the shards of one simulation
 #[derive(Debug, Args, Serialize)]
+#[command(after_help = "Example:\n  leakbound merge part1.json part2.json part3.json part4.json --format json")]
 pub struct MergeOptions {
     /// Results of `leakbound simulate --format json`
     #[arg(value_name = "FILE.json", required = true)]

@@ -19,7 +19,23 @@ use serde::Serialize;
 use std::path::Path;
 use std::time::Duration;
 
+/// Test an accountant against exact distributions and find the smallest counterexample
 #[derive(Debug, Args, Serialize)]
+#[command(after_help = "Examples:\n  leakbound verify --accountant gnmax-data-dependent\n  leakbound verify \
+                        --program 'python3 examples/accountant.py' --mechanism gnmax\n\nA request is a line of \
+                        JSON such as {\"mechanism\": \"gnmax\", \"sigma\": 2, \"histogram\": [3, 1], \
+                        \"repetitions\": 1, \"order\": 8}, with delta (the answer is epsilon) or epsilon (the \
+                        answer is delta) in the place of order; the answer is {\"value\": 2} or {\"error\": \
+                        \"reason\"}.\n\nMechanisms that need more name it: subsampled-gaussian has rate; \
+                        confident-gnmax has threshold, threshold_sigma and threshold_form (max or per-class); \
+                        conversion has rdp and rdp_order in the place of sigma; smooth-sensitivity has beta; gnss, a \
+                        number f(D) with noise of sigma times its beta-smooth sensitivity, has beta, step = \
+                        |f(D) - f(D')|, width and neighbor_width = the smooth sensitivities of D and D', as in \
+                        {\"mechanism\": \"gnss\", \"sigma\": 5, \"beta\": 0.02, \"step\": 0.98, \"width\": 1, \
+                        \"neighbor_width\": 0.981, \"histogram\": [0], \"repetitions\": 1, \"order\": 20}; claims \
+                        are about all pairs.\n\nThe program is ended with everything that it started, however this command \
+                        ends; processes that make a session of their own, as daemons do, live on.\n\nExit status 3 \
+                        if a property is refuted.")]
 pub struct VerifyOptions {
     /// A built-in accountant, such as gnmax-data-dependent, or a deliberately wrong one, such as broken:gnmax-half;
     /// `list` prints all names
