@@ -54,81 +54,72 @@ pub enum Kind {
     Flag,
 }
 
-/// The kind of an argument's value, or of each of its values.
-pub fn kind(argument: &clap::Arg) -> Kind {
-    if !matches!(argument.get_action(), ArgAction::Set | ArgAction::Append) {
-        return Kind::Flag;
+/// What the type of an argument's values says of them: what kind each is, whether one is a list with commas, and its
+/// names where it is one of some names.
+type Described = (TypeId, Kind, bool, fn() -> Vec<String>);
+
+fn described(argument: &clap::Arg) -> Option<Described> {
+    const fn of<T: 'static>(kind: Kind, is_list: bool) -> Described {
+        (TypeId::of::<T>(), kind, is_list, Vec::new)
     }
+    const fn named<T: 'static>(names: fn() -> Vec<String>) -> Described {
+        (TypeId::of::<T>(), Kind::String, false, names)
+    }
+    let all = [
+        of::<PathBuf>(Kind::Path, false),
+        of::<f64>(Kind::Number, false),
+        of::<Order>(Kind::Number, false),
+        of::<Orders>(Kind::Number, true),
+        of::<Epsilon>(Kind::Number, false),
+        of::<BudgetEpsilons>(Kind::Number, true),
+        of::<Delta>(Kind::Number, false),
+        of::<FailureProbability>(Kind::Number, false),
+        of::<Probability>(Kind::Number, false),
+        of::<Grid>(Kind::Number, false),
+        of::<u64>(Kind::Integer, false),
+        of::<usize>(Kind::Integer, false),
+        of::<VoteHistogram>(Kind::Integer, true),
+        of::<Queries>(Kind::Integer, true),
+        of::<VictimList>(Kind::Integer, true),
+        named::<Changes>(|| owned(Changes::ALL.map(Changes::name))),
+        named::<Adversary>(|| owned(Adversary::ALL)),
+        named::<Composition>(|| owned(Composition::ALL)),
+        named::<Conversion>(|| owned([Conversion::Improved, Conversion::Classic])),
+        named::<FailurePer>(|| owned([FailurePer::Answer, FailurePer::Query])),
+        named::<PoisonSearch>(|| owned(PoisonSearch::ALL)),
+        named::<MembershipScore>(|| owned(MembershipScore::ALL)),
+        named::<ThresholdForm>(|| owned([ThresholdForm::Max, ThresholdForm::PerClass])),
+        named::<LiraVariant>(|| owned(LiraVariant::ALL)),
+        (TypeId::of::<Methods>(), Kind::String, true, || {
+            owned(["auto", "all"].into_iter().chain(Method::ALL.map(Method::name)))
+        }),
+        named::<Choice<&'static Property>>(|| owned(PROPERTIES.iter().map(|property| property.name))),
+        named::<Choice<&'static MechanismKind>>(|| owned(subjects().iter().map(|kind| kind.name))),
+    ];
     let value = argument.get_value_parser().type_id();
-    let is = |known: &[TypeId]| known.iter().any(|known| value == *known);
-    if is(&[TypeId::of::<PathBuf>()]) {
-        Kind::Path
-    } else if is(&[
-        TypeId::of::<f64>(),
-        TypeId::of::<Order>(),
-        TypeId::of::<Orders>(),
-        TypeId::of::<Epsilon>(),
-        TypeId::of::<BudgetEpsilons>(),
-        TypeId::of::<Delta>(),
-        TypeId::of::<FailureProbability>(),
-        TypeId::of::<Probability>(),
-        TypeId::of::<Grid>(),
-    ]) {
-        Kind::Number
-    } else if is(&[
-        TypeId::of::<u64>(),
-        TypeId::of::<usize>(),
-        TypeId::of::<VoteHistogram>(),
-        TypeId::of::<Queries>(),
-        TypeId::of::<VictimList>(),
-    ]) {
-        Kind::Integer
-    } else {
-        Kind::String
+    all.into_iter().find(|(known, ..)| value == *known)
+}
+
+/// The kind of an argument's value, or of each of its values.
+fn kind(argument: &clap::Arg) -> Kind {
+    match argument.get_action() {
+        ArgAction::Set | ArgAction::Append => described(argument).map_or(Kind::String, |(_, kind, ..)| kind),
+        _ => Kind::Flag,
     }
 }
 
 /// Whether an argument takes several values: it may be repeated, or its value is a list with commas.
-pub fn is_list(argument: &clap::Arg) -> bool {
-    let value = argument.get_value_parser().type_id();
-    let lists = [
-        TypeId::of::<Orders>(),
-        TypeId::of::<BudgetEpsilons>(),
-        TypeId::of::<VoteHistogram>(),
-        TypeId::of::<Queries>(),
-        TypeId::of::<VictimList>(),
-        TypeId::of::<Methods>(),
-    ];
-    matches!(argument.get_action(), ArgAction::Append) || lists.iter().any(|list| value == *list)
+fn is_list(argument: &clap::Arg) -> bool {
+    matches!(argument.get_action(), ArgAction::Append) || described(argument).is_some_and(|(_, _, is_list, _)| is_list)
 }
 
-/// Lists the names of a type.
-type Names = fn() -> Vec<String>;
-
 /// The names that a value may have, where it is one of some names.
-pub fn names(argument: &clap::Arg) -> Vec<String> {
+fn names(argument: &clap::Arg) -> Vec<String> {
     let listed = argument.get_possible_values();
     if kind(argument) == Kind::String && !listed.is_empty() {
-        return listed.iter().map(|value| value.get_name().to_owned()).collect();
+        return owned(listed.iter().map(|value| value.get_name()));
     }
-    let value = argument.get_value_parser().type_id();
-    let known: [(TypeId, Names); 12] = [
-        (TypeId::of::<Changes>(), || owned(Changes::ALL.map(Changes::name))),
-        (TypeId::of::<Adversary>(), || owned(Adversary::ALL)),
-        (TypeId::of::<Composition>(), || owned(Composition::ALL)),
-        (TypeId::of::<Conversion>(), || owned([Conversion::Improved, Conversion::Classic])),
-        (TypeId::of::<FailurePer>(), || owned([FailurePer::Answer, FailurePer::Query])),
-        (TypeId::of::<PoisonSearch>(), || owned(PoisonSearch::ALL)),
-        (TypeId::of::<MembershipScore>(), || owned(MembershipScore::ALL)),
-        (TypeId::of::<ThresholdForm>(), || owned([ThresholdForm::Max, ThresholdForm::PerClass])),
-        (TypeId::of::<LiraVariant>(), || owned(LiraVariant::ALL)),
-        (TypeId::of::<Methods>(), || {
-            owned(["auto", "all"]).into_iter().chain(owned(Method::ALL.map(Method::name))).collect()
-        }),
-        (TypeId::of::<Choice<&'static Property>>(), || owned(PROPERTIES.iter().map(|property| property.name))),
-        (TypeId::of::<Choice<&'static MechanismKind>>(), || owned(subjects().iter().map(|kind| kind.name))),
-    ];
-    known.iter().find(|(known, _)| value == *known).map(|(_, names)| names()).unwrap_or_default()
+    described(argument).map(|(.., names)| names()).unwrap_or_default()
 }
 
 fn owned(names: impl IntoIterator<Item = impl ToString>) -> Vec<String> {

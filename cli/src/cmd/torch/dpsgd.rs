@@ -23,7 +23,17 @@ use ndarray::{Array1, arr0};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
+/// Train models by DP-SGD, each on half of the canaries, and record their answers on all of them
 #[derive(Debug, Clone, Args, Serialize)]
+#[command(
+    after_help = "Each model by itself is (epsilon, delta)-differentially private for one image more or less, a \
+                  canary too; the models together are not.\n\nExample:\n  leakbound torch dpsgd --data fashion-mnist \
+                  --recording private.npz --images 4000 --epsilon 8\n  leakbound membership lira private.npz\n\nOne model \
+                  audited in one run, as its plan declares:\n  leakbound canaries plan --canaries 1000 --mechanism \
+                  subsampled-gaussian:sigma=1,rate=0.01 --times 1000 --format json --output plan.json\n  leakbound \
+                  torch dpsgd --data fashion-mnist --recording run.npz --canary-plan plan.json --images 25600 \
+                  --batch 256 --epochs 10 --noise-multiplier 1\n  leakbound canaries audit plan.json run.npz"
+)]
 pub struct DpsgdOptions {
     #[command(flatten)]
     #[serde(flatten)]

@@ -19,7 +19,15 @@ use leakbound_train::{
 use ndarray::{Array1, arr0};
 use serde::Serialize;
 
+/// Train many models by DP-SGD with and without one canary, and record its score under the last iterate of each
 #[derive(Debug, Clone, Args, Serialize)]
+#[command(
+    after_help = "All models begin with the same weights and differ in sampling and noise alone, so that their scores \
+                  are independent draws. Weights that have learned similar images make the canary stand out: an \
+                  adversary of differential privacy may choose them.\n\nExample:\n  leakbound torch dpsgd-runs --data \
+                  fashion-mnist --recording runs.npz --runs 500 --epsilon 4\n  leakbound audit scores runs.npz \
+                  --claim-epsilon 4 --orders 2"
+)]
 pub struct DpsgdRunsOptions {
     #[command(flatten)]
     #[serde(flatten)]

@@ -20,7 +20,14 @@ use leakbound_train::{
 use ndarray::arr0;
 use serde::Serialize;
 
+/// Train models on private labels (ALIBI, AGIBI, randomized response, LP-2ST), and record their answers on canaries
+/// with wrong labels
 #[derive(Debug, Clone, Args, Serialize)]
+#[command(
+    after_help = "Each model by itself has the guarantee; the models together do not.\n\nExample:\n  leakbound torch \
+                  label-dp --data fashion-mnist --recording canaries.npz --mechanism alibi --epsilon 2\n  leakbound \
+                  label-dp memorization canaries.npz --claim-epsilon 2"
+)]
 pub struct LabelDpOptions {
     #[command(flatten)]
     #[serde(flatten)]

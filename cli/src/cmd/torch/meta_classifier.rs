@@ -18,7 +18,13 @@ use leakbound_train::{TargetNetworks, TargetPlan, TrainingDevice, train_target_n
 use ndarray::{Array1, Array2};
 use serde::Serialize;
 
+/// Train networks on images with and without a property, and infer it from their weights by meta-classifiers
 #[derive(Debug, Clone, Args, Serialize)]
+#[command(after_help = "The networks that are attacked share no training image with the others. The published \
+                  meta-classifier is deeper than the default: --flat-blocks 6 --flat-convolutions 3 --flat-dense 2 \
+                  has as many layers, for networks of at least 4096 weights.\n\nExamples:\n  leakbound torch \
+                  meta-classifier --data fashion-mnist --recording weights.npz --hidden 16 --networks 1000\n  \
+                  leakbound property meta-classifier weights.npz --classifiers set")]
 pub struct MetaClassifierOptions {
     #[command(flatten)]
     #[serde(flatten)]

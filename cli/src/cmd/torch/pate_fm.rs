@@ -21,7 +21,15 @@ use leakbound_train::{LabelGoal, PateFmModels, PateFmPlan, PateFmRun, TrainingDe
 use ndarray::{Array, ArrayD, Axis, Dimension, arr0};
 use serde::Serialize;
 
+/// Train a PATE student by FixMatch on training images that teachers label (PATE-FM), and record its answers on
+/// canaries with wrong labels
 #[derive(Debug, Clone, Args, Serialize)]
+#[command(
+    after_help = "Images are public here, and labels are private. Epsilon is claimed for --queries and --labels, \
+                  declared beforehand, whatever the votes are.\n\nExample:\n  leakbound torch pate-fm --data \
+                  fashion-mnist --recording canaries.npz --network cnn --filters 16 --flip --shift 2\n  leakbound \
+                  label-dp memorization canaries.npz"
+)]
 pub struct PateFmOptions {
     #[command(flatten)]
     #[serde(flatten)]

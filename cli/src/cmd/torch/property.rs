@@ -17,7 +17,10 @@ use leakbound_train::{
 use ndarray::{Array1, arr0};
 use serde::Serialize;
 
+/// Train a PATE student whose teachers' images have a property, and ensembles for each value of the property
 #[derive(Debug, Clone, Args, Serialize)]
+#[command(after_help = "Example:\n  leakbound torch property --data fashion-mnist --recording answers.npz --class 0 \
+                  --percentages 100,25 --student-percentage 25\n  leakbound property distance answers.npz")]
 pub struct TorchPropertyOptions {
     #[command(flatten)]
     #[serde(flatten)]

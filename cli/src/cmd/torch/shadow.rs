@@ -24,7 +24,14 @@ use std::path::{Path, PathBuf};
 /// Pixels by which views are shifted where training shifts nothing.
 const VIEW_SHIFT: usize = 2;
 
+/// Train shadow models with and without audited samples, and record their answers
 #[derive(Debug, Clone, Args, Serialize)]
+#[command(after_help = "Examples:\n  leakbound torch shadow --data fashion-mnist --recording shadow.npz --models 16 \
+                        --fixed 4000 --hidden 96\n  leakbound membership lira shadow.npz --report lira.html\n  \
+                        leakbound torch shadow --data fashion-mnist --recording views.npz --flip --shift 2 --views \
+                        18\n  leakbound torch shadow --data fashion-mnist --recording hamp.npz --defense hamp\n  \
+                        leakbound torch shadow --data fashion-mnist --recording simclr.npz --canaries original \
+                        --fixed 2000 --defense simclr --encoder-epochs 200 --encoder-batch 128")]
 pub struct ShadowOptions {
     #[command(flatten)]
     #[serde(flatten)]

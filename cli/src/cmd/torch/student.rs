@@ -23,7 +23,13 @@ use leakbound_train::{
 use ndarray::Array1;
 use serde::{Serialize, Serializer};
 
+/// Train PATE students on labels within privacy budgets, and record all answers
 #[derive(Debug, Clone, Args, Serialize)]
+#[command(after_help = "Examples:\n  leakbound torch student --data fashion-mnist --recording students.npz \
+                        --budgets 1,2,3,5 --runs 3 --baselines 1\n  leakbound membership students \
+                        students.npz\n  leakbound account students.npz --noise gaussian:40 --threshold 200 --threshold-noise \
+                        gaussian:150\n\nThe training images are private. The test images are split: --public of \
+                        each class may get labels, the others measure.")]
 pub struct StudentOptions {
     #[command(flatten)]
     #[serde(flatten)]

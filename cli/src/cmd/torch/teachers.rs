@@ -14,7 +14,12 @@ use leakbound_train::{TeacherPlan, TeacherVotes, TrainingDevice, train_teachers}
 use ndarray::arr0;
 use serde::Serialize;
 
+/// Train PATE teachers and CaPC parties, with and without an added point, and record their votes
 #[derive(Debug, Clone, Args, Serialize)]
+#[command(after_help = "Example:\n  leakbound torch teachers --data fashion-mnist --recording votes.npz \
+                        --instantiations 4\n  leakbound audit votes votes.npz --model pate --noise gaussian:40\n  leakbound \
+                        torch teachers --data fashion-mnist --recording cnn.npz --network cnn --teachers 25 \
+                        --images 240 --epochs 20 --checkpoint cnn.checkpoint")]
 pub struct TeachersOptions {
     #[command(flatten)]
     #[serde(flatten)]

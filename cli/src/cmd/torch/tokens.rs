@@ -26,7 +26,22 @@ use std::sync::Arc;
 /// Logits of a position.
 const TOKENS: u64 = 256;
 
+/// Train language models over bytes on your own texts, an ensemble whose members have documents of their own, and
+/// record what comes next
 #[derive(Debug, Clone, Args, Serialize)]
+#[command(
+    after_help = "Each document is private to one member, public, or held out. Without --mechanism positions are \
+                  places in text held out, fixed beforehand: audit them by --contexts fixed, with any mechanism. \
+                  With it the ensemble answers, token by token, and an audit by the same mechanism bounds from below \
+                  what the run leaks. The checkpoint keeps the models, and with --resume other recordings go on from \
+                  it.\n\nExample:\n  leakbound torch tokens --private /usr/share/doc --public \
+                  /usr/share/common-licenses --recording ensemble.npz --planted 32 --texts texts.jsonl --checkpoint \
+                  models.checkpoint\n  leakbound audit tokens ensemble.npz --contexts fixed --mechanism \
+                  mixed-tokens:order=3,radius=0.05\n  leakbound membership text texts.jsonl\n  leakbound torch tokens \
+                  --private /usr/share/doc --public /usr/share/common-licenses --recording answers.npz --planted 32 \
+                  --mechanism clipped-logits:clip=2,batch=8 --checkpoint models.checkpoint --resume\n  leakbound \
+                  audit tokens answers.npz --mechanism clipped-logits:clip=2,batch=8"
+)]
 pub struct TorchTokensOptions {
     /// Private text: files, and folders with those in them; what holds a zero byte is left out of folders
     #[arg(long, value_name = "PATH", required = true, num_args = 1..)]
