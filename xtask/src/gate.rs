@@ -1,7 +1,7 @@
 //! `cargo xtask test`: every check a change must pass, cheapest first.
 
 use crate::command::{Outcome, cargo, run_quietly, run_visibly};
-use crate::{deny, libtorch, python, python_api, readme, site, spelling};
+use crate::{deny, libtorch, links, python, python_api, readme, site, spelling};
 use std::time::{Duration, Instant};
 
 /// A named check.
@@ -19,11 +19,14 @@ const STEPS: [Step; 15] = [
     ("lints", || {
         run_visibly(&mut cargo(["clippy", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"]))
     }),
-    ("documentation", documentation),
+    ("documentation", || {
+        let mut doc = cargo(["doc", "--workspace", "--no-deps", "--all-features"]);
+        run_visibly(doc.env("RUSTDOCFLAGS", "-D warnings"))
+    }),
     ("library alone", || run_visibly(&mut cargo(["check", "--package", "leakbound", "--no-default-features"]))),
     // The command as most people have it, without libtorch: with it, each run takes half a second longer to start, and
     // these tests take two to three times as long.
-    ("tests", || run_visibly(&mut cargo(["test", "--workspace"]))),
+    ("tests", || links::run_with_tests(&mut cargo(["test", "--workspace"]))),
     ("Python", python::test),
     ("with libtorch", || {
         let mut tests = cargo(["test", "--workspace", "--all-features", "--test", "it", "--"]);
@@ -42,17 +45,6 @@ const STEPS: [Step; 15] = [
     ("examples", || site::examples(&[])),
     ("README", readme::run),
 ];
-
-/// The pages of rustdoc, with every link. Those of the packages below the library are part of its own, where links that
-/// lead nowhere would not be seen.
-fn documentation() -> Outcome {
-    const BELOW: [&str; 8] = ["core", "audit", "mechanisms", "attacks", "checks", "record", "study", "report"];
-    for package in BELOW.map(|name| format!("leakbound-{name}")) {
-        let mut doc = cargo(["rustdoc", "--lib", "--all-features", "--package", &package]);
-        run_visibly(doc.env("RUSTDOCFLAGS", "-D warnings"))?;
-    }
-    run_visibly(cargo(["doc", "--workspace", "--no-deps", "--all-features"]).env("RUSTDOCFLAGS", "-D warnings"))
-}
 
 /// Runs the steps up to the first failure and prints how long each took.
 pub fn run_steps(steps: &[Step]) -> (Outcome, String) {

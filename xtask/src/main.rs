@@ -8,6 +8,7 @@ mod deny;
 mod fuzz;
 mod gate;
 mod libtorch;
+mod links;
 mod mutants;
 mod python;
 mod python_api;
@@ -59,6 +60,9 @@ usage: cargo xtask COMMAND
                                     cargo-mutants in target/tools first";
 
 fn main() -> ExitCode {
+    if let Some(status) = links::as_rustdoc() {
+        return status;
+    }
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let start = Instant::now();
     let (name, outcome) = match arguments.split_first().map(|(name, rest)| (name.as_str(), rest)) {
