@@ -237,19 +237,18 @@ impl ArrayFile {
         fault(&self.input.path, "whole file", format!("arrays {}", listed(&self.names)), expected)
     }
 
-    /// The error of the first element that is wrong, in the order of the array.
-    pub(super) fn first_fault<T: Copy + std::fmt::Display, D: Dimension>(
+    /// Rejects the first element that is wrong, in the order of the array.
+    pub(super) fn check_each<T: Copy + Display, D: Dimension>(
         &self,
         name: &str,
         array: &Array<T, D>,
         wrong: impl Fn(T) -> bool,
         expected: &str,
-    ) -> Option<InputError> {
-        let position = array.iter().position(|&value| wrong(value))?;
-        let value = array.iter().nth(position)?;
+    ) -> std::result::Result<(), InputError> {
+        let Some((position, value)) = array.iter().enumerate().find(|&(_, &value)| wrong(value)) else { return Ok(()) };
         let shape: Vec<u64> = array.shape().iter().map(|&length| length as u64).collect();
         let place = format!("array {}, index {:?}", quoted(name), index_of(position as u64, &shape, false));
-        Some(fault(&self.input.path, place, format!("`{value}`"), expected))
+        Err(fault(&self.input.path, place, format!("`{value}`"), expected))
     }
 
     /// The header of an array, with everything checked that does not depend on what it is read as.

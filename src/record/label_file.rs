@@ -58,13 +58,10 @@ pub(super) fn from_arrays(arrays: &mut ArrayFile) -> Result<LabelCanaries> {
         }
     };
     let mut values: ArrayD<f64> = arrays.numbers(name)?;
-    let wrong = match name {
-        "logits" => arrays.first_fault(name, &values, |value| !value.is_finite(), "a finite number"),
-        _ => arrays.first_fault(name, &values, |p| !(0.0..=1.0 + ROUNDED).contains(&p), "a probability from 0 to 1"),
-    };
-    if let Some(error) = wrong {
-        return Err(error.into());
-    }
+    match name {
+        "logits" => arrays.check_each(name, &values, |value| !value.is_finite(), "a finite number"),
+        _ => arrays.check_each(name, &values, |p| !(0.0..=1.0 + ROUNDED).contains(&p), "a probability from 0 to 1"),
+    }?;
     let shape = values.shape().to_vec();
     let Some((&classes, outer @ ([_] | [_, _]))) = shape.split_last() else {
         let expected = "the axes (canary, class) or (model, canary, class)";
@@ -114,10 +111,8 @@ fn labels(arrays: &mut ArrayFile, name: &str, shape: &[usize], classes: usize) -
         return Err(error.into());
     }
     let expected = format!("a class from 0 to {}", classes - 1);
-    match arrays.first_fault(name, &labels, |label| usize::from(label) >= classes, &expected) {
-        Some(error) => Err(error.into()),
-        None => Ok(labels.iter().map(|&label| usize::from(label)).collect()),
-    }
+    arrays.check_each(name, &labels, |label| usize::from(label) >= classes, &expected)?;
+    Ok(labels.iter().map(|&label| usize::from(label)).collect())
 }
 
 fn from_csv(file: &Path, reader: impl BufRead, room: &mut Room) -> Result<LabelCanaries> {

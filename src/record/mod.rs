@@ -48,6 +48,7 @@ mod prompt_votes;
 mod property_file;
 mod rows;
 mod safetensors;
+mod scalar;
 mod scenario;
 mod scenario_keys;
 mod scenario_model;

@@ -56,9 +56,7 @@ fn scores_of_recording(arrays: &mut ArrayFile) -> Result<CanaryScores> {
         let expected = format!("{}, one for each score", scores.len());
         return Err(arrays.at("member", format!("length {}", members.len()), expected).into());
     }
-    if let Some(error) = arrays.first_fault("scores", &scores, f64::is_nan, SCORE) {
-        return Err(error.into());
-    }
+    arrays.check_each("scores", &scores, f64::is_nan, SCORE)?;
     let mut sides = [Vec::new(), Vec::new()];
     for (&score, &member) in scores.iter().zip(&members) {
         sides[usize::from(!member)].push(score);
@@ -169,10 +167,8 @@ fn recorded(arrays: &mut ArrayFile, plan: &CanaryPlan) -> Result<Vec<f64>> {
         let expected = format!("{canaries} scores, one for each canary of the plan");
         return Err(arrays.at("scores", format!("{} scores", scores.len()), expected).into());
     }
-    match arrays.first_fault("scores", &scores, f64::is_nan, SCORE) {
-        Some(error) => Err(error.into()),
-        None => Ok(scores.to_vec()),
-    }
+    arrays.check_each("scores", &scores, f64::is_nan, SCORE)?;
+    Ok(scores.to_vec())
 }
 
 fn planned_from_csv(file: &Path, reader: impl BufRead, canaries: u64, room: &mut Room) -> Result<Vec<f64>> {

@@ -3,7 +3,7 @@
 use super::budget::Room;
 use super::fault::{fault, hinted, quoted, unreadable};
 use super::json::{Name, parse_line};
-use super::text_line::{OTHERS, TextLine, changed_source};
+use super::text_line::{OTHERS, TextLine, Tokens, changed_source};
 use super::zlib_size::ZlibSize;
 use crate::error::{InputError, Result};
 use crate::membership::{Documents, MemoryText, Ragged, TextPart};
@@ -129,14 +129,14 @@ impl<'a> Gathered<'a> {
 
     /// Adds a sequence, which must have what the first one has.
     pub(super) fn add(&mut self, line: TextLine, number: usize, room: &mut Room) -> Result<()> {
-        let tokens = line.log_probabilities.len();
+        let tokens = line.log_probabilities.0.len();
         if tokens == 0 {
             return Err(self.at(number, "log_probabilities", "no token", "at least 1").into());
         }
         self.check_sources(number, line.sources())?;
         let reference = match (line.reference_loss, line.reference_log_probabilities) {
             (Some(loss), _) => Some(vec![loss]),
-            (None, Some(own)) => {
+            (None, Some(Tokens(own))) => {
                 let key = "reference_log_probabilities";
                 self.check(number, (key, TextPart::LogProbabilities), &own, Some(tokens))?;
                 Some(vec![-own.iter().sum::<f64>() / tokens as f64])
@@ -153,7 +153,7 @@ impl<'a> Gathered<'a> {
             (None, None) => None,
         };
         let parts = [
-            (TextPart::LogProbabilities, Some(line.log_probabilities)),
+            (TextPart::LogProbabilities, Some(line.log_probabilities.0)),
             (TextPart::Means, line.log_probability_mean),
             (TextPart::Deviations, line.log_probability_deviation),
             (TextPart::Entropies, line.entropy),

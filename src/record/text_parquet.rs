@@ -3,10 +3,10 @@
 use super::budget::Room;
 use super::fault::{hinted, quoted};
 use super::input_file::InputReader;
-use super::json::Name;
+use super::json::{NAME_OR_NUMBER, Name};
 use super::parquet::{Column, ParquetTable, Values};
 use super::table::is_name;
-use super::text_line::{TextLine, Truth};
+use super::text_line::{TextLine, Tokens, Truth};
 use super::text_lines::{Gathered, Lines, Unit, unused};
 use crate::error::Result;
 use half::f16;
@@ -71,11 +71,11 @@ fn line(cursors: &mut [Cursor<'_>], row: usize) -> Result<TextLine> {
         _ => None,
     };
     Ok(TextLine {
-        log_probabilities: numbers(LOG_PROBABILITIES).unwrap_or_default(),
+        log_probabilities: Tokens(numbers(LOG_PROBABILITIES).unwrap_or_default()),
         log_probability_mean: numbers("log_probability_mean"),
         log_probability_deviation: numbers("log_probability_deviation"),
         entropy: numbers("entropy"),
-        reference_log_probabilities: numbers("reference_log_probabilities"),
+        reference_log_probabilities: numbers("reference_log_probabilities").map(Tokens),
         reference_loss: numbers("reference_loss").and_then(|loss| loss.first().copied()),
         zlib_bytes: numbers("zlib_bytes").and_then(|bytes| bytes.first().copied()),
         neighbor_losses: numbers("neighbor_losses"),
@@ -153,8 +153,7 @@ impl<'a> Cursor<'a> {
                 if is_name(name) {
                     return Ok(Cell::Name(Name(name.into())));
                 }
-                let expected = "a name of 1 to 1024 bytes without control characters, or a whole number";
-                Err(column.at_row(row, quoted(&text), expected).into())
+                Err(column.at_row(row, quoted(&text), NAME_OR_NUMBER).into())
             }
             (DOCUMENT, _) => wrong("a name or a whole number"),
             (TEXT, Values::Text(_)) => Ok(Cell::Text(self.text(row, range.start)?)),

@@ -58,9 +58,7 @@ pub(super) fn asked(
     }
     let positions: Array1<u64> = arrays.whole_numbers("adv_query")?;
     let expected = format!("a position from 0 to {} of `{like}`", queries - 1);
-    if let Some(error) = arrays.first_fault("adv_query", &positions, |position| position >= queries as u64, &expected) {
-        return Err(error.into());
-    }
+    arrays.check_each("adv_query", &positions, |position| position >= queries as u64, &expected)?;
     let mut seen = vec![false; queries];
     for (index, &position) in positions.iter().enumerate() {
         if std::mem::replace(&mut seen[position as usize], true) {
