@@ -78,7 +78,7 @@ fn read(file: &Path, reader: InputReader) -> Result<CountsFile> {
     let mut digested = Digested::new(reader);
     let table = match sniff(file, &mut digested, "recorded counts")? {
         Text::Csv(reader) => counts_csv::read(file, reader)?,
-        Text::Json(text) => counts_json::read(file, &text)?,
+        Text::Json(text) => counts_json::read_json(file, &text)?,
     };
     let queries = into_queries(file, table)?;
     Ok(CountsFile { input: digested.finish_unchanged(file)?, queries })

@@ -130,8 +130,7 @@ fn from_csv(file: &Path, reader: impl BufRead, room: &mut Room) -> Result<LabelC
         header.require(&name)?;
     }
     let (mut values, mut sides) = (Vec::new(), [Vec::new(), Vec::new()]);
-    while let Some(line) = lines.next()? {
-        let fields = line.fields(&header, labels)?;
+    lines.each_row(&header, labels, |line, fields| {
         for ((side, field), column) in sides.iter_mut().zip(&fields).zip(["label_true", "label_trained"]) {
             let label = field.trim().parse().ok().filter(|label| *label < classes.len());
             let expected = format!("a class from 0 to {}", classes.len() - 1);
@@ -148,11 +147,9 @@ fn from_csv(file: &Path, reader: impl BufRead, room: &mut Room) -> Result<LabelC
             let value = value.ok_or_else(|| place.fault(quoted(&field), PROBABILITY))?;
             room.push(&mut values, value, |found, expected| fault(file, "whole file", found, expected))?;
         }
-    }
+        Ok(())
+    })?;
     let [truth, trained] = sides;
-    if truth.is_empty() {
-        return Err(header.alone().into());
-    }
     let shape = (truth.len(), classes.len());
     let values = Array2::from_shape_vec(shape, values)
         .map_err(|_| fault(file, "whole file", "rows of different lengths", "one probability per class in each row"))?;

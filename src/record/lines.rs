@@ -57,6 +57,21 @@ impl<'a, R: BufRead> Lines<'a, R> {
         }
     }
 
+    /// Hands each row to `each`, with the fields of some columns; there is at least one row.
+    pub(super) fn each_row<const N: usize>(
+        &mut self,
+        header: &Header<'_>,
+        columns: [Option<usize>; N],
+        mut each: impl FnMut(&Line<'_>, [Cow<'_, str>; N]) -> Result<()>,
+    ) -> Result<()> {
+        let mut rows = 0u64;
+        while let Some(line) = self.next()? {
+            each(&line, line.fields(header, columns)?)?;
+            rows += 1;
+        }
+        if rows == 0 { Err(header.alone().into()) } else { Ok(()) }
+    }
+
     /// The header.
     pub(super) fn header(&mut self, expected: &str) -> Result<Header<'a>> {
         let file = self.file;
@@ -116,6 +131,20 @@ impl<'a> Line<'a> {
     /// A field of this line, for messages.
     pub(super) fn at(&self, column: &str) -> Place<'a> {
         Place { file: self.file, name: format!("line {}, column {column}", self.number) }
+    }
+
+    /// What `read` makes of a field; where it makes nothing of it, a hint may be known.
+    pub(super) fn read<T>(
+        &self,
+        column: &str,
+        text: &str,
+        expected: &str,
+        read: impl Fn(&str) -> std::result::Result<T, Option<&'static str>>,
+    ) -> Result<T> {
+        read(text).map_err(|hint| {
+            let error = self.at(column).fault(quoted(text), expected);
+            InputError { hint: hint.map(Into::into), ..error }.into()
+        })
     }
 
     /// This line as a whole, for messages.

@@ -30,6 +30,7 @@ mod file_lock;
 mod images;
 mod input_file;
 mod json;
+mod json_table;
 mod knn_votes;
 mod known_batches;
 mod label_file;

@@ -57,7 +57,7 @@ fn read(file: &Path, reader: impl Read) -> Result<ValueFile> {
     let mut digested = Digested::new(reader);
     let values = match sniff(file, &mut digested, "recorded outputs")? {
         Text::Csv(reader) => read_values(file, reader)?,
-        Text::Json(text) => Values::of_table(file, counts_json::read(file, &text)?)?,
+        Text::Json(text) => Values::of_table(file, counts_json::read_json(file, &text)?)?,
     };
     let queries = values.queries;
     if queries.is_empty() {
