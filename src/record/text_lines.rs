@@ -1,15 +1,16 @@
 //! Sequences of tokens as lines of JSON.
 
 use super::budget::Room;
-use super::fault::{fault, hinted, quoted, unreadable};
+use super::fault::{fault, hinted, no_utf8, quoted};
 use super::json::{Name, parse_line};
+use super::lines::next_line;
 use super::text_line::{OTHERS, TextLine, Tokens, changed_source};
 use super::zlib_size::ZlibSize;
 use crate::error::{InputError, Result};
 use crate::membership::{Documents, MemoryText, Ragged, TextPart};
 use serde::de::IgnoredAny;
 use std::collections::BTreeMap;
-use std::io::{BufRead, Read};
+use std::io::BufRead;
 use std::path::Path;
 
 /// The longest line: a hundred thousand tokens with all that may be recorded of them.
@@ -88,21 +89,10 @@ pub(super) fn unused(names: impl IntoIterator<Item = String>, others: &[&str]) -
 pub(super) fn read_lines(file: &Path, mut reader: impl BufRead, room: &mut Room) -> Result<Lines> {
     let mut gathered = Gathered::new(file, Unit::Line);
     let (mut bytes, mut number, mut found) = (Vec::new(), 0, Vec::new());
-    loop {
-        bytes.clear();
-        let read = (&mut reader).take(MAX_LINE_BYTES as u64 + 1).read_until(b'\n', &mut bytes);
-        if read.map_err(|source| unreadable(file, source))? == 0 {
-            break;
-        }
+    let limit = (MAX_LINE_BYTES, "a line of more than 64 MiB", "one sequence a line");
+    while next_line(file, &mut reader, &mut bytes, number as u64 + 1, limit)? {
         number += 1;
-        let at = |found: String, expected: &str| fault(file, format!("line {number}"), found, expected);
-        if bytes.len() > MAX_LINE_BYTES {
-            return Err(at("a line of more than 64 MiB".into(), "one sequence a line").into());
-        }
-        let text = std::str::from_utf8(&bytes).map_err(|error| {
-            let byte = bytes.get(error.valid_up_to()).copied().unwrap_or_default();
-            hinted(at(format!("the byte 0x{byte:02x}"), "UTF-8 text"), "save the file as UTF-8")
-        })?;
+        let text = std::str::from_utf8(&bytes).map_err(|error| no_utf8(file, number, &bytes, error))?;
         let text = text.trim_start_matches('\u{feff}').trim();
         if !text.is_empty() {
             if gathered.members.is_empty() {
