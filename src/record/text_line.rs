@@ -5,7 +5,7 @@ use super::scalar::{List, number, scalar};
 use serde::de::{Deserialize, Deserializer, Unexpected};
 
 /// One sequence.
-#[derive(serde::Deserialize)]
+#[derive(Default, serde::Deserialize)]
 #[serde(expecting = "an object with `log_probabilities` and `member`")]
 pub(super) struct TextLine {
     pub(super) log_probabilities: Tokens,
@@ -33,6 +33,7 @@ const TOKEN: &str = "a number, the `logprob` of each token; leave a first token 
 scalar!(Token, deserialize_f64, TOKEN, |value| number(value).map(Token));
 
 /// One log-probability of each token.
+#[derive(Default)]
 pub(super) struct Tokens(pub(super) Vec<f64>);
 
 impl<'de> Deserialize<'de> for Tokens {
@@ -68,6 +69,7 @@ pub(super) fn changed_source(first: [Option<usize>; 2], own: [Option<usize>; 2])
 }
 
 /// A truth value, or 0 or 1.
+#[derive(Default)]
 pub(super) struct Truth(pub(super) bool);
 
 scalar!(Truth, deserialize_any, "true or false", |value| match value {
