@@ -28,6 +28,12 @@ pub(super) fn hinted(error: InputError, hint: impl Into<String>) -> InputError {
     InputError { hint: Some(hint.into()), ..error }
 }
 
+/// The error of data of an array that cannot be unpacked.
+pub(super) fn unpackable(file: &Path, place: String, reason: &dyn Display, expected: &str) -> InputError {
+    let found = format!("data that cannot be unpacked ({})", shortened(&reason.to_string(), 100));
+    hinted(fault(file, place, found, expected), "the file may be damaged")
+}
+
 /// The system's error on reading a file.
 pub(super) fn unreadable(file: &Path, source: io::Error) -> Error {
     Error::Io { path: file.to_path_buf(), action: "read", source }
