@@ -5,12 +5,13 @@
 
 use super::Bins;
 use super::kind::rejected;
+use super::one_by_one::one_by_one;
 use crate::distribution::OutcomeDistribution;
 use crate::divergence::{EnclosedLoss, LossCell};
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
 use crate::quadrature::LogIntegral;
-use crate::simulate::{Sampler, Stream, World};
+use crate::simulate::{Sampler, Stream};
 use crate::special::{LN_SQRT_2PI, log_ndtr, log_sum_exp};
 use rand::RngExt;
 use rand_distr::{Distribution, Exp1, StandardNormal};
@@ -56,7 +57,11 @@ impl Binned {
     /// A sampler of the bin under these data and under a neighbor.
     pub(super) fn sampler(self, data: &VoteHistogram, neighbor: &VoteHistogram) -> Result<Box<dyn Sampler>> {
         let worlds = [record(data)?, record(neighbor)?];
-        Ok(Box::new(BinnedSampler { binned: self, worlds }))
+        let Self { edges, outputs, .. } = self;
+        Ok(one_by_one(edges.len() + 1, move |world, stream| {
+            let value = outputs[worlds[world.index()]].draw(stream);
+            edges.partition_point(|edge| *edge <= value)
+        }))
     }
 
     /// The privacy losses between these data and a neighbor, forward and reverse.
@@ -98,25 +103,6 @@ pub(super) fn record(data: &VoteHistogram) -> Result<usize> {
         [0] => Ok(0),
         [1] => Ok(1),
         _ => Err(rejected("a number has the histogram 0, which one record makes 1".into())),
-    }
-}
-
-struct BinnedSampler {
-    binned: Binned,
-    worlds: [usize; 2],
-}
-
-impl Sampler for BinnedSampler {
-    fn outcomes(&self) -> usize {
-        self.binned.edges.len() + 1
-    }
-
-    fn sample_block(&self, world: World, stream: &mut Stream, samples: u64, counts: &mut [u64]) {
-        let output = &self.binned.outputs[self.worlds[world.index()]];
-        for _ in 0..samples {
-            let value = output.draw(stream);
-            counts[self.binned.edges.partition_point(|edge| *edge <= value)] += 1;
-        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::binned::record;
 use super::draw::pick;
+use super::one_by_one::one_by_one;
 use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected};
 use crate::accountant::{Statement, Theorem, WorstCases};
 use crate::bound::Direction;
@@ -10,7 +11,7 @@ use crate::divergence::EnclosedLoss;
 use crate::error::Result;
 use crate::histogram::VoteHistogram;
 use crate::quantity::Delta;
-use crate::simulate::{Sampler, Stream, World};
+use crate::simulate::Sampler;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use std::sync::Arc;
@@ -164,7 +165,21 @@ impl Mechanism for Categorical {
 
     fn sampler(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: Bins) -> Result<Box<dyn Sampler>> {
         let worlds = [record(data)?, record(neighbor)?];
-        Ok(Box::new(ListSampler { lists: worlds.map(|world| self.given[world].clone()) }))
+        let lists = worlds.map(|world| self.given[world].clone());
+        let totals = lists.each_ref().map(|list| list.iter().sum::<f64>());
+        // A number below the sum of the probabilities, and the output at which the sum of those before reaches it.
+        Ok(one_by_one(lists[0].len(), move |world, stream| {
+            let mut left = stream.random::<f64>() * totals[world.index()];
+            let mut output = 0;
+            for (place, &p) in lists[world.index()].iter().enumerate().filter(|(_, p)| **p > 0.0) {
+                output = place;
+                left -= p;
+                if left < 0.0 {
+                    break;
+                }
+            }
+            output
+        }))
     }
 
     fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: usize) -> Result<[EnclosedLoss; 2]> {
@@ -213,35 +228,6 @@ fn rounded(list: &[f64], digits: i32) -> Option<Vec<f64>> {
     let left = unit - whole.iter().sum::<f64>();
     whole.push(if left >= 0.0 { left } else { last });
     (left >= 0.0).then(|| whole.into_iter().map(|count| count / unit).collect())
-}
-
-/// A number below the sum of the probabilities, and the output at which the sum of those before reaches it.
-struct ListSampler {
-    /// In both worlds.
-    lists: [Vec<f64>; 2],
-}
-
-impl Sampler for ListSampler {
-    fn outcomes(&self) -> usize {
-        self.lists[0].len()
-    }
-
-    fn sample_block(&self, world: World, stream: &mut Stream, samples: u64, counts: &mut [u64]) {
-        let list = &self.lists[world.index()];
-        let total: f64 = list.iter().sum();
-        for _ in 0..samples {
-            let mut left = stream.random::<f64>() * total;
-            let mut output = 0;
-            for (place, &p) in list.iter().enumerate().filter(|(_, p)| **p > 0.0) {
-                output = place;
-                left -= p;
-                if left < 0.0 {
-                    break;
-                }
-            }
-            counts[output] += 1;
-        }
-    }
 }
 
 #[cfg(test)]

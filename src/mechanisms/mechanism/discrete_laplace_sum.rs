@@ -3,6 +3,7 @@
 use super::binned::record;
 use super::discrete_noise::discrete_laplace;
 use super::draw::pick;
+use super::one_by_one::one_by_one;
 use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw};
 use crate::accountant::{Statement, Theorem, WorstCases, k_ary_randomized_response_rdp};
 use crate::bound::Direction;
@@ -12,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
 use crate::quadrature::LogIntegral;
 use crate::quantity::{Epsilon, NoiseScale, Order};
-use crate::simulate::{Sampler, Stream, World};
+use crate::simulate::Sampler;
 use std::sync::Arc;
 
 /// A count with the sum of k independent discrete Laplace variables of scale σ, printed as it is. Neighbors differ by
@@ -284,7 +285,12 @@ impl Mechanism for LaplaceSum {
     fn sampler(&self, data: &VoteHistogram, neighbor: &VoteHistogram, bins: Bins) -> Result<Box<dyn Sampler>> {
         let (counts, order) = ([record(data)? as i64, record(neighbor)? as i64], bins.order.map_or(1.0, Order::get));
         self.checked(order)?;
-        Ok(Box::new(SumSampler { mechanism: *self, counts, cuts: self.cuts(bins, self.reach(order)) }))
+        let (cuts, Self { sigma, terms }) = (self.cuts(bins, self.reach(order)), *self);
+        Ok(one_by_one(cuts.len() + 1, move |world, stream| {
+            let noise: f64 = (0..terms).map(|_| discrete_laplace(sigma.get(), stream)).sum();
+            let output = (noise as i64).saturating_add(counts[world.index()]);
+            cuts.partition_point(|cut| *cut < output)
+        }))
     }
 
     fn enclosed_losses(
@@ -309,28 +315,6 @@ impl Mechanism for LaplaceSum {
             EnclosedLoss::of_cells(&cells.iter().map(turned).collect::<Vec<_>>())
         };
         Ok([of(counts[0], counts[1]), of(counts[1], counts[0])])
-    }
-}
-
-struct SumSampler {
-    mechanism: LaplaceSum,
-    /// In both worlds.
-    counts: [i64; 2],
-    cuts: Vec<i64>,
-}
-
-impl Sampler for SumSampler {
-    fn outcomes(&self) -> usize {
-        self.cuts.len() + 1
-    }
-
-    fn sample_block(&self, world: World, stream: &mut Stream, samples: u64, counts: &mut [u64]) {
-        let LaplaceSum { sigma, terms } = self.mechanism;
-        for _ in 0..samples {
-            let noise: f64 = (0..terms).map(|_| discrete_laplace(sigma.get(), stream)).sum();
-            let output = (noise as i64).saturating_add(self.counts[world.index()]);
-            counts[self.cuts.partition_point(|cut| *cut < output)] += 1;
-        }
     }
 }
 

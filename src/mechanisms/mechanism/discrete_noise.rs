@@ -1,6 +1,7 @@
 //! One number with noise on the integers.
 
 use super::binned::{edges_around, edges_of_losses, record};
+use super::one_by_one::one_by_one;
 use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw};
 use crate::accountant::{Statement, Theorem, WorstCases, gaussian_rdp, k_ary_randomized_response_rdp};
 use crate::bound::outward::quotient_up;
@@ -10,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
 use crate::quadrature::LogIntegral;
 use crate::quantity::{Epsilon, NoiseScale};
-use crate::simulate::{Sampler, Stream, World};
+use crate::simulate::{Sampler, Stream};
 use crate::special::{CompensatedSum, softplus};
 use rand::RngExt;
 use rand_distr::{Distribution, Exp1};
@@ -299,7 +300,15 @@ impl Mechanism for DiscreteNoise {
 
     fn sampler(&self, data: &VoteHistogram, neighbor: &VoteHistogram, bins: Bins) -> Result<Box<dyn Sampler>> {
         let counts = [record(data)? as i64, record(neighbor)? as i64];
-        Ok(Box::new(IntegerSampler { noise: *self, counts, cuts: self.cuts(bins)? }))
+        let (cuts, Self { rule, sigma }) = (self.cuts(bins)?, *self);
+        Ok(one_by_one(cuts.len() + 1, move |world, stream| {
+            let noise = match rule {
+                DiscreteRule::Laplace => discrete_laplace(sigma.get(), stream),
+                DiscreteRule::Gaussian => gaussian(sigma.get(), stream),
+            };
+            let output = (noise as i64).saturating_add(counts[world.index()]);
+            cuts.partition_point(|cut| *cut < output)
+        }))
     }
 
     fn enclosed_losses(
@@ -355,13 +364,6 @@ impl Mechanism for DiscreteNoise {
     }
 }
 
-struct IntegerSampler {
-    noise: DiscreteNoise,
-    /// In both worlds.
-    counts: [i64; 2],
-    cuts: Vec<i64>,
-}
-
 /// Discrete Laplace noise: the whole part of an exponential variable is geometric.
 pub(super) fn discrete_laplace(scale: f64, stream: &mut Stream) -> f64 {
     let mut geometric = || {
@@ -379,24 +381,6 @@ fn gaussian(sigma: f64, stream: &mut Stream) -> f64 {
         let distance = (value.abs() - sigma * sigma / scale) / sigma;
         if stream.random_bool(libm::exp(-0.5 * distance * distance)) {
             return value;
-        }
-    }
-}
-
-impl Sampler for IntegerSampler {
-    fn outcomes(&self) -> usize {
-        self.cuts.len() + 1
-    }
-
-    fn sample_block(&self, world: World, stream: &mut Stream, samples: u64, counts: &mut [u64]) {
-        let (count, sigma) = (self.counts[world.index()], self.noise.sigma.get());
-        for _ in 0..samples {
-            let noise = match self.noise.rule {
-                DiscreteRule::Laplace => discrete_laplace(sigma, stream),
-                DiscreteRule::Gaussian => gaussian(sigma, stream),
-            };
-            let output = (noise as i64).saturating_add(count);
-            counts[self.cuts.partition_point(|cut| *cut < output)] += 1;
         }
     }
 }

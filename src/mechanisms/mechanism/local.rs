@@ -2,6 +2,7 @@
 
 use super::local_rule::{LocalRule, MOST_CLASSES};
 use super::local_sampler::ProtocolSampler;
+use super::one_by_one::one_by_one;
 use super::randomized_response::only_vote;
 use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected};
 use crate::accountant::{
@@ -326,7 +327,8 @@ impl Mechanism for LocalProtocol {
             outcome
         });
         let of_bits = of_bits.collect();
-        Ok(Box::new(ProtocolSampler { rule: self.rule, epsilon: self.epsilon(), classes, votes, of_bits, outcomes }))
+        let protocol = ProtocolSampler { rule: self.rule, epsilon: self.epsilon(), classes, votes, of_bits };
+        Ok(one_by_one(outcomes, move |world, stream| protocol.draw(world, stream)))
     }
 
     fn is_local(&self) -> bool {

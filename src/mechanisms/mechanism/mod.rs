@@ -97,6 +97,7 @@ mod local_rule;
 mod local_sampler;
 mod loss_lattice;
 mod noisy_argmax;
+mod one_by_one;
 mod poisson;
 mod random_votes;
 mod randomized_response;

@@ -1,5 +1,6 @@
 //! One voter who answers at random.
 
+use super::one_by_one::one_by_one;
 use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected};
 use crate::accountant::{Statement, Theorem, WorstCases, k_ary_randomized_response_rdp, randomized_response_rdp};
 use crate::distribution::OutcomeDistribution;
@@ -8,7 +9,7 @@ use crate::error::Result;
 use crate::histogram::VoteHistogram;
 use crate::quadrature::LogIntegral;
 use crate::quantity::{Epsilon, NoiseScale, Probability};
-use crate::simulate::{Sampler, Stream, World};
+use crate::simulate::Sampler;
 use rand::RngExt;
 use std::sync::Arc;
 
@@ -150,40 +151,19 @@ impl Mechanism for RandomizedResponse {
             return Err(rejected(format!("{} answers, and {} of the neighbor", data.classes(), neighbor.classes())));
         }
         let truths = [only_vote(data)?, only_vote(neighbor)?];
-        Ok(Box::new(ResponseSampler {
-            truths,
-            answers: data.classes(),
-            honest: libm::exp(self.ln_truth(data.classes())),
+        let (answers, honest) = (data.classes(), libm::exp(self.ln_truth(data.classes())));
+        Ok(one_by_one(answers, move |world, stream| {
+            let truth = truths[world.index()];
+            if answers == 1 || stream.random_bool(honest) {
+                return truth;
+            }
+            // One of the others.
+            let answer = stream.random_range(0..answers - 1);
+            answer + usize::from(answer >= truth)
         }))
     }
 
     fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: usize) -> Result<[EnclosedLoss; 2]> {
         (self as &dyn Mechanism).known_losses(data, neighbor)
-    }
-}
-
-struct ResponseSampler {
-    truths: [usize; 2],
-    answers: usize,
-    /// The probability of the truth.
-    honest: f64,
-}
-
-impl Sampler for ResponseSampler {
-    fn outcomes(&self) -> usize {
-        self.answers
-    }
-
-    fn sample_block(&self, world: World, stream: &mut Stream, samples: u64, counts: &mut [u64]) {
-        let truth = self.truths[world.index()];
-        for _ in 0..samples {
-            let mut answer = truth;
-            if self.answers > 1 && !stream.random_bool(self.honest) {
-                // One of the others.
-                answer = stream.random_range(0..self.answers - 1);
-                answer += usize::from(answer >= truth);
-            }
-            counts[answer] += 1;
-        }
     }
 }

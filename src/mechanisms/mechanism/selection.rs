@@ -1,5 +1,6 @@
 //! The class of the most votes by the exponential mechanism or by permute-and-flip.
 
+use super::one_by_one::one_by_one;
 use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected};
 use crate::accountant::{Statement, Theorem, WorstCases, exponential_mechanism_rdp, k_ary_randomized_response_rdp};
 use crate::distribution::{OutcomeDistribution, exponential_distribution, permute_and_flip_distribution};
@@ -154,7 +155,15 @@ impl Mechanism for Selection {
             votes.counts().iter().map(|&count| (most - count) as f64 / self.sigma.get()).collect::<Vec<f64>>()
         });
         Ok(match self.rule {
-            SelectionRule::Exponential => Box::new(GumbelSampler { deficits }),
+            SelectionRule::Exponential => {
+                // The largest count with Gumbel noise: what the mechanism is, and not how its distribution is computed.
+                let noise = Gumbel::<f64>::new(0.0, 1.0).map_err(|error| rejected(error.to_string()))?;
+                one_by_one(data.classes(), move |world, stream| {
+                    let noisy = deficits[world.index()].iter().map(|deficit| noise.sample(stream) - deficit);
+                    let later = |best: (usize, f64), next: (usize, f64)| if next.1 > best.1 { next } else { best };
+                    noisy.enumerate().fold((0, f64::NEG_INFINITY), later).0
+                })
+            }
             SelectionRule::PermuteAndFlip => {
                 let chances =
                     deficits.map(|deficits| deficits.into_iter().map(|deficit| libm::exp(-deficit)).collect());
@@ -165,32 +174,6 @@ impl Mechanism for Selection {
 
     fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: usize) -> Result<[EnclosedLoss; 2]> {
         (self as &dyn Mechanism).known_losses(data, neighbor)
-    }
-}
-
-/// The largest count with Gumbel noise: what the exponential mechanism is, and not how its distribution is computed.
-struct GumbelSampler {
-    /// How far each class is behind, in units of the noise.
-    deficits: [Vec<f64>; 2],
-}
-
-impl Sampler for GumbelSampler {
-    fn outcomes(&self) -> usize {
-        self.deficits[0].len()
-    }
-
-    fn sample_block(&self, world: World, stream: &mut Stream, samples: u64, counts: &mut [u64]) {
-        let Ok(noise) = Gumbel::<f64>::new(0.0, 1.0) else { return };
-        for _ in 0..samples {
-            let mut best = (0, f64::NEG_INFINITY);
-            for (class, deficit) in self.deficits[world.index()].iter().enumerate() {
-                let noisy = noise.sample(stream) - deficit;
-                if noisy > best.1 {
-                    best = (class, noisy);
-                }
-            }
-            counts[best.0] += 1;
-        }
     }
 }
 

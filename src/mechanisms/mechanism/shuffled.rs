@@ -1,5 +1,6 @@
 //! Answers of many voters, shuffled.
 
+use super::one_by_one::one_by_one;
 use super::randomized_response::only_vote;
 use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected};
 use crate::accountant::{Statement, Theorem, WorstCases, rdp_of_own_loss};
@@ -9,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
 use crate::quadrature::LogIntegral;
 use crate::quantity::NoiseScale;
-use crate::simulate::{Sampler, Stream, World};
+use crate::simulate::Sampler;
 use crate::special::{log_binomial_pmf, log_sum_exp, softplus};
 use rand::RngExt;
 use std::f64::consts::LN_2;
@@ -220,7 +221,12 @@ impl Mechanism for ShuffledResponse {
     }
 
     fn sampler(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: Bins) -> Result<Box<dyn Sampler>> {
-        Ok(Box::new(ShuffledSampler { mechanism: *self, votes: [own(data)?, own(neighbor)?] }))
+        let (votes, users) = ([own(data)?, own(neighbor)?], self.users);
+        let truth = 1.0 / (1.0 + libm::exp(-self.epsilon()));
+        Ok(one_by_one(users as usize + 1, move |world, stream| {
+            let vote = |user: u64| user == 0 && votes[world.index()] == 1;
+            (0..users).filter(|&user| stream.random_bool(truth) == vote(user)).count()
+        }))
     }
 
     /// At least the losses of these votes, at most those of any votes of the others and of any local randomizer.
@@ -231,30 +237,6 @@ impl Mechanism for ShuffledResponse {
         }
         let at_most = self.clones();
         Ok(exact.map(|loss| EnclosedLoss { at_least: loss.at_least, at_most: at_most.clone() }))
-    }
-}
-
-struct ShuffledSampler {
-    mechanism: ShuffledResponse,
-    /// In both worlds.
-    votes: [usize; 2],
-}
-
-impl Sampler for ShuffledSampler {
-    fn outcomes(&self) -> usize {
-        self.mechanism.users as usize + 1
-    }
-
-    fn sample_block(&self, world: World, stream: &mut Stream, samples: u64, counts: &mut [u64]) {
-        let truth = 1.0 / (1.0 + libm::exp(-self.mechanism.epsilon()));
-        for _ in 0..samples {
-            let mut ones = 0;
-            for user in 0..self.mechanism.users {
-                let vote = user == 0 && self.votes[world.index()] == 1;
-                ones += usize::from(stream.random_bool(truth) == vote);
-            }
-            counts[ones] += 1;
-        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Which answers are above a threshold: above-threshold and the sparse vector technique.
 
+use super::one_by_one::one_by_one;
 use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected};
 use crate::accountant::{Statement, Theorem, WorstCases, gaussian_rdp, k_ary_randomized_response_rdp};
 use crate::bound::outward::{product_up, quotient_up, sum_up, up};
@@ -11,7 +12,7 @@ use crate::error::{Result, echo};
 use crate::histogram::VoteHistogram;
 use crate::named::named;
 use crate::quantity::{Epsilon, NoiseScale, Order};
-use crate::simulate::{Sampler, Stream, World};
+use crate::simulate::{Sampler, Stream};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, Exp1, StandardNormal};
@@ -345,46 +346,21 @@ impl Mechanism for SparseVector {
             return Err(rejected(format!("{} answers, and {} of the neighbor", data.classes(), neighbor.classes())));
         }
         let numbered = sparse_vector_outcomes(data.classes(), self.most_above())?.into_iter().enumerate();
-        let outcomes = numbered.map(|(number, ReportedAbove { above, .. })| (above, number)).collect();
-        let answers = [data, neighbor].map(|data| data.counts().iter().map(|&count| count as f64).collect());
-        Ok(Box::new(ThresholdSampler { mechanism: *self, answers, outcomes }))
+        let outcomes: HashMap<Vec<usize>, usize> =
+            numbered.map(|(number, ReportedAbove { above, .. })| (above, number)).collect();
+        let answers = [data, neighbor].map(|data| data.counts().iter().map(|&count| count as f64).collect::<Vec<_>>());
+        let (Self { noise, threshold, threshold_sigma, sigma, .. }, most) = (*self, self.most_above());
+        // The algorithm as it is published.
+        Ok(one_by_one(outcomes.len(), move |world, stream| {
+            let noisy_threshold = threshold + noise.sample(threshold_sigma, stream);
+            let noisy = answers[world.index()].iter().map(|answer| answer + noise.sample(sigma, stream));
+            let above = noisy.enumerate().filter(|(_, noisy)| *noisy >= noisy_threshold);
+            outcomes[&above.map(|(position, _)| position).take(most).collect::<Vec<usize>>()]
+        }))
     }
 
     fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: usize) -> Result<[EnclosedLoss; 2]> {
         (self as &dyn Mechanism).known_losses(data, neighbor)
-    }
-}
-
-/// The algorithm as it is published.
-struct ThresholdSampler {
-    mechanism: SparseVector,
-    answers: [Vec<f64>; 2],
-    outcomes: HashMap<Vec<usize>, usize>,
-}
-
-impl Sampler for ThresholdSampler {
-    fn outcomes(&self) -> usize {
-        self.outcomes.len()
-    }
-
-    fn sample_block(&self, world: World, stream: &mut Stream, samples: u64, counts: &mut [u64]) {
-        let SparseVector { noise, threshold, threshold_sigma, sigma, .. } = self.mechanism;
-        let mut above = Vec::new();
-        for _ in 0..samples {
-            above.clear();
-            let noisy_threshold = threshold + noise.sample(threshold_sigma, stream);
-            for (position, answer) in self.answers[world.index()].iter().enumerate() {
-                if answer + noise.sample(sigma, stream) >= noisy_threshold {
-                    above.push(position);
-                    if above.len() == self.mechanism.most_above() {
-                        break;
-                    }
-                }
-            }
-            if let Some(&outcome) = self.outcomes.get(&above) {
-                counts[outcome] += 1;
-            }
-        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::binned::record;
 use super::draw::pick;
+use super::one_by_one::one_by_one;
 use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected};
 use crate::accountant::{Statement, Theorem, WorstCases, k_ary_randomized_response_rdp};
 use crate::bound::Direction;
@@ -11,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
 use crate::quadrature::LogIntegral;
 use crate::quantity::{Epsilon, NoiseScale};
-use crate::simulate::{Sampler, Stream, World};
+use crate::simulate::Sampler;
 use crate::special::{log_sum_exp, softplus};
 use rand::RngExt;
 use rand_distr::{Distribution, Geometric};
@@ -178,40 +179,24 @@ impl Mechanism for Staircase {
 
     fn sampler(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: Bins) -> Result<Box<dyn Sampler>> {
         self.checked()?;
-        Ok(Box::new(StairSampler { mechanism: *self, counts: [record(data)? as f64, record(neighbor)? as f64] }))
-    }
-
-    fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: usize) -> Result<[EnclosedLoss; 2]> {
-        (self as &dyn Mechanism).known_losses(data, neighbor)
-    }
-}
-
-/// The noise as it is published: a sign, a geometric number of units, and which part of the unit.
-struct StairSampler {
-    mechanism: Staircase,
-    /// In both worlds.
-    counts: [f64; 2],
-}
-
-impl Sampler for StairSampler {
-    fn outcomes(&self) -> usize {
-        self.mechanism.edges().len() + 1
-    }
-
-    fn sample_block(&self, world: World, stream: &mut Stream, samples: u64, counts: &mut [u64]) {
-        let Staircase { sigma, gamma } = self.mechanism;
+        let counts = [record(data)? as f64, record(neighbor)? as f64];
+        let (Self { sigma, gamma }, edges) = (*self, self.edges());
         let b = libm::exp(-sigma.get().recip());
-        let Ok(units) = Geometric::new(1.0 - b) else { return };
+        let units = Geometric::new(1.0 - b).map_err(|error| rejected(error.to_string()))?;
         let first = if gamma == 0.0 { 0.0 } else { gamma / (gamma + (1.0 - gamma) * b) };
-        let edges = self.mechanism.edges();
-        for _ in 0..samples {
+        // The noise as it is published: a sign, a geometric number of units, and which part of the unit.
+        Ok(one_by_one(edges.len() + 1, move |world, stream| {
             let unit = units.sample(stream) as f64;
             let place: f64 = stream.random();
             let size =
                 if stream.random_bool(first) { unit + gamma * place } else { unit + gamma + (1.0 - gamma) * place };
-            let output = self.counts[world.index()] + if stream.random_bool(0.5) { size } else { -size };
-            counts[edges.partition_point(|edge| *edge <= output)] += 1;
-        }
+            let output = counts[world.index()] + if stream.random_bool(0.5) { size } else { -size };
+            edges.partition_point(|edge| *edge <= output)
+        }))
+    }
+
+    fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: usize) -> Result<[EnclosedLoss; 2]> {
+        (self as &dyn Mechanism).known_losses(data, neighbor)
     }
 }
 

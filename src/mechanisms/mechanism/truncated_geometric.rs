@@ -3,6 +3,7 @@
 use super::binned::record;
 use super::discrete_noise::discrete_laplace;
 use super::draw::pick;
+use super::one_by_one::one_by_one;
 use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw};
 use crate::accountant::{Statement, Theorem, WorstCases, k_ary_randomized_response_rdp};
 use crate::distribution::{OutcomeDistribution, OutputPair};
@@ -11,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
 use crate::quadrature::LogIntegral;
 use crate::quantity::{Epsilon, NoiseScale};
-use crate::simulate::{Sampler, Stream, World};
+use crate::simulate::Sampler;
 use crate::special::softplus;
 use rand::RngExt;
 use std::sync::Arc;
@@ -207,7 +208,13 @@ impl Mechanism for TruncatedGeometric {
 
     fn sampler(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: Bins) -> Result<Box<dyn Sampler>> {
         let counts = [self.count_of(data)?, self.count_of(neighbor)?];
-        Ok(Box::new(CutSampler { mechanism: *self, counts }))
+        let Self { sigma, count, limit } = *self;
+        let listed = limit <= MOST_LISTED;
+        Ok(one_by_one(if listed { limit as usize + 1 } else { 2 }, move |world, stream| {
+            let noisy = counts[world.index()] as f64 + discrete_laplace(sigma.get(), stream);
+            let output = noisy.clamp(0.0, limit as f64);
+            if listed { output as usize } else { usize::from(output > count as f64 || output == limit as f64) }
+        }))
     }
 
     /// At least the losses of this count, at most those of any: of one below the limit.
@@ -219,32 +226,6 @@ impl Mechanism for TruncatedGeometric {
             EnclosedLoss { at_least: forward.at_least, ..any_forward },
             EnclosedLoss { at_least: reverse.at_least, ..any_reverse },
         ])
-    }
-}
-
-struct CutSampler {
-    mechanism: TruncatedGeometric,
-    /// In both worlds.
-    counts: [u64; 2],
-}
-
-impl Sampler for CutSampler {
-    fn outcomes(&self) -> usize {
-        if self.mechanism.limit <= MOST_LISTED { self.mechanism.limit as usize + 1 } else { 2 }
-    }
-
-    fn sample_block(&self, world: World, stream: &mut Stream, samples: u64, counts: &mut [u64]) {
-        let TruncatedGeometric { sigma, count, limit } = self.mechanism;
-        for _ in 0..samples {
-            let noisy = self.counts[world.index()] as f64 + discrete_laplace(sigma.get(), stream);
-            let output = noisy.clamp(0.0, limit as f64);
-            let outcome = if limit <= MOST_LISTED {
-                output as usize
-            } else {
-                usize::from(output > count as f64 || output == limit as f64)
-            };
-            counts[outcome] += 1;
-        }
     }
 }
 

@@ -4,6 +4,7 @@ use super::additive_noise::AdditiveNoise;
 use super::binned::record;
 use super::draw::pick;
 use super::loss_lattice::{LossLattice, Sums};
+use super::one_by_one::one_by_one;
 use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected};
 use crate::accountant::{Statement, Theorem, WorstCases, gaussian_rdp, laplace_rdp};
 use crate::bound::outward::product_up;
@@ -13,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
 use crate::quadrature::LogIntegral;
 use crate::quantity::NoiseScale;
-use crate::simulate::{Sampler, Stream, World};
+use crate::simulate::Sampler;
 use rand::RngExt;
 use rand_distr::{Distribution, Exp1, StandardNormal};
 use std::sync::Arc;
@@ -151,6 +152,41 @@ fn rows(mut sums: Sums, record: usize) -> Vec<LogIntegral> {
     sums.rows
 }
 
+impl VectorNoise {
+    /// Gaussian noise on every count, and the bin of the sum in units of its deviation.
+    fn sum_sampler(self, sigma: NoiseScale, worlds: [f64; 2], bins: Bins) -> Result<Box<dyn Sampler>> {
+        let (counts, edges) = (self.counts, self.sum(sigma)?.edges(bins)?);
+        let d = f64::from(counts);
+        Ok(one_by_one(edges.len() + 1, move |world, stream| {
+            let mut normal = || -> f64 { StandardNormal.sample(stream) };
+            let noise =
+                if counts <= MOST_DRAWN { (0..counts).map(|_| normal()).sum::<f64>() } else { d.sqrt() * normal() };
+            let sum = d * worlds[world.index()] / sigma.get() + noise;
+            edges.partition_point(|edge| *edge <= sum / d.sqrt())
+        }))
+    }
+
+    /// Laplace noise on every count, and the sum of the losses of the bins.
+    fn loss_sampler(self, scale: NoiseScale, worlds: [f64; 2], bins: Bins) -> Result<Box<dyn Sampler>> {
+        let lattice = self.lattice(scale, bins.count, SHARED)?;
+        // From the largest on.
+        let (losses, bins) = (lattice.below().losses, f64::from(lattice.bins));
+        Ok(one_by_one(losses.len(), move |world, stream| {
+            let mut loss = || {
+                let size: f64 = Exp1.sample(stream);
+                let noise = scale.get() * if stream.random_bool(0.5) { size } else { -size };
+                match worlds[world.index()] + noise {
+                    output if output < 0.0 => bins as i64,
+                    output if output >= 1.0 => -(bins as i64),
+                    output => bins as i64 - 1 - 2 * (output * bins) as i64,
+                }
+            };
+            let sum = (0..lattice.counts).map(|_| loss()).sum::<i64>();
+            losses.partition_point(|loss| *loss > sum).min(losses.len() - 1)
+        }))
+    }
+}
+
 impl Mechanism for VectorNoise {
     fn kind(&self) -> &'static MechanismKind {
         match self.noise {
@@ -186,16 +222,10 @@ impl Mechanism for VectorNoise {
 
     fn sampler(&self, data: &VoteHistogram, neighbor: &VoteHistogram, bins: Bins) -> Result<Box<dyn Sampler>> {
         let worlds = [record(data)? as f64, record(neighbor)? as f64];
-        Ok(match self.noise {
-            Noise::Gaussian(sigma) => {
-                let edges = self.sum(sigma)?.edges(bins)?;
-                Box::new(SumSampler { sigma: sigma.get(), counts: self.counts, worlds, edges })
-            }
-            Noise::Laplace(scale) => {
-                let lattice = self.lattice(scale, bins.count, SHARED)?;
-                Box::new(LossSampler { scale: scale.get(), lattice, worlds, losses: lattice.below().losses })
-            }
-        })
+        match self.noise {
+            Noise::Gaussian(sigma) => self.sum_sampler(sigma, worlds, bins),
+            Noise::Laplace(scale) => self.loss_sampler(scale, worlds, bins),
+        }
     }
 
     fn enclosed_losses(
@@ -236,70 +266,6 @@ impl Mechanism for VectorNoise {
             Noise::Laplace(scale) => all.lattice(scale, 1, 1).is_ok(),
         };
         known.then(|| Arc::new(all) as _)
-    }
-}
-
-/// Gaussian noise on every count, and the bin of the sum in units of its deviation.
-struct SumSampler {
-    sigma: f64,
-    counts: u32,
-    worlds: [f64; 2],
-    edges: Vec<f64>,
-}
-
-impl Sampler for SumSampler {
-    fn outcomes(&self) -> usize {
-        self.edges.len() + 1
-    }
-
-    fn sample_block(&self, world: World, stream: &mut Stream, samples: u64, counts: &mut [u64]) {
-        let d = f64::from(self.counts);
-        for _ in 0..samples {
-            let mut normal = || -> f64 { StandardNormal.sample(stream) };
-            let noise = if self.counts <= MOST_DRAWN {
-                (0..self.counts).map(|_| normal()).sum::<f64>()
-            } else {
-                d.sqrt() * normal()
-            };
-            let sum = d * self.worlds[world.index()] / self.sigma + noise;
-            counts[self.edges.partition_point(|edge| *edge <= sum / d.sqrt())] += 1;
-        }
-    }
-}
-
-/// Laplace noise on every count, and the sum of the losses of the bins.
-struct LossSampler {
-    scale: f64,
-    lattice: LossLattice,
-    worlds: [f64; 2],
-    /// From the largest on.
-    losses: Vec<i64>,
-}
-
-impl Sampler for LossSampler {
-    fn outcomes(&self) -> usize {
-        self.losses.len()
-    }
-
-    fn sample_block(&self, world: World, stream: &mut Stream, samples: u64, counts: &mut [u64]) {
-        let bins = f64::from(self.lattice.bins);
-        for _ in 0..samples {
-            let mut sum = 0;
-            for _ in 0..self.lattice.counts {
-                let size: f64 = Exp1.sample(stream);
-                let noise = self.scale * if stream.random_bool(0.5) { size } else { -size };
-                let output = self.worlds[world.index()] + noise;
-                sum += if output < 0.0 {
-                    bins as i64
-                } else if output >= 1.0 {
-                    -(bins as i64)
-                } else {
-                    bins as i64 - 1 - 2 * (output * bins) as i64
-                };
-            }
-            let outcome = self.losses.partition_point(|loss| *loss > sum);
-            counts[outcome.min(self.losses.len() - 1)] += 1;
-        }
     }
 }
 
