@@ -1,10 +1,9 @@
 //! One number with noise.
 
 use super::binned::{BetweenLaplace, Binned, Normal, edges_around, edges_of_losses, resolvable};
-use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw};
+use super::{Bins, BothLosses, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw};
 use crate::accountant::{Statement, Theorem, WorstCases, gaussian_rdp, laplace_mechanism_rdp, laplace_rdp};
 use crate::distribution::{Noise, OutcomeDistribution};
-use crate::divergence::EnclosedLoss;
 use crate::error::Result;
 use crate::histogram::VoteHistogram;
 use crate::quantity::{NoiseScale, Order};
@@ -44,13 +43,9 @@ pub const GAUSSIAN: &MechanismKind = &MechanismKind {
 pub const LAPLACE: &MechanismKind = &MechanismKind {
     name: "laplace",
     example: "laplace:sigma=1",
-    relation: Relation::OneRecord,
-    parameters: &[Parameter::noise("sigma")],
-    releases: true,
-    noise_hides: true,
     read: |parameters| Ok(Arc::new(AdditiveNoise { noise: Noise::Laplace(parameters.scale("sigma")?) })),
-    draw_data: draw::no_record,
     draw: |stream, _| Some(Arc::new(AdditiveNoise { noise: Noise::Laplace(draw::scale(stream)?) })),
+    ..*GAUSSIAN
 };
 
 pub(super) const OF_GAUSSIAN_NOISE: Statement = Statement::for_any_data("gaussian", "Mironov (2017), Proposition 7");
@@ -132,12 +127,7 @@ impl Mechanism for AdditiveNoise {
         self.binned(bins)?.sampler(data, neighbor)
     }
 
-    fn enclosed_losses(
-        &self,
-        data: &VoteHistogram,
-        neighbor: &VoteHistogram,
-        bins: usize,
-    ) -> Result<[EnclosedLoss; 2]> {
+    fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, bins: usize) -> Result<BothLosses> {
         self.losses(self.noise.scale().recip(), bins)?.enclosed_losses(data, neighbor)
     }
 
@@ -151,7 +141,7 @@ impl Mechanism for AdditiveNoise {
         }]
     }
 
-    fn group_losses(&self, members: u64, bins: usize) -> Result<[EnclosedLoss; 2]> {
+    fn group_losses(&self, members: u64, bins: usize) -> Result<BothLosses> {
         let [without, with] = [VoteHistogram::new(vec![0])?, VoteHistogram::new(vec![1])?];
         // The second of the two outputs is that of all members.
         self.losses(members as f64 / self.noise.scale(), bins)?.enclosed_losses(&without, &with)
@@ -177,7 +167,7 @@ mod tests {
     use super::super::parse;
     use super::*;
     use crate::bound::Direction;
-    use crate::divergence::{ComposedDirection, gdp_delta, gdp_epsilon};
+    use crate::divergence::{ComposedDirection, EnclosedLoss, gdp_delta, gdp_epsilon};
     use crate::quantity::{Delta, Epsilon};
 
     fn pair(text: &str, order: Option<Order>) -> crate::distribution::OutputPair {

@@ -3,11 +3,12 @@
 use super::binned::record;
 use super::draw::pick;
 use super::one_by_one::one_by_one;
-use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected};
+use super::{
+    Bins, BothLosses, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected, required,
+};
 use crate::accountant::{Statement, Theorem, WorstCases};
 use crate::bound::Direction;
 use crate::distribution::{OutcomeDistribution, OutputPair};
-use crate::divergence::EnclosedLoss;
 use crate::error::Result;
 use crate::histogram::VoteHistogram;
 use crate::quantity::Delta;
@@ -71,12 +72,8 @@ impl Categorical {
     /// [`Error::Rejected`](crate::Error::Rejected) for lists of different lengths, for no output or more than 10,000,
     /// for a probability outside [0, 1] and for a sum that is not 1 within 1e-9.
     pub fn new(p: Vec<f64>, q: Vec<f64>) -> Result<Self> {
-        if p.len() != q.len() {
-            return Err(rejected(format!("p has {} outputs and q has {}", p.len(), q.len())));
-        }
-        if p.len() > MOST_OUTPUTS {
-            return Err(rejected(format!("p has {} outputs; {MOST_OUTPUTS} are the most", p.len())));
-        }
+        required(p.len() == q.len(), format_args!("p has {} outputs and q has {}", p.len(), q.len()))?;
+        required(p.len() <= MOST_OUTPUTS, format_args!("p has {} outputs; {MOST_OUTPUTS} are the most", p.len()))?;
         let distribution = |name: &str, list: &[f64]| {
             OutcomeDistribution::from_probabilities(list).map_err(|error| rejected(format!("{name}: {error}")))
         };
@@ -182,7 +179,7 @@ impl Mechanism for Categorical {
         }))
     }
 
-    fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: usize) -> Result<[EnclosedLoss; 2]> {
+    fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: usize) -> Result<BothLosses> {
         (self as &dyn Mechanism).known_losses(data, neighbor)
     }
 

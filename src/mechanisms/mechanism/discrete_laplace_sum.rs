@@ -4,15 +4,16 @@ use super::binned::record;
 use super::discrete_noise::discrete_laplace;
 use super::draw::pick;
 use super::one_by_one::one_by_one;
-use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw};
-use crate::accountant::{Statement, Theorem, WorstCases, k_ary_randomized_response_rdp};
+use super::pure::{finite, pure_rdp};
+use super::{Bins, BothLosses, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, losses};
+use crate::accountant::{Statement, Theorem, WorstCases};
 use crate::bound::Direction;
 use crate::distribution::{DiscreteLaplaceSum, OutcomeDistribution, OutputPair};
-use crate::divergence::{EnclosedLoss, LossCell};
+use crate::divergence::LossCell;
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
 use crate::quadrature::LogIntegral;
-use crate::quantity::{Epsilon, NoiseScale, Order};
+use crate::quantity::{NoiseScale, Order};
 use crate::simulate::Sampler;
 use std::sync::Arc;
 
@@ -105,9 +106,8 @@ impl LaplaceSum {
     /// The theorem of one of the variables, and the divergence of the sum itself up to σ k^{3/4} = 200.
     #[must_use]
     pub fn theorems(&self) -> Vec<Theorem> {
-        let epsilon = Epsilon::new(self.sigma.get().recip()).ok().filter(|epsilon| *epsilon != Epsilon::INFINITE);
-        let Some(epsilon) = epsilon else { return Vec::new() };
-        let one = move |order| k_ary_randomized_response_rdp(order, epsilon, 2).unwrap_or(f64::INFINITY);
+        let Some(epsilon) = finite(self.sigma.get().recip()) else { return Vec::new() };
+        let one = move |order| pure_rdp(order, epsilon);
         let mut all = vec![Theorem::alike(&ONE_OF_THEM, one)];
         if self.sigma.get() * libm::pow(f64::from(self.terms), 0.75) <= LARGEST_OF_CELLS {
             let mechanism = *self;
@@ -129,14 +129,9 @@ impl LaplaceSum {
 
     fn checked(self, order: f64) -> Result<()> {
         let sigma = self.sigma.get();
-        if !(sigma <= LARGEST_SCALE && sigma.recip() < f64::INFINITY) {
-            let domain = "(0, 1e6]";
-            return Err(Error::Domain { quantity: "scale of discrete Laplace noise", value: sigma, domain });
-        }
-        if !(order <= LARGEST_ORDER) {
-            let domain = "(1, 1e6]";
-            return Err(Error::Domain { quantity: "order of discrete Laplace noise", value: order, domain });
-        }
+        let legal = sigma <= LARGEST_SCALE && sigma.recip() < f64::INFINITY;
+        Error::check_domain(legal, "scale of discrete Laplace noise", sigma, "(0, 1e6]")?;
+        Error::check_domain(order <= LARGEST_ORDER, "order of discrete Laplace noise", order, "(1, 1e6]")?;
         Ok(())
     }
 
@@ -293,28 +288,10 @@ impl Mechanism for LaplaceSum {
         }))
     }
 
-    fn enclosed_losses(
-        &self,
-        data: &VoteHistogram,
-        neighbor: &VoteHistogram,
-        bins: usize,
-    ) -> Result<[EnclosedLoss; 2]> {
+    fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, bins: usize) -> Result<BothLosses> {
         self.checked(1.0)?;
-        let counts = [record(data)?, record(neighbor)?];
         let cells = self.cells(&self.cuts(Bins { order: None, count: bins }, self.reach(1.0)));
-        let of = |first: usize, second: usize| {
-            let turned = |cell: &LossCell| {
-                let LossCell { p, q, losses: [low, high] } = *cell;
-                match (first, second) {
-                    (0, 1) => *cell,
-                    (1, 0) => LossCell { p: q, q: p, losses: [-high, -low] },
-                    (0, _) => LossCell { p, q: p, losses: [0.0; 2] },
-                    _ => LossCell { p: q, q, losses: [0.0; 2] },
-                }
-            };
-            EnclosedLoss::of_cells(&cells.iter().map(turned).collect::<Vec<_>>())
-        };
-        Ok([of(counts[0], counts[1]), of(counts[1], counts[0])])
+        Ok(losses::of_records(&cells, [record(data)?, record(neighbor)?]))
     }
 }
 
@@ -322,6 +299,7 @@ impl Mechanism for LaplaceSum {
 mod tests {
     use super::super::parse;
     use super::*;
+    use crate::quantity::Epsilon;
 
     fn data() -> [VoteHistogram; 2] {
         [vec![0], vec![1]].map(|count| VoteHistogram::new(count).unwrap())

@@ -2,15 +2,16 @@
 
 use super::binned::{edges_around, edges_of_losses, record};
 use super::one_by_one::one_by_one;
-use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw};
-use crate::accountant::{Statement, Theorem, WorstCases, gaussian_rdp, k_ary_randomized_response_rdp};
+use super::pure::pure_theorem;
+use super::{Bins, BothLosses, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, losses};
+use crate::accountant::{Statement, Theorem, WorstCases, gaussian_rdp};
 use crate::bound::outward::quotient_up;
 use crate::distribution::OutcomeDistribution;
-use crate::divergence::{EnclosedLoss, LossCell};
+use crate::divergence::LossCell;
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
 use crate::quadrature::LogIntegral;
-use crate::quantity::{Epsilon, NoiseScale};
+use crate::quantity::NoiseScale;
 use crate::simulate::{Sampler, Stream};
 use crate::special::{CompensatedSum, softplus};
 use rand::RngExt;
@@ -110,12 +111,7 @@ impl DiscreteNoise {
     pub fn theorem(&self) -> Option<Theorem> {
         let sigma = self.sigma;
         match self.rule {
-            DiscreteRule::Laplace => {
-                let epsilon = Epsilon::new(sigma.get().recip()).ok().filter(|epsilon| *epsilon != Epsilon::INFINITE)?;
-                Some(Theorem::alike(&LAPLACE, move |order| {
-                    k_ary_randomized_response_rdp(order, epsilon, 2).unwrap_or(f64::INFINITY)
-                }))
-            }
+            DiscreteRule::Laplace => pure_theorem(&LAPLACE, sigma.get().recip()),
             DiscreteRule::Gaussian => Some(Theorem::alike(&GAUSSIAN, move |order| gaussian_rdp(order, sigma, 1.0))),
         }
     }
@@ -126,20 +122,9 @@ impl DiscreteNoise {
             return Ok(vec![0]);
         }
         let (sigma, order) = (self.sigma.get(), bins.order.map_or(1.0, |order| order.get()));
-        if !(sigma <= LARGEST_SCALE) {
-            return Err(Error::Domain {
-                quantity: "scale of discrete Gaussian noise",
-                value: sigma,
-                domain: "(0, 1e6]",
-            });
-        }
-        if !(order <= LARGEST_ORDER && order / sigma <= 1e9) {
-            return Err(Error::Domain {
-                quantity: "order of discrete Gaussian noise",
-                value: order,
-                domain: "(1, 1e6]",
-            });
-        }
+        Error::check_domain(sigma <= LARGEST_SCALE, "scale of discrete Gaussian noise", sigma, "(0, 1e6]")?;
+        let legal = order <= LARGEST_ORDER && order / sigma <= 1e9;
+        Error::check_domain(legal, "order of discrete Gaussian noise", order, "(1, 1e6]")?;
         let centers = [0.0, 1.0, 1.0 - order, order].map(|center| center / sigma);
         let mut cuts: Vec<i64> =
             edges_around(&centers, bins.count).into_iter().map(|edge| (edge * sigma).floor() as i64).collect();
@@ -161,7 +146,7 @@ impl DiscreteNoise {
     /// ```text
     /// P(y ≤ 0) = Q(y ≥ m) = 1/(1+r),   P(y ≥ m) = Q(y ≤ 0) = r^m/(1+r),   P(a ≤ y ≤ b) = (r^a - r^{b+1})/(1+r).
     /// ```
-    fn laplace_group_losses(self, members: u64, bins: usize) -> [EnclosedLoss; 2] {
+    fn laplace_group_losses(self, members: u64, bins: usize) -> BothLosses {
         let step = self.sigma.get().recip();
         let (m, total) = (members as f64, -softplus(-step));
         let width = (members / bins.max(1) as u64).max(1);
@@ -177,16 +162,11 @@ impl DiscreteNoise {
         }
         cells.push((total - m * step, total, [-m * step; 2]));
         let slack = |l: f64| 8.0 * f64::EPSILON * l.abs();
-        let of = |forward: bool| {
-            let cell = |&(p, q, [high, low]): &(f64, f64, [f64; 2])| {
-                let [p, q] = if forward { [p, q] } else { [q, p] };
-                let [low, high] = if forward { [low, high] } else { [-high, -low] };
-                let losses = if low == high { [low, high] } else { [low - slack(low), high + slack(high)] };
-                LossCell { p: row(p), q: row(q), losses }
-            };
-            EnclosedLoss::of_cells(&cells.iter().map(cell).collect::<Vec<_>>())
+        let cell = |&(p, q, [high, low]): &(f64, f64, [f64; 2])| {
+            let losses = if low == high { [low, high] } else { [low - slack(low), high + slack(high)] };
+            LossCell { p: row(p), q: row(q), losses }
         };
-        [of(true), of(false)]
+        losses::of_cells(&cells.iter().map(cell).collect::<Vec<_>>())
     }
 
     /// ln of the probabilities of the integers between the cuts, of Gaussian noise on a count.
@@ -199,7 +179,7 @@ impl DiscreteNoise {
     }
 
     /// The losses of Gaussian noise: ln P/Q of y is m (m - 2y)/(2σ²) for the counts 0 and m.
-    fn gaussian_losses(self, counts: [i64; 2], bins: usize) -> Result<[EnclosedLoss; 2]> {
+    fn gaussian_losses(self, counts: [i64; 2], bins: usize) -> Result<BothLosses> {
         // Checks the scale.
         self.cuts(Bins::at(None))?;
         let sigma = self.sigma.get();
@@ -213,20 +193,16 @@ impl DiscreteNoise {
         let rows = counts.map(|count| self.gaussian_rows(count, &cuts));
         let middle = 0.5 * (counts[0] + counts[1]) as f64;
         let loss = |y: f64| (middle - y) / sigma / sigma;
-        let of = |first: usize, second: usize| {
-            let cells = (0..=cuts.len()).map(|cell| {
-                let smallest = cell.checked_sub(1).map_or(f64::NEG_INFINITY, |below| cuts[below] as f64 + 1.0);
-                let largest = cuts.get(cell).map_or(f64::INFINITY, |&cut| cut as f64);
-                let step = (counts[second] - counts[first]) as f64;
-                let ends = [smallest, largest].map(|y| if step == 0.0 { 0.0 } else { step * loss(y) });
-                let [low, high] = [ends[0].min(ends[1]), ends[0].max(ends[1])];
-                let slack = |end: f64| if end.is_finite() { 4.0 * f64::EPSILON * end.abs() } else { 0.0 };
-                let losses = [low - slack(low), high + slack(high)];
-                LossCell { p: rows[first][cell], q: rows[second][cell], losses }
-            });
-            EnclosedLoss::of_cells(&cells.collect::<Vec<_>>())
+        let step = (counts[1] - counts[0]) as f64;
+        let cell = |cell: usize| {
+            let smallest = cell.checked_sub(1).map_or(f64::NEG_INFINITY, |below| cuts[below] as f64 + 1.0);
+            let largest = cuts.get(cell).map_or(f64::INFINITY, |&cut| cut as f64);
+            let ends = [smallest, largest].map(|y| if step == 0.0 { 0.0 } else { step * loss(y) });
+            let [low, high] = [ends[0].min(ends[1]), ends[0].max(ends[1])];
+            let slack = |end: f64| if end.is_finite() { 4.0 * f64::EPSILON * end.abs() } else { 0.0 };
+            LossCell { p: rows[0][cell], q: rows[1][cell], losses: [low - slack(low), high + slack(high)] }
         };
-        Ok([of(0, 1), of(1, 0)])
+        Ok(losses::of_cells(&(0..=cuts.len()).map(cell).collect::<Vec<_>>()))
     }
 }
 
@@ -283,13 +259,7 @@ impl Mechanism for DiscreteNoise {
         let (count, sigma, cuts) = (record(data)? as i64, self.sigma.get(), self.cuts(bins)?);
         if self.rule == DiscreteRule::Laplace {
             let e = sigma.recip();
-            if e.is_infinite() {
-                return Err(Error::Domain {
-                    quantity: "scale of discrete Laplace noise",
-                    value: sigma,
-                    domain: "(0, inf)",
-                });
-            }
+            Error::check_domain(e < f64::INFINITY, "scale of discrete Laplace noise", sigma, "(0, inf)")?;
             let mut rows = [row(-softplus(-e)), row(-e - softplus(-e))];
             // Of count 1 the other way around.
             rows.rotate_left(count as usize);
@@ -311,12 +281,7 @@ impl Mechanism for DiscreteNoise {
         }))
     }
 
-    fn enclosed_losses(
-        &self,
-        data: &VoteHistogram,
-        neighbor: &VoteHistogram,
-        bins: usize,
-    ) -> Result<[EnclosedLoss; 2]> {
+    fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, bins: usize) -> Result<BothLosses> {
         match self.rule {
             DiscreteRule::Laplace => (self as &dyn Mechanism).known_losses(data, neighbor),
             DiscreteRule::Gaussian => self.gaussian_losses([record(data)? as i64, record(neighbor)? as i64], bins),
@@ -340,23 +305,15 @@ impl Mechanism for DiscreteNoise {
             DiscreteRule::Gaussian => {
                 Some(Theorem::alike(&GAUSSIAN, move |order| gaussian_rdp(order, sigma, distance)))
             }
-            DiscreteRule::Laplace => {
-                let epsilon = Epsilon::new(quotient_up(distance, sigma.get())).ok();
-                epsilon.filter(|epsilon| *epsilon != Epsilon::INFINITE).map(|epsilon| {
-                    Theorem::alike(&LAPLACE, move |order| {
-                        k_ary_randomized_response_rdp(order, epsilon, 2).unwrap_or(f64::INFINITY)
-                    })
-                })
-            }
+            DiscreteRule::Laplace => pure_theorem(&LAPLACE, quotient_up(distance, sigma.get())),
         };
         theorem.into_iter().collect()
     }
 
-    fn group_losses(&self, members: u64, bins: usize) -> Result<[EnclosedLoss; 2]> {
+    fn group_losses(&self, members: u64, bins: usize) -> Result<BothLosses> {
         let step = self.sigma.get().recip();
-        if !((1..=LARGEST_GROUP).contains(&members) && step * (members as f64) < 1e12) {
-            return Err(Error::Domain { quantity: "members of a group", value: members as f64, domain: "[1, 2^40]" });
-        }
+        let legal = (1..=LARGEST_GROUP).contains(&members) && step * (members as f64) < 1e12;
+        Error::check_domain(legal, "members of a group", members as f64, "[1, 2^40]")?;
         match self.rule {
             DiscreteRule::Laplace => Ok(self.laplace_group_losses(members, bins)),
             DiscreteRule::Gaussian => self.gaussian_losses([0, members as i64], bins),
@@ -389,6 +346,7 @@ fn gaussian(sigma: f64, stream: &mut Stream) -> f64 {
 mod tests {
     use super::super::parse;
     use super::*;
+    use crate::quantity::Epsilon;
     use crate::bound::Direction;
     use crate::distribution::OutputPair;
     use crate::quantity::Order;

@@ -3,13 +3,12 @@
 use super::binned::record;
 use super::wrapped::{CELLS, OF, SeldomSampler, base_of, drawn_of, mixed, of_subsample};
 use super::{
-    Bins, DISCRETE_GAUSSIAN, DISCRETE_LAPLACE, GAUSSIAN, LAPLACE, LargestLoss, Mechanism, MechanismKind, Parameter,
-    Parameters, Relation, draw,
+    Bins, BothLosses, DISCRETE_GAUSSIAN, DISCRETE_LAPLACE, GAUSSIAN, LAPLACE, LargestLoss, Mechanism, MechanismKind,
+    Parameter, Parameters, Relation, draw,
 };
 use crate::accountant::{Statement, Theorem, WorstCases, rdp_of_loss, subsampled_gaussian_rdp};
 use crate::bound::outward::up;
 use crate::distribution::OutcomeDistribution;
-use crate::divergence::EnclosedLoss;
 use crate::error::Result;
 use crate::histogram::VoteHistogram;
 use crate::quantity::{NoiseScale, Order, Probability};
@@ -95,7 +94,7 @@ impl PoissonSubsample {
             }));
         }
         let sigma = self.base.gaussian_moments().and_then(|mu| NoiseScale::new(mu.recip()).ok());
-        let losses: OnceLock<Option<[EnclosedLoss; 2]>> = OnceLock::new();
+        let losses: OnceLock<Option<BothLosses>> = OnceLock::new();
         Some(Theorem::alike(&SUBSAMPLED, move |order| {
             let losses = losses.get_or_init(|| mechanism.enclosed_losses(&without, &with, CELLS).ok());
             let bound = |order: Order| {
@@ -126,7 +125,7 @@ fn between_whole_orders(order: Order, rate: Probability, sigma: NoiseScale) -> f
     up(chord / (a - 1.0), 8.0)
 }
 
-fn largest(order: Order, losses: &[EnclosedLoss; 2], bound: &dyn Fn(Order) -> f64) -> f64 {
+fn largest(order: Order, losses: &BothLosses, bound: &dyn Fn(Order) -> f64) -> f64 {
     losses.iter().map(|loss| rdp_of_loss(order, &loss.at_most, bound)).fold(0.0, f64::max)
 }
 
@@ -165,12 +164,7 @@ impl Mechanism for PoissonSubsample {
         Ok(Box::new(SeldomSampler { worlds, rate: self.rate.get() }))
     }
 
-    fn enclosed_losses(
-        &self,
-        data: &VoteHistogram,
-        neighbor: &VoteHistogram,
-        bins: usize,
-    ) -> Result<[EnclosedLoss; 2]> {
+    fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, bins: usize) -> Result<BothLosses> {
         let losses = self.base.enclosed_losses(data, neighbor, bins)?;
         let [forward, reverse] = &losses;
         Ok(match [record(data)?, record(neighbor)?] {

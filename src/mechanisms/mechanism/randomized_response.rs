@@ -1,10 +1,12 @@
 //! One voter who answers at random.
 
 use super::one_by_one::one_by_one;
-use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected};
+use super::pure::finite;
+use super::{
+    Bins, BothLosses, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected, required,
+};
 use crate::accountant::{Statement, Theorem, WorstCases, k_ary_randomized_response_rdp, randomized_response_rdp};
 use crate::distribution::OutcomeDistribution;
-use crate::divergence::EnclosedLoss;
 use crate::error::Result;
 use crate::histogram::VoteHistogram;
 use crate::quadrature::LogIntegral;
@@ -77,9 +79,7 @@ impl RandomizedResponse {
     #[must_use]
     pub fn theorems(&self, answers: usize) -> Vec<Theorem> {
         // An infinite ε promises nothing.
-        let Some(epsilon) = Epsilon::new(self.epsilon()).ok().filter(|epsilon| *epsilon != Epsilon::INFINITE) else {
-            return Vec::new();
-        };
+        let Some(epsilon) = finite(self.epsilon()) else { return Vec::new() };
         let mut theorems = Vec::new();
         if answers >= 2 {
             theorems.push(Theorem::alike(&K_ARY, move |order| {
@@ -135,9 +135,7 @@ impl Mechanism for RandomizedResponse {
 
     fn output_distribution(&self, data: &VoteHistogram, _: Bins) -> Result<OutcomeDistribution> {
         let truth = only_vote(data)?;
-        if self.epsilon().is_infinite() {
-            return Err(rejected("an infinite epsilon always answers the truth".into()));
-        }
+        required(self.epsilon() < f64::INFINITY, "an infinite epsilon always answers the truth")?;
         let ln_truth = self.ln_truth(data.classes());
         let row = |answer: usize| {
             let ln_value = if answer == truth { ln_truth } else { ln_truth - self.epsilon() };
@@ -147,9 +145,8 @@ impl Mechanism for RandomizedResponse {
     }
 
     fn sampler(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: Bins) -> Result<Box<dyn Sampler>> {
-        if data.classes() != neighbor.classes() {
-            return Err(rejected(format!("{} answers, and {} of the neighbor", data.classes(), neighbor.classes())));
-        }
+        let reason = format_args!("{} answers, and {} of the neighbor", data.classes(), neighbor.classes());
+        required(data.classes() == neighbor.classes(), reason)?;
         let truths = [only_vote(data)?, only_vote(neighbor)?];
         let (answers, honest) = (data.classes(), libm::exp(self.ln_truth(data.classes())));
         Ok(one_by_one(answers, move |world, stream| {
@@ -163,7 +160,7 @@ impl Mechanism for RandomizedResponse {
         }))
     }
 
-    fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: usize) -> Result<[EnclosedLoss; 2]> {
+    fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: usize) -> Result<BothLosses> {
         (self as &dyn Mechanism).known_losses(data, neighbor)
     }
 }

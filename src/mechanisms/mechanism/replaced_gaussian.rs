@@ -2,10 +2,9 @@
 
 use super::binned::{Binned, Mixture, RealOutput, edges_around_far, edges_of_losses, resolvable};
 use super::randomized_response::only_vote;
-use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected};
+use super::{Bins, BothLosses, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, required};
 use crate::accountant::{Statement, Theorem, WorstCases, replaced_gaussian_rdp};
 use crate::distribution::OutcomeDistribution;
-use crate::divergence::EnclosedLoss;
 use crate::error::Result;
 use crate::histogram::VoteHistogram;
 use crate::quantity::{NoiseScale, Order, Probability};
@@ -103,9 +102,8 @@ impl ReplacedGaussian {
 
 /// The record of these data, counted as [`Binned`] counts.
 fn which(data: &VoteHistogram) -> Result<VoteHistogram> {
-    if data.classes() != 2 {
-        return Err(rejected(format!("data are [1, 0] or [0, 1], one record or the other, not {}", data.classes())));
-    }
+    let reason = format_args!("data are [1, 0] or [0, 1], one record or the other, not {}", data.classes());
+    required(data.classes() == 2, reason)?;
     VoteHistogram::new(vec![only_vote(data)? as u64])
 }
 
@@ -138,12 +136,7 @@ impl Mechanism for ReplacedGaussian {
         true
     }
 
-    fn enclosed_losses(
-        &self,
-        data: &VoteHistogram,
-        neighbor: &VoteHistogram,
-        bins: usize,
-    ) -> Result<[EnclosedLoss; 2]> {
+    fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, bins: usize) -> Result<BothLosses> {
         let shift = self.sigma.get().recip();
         resolvable(shift, 1.0)?;
         let edges = edges_of_losses(2.0 * shift, bins).into_iter().map(|edge| edge - shift).collect();

@@ -2,7 +2,7 @@
 
 use super::one_by_one::one_by_one;
 use super::randomized_response::only_vote;
-use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected};
+use super::{Bins, BothLosses, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, required};
 use crate::accountant::{Statement, Theorem, WorstCases, rdp_of_own_loss};
 use crate::distribution::OutcomeDistribution;
 use crate::divergence::{EnclosedLoss, PrivacyLoss};
@@ -87,9 +87,7 @@ pub const SHUFFLED_RESPONSE: &MechanismKind = &MechanismKind {
         let users = parameters.whole("users", [1, MOST_USERS])?;
         let scale = parameters.in_domain("sigma", |sigma| {
             let scale = NoiseScale::new(sigma)?;
-            if sigma.recip() > LARGEST_EPSILON {
-                return Err(Error::Domain { quantity: "noise scale", value: sigma, domain: "[1/700, inf)" });
-            }
+            Error::check_domain(sigma.recip() <= LARGEST_EPSILON, "noise scale", sigma, "[1/700, inf)")?;
             Ok(scale)
         })?;
         Ok(Arc::new(ShuffledResponse { scale, users }))
@@ -192,9 +190,8 @@ fn near(n: u64, p: f64) -> (RangeInclusive<u64>, f64) {
 
 /// The vote of the user, of two.
 fn own(data: &VoteHistogram) -> Result<usize> {
-    if data.classes() != 2 {
-        return Err(rejected(format!("the vote of a user is for one of two classes, not of {}", data.classes())));
-    }
+    let reason = format_args!("the vote of a user is for one of two classes, not of {}", data.classes());
+    required(data.classes() == 2, reason)?;
     only_vote(data)
 }
 
@@ -230,7 +227,7 @@ impl Mechanism for ShuffledResponse {
     }
 
     /// At least the losses of these votes, at most those of any votes of the others and of any local randomizer.
-    fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: usize) -> Result<[EnclosedLoss; 2]> {
+    fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: usize) -> Result<BothLosses> {
         let exact = (self as &dyn Mechanism).known_losses(data, neighbor)?;
         if data == neighbor {
             return Ok(exact);

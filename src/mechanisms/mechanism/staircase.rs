@@ -3,15 +3,17 @@
 use super::binned::record;
 use super::draw::pick;
 use super::one_by_one::one_by_one;
-use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected};
-use crate::accountant::{Statement, Theorem, WorstCases, k_ary_randomized_response_rdp};
+use super::pure::{finite, pure_rdp};
+use super::{
+    Bins, BothLosses, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected, required,
+};
+use crate::accountant::{Statement, Theorem, WorstCases};
 use crate::bound::Direction;
 use crate::distribution::{OutcomeDistribution, OutputPair};
-use crate::divergence::EnclosedLoss;
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
 use crate::quadrature::LogIntegral;
-use crate::quantity::{Epsilon, NoiseScale};
+use crate::quantity::NoiseScale;
 use crate::simulate::Sampler;
 use crate::special::{log_sum_exp, softplus};
 use rand::RngExt;
@@ -71,9 +73,7 @@ pub const STAIRCASE: &MechanismKind = &MechanismKind {
     read: |parameters| {
         let sigma = parameters.scale("sigma")?;
         let gamma = if parameters.has("gamma") { parameters.number("gamma")? } else { Staircase::best_gamma(sigma) };
-        if !(0.0..=1.0).contains(&gamma) {
-            return Err(rejected(format!("gamma = {gamma} is not in [0, 1]")));
-        }
+        required((0.0..=1.0).contains(&gamma), format_args!("gamma = {gamma} is not in [0, 1]"))?;
         Ok(Arc::new(Staircase { sigma, gamma }))
     },
     draw_data: draw::no_record,
@@ -101,9 +101,8 @@ impl Staircase {
     /// Randomized response with ε, which bounds whatever has ε, and the divergence of the three outcomes.
     #[must_use]
     pub fn theorems(&self) -> Vec<Theorem> {
-        let epsilon = Epsilon::new(self.sigma.get().recip()).ok().filter(|epsilon| *epsilon != Epsilon::INFINITE);
-        let Some(epsilon) = epsilon else { return Vec::new() };
-        let pure = move |order| k_ary_randomized_response_rdp(order, epsilon, 2).unwrap_or(f64::INFINITY);
+        let Some(epsilon) = finite(self.sigma.get().recip()) else { return Vec::new() };
+        let pure = move |order| pure_rdp(order, epsilon);
         let mut all = vec![Theorem::alike(&PURE, pure)];
         let [without, with] = [0, 1].map(|record| OutcomeDistribution::from_integrals(&self.rows(record)));
         if let (Ok(without), Ok(with)) = (without, with)
@@ -147,10 +146,8 @@ impl Staircase {
     }
 
     fn checked(self) -> Result<()> {
-        if self.sigma.get().recip().is_infinite() {
-            let (value, domain) = (self.sigma.get(), "(0, inf)");
-            return Err(Error::Domain { quantity: "scale of staircase noise", value, domain });
-        }
+        let legal = self.sigma.get().recip() < f64::INFINITY;
+        Error::check_domain(legal, "scale of staircase noise", self.sigma.get(), "(0, inf)")?;
         Ok(())
     }
 }
@@ -195,7 +192,7 @@ impl Mechanism for Staircase {
         }))
     }
 
-    fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: usize) -> Result<[EnclosedLoss; 2]> {
+    fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: usize) -> Result<BothLosses> {
         (self as &dyn Mechanism).known_losses(data, neighbor)
     }
 }

@@ -1,10 +1,10 @@
 //! Gaussian noise on a Poisson subsample.
 
 use super::binned::{Binned, Mixture, Normal, RealOutput, edges_around_far, edges_of_losses, resolvable};
-use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw};
+use super::{Bins, BothLosses, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, losses};
 use crate::accountant::{Statement, Theorem, WorstCases, subsampled_gaussian_group_rdp, subsampled_gaussian_rdp};
 use crate::distribution::OutcomeDistribution;
-use crate::divergence::{EnclosedLoss, LossCell};
+use crate::divergence::LossCell;
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
 use crate::quadrature::LogIntegral;
@@ -140,12 +140,7 @@ impl Mechanism for SubsampledGaussian {
         self.binned(bins)?.sampler(data, neighbor)
     }
 
-    fn enclosed_losses(
-        &self,
-        data: &VoteHistogram,
-        neighbor: &VoteHistogram,
-        bins: usize,
-    ) -> Result<[EnclosedLoss; 2]> {
+    fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, bins: usize) -> Result<BothLosses> {
         let shift = self.sigma.get().recip();
         resolvable(shift, 1.0)?;
         self.outputs(edges_of_losses(shift, bins)).enclosed_losses(data, neighbor)
@@ -162,11 +157,9 @@ impl Mechanism for SubsampledGaussian {
         })]
     }
 
-    fn group_losses(&self, members: u64, bins: usize) -> Result<[EnclosedLoss; 2]> {
-        if !(1..=LARGEST_GROUP).contains(&members) {
-            let value = members as f64;
-            return Err(Error::Domain { quantity: "members of a group of subsamples", value, domain: "[1, 1000]" });
-        }
+    fn group_losses(&self, members: u64, bins: usize) -> Result<BothLosses> {
+        let legal = (1..=LARGEST_GROUP).contains(&members);
+        Error::check_domain(legal, "members of a group of subsamples", members as f64, "[1, 1000]")?;
         let shift = self.sigma.get().recip();
         resolvable(shift * members as f64, 1.0)?;
         Ok(self.binomial_losses(members, bins))
@@ -182,7 +175,7 @@ impl SubsampledGaussian {
     /// *Fewer records leak less.* Both ways the ratio of the densities, Σ w_b e^{b t x - b² t²/2}, grows with x, so that
     /// the best test of every δ is a threshold, N(0, 1) passes it as often whatever m, and Σ w_b N(b t, 1) the more
     /// often the larger b is, which grows with m. The same holds for records that count for anything between 0 and 1.
-    fn binomial_losses(self, members: u64, bins: usize) -> [EnclosedLoss; 2] {
+    fn binomial_losses(self, members: u64, bins: usize) -> BothLosses {
         let (shift, rate) = (self.sigma.get().recip(), self.rate.get());
         let edges = edges_of_losses(shift * members as f64, bins);
         let weights: Vec<f64> = (0..=members).map(|b| log_binomial_pmf(b, members, rate)).collect();
@@ -210,16 +203,12 @@ impl SubsampledGaussian {
         let mut ratios = vec![(none, if none.is_finite() { 8.0 * f64::EPSILON * none } else { 0.0 })];
         ratios.extend(edges.iter().map(|&edge| ratio(edge)));
         ratios.push((if rate > 0.0 { f64::NEG_INFINITY } else { 0.0 }, 0.0));
-        let of = |sign: f64| {
-            let cells = (0..=edges.len()).map(|bin| {
-                let ends = [ratios[bin], ratios[bin + 1]].map(|(l, error)| [sign * l - error, sign * l + error]);
-                let losses = [ends[0][0].min(ends[1][0]), ends[0][1].max(ends[1][1])];
-                let [p, q] = if sign > 0.0 { [without[bin], with[bin]] } else { [with[bin], without[bin]] };
-                LossCell { p, q, losses }
-            });
-            EnclosedLoss::of_cells(&cells.collect::<Vec<_>>())
+        let cell = |bin: usize| {
+            let ends = [ratios[bin], ratios[bin + 1]].map(|(l, error)| [l - error, l + error]);
+            let losses = [ends[0][0].min(ends[1][0]), ends[0][1].max(ends[1][1])];
+            LossCell { p: without[bin], q: with[bin], losses }
         };
-        [of(1.0), of(-1.0)]
+        losses::of_cells(&(0..=edges.len()).map(cell).collect::<Vec<_>>())
     }
 }
 
@@ -364,7 +353,7 @@ mod tests {
                 "{lower} {truth} {upper}"
             );
         }
-        let none: Result<[EnclosedLoss; 2]> = mechanism.group_losses(1_001, 10);
+        let none: Result<BothLosses> = mechanism.group_losses(1_001, 10);
         assert!(none.is_err());
     }
 

@@ -4,14 +4,15 @@ use super::binned::record;
 use super::discrete_noise::discrete_laplace;
 use super::draw::pick;
 use super::one_by_one::one_by_one;
-use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw};
-use crate::accountant::{Statement, Theorem, WorstCases, k_ary_randomized_response_rdp};
+use super::pure::{finite, pure_rdp};
+use super::{Bins, BothLosses, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw};
+use crate::accountant::{Statement, Theorem, WorstCases};
 use crate::distribution::{OutcomeDistribution, OutputPair};
 use crate::divergence::EnclosedLoss;
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
 use crate::quadrature::LogIntegral;
-use crate::quantity::{Epsilon, NoiseScale};
+use crate::quantity::NoiseScale;
 use crate::simulate::Sampler;
 use crate::special::softplus;
 use rand::RngExt;
@@ -108,9 +109,8 @@ impl TruncatedGeometric {
     /// The theorem for any count, and that for the count at hand, which says less where it is not below the limit.
     #[must_use]
     pub fn theorems(&self) -> Vec<Theorem> {
-        let epsilon = Epsilon::new(self.sigma.get().recip()).ok().filter(|epsilon| *epsilon != Epsilon::INFINITE);
-        let Some(epsilon) = epsilon else { return Vec::new() };
-        let any = move |order| k_ary_randomized_response_rdp(order, epsilon, 2).unwrap_or(f64::INFINITY);
+        let Some(epsilon) = finite(self.sigma.get().recip()) else { return Vec::new() };
+        let any = move |order| pure_rdp(order, epsilon);
         let mut all = vec![Theorem::alike(&ANY_COUNT, any)];
         let two = [0, 1].map(|record| self.two_outputs(self.count + record));
         let pair = two.map(|rows| OutcomeDistribution::from_integrals(&rows).ok());
@@ -164,13 +164,8 @@ impl TruncatedGeometric {
     }
 
     fn count_of(self, data: &VoteHistogram) -> Result<u64> {
-        if !self.is_finite() {
-            return Err(Error::Domain {
-                quantity: "scale of discrete Laplace noise",
-                value: self.sigma.get(),
-                domain: "(count/1e308, inf)",
-            });
-        }
+        let legal = self.is_finite();
+        Error::check_domain(legal, "scale of discrete Laplace noise", self.sigma.get(), "(count/1e308, inf)")?;
         Ok(self.count + record(data)? as u64)
     }
 }
@@ -218,7 +213,7 @@ impl Mechanism for TruncatedGeometric {
     }
 
     /// At least the losses of this count, at most those of any: of one below the limit.
-    fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: usize) -> Result<[EnclosedLoss; 2]> {
+    fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: usize) -> Result<BothLosses> {
         let below_limit = Self { count: 0, ..*self };
         let [own, any] = [self, &below_limit].map(|of| (of as &dyn Mechanism).known_losses(data, neighbor));
         let ([forward, reverse], [any_forward, any_reverse]) = (own?, any?);

@@ -5,7 +5,7 @@ use super::binned::record;
 use super::draw::pick;
 use super::loss_lattice::{LossLattice, Sums};
 use super::one_by_one::one_by_one;
-use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected};
+use super::{Bins, BothLosses, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, required};
 use crate::accountant::{Statement, Theorem, WorstCases, gaussian_rdp, laplace_rdp};
 use crate::bound::outward::product_up;
 use crate::distribution::{Noise, OutcomeDistribution};
@@ -131,14 +131,10 @@ impl VectorNoise {
     /// The losses of Laplace noise of a scale, with at most so many bins, and that many times `shared` of all counts.
     fn lattice(self, scale: NoiseScale, bins: usize, shared: u32) -> Result<LossLattice> {
         let shift = scale.get().recip();
-        if self.counts > MOST_ADDED {
-            let reason = format!("the losses of at most {MOST_ADDED} counts are added up, not of {}", self.counts);
-            return Err(rejected(reason));
-        }
+        let reason = format_args!("the losses of at most {MOST_ADDED} counts are added up, not of {}", self.counts);
+        required(self.counts <= MOST_ADDED, reason)?;
         let loss = f64::from(self.counts) * shift;
-        if !(loss <= LARGEST_LOSS) {
-            return Err(Error::Domain { quantity: "counts over noise scale", value: loss, domain: "[0, 1000]" });
-        }
+        Error::check_domain(loss <= LARGEST_LOSS, "counts over noise scale", loss, "[0, 1000]")?;
         let bins = bins.clamp(1, MOST_BINS) as u32;
         Ok(LossLattice { counts: self.counts, shift, bins: (shared * bins / self.counts).clamp(1, bins) })
     }
@@ -228,12 +224,7 @@ impl Mechanism for VectorNoise {
         }
     }
 
-    fn enclosed_losses(
-        &self,
-        data: &VoteHistogram,
-        neighbor: &VoteHistogram,
-        bins: usize,
-    ) -> Result<[EnclosedLoss; 2]> {
+    fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, bins: usize) -> Result<BothLosses> {
         let scale = match self.noise {
             Noise::Gaussian(sigma) => return self.sum(sigma)?.enclosed_losses(data, neighbor, bins),
             Noise::Laplace(scale) => scale,
