@@ -298,12 +298,8 @@ impl Mechanism for LaplaceSum {
 #[cfg(test)]
 mod tests {
     use super::super::parse;
+    use super::super::tests::{deltas, records};
     use super::*;
-    use crate::quantity::Epsilon;
-
-    fn data() -> [VoteHistogram; 2] {
-        [vec![0], vec![1]].map(|count| VoteHistogram::new(count).unwrap())
-    }
 
     /// Σ P^α Q^{1-α} over the integers, one by one.
     fn of_all_integers(terms: u32, sigma: f64, a: f64) -> f64 {
@@ -315,7 +311,7 @@ mod tests {
 
     #[test]
     fn divergences_and_theorems_are_around_the_sum_over_all_integers() {
-        let [without, with] = data();
+        let [without, with] = records();
         for (terms, sigma) in [(1, 2.0), (2, 0.3), (2, 2.0), (3, 1.0), (5, 0.5), (5, 20.0), (2, 60.0), (10, 4.0)] {
             let mechanism = parse(&format!("discrete-laplace-sum:sigma={sigma},terms={terms}")).unwrap();
             let theorems = mechanism.theorems_for(&without, &WorstCases::default());
@@ -346,7 +342,7 @@ mod tests {
     /// Two with half of the noise each do not hide what one with all of it does.
     #[test]
     fn the_largest_loss_is_that_of_one() {
-        let [without, with] = data();
+        let [without, with] = records();
         for terms in [1, 2, 5] {
             let mechanism = parse(&format!("discrete-laplace-sum:sigma=4,terms={terms}")).unwrap();
             for loss in mechanism.enclosed_losses(&without, &with, 1000).unwrap() {
@@ -359,7 +355,7 @@ mod tests {
     /// Σ (P - e^ε Q)⁺ over the integers lies between the ends.
     #[test]
     fn enclosed_losses_are_around_the_sum_over_all_integers() {
-        let [without, with] = data();
+        let [without, with] = records();
         for (terms, sigma, epsilon) in [(2, 0.4, 1.0), (3, 2.0, 0.2), (2, 50.0, 0.01), (4, 300.0, 0.001)] {
             let sum = DiscreteLaplaceSum::new(terms, sigma);
             let reach = (60.0 * sigma) as i64 + 40;
@@ -367,12 +363,7 @@ mod tests {
             let truth: f64 = (-reach..=reach).map(|y| (p(y) - libm::exp(epsilon) * p(y - 1)).max(0.0)).sum();
             let mechanism = parse(&format!("discrete-laplace-sum:sigma={sigma},terms={terms}")).unwrap();
             for loss in mechanism.enclosed_losses(&without, &with, 1000).unwrap() {
-                let delta = |loss: crate::divergence::PrivacyLoss| {
-                    let delta = crate::quantity::Delta::new(0.5 * truth).unwrap();
-                    let composed = crate::divergence::ComposedDirection::of_known(&[(loss, 1)], delta, 1e-4).unwrap();
-                    composed.delta(Epsilon::new(epsilon).unwrap())
-                };
-                let (lower, upper) = (delta(loss.at_least).lower, delta(loss.at_most).upper);
+                let [lower, upper] = deltas(loss, 1, 0.5 * truth, epsilon);
                 assert!(
                     lower <= truth * (1.0 + 1e-12) && truth <= upper * (1.0 + 1e-12),
                     "{terms} {sigma}: {lower} {truth} {upper}"
@@ -384,7 +375,7 @@ mod tests {
 
     #[test]
     fn hopeless_scales_orders_and_sums_are_rejected() {
-        let [data, _] = data();
+        let [data, _] = records();
         let fails = |text: &str, bins: Bins| {
             let found = parse(text).and_then(|mechanism| mechanism.output_distribution(&data, bins));
             found.unwrap_err().to_string()

@@ -345,16 +345,10 @@ fn gaussian(sigma: f64, stream: &mut Stream) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::super::parse;
+    use super::super::tests::{deltas, pair, records};
     use super::*;
-    use crate::quantity::Epsilon;
     use crate::bound::Direction;
-    use crate::distribution::OutputPair;
     use crate::quantity::Order;
-
-    fn pair(text: &str, order: Option<Order>) -> OutputPair {
-        let [without, with] = [vec![0], vec![1]].map(|count| VoteHistogram::new(count).unwrap());
-        parse(text).unwrap().output_pair(&without, &with, Bins::at(order)).unwrap()
-    }
 
     /// The divergence of all integers, one by one: θ(1-α)/θ(0) e^{α(α-1)/(2σ²)}.
     fn of_all_integers(sigma: f64, a: f64) -> f64 {
@@ -412,7 +406,7 @@ mod tests {
     /// Σ (P - e^ε Q)⁺ over the integers, one by one.
     #[test]
     fn enclosed_losses_stand_around_the_sum_over_all_integers() {
-        let [without, with] = [vec![0], vec![1]].map(|count| VoteHistogram::new(count).unwrap());
+        let [without, with] = records();
         for (sigma, epsilon) in [(0.4, 2.0), (1.0, 0.5), (3.0, 1.0), (40.0, 0.02)] {
             let term = |z: i64| libm::exp(-0.5 * (z as f64 / sigma).powi(2));
             let total: f64 = (-2000..=2000).map(term).sum();
@@ -420,12 +414,7 @@ mod tests {
             let truth: f64 = (-2000..=2000).map(excess).sum();
             let mechanism = parse(&format!("discrete-gaussian:sigma={sigma}")).unwrap();
             for loss in mechanism.enclosed_losses(&without, &with, 1000).unwrap() {
-                let delta = |loss: crate::divergence::PrivacyLoss| {
-                    let delta = crate::quantity::Delta::new(0.5 * truth).unwrap();
-                    let composed = crate::divergence::ComposedDirection::of_known(&[(loss, 1)], delta, 1e-4).unwrap();
-                    composed.delta(Epsilon::new(epsilon).unwrap())
-                };
-                let (lower, upper) = (delta(loss.at_least).lower, delta(loss.at_most).upper);
+                let [lower, upper] = deltas(loss, 1, 0.5 * truth, epsilon);
                 assert!(
                     lower <= truth * (1.0 + 1e-12) && truth <= upper * (1.0 + 1e-12),
                     "{sigma}: {lower} {truth} {upper}"
@@ -452,13 +441,7 @@ mod tests {
                 let mechanism = parse(&format!("{name}:sigma={sigma}")).unwrap();
                 for bins in [1_000, 7] {
                     for loss in mechanism.group_losses(members, bins).unwrap() {
-                        let delta = |loss: crate::divergence::PrivacyLoss| {
-                            let delta = crate::quantity::Delta::new(0.5 * truth).unwrap();
-                            let composed =
-                                crate::divergence::ComposedDirection::of_known(&[(loss, 1)], delta, 1e-4).unwrap();
-                            composed.delta(Epsilon::new(epsilon).unwrap())
-                        };
-                        let (lower, upper) = (delta(loss.at_least).lower, delta(loss.at_most).upper);
+                        let [lower, upper] = deltas(loss, 1, 0.5 * truth, epsilon);
                         let seen = format!("{name} {members} {sigma} {bins}: {lower} {truth} {upper}");
                         assert!(lower <= truth * (1.0 + 1e-12) && truth <= upper * (1.0 + 1e-12), "{seen}");
                         assert!(bins < 10 || upper - lower < 0.03 * truth, "{seen}");

@@ -110,6 +110,8 @@ mod smooth_release;
 mod sparse_vector;
 mod staircase;
 mod subsampled_gaussian;
+#[cfg(test)]
+mod tests;
 mod truncated_geometric;
 mod vector_noise;
 mod without_replacement;

@@ -178,26 +178,19 @@ impl Mechanism for PoissonSubsample {
 #[cfg(test)]
 mod tests {
     use super::super::parse;
+    use super::super::tests::{epsilons, records};
     use super::*;
     use crate::bound::Direction;
-    use crate::divergence::{ComposedDirection, PrivacyLoss};
     use crate::quantity::Delta;
-
-    fn counts() -> [VoteHistogram; 2] {
-        [0, 1].map(|count| VoteHistogram::new(vec![count]).unwrap())
-    }
 
     /// A subsample of Gaussian noise has a mechanism of its own, which shares none of this.
     #[test]
     fn gaussian_noise_on_a_subsample_is_the_subsampled_gaussian() {
-        let [without, with] = counts();
+        let [without, with] = records();
         let delta = Delta::new(1e-6).unwrap();
         let composed = |text: &str| {
-            parse(text).unwrap().enclosed_losses(&without, &with, 1500).unwrap().map(|loss| {
-                let epsilon =
-                    |loss: PrivacyLoss| ComposedDirection::of_known(&[(loss, 50)], delta, 1e-3).unwrap().epsilon(delta);
-                [epsilon(loss.at_least).lower, epsilon(loss.at_most).upper]
-            })
+            let losses = parse(text).unwrap().enclosed_losses(&without, &with, 1500).unwrap();
+            losses.map(|loss| epsilons(loss, 50, delta))
         };
         let ours = composed("poisson:rate=0.05,of=[gaussian:sigma=0.9]");
         let other = composed("subsampled-gaussian:sigma=0.9,rate=0.05");
@@ -209,7 +202,7 @@ mod tests {
     /// Laplace noise: the divergence of the subsample by a sum over a fine grid.
     #[test]
     fn the_theorem_of_laplace_noise_is_the_divergence_of_the_mixture() {
-        let [without, with] = counts();
+        let [without, with] = records();
         let (scale, rate): (f64, f64) = (0.7, 0.2);
         let density = |x: f64| libm::exp(-x.abs() / scale) / (2.0 * scale);
         let step = 1e-4;
@@ -237,7 +230,7 @@ mod tests {
     /// Noise on the integers: the divergence of the subsample summed over them.
     #[test]
     fn the_theorem_of_discrete_gaussian_noise_is_the_sum_over_the_integers() {
-        let [without, _] = counts();
+        let [without, _] = records();
         for (sigma, rate) in [(0.4f64, 0.3), (1.0, 0.01), (3.0, 0.5)] {
             let term = |z: f64| libm::exp(-0.5 * z * z / (sigma * sigma));
             let total: f64 = (-60..=60).map(|z| term(f64::from(z))).sum();
@@ -265,7 +258,7 @@ mod tests {
     /// out.
     #[test]
     fn the_theorem_does_not_jump_where_doubles_end() {
-        let [without, _] = counts();
+        let [without, _] = records();
         for text in [
             "poisson:rate=0.0012,of=[discrete-gaussian:sigma=5]",
             "poisson:rate=0.0002,of=[gaussian:sigma=5]",
@@ -283,7 +276,7 @@ mod tests {
     /// At this order what counts is 50 standard deviations out, with a probability below the doubles.
     #[test]
     fn no_tail_below_the_doubles_is_forgotten() {
-        let [without, with] = counts();
+        let [without, with] = records();
         let mechanism = parse("poisson:rate=0.004,of=[gaussian:sigma=2]").unwrap();
         let order = Order::new(100.0).unwrap();
         let pair = mechanism.output_pair(&without, &with, Bins::at(Some(order))).unwrap();

@@ -240,13 +240,10 @@ impl Mechanism for ShuffledResponse {
 #[cfg(test)]
 mod tests {
     use super::super::parse;
+    use super::super::tests::either_vote;
     use super::*;
     use crate::bound::Direction;
     use crate::quantity::{Epsilon, Order};
-
-    fn data() -> [VoteHistogram; 2] {
-        [vec![1, 0], vec![0, 1]].map(|votes| VoteHistogram::new(votes).unwrap())
-    }
 
     fn mechanism(sigma: f64, users: u64) -> ShuffledResponse {
         *parse(&format!("shuffled-response:sigma={sigma},users={users}")).unwrap().downcast().unwrap()
@@ -255,7 +252,7 @@ mod tests {
     /// Two users with e^ε = 2, written out.
     #[test]
     fn two_users_are_those_written_out() {
-        let [zero, one] = data();
+        let [zero, one] = either_vote();
         let sigma = 2f64.ln().recip();
         for (vote, expected) in [(&zero, [4.0, 4.0, 1.0]), (&one, [2.0, 5.0, 2.0])] {
             let found = mechanism(sigma, 2).output_distribution(vote, Bins::at(None)).unwrap();
@@ -298,7 +295,7 @@ mod tests {
     /// The exact divergence stays below the theorem, also with other votes of the others, and is it for one user.
     #[test]
     fn exact_divergences_are_below_the_theorem() {
-        let [zero, one] = data();
+        let [zero, one] = either_vote();
         for (sigma, users) in [(0.3, 3), (1.0, 20), (1.0, 1000), (4.0, 100)] {
             let mechanism = mechanism(sigma, users);
             let pair = (&mechanism as &dyn Mechanism).output_pair(&zero, &one, Bins::at(None)).unwrap();
@@ -321,7 +318,7 @@ mod tests {
     /// Rounding does not hide how little is left of next to nothing, at any order.
     #[test]
     fn little_is_left_of_much_noise() {
-        let [zero, one] = data();
+        let [zero, one] = either_vote();
         for users in [1, 2, 100] {
             let mechanism = mechanism(1e6, users);
             let pair = (&mechanism as &dyn Mechanism).output_pair(&zero, &one, Bins::at(None)).unwrap();

@@ -200,13 +200,14 @@ impl Mechanism for Staircase {
 #[cfg(test)]
 mod tests {
     use super::super::parse;
+    use super::super::tests::records;
     use super::*;
     use crate::quantity::Order;
 
     /// The density by its definition, summed over pieces on which it is constant for both counts.
     #[test]
     fn outcomes_keep_the_divergence_of_the_density() {
-        let [without, with] = [vec![0], vec![1]].map(|count| VoteHistogram::new(count).unwrap());
+        let [without, with] = records();
         for (sigma, gamma) in [(1.0f64, 0.25), (0.5, 0.8), (2.0, 0.5), (0.3, 0.0), (5.0, 1.0), (1.0, 0.49)] {
             let e = sigma.recip();
             let b = libm::exp(-e);

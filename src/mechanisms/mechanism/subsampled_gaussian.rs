@@ -214,29 +214,27 @@ impl SubsampledGaussian {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::{deltas, epsilons, records};
     use super::*;
     use crate::bound::Direction;
-    use crate::divergence::{ComposedDirection, PrivacyLoss, gdp_epsilon};
+    use crate::divergence::{ComposedDirection, gdp_epsilon};
     use crate::quantity::Delta;
 
     fn pair(sigma: f64, rate: f64, order: Order) -> crate::distribution::OutputPair {
-        let mechanism: Arc<dyn Mechanism> = Arc::new(SubsampledGaussian {
-            sigma: NoiseScale::new(sigma).unwrap(),
-            rate: Probability::new(rate).unwrap(),
-        });
-        let [data, neighbor] = [0, 1].map(|count| VoteHistogram::new(vec![count]).unwrap());
-        mechanism.output_pair(&data, &neighbor, Bins::at(Some(order))).unwrap()
+        super::super::tests::pair(&format!("subsampled-gaussian:sigma={sigma},rate={rate}"), Some(order))
+    }
+
+    fn mechanism(sigma: f64, rate: f64) -> SubsampledGaussian {
+        SubsampledGaussian { sigma: NoiseScale::new(sigma).unwrap(), rate: Probability::new(rate).unwrap() }
     }
 
     /// A subsample of everything is no subsample, also far from both means, where 1 + (e^x - 1) is 0 in doubles.
     #[test]
     fn all_records_are_the_gaussian_mechanism() {
-        let [without, with] = [0, 1].map(|count| VoteHistogram::new(vec![count]).unwrap());
+        let [without, with] = records();
         let delta = Delta::new(1e-5).unwrap();
         for rate in [1.0, 1.0 - 1e-15, 0.999_999] {
-            let mechanism =
-                SubsampledGaussian { sigma: NoiseScale::new(1.0).unwrap(), rate: Probability::new(rate).unwrap() };
-            for losses in mechanism.enclosed_losses(&without, &with, 2_000).unwrap() {
+            for losses in mechanism(1.0, rate).enclosed_losses(&without, &with, 2_000).unwrap() {
                 let found = ComposedDirection::of_enclosed(&[(&losses, 4)], delta, 1e-3).unwrap().epsilon(delta);
                 let truth = gdp_epsilon(2.0, delta).unwrap().get();
                 println!("{rate}: {found:?} {truth}");
@@ -278,15 +276,9 @@ mod tests {
 
     /// ε of so many outputs at δ, forward and reverse, enclosed.
     fn composed(sigma: f64, rate: f64, times: u64, delta: f64, bins: usize) -> [[f64; 2]; 2] {
-        let mechanism =
-            SubsampledGaussian { sigma: NoiseScale::new(sigma).unwrap(), rate: Probability::new(rate).unwrap() };
-        let [data, neighbor] = [0, 1].map(|count| VoteHistogram::new(vec![count]).unwrap());
-        let delta = Delta::new(delta).unwrap();
-        mechanism.enclosed_losses(&data, &neighbor, bins).unwrap().map(|loss| {
-            let epsilon =
-                |loss: PrivacyLoss| ComposedDirection::of_known(&[(loss, times)], delta, 1e-3).unwrap().epsilon(delta);
-            [epsilon(loss.at_least).lower, epsilon(loss.at_most).upper]
-        })
+        let ([data, neighbor], delta) = (records(), Delta::new(delta).unwrap());
+        let losses = mechanism(sigma, rate).enclosed_losses(&data, &neighbor, bins).unwrap();
+        losses.map(|loss| epsilons(loss, times, delta))
     }
 
     /// Between what two other implementations have: dp_accounting 0.6.0 from above, and from below with its optimistic
@@ -313,14 +305,8 @@ mod tests {
     #[test]
     fn groups_of_a_subsample_are_enclosed() {
         let of = |sigma: f64, rate: f64, members: u64, delta: f64| {
-            let mechanism =
-                SubsampledGaussian { sigma: NoiseScale::new(sigma).unwrap(), rate: Probability::new(rate).unwrap() };
-            let delta = Delta::new(delta).unwrap();
-            mechanism.group_losses(members, 2_000).unwrap().map(|loss| {
-                let epsilon =
-                    |loss: PrivacyLoss| ComposedDirection::of_known(&[(loss, 10)], delta, 1e-3).unwrap().epsilon(delta);
-                [epsilon(loss.at_least).lower, epsilon(loss.at_most).upper]
-            })
+            let (losses, delta) = (mechanism(sigma, rate).group_losses(members, 2_000), Delta::new(delta).unwrap());
+            losses.unwrap().map(|loss| epsilons(loss, 10, delta))
         };
         for ([lower, upper], [low, high]) in of(0.8, 0.1, 1, 1e-5).into_iter().zip(composed(0.8, 0.1, 10, 1e-5, 2_000))
         {
@@ -340,14 +326,9 @@ mod tests {
             (-200_000..=200_000).map(|i| excess(1e-4 * f64::from(i)).max(0.0)).sum::<f64>() * 1e-4
         };
         let truths = [sum(&|x| density(x) - epsilon.exp() * with(x)), sum(&|x| with(x) - epsilon.exp() * density(x))];
-        let mechanism =
-            SubsampledGaussian { sigma: NoiseScale::new(0.9).unwrap(), rate: Probability::new(rate).unwrap() };
+        let mechanism = mechanism(0.9, rate);
         for (loss, truth) in mechanism.group_losses(2, 2_000).unwrap().into_iter().zip(truths) {
-            let delta = |loss: PrivacyLoss| {
-                let composed = ComposedDirection::of_known(&[(loss, 1)], Delta::new(0.01).unwrap(), 1e-4).unwrap();
-                composed.delta(crate::quantity::Epsilon::new(epsilon).unwrap())
-            };
-            let (lower, upper) = (delta(loss.at_least).lower, delta(loss.at_most).upper);
+            let [lower, upper] = deltas(loss, 1, 0.01, epsilon);
             assert!(
                 lower <= truth + 1e-8 && truth <= upper + 1e-8 && upper < lower * 1.02 + 1e-8,
                 "{lower} {truth} {upper}"

@@ -227,13 +227,13 @@ impl Mechanism for TruncatedGeometric {
 #[cfg(test)]
 mod tests {
     use super::super::parse;
+    use super::super::tests::records;
     use super::*;
     use crate::bound::Direction;
     use crate::quantity::Order;
 
     fn pair(text: &str) -> OutputPair {
-        let [without, with] = [vec![0], vec![1]].map(|count| VoteHistogram::new(count).unwrap());
-        parse(text).unwrap().output_pair(&without, &with, Bins::at(None)).unwrap()
+        super::super::tests::pair(text, None)
     }
 
     /// P(noise ≥ k) as a sum over the integers.
@@ -258,7 +258,7 @@ mod tests {
     /// A count from the limit on hides much, but nobody knows that the count is so large.
     #[test]
     fn losses_from_above_are_those_of_any_count() {
-        let [without, with] = [vec![0], vec![1]].map(|count| VoteHistogram::new(count).unwrap());
+        let [without, with] = records();
         for count in [0, 4, 5, 7, 3000] {
             let text = format!("truncated-geometric:sigma=2,count={count},limit=5");
             for (place, loss) in

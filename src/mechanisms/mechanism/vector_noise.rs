@@ -263,19 +263,16 @@ impl Mechanism for VectorNoise {
 #[cfg(test)]
 mod tests {
     use super::super::parse;
+    use super::super::tests::{deltas, records};
     use super::*;
     use crate::bound::Direction;
-    use crate::divergence::{ComposedDirection, PrivacyLoss, gdp_delta};
-    use crate::quantity::{Delta, Epsilon, Order};
-
-    fn data() -> [VoteHistogram; 2] {
-        [vec![0], vec![1]].map(|count| VoteHistogram::new(count).unwrap())
-    }
+    use crate::divergence::gdp_delta;
+    use crate::quantity::{Epsilon, Order};
 
     /// Never above the theorem, and close to it.
     #[test]
     fn divergences_are_just_below_those_of_all_counts() {
-        let [without, with] = data();
+        let [without, with] = records();
         for (noise, counts, sigma) in [
             ("gaussian", 1, 2.0),
             ("gaussian", 50, 3.0),
@@ -303,13 +300,9 @@ mod tests {
     }
 
     fn ends(text: &str, epsilon: f64, delta: f64) -> [f64; 2] {
-        let [without, with] = data();
+        let [without, with] = records();
         let [loss, _] = parse(text).unwrap().enclosed_losses(&without, &with, 1000).unwrap();
-        let profile = |loss: PrivacyLoss| {
-            let composed = ComposedDirection::of_known(&[(loss, 1)], Delta::new(delta).unwrap(), 1e-4).unwrap();
-            composed.delta(Epsilon::new(epsilon).unwrap())
-        };
-        [profile(loss.at_least).lower, profile(loss.at_most).upper]
+        deltas(loss, 1, delta, epsilon)
     }
 
     /// A Gaussian vector is one count with less noise; a Laplace vector is so many Laplace counts composed.
@@ -318,15 +311,11 @@ mod tests {
         let truth = gdp_delta(5f64.sqrt() / 4.0, Epsilon::new(0.7).unwrap()).unwrap();
         let [lower, upper] = ends("gaussian-vector:sigma=4,counts=5", 0.7, truth);
         assert!(lower <= truth && truth <= upper && upper < 1.01 * lower, "{lower} {truth} {upper}");
-        let [without, with] = data();
+        let [without, with] = records();
         for (sigma, counts, epsilon) in [(1.0, 1, 0.5), (2.0, 3, 0.6), (10.0, 40, 1.0), (0.7, 8, 6.0)] {
             let [loss, _] =
                 parse(&format!("laplace:sigma={sigma}")).unwrap().enclosed_losses(&without, &with, 2000).unwrap();
-            let composed = |loss: PrivacyLoss| {
-                let composed = ComposedDirection::of_known(&[(loss, counts)], Delta::new(1e-3).unwrap(), 1e-4).unwrap();
-                composed.delta(Epsilon::new(epsilon).unwrap())
-            };
-            let expected = [composed(loss.at_least).lower, composed(loss.at_most).upper];
+            let expected = deltas(loss, counts, 1e-3, epsilon);
             let text = format!("laplace-vector:sigma={sigma},counts={counts}");
             let found = ends(&text, epsilon, 1e-3);
             println!("{text}: {found:?} {expected:?}");
@@ -340,7 +329,7 @@ mod tests {
 
     #[test]
     fn hopeless_vectors_are_rejected_in_one_line() {
-        let [data, _] = data();
+        let [data, _] = records();
         let fails = |text: &str| {
             let found = parse(text).and_then(|mechanism| mechanism.output_distribution(&data, Bins::at(None)));
             let error = found.unwrap_err().to_string();

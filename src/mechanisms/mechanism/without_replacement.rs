@@ -184,15 +184,11 @@ impl Mechanism for SampledVoters {
 mod tests {
     use super::super::parse;
     use super::*;
-    use crate::divergence::ComposedDirection;
-    use crate::quantity::{Delta, Epsilon};
+    use crate::quantity::Epsilon;
 
     /// δ of an enclosure at ε, from below and from above.
     fn deltas(loss: &EnclosedLoss, epsilon: f64) -> [f64; 2] {
-        let (delta, epsilon) = (Delta::new(1e-4).unwrap(), Epsilon::new(epsilon).unwrap());
-        let of =
-            |loss: &PrivacyLoss| ComposedDirection::of_known(&[(loss.clone(), 1)], delta, 1e-4).unwrap().delta(epsilon);
-        [of(&loss.at_least).lower, of(&loss.at_most).upper]
+        super::super::tests::deltas(loss.clone(), 1, 1e-4, epsilon)
     }
 
     /// γ δ at ln(1 + γ (e^ε - 1)): the theorem of Balle, Barthe and Gaboardi, written out for randomized response.
