@@ -1,10 +1,10 @@
 //! ε at δ from limits of textbooks: Jeffreys and Katz. Asymptotic, offered for comparison with other tools.
 
-use super::rectangle::{ONE, Rectangle, ZERO};
+use super::rectangle::Rectangle;
 use super::tails::Tails;
 use crate::bound::{Direction, LowerBound, Validity};
 use crate::error::Result;
-use crate::interval::{BinomialCounts, jeffreys_lower, jeffreys_upper, katz_log_lower};
+use crate::interval::{BinomialCounts, ProportionLimit, jeffreys_lower, jeffreys_upper, katz_log_lower};
 use crate::quantity::{Delta, FailureProbability};
 
 /// Bounds are rounded down by this much of themselves and of 1.
@@ -46,7 +46,8 @@ pub fn jeffreys_epsilon(
     let limits = match tails {
         Tails::Two => {
             let tail = failure.split(2);
-            ([jeffreys_lower(inside, tail)?, ONE], [ZERO, jeffreys_upper(inside_neighbor, tail)?])
+            let (low, high) = (jeffreys_lower(inside, tail)?, jeffreys_upper(inside_neighbor, tail)?);
+            ([low, ProportionLimit::ONE], [ProportionLimit::ZERO, high])
         }
         Tails::Four => {
             let tail = failure.split(4);
@@ -107,10 +108,8 @@ pub(super) fn likelier_and_rarer(
     failure: FailureProbability,
     tails: Tails,
 ) -> (Vec<[BinomialCounts; 2]>, FailureProbability) {
-    let (set, complement) = match direction {
-        Direction::Forward => ([inside, inside_neighbor], [inside.mirrored(), inside_neighbor.mirrored()]),
-        Direction::Reverse => ([inside_neighbor, inside], [inside_neighbor.mirrored(), inside.mirrored()]),
-    };
+    let set = direction.ordered([inside, inside_neighbor]);
+    let complement = set.map(BinomialCounts::mirrored);
     match (tails, direction) {
         (Tails::Two, Direction::Forward) => (vec![set], failure),
         (Tails::Two, Direction::Reverse) => (vec![complement], failure),

@@ -76,30 +76,22 @@ impl Bootstrap {
     /// [`Error::Domain`] unless there are 100 to 1,000,000 resamples; [`Error::Length`] when a set has another number of
     /// outcomes; [`Error::Rejected`] when outcomes and sets times resamples would need more than 1 GiB.
     pub fn new(counts: &PairedCounts, sets: &[OutputSet], resamples: usize, seed: u64) -> Result<Self> {
-        if !RESAMPLES.contains(&resamples) {
-            return Err(Error::Domain { quantity: "resamples", value: resamples as f64, domain: "[100, 1000000]" });
-        }
+        Error::check_domain(RESAMPLES.contains(&resamples), "resamples", resamples as f64, "[100, 1000000]")?;
         for set in sets {
             set.inside(counts)?;
         }
         let own = partition(counts);
         let cells = own.iter().max().map_or(0, |most| most + 1);
         let kept = (4 * cells + 8 * sets.len()).saturating_mul(resamples);
-        if kept > MAX_KEPT {
-            return Err(Error::Rejected {
-                operation: "bootstrap",
-                reason: format!(
-                    "{resamples} resamples of {cells} outcomes and {} sets need more than 1 GiB",
-                    sets.len()
-                ),
-            });
-        }
+        let reason =
+            format_args!("{resamples} resamples of {cells} outcomes and {} sets need more than 1 GiB", sets.len());
+        Error::check_possible(kept <= MAX_KEPT, "bootstrap", reason)?;
         let of_set = |set: &OutputSet| set.contains().iter().map(|&inside| usize::from(!inside)).collect();
         let mut partitions: Vec<Vec<usize>> = sets.iter().map(of_set).collect();
         partitions.push(own);
         let mut all = Resamples::draw(counts, &partitions, resamples, seed);
         let Some(k_cut) = all.pop() else {
-            return Err(Error::Length { quantity: "bootstrap", found: 0, expected: "at least 1 partition".into() });
+            return Err(Error::length("bootstrap", 0, "at least 1 partition"));
         };
         Ok(Self { k_cut, two_cuts: all, signal: signal(counts) })
     }

@@ -73,9 +73,7 @@ const NO_ROOT: &str = "a limit of its posterior was not found for these counts";
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 pub fn audit_counts(counts: &PairedCounts, guide: &Guide, plan: &AuditPlan) -> Result<QueryAudit> {
-    if guide.sets.sets.is_empty() {
-        return Err(Error::Length { quantity: "output sets", found: 0, expected: "at least 1 set".into() });
-    }
+    Error::check_length(!guide.sets.sets.is_empty(), "output sets", 0, "at least 1 set")?;
     let task = Task { counts, guide, plan };
     // Results, and the first fault, stand in the order requested.
     let found = parallel::map(&plan.methods, |&method| task.run(method));
@@ -321,7 +319,7 @@ impl<'a> Task<'a> {
     }
 
     fn reference(&self) -> Result<&'a ReferenceDistributions> {
-        self.guide.reference().ok_or(Error::Rejected { operation: "k-cut", reason: NEEDS_DISTRIBUTIONS.into() })
+        self.guide.reference().ok_or(Error::rejected("k-cut", NEEDS_DISTRIBUTIONS))
     }
 }
 

@@ -62,11 +62,7 @@ pub fn samples_to_reach(
     }
     while above - below > 1 {
         let middle = below.midpoint(above);
-        if reached(middle)? {
-            above = middle;
-        } else {
-            below = middle;
-        }
+        if reached(middle)? { above = middle } else { below = middle }
     }
     Ok(Some(samples(above)))
 }
@@ -116,13 +112,7 @@ pub(super) fn median(mut values: Vec<f64>) -> f64 {
 /// Counts that samples of both distributions lead to expect: one pair where rounding does not matter, otherwise an odd
 /// number of draws.
 pub(super) fn typical_counts([p, q]: [&OutcomeDistribution; 2], trials: [u64; 2]) -> Result<Vec<PairedCounts>> {
-    if p.outcomes() != q.outcomes() {
-        return Err(Error::Length {
-            quantity: "distribution of the neighbor",
-            found: q.outcomes(),
-            expected: format!("{} outcomes", p.outcomes()),
-        });
-    }
+    Error::check_size("distribution of the neighbor", q.outcomes(), p.outcomes(), " outcomes")?;
     let expected = expected_counts_of([p, q], trials)?;
     if faithful([p.p(), q.p()], [expected.counts(), expected.counts_neighbor()], trials) {
         return Ok(vec![expected]);

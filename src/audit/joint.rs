@@ -72,18 +72,15 @@ pub fn joint_bound(
     direction: Direction,
     failure: FailureProbability,
 ) -> Result<LowerBound> {
-    if queries.is_empty() {
-        return Err(Error::Length { quantity: "queries", found: 0, expected: "at least 1 query".into() });
-    }
+    Error::check_length(!queries.is_empty(), "queries", 0, "at least 1 query")?;
     for query in queries {
         for distribution in [query.p, query.q] {
-            if distribution.outcomes() != query.counts.outcomes() {
-                return Err(Error::Length {
-                    quantity: "guessed distribution",
-                    found: distribution.outcomes(),
-                    expected: format!("{} outcomes, as the counts", query.counts.outcomes()),
-                });
-            }
+            Error::check_size(
+                "guessed distribution",
+                distribution.outcomes(),
+                query.counts.outcomes(),
+                " outcomes, as the counts",
+            )?;
         }
     }
     let a = order.get();
@@ -127,16 +124,11 @@ struct Term<'a> {
 
 impl<'a> Worlds<'a> {
     fn new(query: &JointQuery<'a>, direction: Direction) -> Self {
-        let counts = [query.counts.counts(), query.counts.counts_neighbor()];
-        let trials = [query.counts.trials() as f64, query.counts.trials_neighbor() as f64];
-        let distributions = [query.p.p(), query.q.p()];
-        match direction {
-            Direction::Forward => Self { counts, trials, distributions },
-            Direction::Reverse => Self {
-                counts: [counts[1], counts[0]],
-                trials: [trials[1], trials[0]],
-                distributions: [distributions[1], distributions[0]],
-            },
+        let counts = query.counts;
+        Self {
+            counts: direction.ordered([counts.counts(), counts.counts_neighbor()]),
+            trials: direction.ordered([counts.trials() as f64, counts.trials_neighbor() as f64]),
+            distributions: direction.ordered([query.p.p(), query.q.p()]),
         }
     }
 

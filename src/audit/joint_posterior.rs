@@ -90,12 +90,7 @@ impl Posterior {
                 _ => 2.0 * low.0 + 1e-3,
             };
         }
-        Err(Error::NoConvergence {
-            quantity: "joint posterior limit",
-            residual: width,
-            tolerance: 1e-11,
-            iterations: MAX_STEPS,
-        })
+        Err(Error::no_convergence("joint posterior limit", width, 1e-11, MAX_STEPS))
     }
 
     /// The limit as a normal distribution of ln((p-δ)/q) would have it, at z = Φ⁻¹(f) standard deviations.

@@ -102,10 +102,7 @@ impl SimultaneousIntervals {
     /// failure probability split over the two worlds.
     #[must_use]
     pub fn bound(&self, order: Order, direction: Direction) -> LowerBound {
-        let (p, q) = match direction {
-            Direction::Forward => (&self.p, &self.q),
-            Direction::Reverse => (&self.q, &self.p),
-        };
+        let [p, q] = direction.ordered([&self.p, &self.q]);
         self.lower_bound(self.methods[0], termwise(p, q, order.get()))
     }
 

@@ -41,13 +41,7 @@ impl OutputSet {
     /// # Errors
     /// [`Error::Length`] when the counts have another number of outcomes.
     pub fn inside(&self, counts: &PairedCounts) -> Result<[BinomialCounts; 2]> {
-        if counts.outcomes() != self.contains.len() {
-            return Err(Error::Length {
-                quantity: "counts",
-                found: counts.outcomes(),
-                expected: format!("{} outcomes, as the output set", self.contains.len()),
-            });
-        }
+        Error::check_size("counts", counts.outcomes(), self.contains.len(), " outcomes, as the output set")?;
         let sum = |world: &[u64]| world.iter().zip(&self.contains).filter(|(_, inside)| **inside).map(|(n, _)| n).sum();
         Ok([
             BinomialCounts::new(sum(counts.counts()), counts.trials())?,
@@ -140,13 +134,7 @@ impl OutputSets {
         directions: &[Direction],
         source: SetSource,
     ) -> Result<Self> {
-        if p.outcomes() != q.outcomes() {
-            return Err(Error::Length {
-                quantity: "distribution of the neighbor",
-                found: q.outcomes(),
-                expected: format!("{} outcomes", p.outcomes()),
-            });
-        }
+        Error::check_size("distribution of the neighbor", q.outcomes(), p.outcomes(), " outcomes")?;
         let prefixes = ratio_prefixes(p, q);
         if prefixes.is_empty() {
             return Ok(Self { sets: Self::fixed_list(p.outcomes()).sets, source, directed: true });

@@ -71,9 +71,7 @@ impl PairStream {
     }
 
     fn take(&mut self, world: usize, outcome: usize) -> Result<()> {
-        if outcome >= self.process.outcomes() {
-            return Err(Error::Domain { quantity: "outcome", value: outcome as f64, domain: "[0, outcomes)" });
-        }
+        Error::check_domain(outcome < self.process.outcomes(), "outcome", outcome as f64, "[0, outcomes)")?;
         if self.waiting.total == 0 || self.ahead == world {
             self.ahead = world;
             self.waiting.add(outcome, 1);
@@ -172,10 +170,8 @@ impl TryFrom<State> for PairStream {
         let listed = state.waiting.is_sorted_by(|a, b| a.0 < b.0)
             && state.waiting.last().is_none_or(|last| last.0 < outcomes)
             && state.waiting.iter().all(|&(_, count)| count > 0);
-        if !listed || state.ahead > 1 || total == u64::MAX {
-            let reason = "the waiting outputs are impossible".into();
-            return Err(Error::Rejected { operation: "state of a stream", reason });
-        }
+        let possible = listed && state.ahead <= 1 && total != u64::MAX;
+        Error::check_possible(possible, "state of a stream", "the waiting outputs are impossible")?;
         let mut stream = Self::new(state.process, state.seed);
         stream.ahead = state.ahead;
         stream.stream.set_word_pos(u128::from(state.words));

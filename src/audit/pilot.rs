@@ -25,9 +25,7 @@ use rand_distr::{Binomial, Distribution};
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 pub fn split_pilot(counts: &PairedCounts, fraction: f64, seed: u64) -> Result<(PairedCounts, PairedCounts)> {
-    if !(fraction > 0.0 && fraction < 1.0) {
-        return Err(Error::Domain { quantity: "pilot fraction", value: fraction, domain: "(0, 1)" });
-    }
+    Error::check_domain(fraction > 0.0 && fraction < 1.0, "pilot fraction", fraction, "(0, 1)")?;
     let mut stream = ChaCha8Rng::seed_from_u64(seed);
     let mut thin = |world: &[u64]| -> Result<(Vec<u64>, Vec<u64>)> {
         let mut parts = (Vec::with_capacity(world.len()), Vec::with_capacity(world.len()));
@@ -43,9 +41,8 @@ pub fn split_pilot(counts: &PairedCounts, fraction: f64, seed: u64) -> Result<(P
     let (pilot, rest) = thin(counts.counts())?;
     let (pilot_neighbor, rest_neighbor) = thin(counts.counts_neighbor())?;
     let part = |counts_s, counts_neighbor| {
-        PairedCounts::new(counts.labels().to_vec(), counts_s, counts_neighbor).map_err(|_| Error::Rejected {
-            operation: "pilot split",
-            reason: format!("a fraction of {fraction} leaves a world without samples"),
+        PairedCounts::new(counts.labels().to_vec(), counts_s, counts_neighbor).map_err(|_| {
+            Error::rejected("pilot split", format_args!("a fraction of {fraction} leaves a world without samples"))
         })
     };
     Ok((part(pilot, pilot_neighbor)?, part(rest, rest_neighbor)?))

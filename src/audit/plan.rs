@@ -107,14 +107,14 @@ mod tests {
 
     #[test]
     fn a_method_at_its_limit_is_skipped_where_another_is_not() {
-        let limit = || Err(Error::Rejected { operation: "bootstrap", reason: "too many outcomes".into() });
+        let limit = || Err(Error::rejected("bootstrap", "too many outcomes"));
         let methods = [Method::BootstrapKCut, Method::KCutBox];
         let audit = QueryAudit::of_methods(&methods, vec![limit(), Ok(QueryAudit::default())]).unwrap();
         assert_eq!(audit.skipped, [Skipped { method: Method::BootstrapKCut, reason: "too many outcomes".into() }]);
         let none = QueryAudit::of_methods(&methods, vec![limit(), limit()]).unwrap_err();
         assert_eq!(none.to_string(), "bootstrap: too many outcomes");
         // What is wrong with the request is no limit.
-        let wrong = Err(Error::Length { quantity: "counts", found: 2, expected: "3 outcomes".into() });
+        let wrong = Err(Error::length("counts", 2, "3 outcomes"));
         assert!(QueryAudit::of_methods(&methods, vec![wrong, Ok(QueryAudit::default())]).is_err());
     }
 }

@@ -33,9 +33,6 @@ pub struct Rectangle {
     failure: FailureProbability,
 }
 
-pub(super) const ZERO: ProportionLimit = ProportionLimit { value: 0.0, complement: 1.0 };
-pub(super) const ONE: ProportionLimit = ProportionLimit { value: 1.0, complement: 0.0 };
-
 /// A bound computed from the corner is rounded down by this share, well above the rounding of a divergence whose
 /// arguments are already rounded outwards by 2^-46.
 const CORNER_MARGIN: f64 = 1e-12;
@@ -50,13 +47,8 @@ impl Rectangle {
     /// As [`clopper_pearson_lower`].
     pub fn four_tails(p: BinomialCounts, q: BinomialCounts, failure: FailureProbability) -> Result<Self> {
         let tail = failure.split(4);
-        Ok(Self {
-            p_low: clopper_pearson_lower(p, tail)?,
-            p_high: clopper_pearson_upper(p, tail)?,
-            q_low: clopper_pearson_lower(q, tail)?,
-            q_high: clopper_pearson_upper(q, tail)?,
-            failure,
-        })
+        let limits = |counts| Result::Ok([clopper_pearson_lower(counts, tail)?, clopper_pearson_upper(counts, tail)?]);
+        Ok(Self::from_limits(limits(p)?, limits(q)?, failure))
     }
 
     /// Only a lower limit of P(O) and an upper limit of Q(O), half of the failure probability for each: for an O of
@@ -67,13 +59,11 @@ impl Rectangle {
     /// As [`clopper_pearson_lower`].
     pub fn two_tails(p: BinomialCounts, q: BinomialCounts, failure: FailureProbability) -> Result<Self> {
         let tail = failure.split(2);
-        Ok(Self {
-            p_low: clopper_pearson_lower(p, tail)?,
-            p_high: ONE,
-            q_low: ZERO,
-            q_high: clopper_pearson_upper(q, tail)?,
-            failure,
-        })
+        let (p, q) = (
+            [clopper_pearson_lower(p, tail)?, ProportionLimit::ONE],
+            [ProportionLimit::ZERO, clopper_pearson_upper(q, tail)?],
+        );
+        Ok(Self::from_limits(p, q, failure))
     }
 
     /// From the privacy loss ln(P(x)/Q(x)) of one output x, drawn from P, of which both probabilities are known: of
@@ -106,7 +96,13 @@ impl Rectangle {
             _ => 1.0,
         };
         let limit = |value: f64| ProportionLimit { value, complement: 1.0 - value };
-        Self { p_low: limit(p_low), p_high: ONE, q_low: ZERO, q_high: limit(q_high), failure }
+        Self {
+            p_low: limit(p_low),
+            p_high: ProportionLimit::ONE,
+            q_low: ProportionLimit::ZERO,
+            q_high: limit(q_high),
+            failure,
+        }
     }
 
     /// The corner of the rectangle nearest to p = q, as (p, q) with their complements; None when the rectangle meets
@@ -133,11 +129,8 @@ impl Rectangle {
     #[must_use]
     pub fn corner(&self, order: Order, direction: Direction) -> LowerBound {
         let value = self.nearest_corner().map_or(0.0, |(p, q)| {
-            let (p, q) = ((p.value, p.complement), (q.value, q.complement));
-            match direction {
-                Direction::Forward => bernoulli_renyi(p, q, order),
-                Direction::Reverse => bernoulli_renyi(q, p, order),
-            }
+            let [p, q] = direction.ordered([(p.value, p.complement), (q.value, q.complement)]);
+            bernoulli_renyi(p, q, order)
         });
         self.bound("two-cut-corner", value * (1.0 - CORNER_MARGIN))
     }
@@ -153,11 +146,7 @@ impl Rectangle {
     #[must_use]
     pub fn termwise(&self, order: Order, direction: Direction) -> LowerBound {
         let a = order.get();
-        let (p_low, p_high, q_low, q_high) = match direction {
-            Direction::Forward => (self.p_low, self.p_high, self.q_low, self.q_high),
-            Direction::Reverse => (self.q_low, self.q_high, self.p_low, self.p_high),
-        };
-        // ln of a limit, from its exact side.
+        let [[p_low, p_high], [q_low, q_high]] = self.sides(direction);
         let ln = |x: f64, other: f64| if x > 0.5 { libm::log1p(-other) } else { x.ln() };
         let term = |ln_p: f64, ln_q: f64| if ln_p == f64::NEG_INFINITY { ln_p } else { a * ln_p + (1.0 - a) * ln_q };
         let logs = [
@@ -199,14 +188,8 @@ impl Rectangle {
             let excess = low - delta.get();
             if excess > 0.0 { ((excess * (1.0 - f64::EPSILON)) / high).ln() } else { f64::NEG_INFINITY }
         };
-        match direction {
-            Direction::Forward => {
-                ratio(self.p_low.value, self.q_high.value).max(ratio(self.p_high.complement, self.q_low.complement))
-            }
-            Direction::Reverse => {
-                ratio(self.q_low.value, self.p_high.value).max(ratio(self.q_high.complement, self.p_low.complement))
-            }
-        }
+        let [[p_low, p_high], [q_low, q_high]] = self.sides(direction);
+        ratio(p_low.value, q_high.value).max(ratio(p_high.complement, q_low.complement))
     }
 
     /// Lower bound of the smallest δ at ε: P(A) - e^ε Q(A) at the worst corner, for A = O and its complement.
@@ -233,13 +216,8 @@ impl Rectangle {
             let scaled = if factor.is_finite() { factor * high } else { f64::INFINITY };
             low - scaled - CORNER_MARGIN * (low + scaled)
         };
-        let value =
-            match direction {
-                Direction::Forward => excess(self.p_low.value, self.q_high.value)
-                    .max(excess(self.p_high.complement, self.q_low.complement)),
-                Direction::Reverse => excess(self.q_low.value, self.p_high.value)
-                    .max(excess(self.q_high.complement, self.p_low.complement)),
-            };
+        let [[p_low, p_high], [q_low, q_high]] = self.sides(direction);
+        let value = excess(p_low.value, q_high.value).max(excess(p_high.complement, q_low.complement));
         self.bound("clopper-pearson", value)
     }
 
@@ -281,6 +259,10 @@ impl Rectangle {
             if rounding.is_finite() { (p - q).abs() - rounding } else { f64::INFINITY }
         });
         self.bound("gdp", value)
+    }
+
+    fn sides(&self, direction: Direction) -> [[ProportionLimit; 2]; 2] {
+        direction.ordered([self.inside(), self.inside_neighbor()])
     }
 
     fn bound(&self, method: &'static str, value: f64) -> LowerBound {

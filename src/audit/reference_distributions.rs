@@ -2,6 +2,7 @@
 
 use crate::counts::PairedCounts;
 use crate::distribution::{OutcomeDistribution, OutputPair};
+use crate::divergence::same_outcomes;
 use crate::error::{Error, Result};
 use crate::order;
 
@@ -44,13 +45,7 @@ impl ReferenceDistributions {
     /// # Errors
     /// [`Error::Length`] when the distributions differ in outcomes.
     pub fn from_distributions(p: &OutcomeDistribution, q: &OutcomeDistribution) -> Result<Self> {
-        if p.outcomes() != q.outcomes() {
-            return Err(Error::Length {
-                quantity: "distribution of the neighbor",
-                found: q.outcomes(),
-                expected: format!("{} outcomes, as the other distribution", p.outcomes()),
-            });
-        }
+        same_outcomes(p, q)?;
         let log_ratio: Vec<f64> = p.ln_p().iter().zip(q.ln_p()).map(|(&p, &q)| bounded(p - q)).collect();
         Ok(Self { group_of: (0..p.outcomes()).collect(), p: p.p().to_vec(), q: q.p().to_vec(), log_ratio }.compressed())
     }
@@ -115,13 +110,7 @@ impl ReferenceDistributions {
 
     /// Counts of the groups, under the dataset and under its neighbor.
     pub(super) fn grouped(&self, counts: &PairedCounts) -> Result<[Vec<u64>; 2]> {
-        if counts.outcomes() != self.outcomes() {
-            return Err(Error::Length {
-                quantity: "counts",
-                found: counts.outcomes(),
-                expected: format!("{} outcomes, as the reference distributions", self.outcomes()),
-            });
-        }
+        Error::check_size("counts", counts.outcomes(), self.outcomes(), " outcomes, as the reference distributions")?;
         Ok([counts.counts(), counts.counts_neighbor()].map(|world| {
             let mut sums = vec![0; self.groups()];
             for (&count, &group) in world.iter().zip(&self.group_of) {

@@ -4,7 +4,7 @@ use crate::bound::Direction;
 use crate::counts::PairedCounts;
 use crate::parallel;
 use crate::special::{exp_less_one_in_loops, log_sum_exp};
-use crate::vectorized::{Arch, vectorized};
+use crate::vectorized::{Arch, in_vectors};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Binomial, Distribution};
@@ -17,7 +17,7 @@ const ROWS: usize = 64;
 const LARGEST_EXPONENT: f64 = 600.0;
 
 /// Resampled frequencies in the cells of one partition.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Resamples {
     cells: usize,
     /// Counts as recorded, by cell.
@@ -94,15 +94,7 @@ impl Resamples {
                 world.iter().zip(cells).for_each(|(&count, &cell)| sums[cell] += count);
                 sums
             });
-            let mut of = Self {
-                cells: size,
-                observed,
-                p: Vec::new(),
-                q: Vec::new(),
-                difference: Vec::new(),
-                log_ratio: Vec::new(),
-                extremes: Vec::new(),
-            };
+            let mut of = Self { cells: size, observed, ..Self::default() };
             [&mut of.p, &mut of.q, &mut of.difference, &mut of.log_ratio]
                 .into_iter()
                 .for_each(|column| column.reserve(size * resamples));
@@ -142,15 +134,11 @@ impl Resamples {
         let size = terms.len();
         let columns = weights.chunks(size).zip(self.difference.chunks(size)).zip(self.log_ratio.chunks(size));
         for (((weights, differences), log_ratios), extremes) in columns.zip(self.extremes.chunks(ROWS)) {
-            vectorized(
-                Arch::new(),
-                #[inline(always)]
-                || {
-                    for (((term, q), d), l) in terms.iter_mut().zip(weights).zip(differences).zip(log_ratios) {
-                        *term = q * exp_less_one_in_loops(sign * l) - sign * d;
-                    }
-                },
-            );
+            in_vectors!(Arch::new(), {
+                for (((term, q), d), l) in terms.iter_mut().zip(weights).zip(differences).zip(log_ratios) {
+                    *term = q * exp_less_one_in_loops(sign * l) - sign * d;
+                }
+            });
             let rows = terms.chunks_exact(self.cells).zip(weights.chunks_exact(self.cells));
             let rows = rows.zip(log_ratios.chunks_exact(self.cells)).zip(extremes);
             values.extend(rows.map(|(((terms, q), log_ratio), &(least, most))| {
@@ -179,15 +167,7 @@ impl Resamples {
 
     fn of_counts(&self, x: &[u64], y: &[u64], a: f64, direction: Direction) -> f64 {
         let (n, m) = (x.iter().sum::<u64>() as f64, y.iter().sum::<u64>() as f64);
-        let mut one = Self {
-            cells: self.cells,
-            observed: [vec![], vec![]],
-            p: vec![],
-            q: vec![],
-            difference: vec![],
-            log_ratio: vec![],
-            extremes: vec![],
-        };
+        let mut one = Self { cells: self.cells, ..Self::default() };
         one.push(x.iter().zip(y).map(|(&x, &y)| (x as f64 / n, y as f64 / m)));
         one.divergences(a, direction).first().copied().unwrap_or(0.0)
     }

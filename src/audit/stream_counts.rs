@@ -45,8 +45,8 @@ impl StreamCounts {
             (StreamOutput::Outcome(outcome), None) => Some(outcome),
             (StreamOutput::Value(value), Some(bins)) => bins.take(value, side)?,
             _ => {
-                let reason = "numbers are counted in bins, and other outcomes without bins".into();
-                return Err(Error::Rejected { operation: "count of an output", reason });
+                let reason = "numbers are counted in bins, and other outcomes without bins";
+                return Err(Error::rejected("count of an output", reason));
             }
         };
         match (world, outcome) {

@@ -62,16 +62,8 @@ pub struct TradeOffBand {
 /// # References
 /// Clopper and Pearson (1934); Massart (1990), "The tight constant in the Dvoretzky-Kiefer-Wolfowitz inequality".
 pub fn trade_off_band(counts: &PairedCounts, score: &[f64], failure: FailureProbability) -> Result<TradeOffBand> {
-    if score.len() != counts.outcomes() {
-        return Err(Error::Length {
-            quantity: "scores",
-            found: score.len(),
-            expected: format!("{}, one per outcome", counts.outcomes()),
-        });
-    }
-    if let Some(&value) = score.iter().find(|value| value.is_nan()) {
-        return Err(Error::Domain { quantity: "score", value, domain: "[-inf, inf]" });
-    }
+    Error::check_size("scores", score.len(), counts.outcomes(), ", one per outcome")?;
+    Error::check_domain_of_all(score, |value| !value.is_nan(), "score", "[-inf, inf]")?;
     let mut thresholds = score.to_vec();
     order::falling(&mut thresholds);
     thresholds.dedup_by(|a, b| a == b);
@@ -80,7 +72,7 @@ pub fn trade_off_band(counts: &PairedCounts, score: &[f64], failure: FailureProb
     let (single, world) = (failure.split(8 * thresholds.len()), failure.split(4));
     for threshold in thresholds {
         let set = OutputSet::new(score.iter().map(|score| *score >= threshold).collect());
-        let mut limits = [[ProportionLimit { value: 0.0, complement: 1.0 }; 2]; 2];
+        let mut limits = [[ProportionLimit::ZERO; 2]; 2];
         for (limits, inside) in limits.iter_mut().zip(set.inside(counts)?) {
             let [low, high] = dkw_limits(inside, world);
             *limits = [

@@ -73,24 +73,15 @@ impl Variational {
     /// # Errors
     /// [`Error::Length`] when there is not one ratio for each group, [`Error::Domain`] for NaN.
     pub fn bound_at(&self, log_ratio: &[f64], order: Order, direction: Direction) -> Result<LowerBound> {
-        let groups = self.reference.groups();
-        if log_ratio.len() != groups {
-            let (found, expected) = (log_ratio.len(), format!("{groups}, one for each group"));
-            return Err(Error::Length { quantity: "logarithmic ratios", found, expected });
-        }
-        if let Some(&value) = log_ratio.iter().find(|ratio| ratio.is_nan()) {
-            return Err(Error::Domain { quantity: "logarithmic ratio", value, domain: "[-inf, inf]" });
-        }
+        Error::check_size("logarithmic ratios", log_ratio.len(), self.reference.groups(), ", one for each group")?;
+        Error::check_domain_of_all(log_ratio, |ratio| !ratio.is_nan(), "logarithmic ratio", "[-inf, inf]")?;
         let tangent = Tangent::new(log_ratio.iter().copied(), order);
         Ok(self.lower_bound(self.excess(&tangent, direction), order))
     }
 
     /// The lower limit of Σ P gain - Σ Q cost.
     fn excess(&self, tangent: &Tangent, direction: Direction) -> f64 {
-        let (top, base) = match direction {
-            Direction::Forward => (0, 1),
-            Direction::Reverse => (1, 0),
-        };
+        let [top, base] = direction.ordered([0, 1]);
         let mut functional = LinearFunctional::default();
         let cost: Vec<f64> = tangent.cost.iter().map(|cost| -cost).collect();
         functional.add(&self.counts[top], &tangent.gain, &self.boxes[top]);

@@ -11,7 +11,6 @@ use crate::error::{Error, Result};
 use crate::named::named;
 use crate::quantity::FailureProbability;
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 /// What a number guarantees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -48,18 +47,11 @@ pub enum Direction {
     Reverse,
 }
 
+named!(Direction, "direction", [Forward "forward", Reverse "reverse"]);
+
 impl Direction {
     /// Both directions, forward first.
-    pub const BOTH: [Self; 2] = [Self::Forward, Self::Reverse];
-
-    /// The name used in tables and JSON.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Forward => "forward",
-            Self::Reverse => "reverse",
-        }
-    }
+    pub const BOTH: [Self; 2] = Self::ALL;
 
     /// The other direction.
     #[must_use]
@@ -69,11 +61,15 @@ impl Direction {
             Self::Reverse => Self::Forward,
         }
     }
-}
 
-impl fmt::Display for Direction {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.name())
+    /// What belongs to the dataset and to its neighbor, that first which is compared with the other.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn ordered<T: Copy>(self, [dataset, neighbor]: [T; 2]) -> [T; 2] {
+        match self {
+            Self::Forward => [dataset, neighbor],
+            Self::Reverse => [neighbor, dataset],
+        }
     }
 }
 

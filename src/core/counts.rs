@@ -24,6 +24,13 @@ pub struct PairedCounts {
     counts_neighbor: Vec<u64>,
 }
 
+/// The sum of the counts of a world, between 1 and 2^53.
+pub(crate) fn checked_total(counts: &[u64], quantity: &'static str) -> Result<u64> {
+    let total = counts.iter().fold(0u64, |sum, &count| sum.saturating_add(count));
+    Error::check_domain((1..=MAX_COUNT).contains(&total), quantity, count_above(total), "[1, 2^53]")?;
+    Ok(total)
+}
+
 impl PairedCounts {
     /// Checks and keeps counts of both worlds.
     ///
@@ -31,20 +38,12 @@ impl PairedCounts {
     /// [`Error::Length`] when the lengths differ or are zero, [`Error::Domain`] when a world has no sample or a total
     /// above 2^53.
     pub fn new(labels: Vec<String>, counts: Vec<u64>, counts_neighbor: Vec<u64>) -> Result<Self> {
-        if counts.is_empty() {
-            return Err(Error::Length { quantity: "counts", found: 0, expected: "at least 1 outcome".into() });
-        }
+        Error::check_length(!counts.is_empty(), "counts", 0, "at least 1 outcome")?;
         for (quantity, found) in [("labels", labels.len()), ("neighbor counts", counts_neighbor.len())] {
-            if found != counts.len() {
-                return Err(Error::Length { quantity, found, expected: counts.len().to_string() });
-            }
+            Error::check_size(quantity, found, counts.len(), "")?;
         }
-        for (quantity, world) in [("samples of the dataset", &counts), ("samples of the neighbor", &counts_neighbor)] {
-            let total = world.iter().fold(0u64, |sum, &count| sum.saturating_add(count));
-            if !(1..=MAX_COUNT).contains(&total) {
-                return Err(Error::Domain { quantity, value: count_above(total), domain: "[1, 2^53]" });
-            }
-        }
+        checked_total(&counts, "samples of the dataset")?;
+        checked_total(&counts_neighbor, "samples of the neighbor")?;
         Ok(Self { labels, counts, counts_neighbor })
     }
 

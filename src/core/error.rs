@@ -1,5 +1,7 @@
 //! The one error type: every variant carries the quantity, the value met and the domain expected.
 
+use std::borrow::Borrow;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 /// What can go wrong in leakbound.
@@ -101,6 +103,73 @@ pub enum Error {
 }
 
 impl Error {
+    /// [`Error::Length`] of what has a length that is not expected.
+    pub fn length(quantity: &'static str, found: usize, expected: impl Display) -> Self {
+        Self::Length { quantity, found, expected: expected.to_string() }
+    }
+
+    /// [`Error::NoConvergence`] of what was computed.
+    pub const fn no_convergence(quantity: &'static str, residual: f64, tolerance: f64, iterations: usize) -> Self {
+        Self::NoConvergence { quantity, residual, tolerance, iterations }
+    }
+
+    /// [`Error::Syntax`] of a text that was given.
+    pub fn syntax(quantity: &'static str, value: impl Into<String>, expected: &'static str) -> Self {
+        Self::Syntax { quantity, value: value.into(), expected }
+    }
+
+    /// [`Error::Rejected`] with its reason.
+    pub fn rejected(operation: &'static str, reason: impl Display) -> Self {
+        Self::Rejected { operation, reason: reason.to_string() }
+    }
+
+    /// Nothing for a legal value.
+    ///
+    /// # Errors
+    /// [`Error::Domain`] for any other one.
+    pub fn check_domain(legal: bool, quantity: &'static str, value: f64, domain: &'static str) -> Result<()> {
+        if legal { Ok(()) } else { Err(Self::Domain { quantity, value, domain }) }
+    }
+
+    /// Nothing for values that are all legal.
+    ///
+    /// # Errors
+    /// [`Error::Domain`] with the first that is not.
+    pub fn check_domain_of_all(
+        values: impl IntoIterator<Item = impl Borrow<f64>>,
+        legal: impl Fn(f64) -> bool,
+        quantity: &'static str,
+        domain: &'static str,
+    ) -> Result<()> {
+        let mut values = values.into_iter().map(|value| *value.borrow());
+        values.try_for_each(|value| Self::check_domain(legal(value), quantity, value, domain))
+    }
+
+    /// Nothing for a length that fits.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for any other one.
+    pub fn check_length(fits: bool, quantity: &'static str, found: usize, expected: impl Display) -> Result<()> {
+        if fits { Ok(()) } else { Err(Self::length(quantity, found, expected)) }
+    }
+
+    /// Nothing for things that are as many as wanted.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for any other number, which expects the wanted one and what follows it: ` outcomes` or
+    /// `, one per sample`.
+    pub fn check_size(quantity: &'static str, found: usize, wanted: usize, of: &str) -> Result<()> {
+        Self::check_length(found == wanted, quantity, found, format_args!("{wanted}{of}"))
+    }
+
+    /// Nothing for what can be done.
+    ///
+    /// # Errors
+    /// [`Error::Rejected`] with the reason for anything else.
+    pub fn check_possible(possible: bool, operation: &'static str, reason: impl Display) -> Result<()> {
+        if possible { Ok(()) } else { Err(Self::rejected(operation, reason)) }
+    }
+
     /// Whether the work ended because a callback, a signal or a program wanted it to.
     #[must_use]
     pub fn is_interruption(&self) -> bool {

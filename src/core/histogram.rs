@@ -33,13 +33,8 @@ impl VoteHistogram {
     /// # Errors
     /// [`Error::Length`] unless there are 1 to 10,000 classes, [`Error::Domain`] when a count exceeds 2^53.
     pub fn new(counts: Vec<u64>) -> Result<Self> {
-        if counts.is_empty() || counts.len() > MAX_CLASSES {
-            return Err(Error::Length {
-                quantity: "vote histogram",
-                found: counts.len(),
-                expected: format!("1 to {MAX_CLASSES} classes"),
-            });
-        }
+        let (found, expected) = (counts.len(), format_args!("1 to {MAX_CLASSES} classes"));
+        Error::check_length((1..=MAX_CLASSES).contains(&found), "vote histogram", found, expected)?;
         if let Some(&count) = counts.iter().find(|&&count| count > MAX_COUNT) {
             return Err(Error::Domain { quantity: "vote count", value: count_above(count), domain: "[0, 2^53]" });
         }
@@ -63,7 +58,7 @@ impl VoteHistogram {
     /// # Errors
     /// [`Error::Rejected`] when the class does not exist, has no vote to give, or the vote would not move.
     pub fn neighbor(&self, change: Neighbor) -> Result<Self> {
-        let reject = |reason: String| Error::Rejected { operation: "neighboring histogram", reason };
+        let reject = |reason: String| Error::rejected("neighboring histogram", reason);
         let mut counts = self.0.clone();
         let classes = self.classes();
         let mut shift = |class: usize, up: bool| -> Result<()> {
@@ -279,11 +274,9 @@ impl FromStr for Changes {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        Self::ALL.into_iter().find(|changes| changes.name() == text).ok_or_else(|| Error::Syntax {
-            quantity: "changes of a histogram",
-            value: text.to_owned(),
-            expected: "moved, added, removed or shifted",
-        })
+        let found = Self::ALL.into_iter().find(|changes| changes.name() == text);
+        let expected = "moved, added, removed or shifted";
+        found.ok_or_else(|| Error::syntax("changes of a histogram", text, expected))
     }
 }
 

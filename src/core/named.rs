@@ -28,10 +28,8 @@ macro_rules! named {
             type Err = $crate::Error;
 
             fn from_str(text: &str) -> $crate::Result<Self> {
-                Self::ALL.into_iter().find(|one| one.name() == text.trim()).ok_or_else(|| $crate::Error::Syntax {
-                    quantity: $quantity,
-                    value: text.to_owned(),
-                    expected: $crate::named::one_of!($($name),+),
+                Self::ALL.into_iter().find(|one| one.name() == text.trim()).ok_or_else(|| {
+                    $crate::Error::syntax($quantity, text, $crate::named::one_of!($($name),+))
                 })
             }
         }

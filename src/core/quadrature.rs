@@ -86,12 +86,7 @@ pub(crate) fn log_concave_trapezoid(
             return Ok((LogIntegral { ln_value, error: distance * distance + 4.0 * rounding }, peak));
         }
     }
-    Err(Error::NoConvergence {
-        quantity: "trapezoid rule",
-        residual: distance,
-        tolerance: LEVEL_DISTANCE,
-        iterations: (last - first) as usize,
-    })
+    Err(Error::no_convergence("trapezoid rule", distance, LEVEL_DISTANCE, (last - first) as usize))
 }
 
 /// Longest panel of the double exponential rule, in steps.

@@ -26,6 +26,20 @@ pub fn vectorized<R>(arch: Arch, work: impl FnOnce() -> R) -> R {
     arch.dispatch(Work(work))
 }
 
+/// Runs an expression with the instructions of an [`Arch`]: [`vectorized`] of a closure that is marked.
+#[macro_export]
+macro_rules! in_vectors {
+    ($arch:expr, $work:expr) => {
+        $crate::vectorized::vectorized(
+            $arch,
+            #[inline(always)]
+            || $work,
+        )
+    };
+}
+
+pub use in_vectors;
+
 /// The instructions of AVX2, FMA and their companions, where a machine has them.
 #[cfg(target_arch = "x86_64")]
 pub fn avx2(arch: Arch) -> Option<pulp::x86::V3> {
@@ -42,21 +56,17 @@ const LANES: usize = 8;
 /// The largest of some numbers; ∞ if one is NaN, and -∞ of none.
 pub fn largest_of(values: &[f64]) -> f64 {
     let mut lanes = [f64::NEG_INFINITY; LANES];
-    vectorized(
-        Arch::new(),
-        #[inline(always)]
-        || {
-            let mut groups = values.chunks_exact(LANES);
-            for group in &mut groups {
-                for lane in 0..LANES {
-                    lanes[lane] = larger(lanes[lane], group[lane]);
-                }
+    in_vectors!(Arch::new(), {
+        let mut groups = values.chunks_exact(LANES);
+        for group in &mut groups {
+            for lane in 0..LANES {
+                lanes[lane] = larger(lanes[lane], group[lane]);
             }
-            for (lane, value) in lanes.iter_mut().zip(groups.remainder()) {
-                *lane = larger(*lane, *value);
-            }
-        },
-    );
+        }
+        for (lane, value) in lanes.iter_mut().zip(groups.remainder()) {
+            *lane = larger(*lane, *value);
+        }
+    });
     lanes.into_iter().fold(f64::NEG_INFINITY, larger)
 }
 
@@ -78,11 +88,7 @@ mod tests {
             values.iter().enumerate().map(|(index, x)| x.mul_add(*x, x / (1.0 + index as f64)) - x * 0.1).sum()
         }
         let values: [f64; 37] = std::array::from_fn(|index| (index as f64 * 0.37).sin());
-        let wide = vectorized(
-            Arch::new(),
-            #[inline(always)]
-            || sum(&values),
-        );
+        let wide = in_vectors!(Arch::new(), sum(&values));
         assert_eq!(wide.to_bits(), sum(&values).to_bits());
     }
 }

@@ -2,11 +2,13 @@
 
 use super::archive::{Archive, directory, most_bytes};
 use super::budget::Room;
-use super::fault::{fault, hinted, listed, quoted, shortened};
+use super::fault::{fault, listed, quoted, unpackable};
 use super::input_file::InputReader;
 use super::npy_array::NpyArray;
+use super::npy_header::AS_WRITTEN;
 use super::trace::{StoredArray, Trace};
 use crate::error::{InputError, Result};
+use std::fmt::Display;
 use std::path::Path;
 use zip::CompressionMethod;
 
@@ -30,12 +32,8 @@ impl<'a> ArrayDirectory<'a> {
     pub(super) fn array(&mut self, name: &str, room: &mut Room) -> Result<Option<NpyArray>> {
         let Some(index) = self.names.iter().position(|other| other == name) else { return Ok(None) };
         let path = self.path;
-        let damaged = |reason: String| {
-            let found = format!("data that cannot be unpacked ({})", shortened(&reason, 100));
-            let expected = "an array as numpy.savez or savez_compressed writes it";
-            hinted(fault(path, format!("array {}", quoted(name)), found, expected), "the file may be damaged")
-        };
-        let entry = self.archive.by_index(index).map_err(|error| damaged(error.to_string()))?;
+        let damaged = |reason: &dyn Display| unpackable(path, format!("array {}", quoted(name)), reason, AS_WRITTEN);
+        let entry = self.archive.by_index(index).map_err(|error| damaged(&error))?;
         let most = most_bytes(&entry);
         if entry.compression() != CompressionMethod::Stored {
             return NpyArray::unpacked(path, name, entry, most, room).map(Some);
@@ -43,7 +41,7 @@ impl<'a> ArrayDirectory<'a> {
         // An entry in front of the end of the file: data that are cut off were noticed with the directory.
         let (start, length) = (entry.data_start(), entry.size());
         if length != most || start.checked_add(length).is_none_or(|end| end > self.reader.length()) {
-            return Err(damaged("it ends beyond the end of the file".into()).into());
+            return Err(damaged(&"it ends beyond the end of the file").into());
         }
         self.sums.push(StoredArray { name: name.into(), start, length, crc32: entry.crc32() });
         NpyArray::stored(path, Some(name), self.reader.again(), start, length).map(Some)

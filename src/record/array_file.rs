@@ -2,12 +2,12 @@
 
 use super::archive::{Archive, directory, most_bytes};
 use super::budget::{MemoryBudget, Room};
-use super::fault::{fault, hinted, listed, quoted, shortened};
+use super::fault::{fault, hinted, listed, quoted, shortened, unpackable};
 use super::input_file::{InputFile, InputReader, open_file, pipe};
-use super::npy_header::{HeaderProblem, NpyHeader};
+use super::npy_header::{AS_WRITTEN, HeaderProblem, NpyHeader};
 use crate::error::{Error, InputError, Result};
 use crate::histogram::MAX_CLASSES;
-use ndarray::{Array, ArrayD, Dimension, IxDyn, ShapeBuilder};
+use ndarray::{Array, ArrayD, Dimension, IntoDimension, IxDyn, ShapeBuilder};
 use sealed::Sealed as _;
 use std::fmt::Display;
 use std::io::{ErrorKind, Read};
@@ -192,27 +192,25 @@ impl ArrayFile {
 
     /// Reads an array of numbers of either float dtype.
     pub(super) fn numbers<D: Dimension>(&mut self, name: &str) -> Result<Array<f64, D>> {
-        let header = self.header(name)?;
-        match header.dtype() {
-            "f32" => self.converted(name, &header, (4, ""), |bytes, little| f32::decode(bytes, little).map(f64::from)),
-            "f64" => self.converted(name, &header, (8, ""), f64::decode),
-            other => Err(self.no_float(name, other, "numpy converts with .astype(numpy.float64)")),
-        }
+        self.floats(name, |value| value)
     }
 
     /// Reads an array of numbers of either float dtype, in single precision.
     pub(super) fn singles<D: Dimension>(&mut self, name: &str) -> Result<Array<f32, D>> {
-        let header = self.header(name)?;
-        let rounded = |bytes: &[u8], little| f64::decode(bytes, little).map(|value| value as f32);
-        match header.dtype() {
-            "f32" => self.converted(name, &header, (4, ""), f32::decode),
-            "f64" => self.converted(name, &header, (8, ""), rounded),
-            other => Err(self.no_float(name, other, "numpy converts with .astype(numpy.float32)")),
-        }
+        self.floats(name, |value| value as f32)
     }
 
-    fn no_float(&self, name: &str, dtype: &str, hint: &str) -> Error {
-        hinted(self.at(name, format!("dtype {}", quoted(dtype)), "dtype `f32` or `f64`"), hint).into()
+    fn floats<T: Element, D: Dimension>(&mut self, name: &str, convert: impl Fn(f64) -> T) -> Result<Array<T, D>> {
+        let header = self.header(name)?;
+        let converted = |bytes: &[u8], little| f32::decode(bytes, little).map(|value| convert(value.into()));
+        match header.dtype() {
+            "f32" => self.converted(name, &header, (4, ""), converted),
+            "f64" => self.converted(name, &header, (8, ""), |bytes, little| f64::decode(bytes, little).map(&convert)),
+            other => {
+                let error = self.at(name, format!("dtype {}", quoted(other)), "dtype `f32` or `f64`");
+                Err(hinted(error, format!("numpy converts with .astype(numpy.float{})", 8 * T::WIDTH)).into())
+            }
+        }
     }
 
     /// The lengths of the axes of an array, before it is read.
@@ -237,19 +235,17 @@ impl ArrayFile {
         fault(&self.input.path, "whole file", format!("arrays {}", listed(&self.names)), expected)
     }
 
-    /// The error of the first element that is wrong, in the order of the array.
-    pub(super) fn first_fault<T: Copy + std::fmt::Display, D: Dimension>(
+    /// Rejects the first element that is wrong, in the order of the array.
+    pub(super) fn check_each<T: Copy + Display, D: Dimension>(
         &self,
         name: &str,
         array: &Array<T, D>,
         wrong: impl Fn(T) -> bool,
         expected: &str,
-    ) -> Option<InputError> {
-        let position = array.iter().position(|&value| wrong(value))?;
-        let value = array.iter().nth(position)?;
-        let shape: Vec<u64> = array.shape().iter().map(|&length| length as u64).collect();
-        let place = format!("array {}, index {:?}", quoted(name), index_of(position as u64, &shape, false));
-        Some(fault(&self.input.path, place, format!("`{value}`"), expected))
+    ) -> std::result::Result<(), InputError> {
+        let Some((index, value)) = array.indexed_iter().find(|&(_, &value)| wrong(value)) else { return Ok(()) };
+        let place = format!("array {}, index {:?}", quoted(name), index.into_dimension().slice());
+        Err(fault(&self.input.path, place, format!("`{value}`"), expected))
     }
 
     /// The header of an array, with everything checked that does not depend on what it is read as.
@@ -266,10 +262,8 @@ impl ArrayFile {
             Ok(Err(HeaderProblem::Malformed(found))) => {
                 return Err(self.at(name, shortened(&found, 100), "a numpy array").into());
             }
-            Ok(Err(HeaderProblem::Io(error))) => {
-                return Err(unpackable(&self.input.path, name, &error.to_string()).into());
-            }
-            Err(error) => return Err(unpackable(&self.input.path, name, &error.to_string()).into()),
+            Ok(Err(HeaderProblem::Io(error))) => return Err(damaged(&self.input.path, name, &error).into()),
+            Err(error) => return Err(damaged(&self.input.path, name, &error).into()),
         };
         if let Some(axis) = header.shape.iter().position(|&length| length == 0) {
             let found = format!("shape {:?}", header.shape);
@@ -281,9 +275,8 @@ impl ArrayFile {
             return Err(self.at(name, found, "an array of fewer than 2^62 bytes").into());
         }
         // Nothing is allocated for data that cannot be there.
-        if let Some(bytes) = bytes.filter(|bytes| header.element_bytes().is_some() && header.bytes + bytes > most) {
-            let expected = format!("{bytes} bytes of data for shape {:?}", header.shape);
-            return Err(hinted(self.at(name, "less data", expected), "the file may be cut off").into());
+        if let Some((width, _)) = header.element_bytes().zip(bytes).filter(|(_, bytes)| header.bytes + bytes > most) {
+            return Err(hinted(self.at(name, "less data", header.data(width)), "the file may be cut off").into());
         }
         Ok(header)
     }
@@ -317,7 +310,7 @@ impl ArrayFile {
         let shape: Vec<usize> = header.shape.iter().map(|&length| length as usize).collect();
         ArrayD::from_shape_vec(IxDyn(&shape).set_f(header.fortran), values)
             .and_then(ArrayD::into_dimensionality)
-            .map_err(|_| self.at(name, "another shape", data_of(header, width)).into())
+            .map_err(|_| self.at(name, "another shape", header.data(width as u64)).into())
     }
 
     fn other_axes(&self, name: &str, header: &NpyHeader, axes: usize) -> InputError {
@@ -335,9 +328,9 @@ impl ArrayFile {
     ) -> Result<()> {
         let path = self.input.path.clone();
         let at = |found: &str, expected: &str| fault(&path, format!("array {}", quoted(name)), found, expected);
-        let expected = data_of(header, width);
+        let expected = header.data(width as u64);
         let less = || Error::from(hinted(at("less data", &expected), "the file may be cut off"));
-        let broken = |error: &dyn Display| Error::from(unpackable(&path, name, &error.to_string()));
+        let broken = |error: &dyn Display| Error::from(damaged(&path, name, error));
         let index = self.names.iter().position(|other| other == name).unwrap_or_default();
         let mut entry = self.archive.by_index(index).map_err(|error| broken(&error))?;
         std::io::copy(&mut (&mut entry).take(header.bytes), &mut std::io::sink()).map_err(|error| broken(&error))?;
@@ -351,7 +344,7 @@ impl ArrayFile {
                 Err(error) => return Err(broken(&error)),
             }
             if let Err((position, found)) = convert(&buffer[..piece]) {
-                let index = index_of(position, &header.shape, header.fortran);
+                let index = header.index(position);
                 return Err(fault(&path, format!("array {}, index {index:?}", quoted(name)), found, wanted).into());
             }
             left -= (piece / width) as u64;
@@ -370,34 +363,8 @@ impl ArrayFile {
 /// The position of a rejected element, and what was found there.
 type Misfit = (u64, String);
 
-/// The data that a header declares, in words.
-fn data_of(header: &NpyHeader, width: usize) -> String {
-    let bytes = header.elements().unwrap_or(u64::MAX).saturating_mul(width as u64);
-    format!("{bytes} bytes of data for shape {:?}", header.shape)
-}
-
-fn unpackable(path: &Path, name: &str, reason: &str) -> InputError {
-    let found = format!("data that cannot be unpacked ({})", shortened(reason, 100));
-    let expected = "an array as numpy.savez or savez_compressed writes it";
-    hinted(fault(path, format!("array {}", quoted(name)), found, expected), "the file may be damaged")
-}
-
-/// The index of the element that lies at a position of an array.
-fn index_of(mut position: u64, shape: &[u64], fortran: bool) -> Vec<u64> {
-    let mut index = Vec::new();
-    let mut next = |&length: &u64| {
-        index.push(position % length);
-        position /= length;
-    };
-    if fortran {
-        shape.iter().for_each(&mut next)
-    } else {
-        shape.iter().rev().for_each(&mut next)
-    }
-    if !fortran {
-        index.reverse();
-    }
-    index
+fn damaged(path: &Path, name: &str, reason: &dyn Display) -> InputError {
+    unpackable(path, format!("array {}", quoted(name)), reason, AS_WRITTEN)
 }
 
 impl std::fmt::Debug for ArrayFile {

@@ -3,20 +3,11 @@
 
 use super::array_file::ArrayFile;
 use super::fault::hinted;
-use super::vote_arrays::{asked, histogram, histogram_bytes, labels};
+use super::vote_arrays::{TwoWorlds, changed_array, histogram};
 use crate::error::Result;
 use crate::model::Adversary;
-use ndarray::{Array2, Array3, Axis};
+use ndarray::ArrayView2;
 use serde::Serialize;
-
-/// The array with the votes of the first party trained with the changed point.
-const fn array(adversary: Adversary) -> &'static str {
-    match adversary {
-        Adversary::NatAdvq => "capc_nat_advq",
-        Adversary::PoisAdvq => "capc_pois_advq",
-        Adversary::PoisNatq => "capc_pois_natq",
-    }
-}
 
 /// Votes of CaPC parties for every query of one adversary.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -46,44 +37,29 @@ pub struct CapcQuery {
 
 /// Reads the arrays and counts the votes.
 pub(super) fn read(arrays: &mut ArrayFile, adversary: Adversary) -> Result<CapcVotes> {
-    let name = array(adversary);
-    if arrays.has("capc_votes") && !arrays.has(name) {
-        let expected = format!("the array `{name}` of shape (query, training)");
-        let others: Vec<String> = Adversary::ALL
-            .into_iter()
-            .filter(|other| arrays.has(array(*other)))
-            .map(|other| other.to_string())
-            .collect();
+    let name = |adversary| changed_array("capc", adversary);
+    if arrays.has("capc_votes") && !arrays.has(&name(adversary)) {
+        let expected = format!("the array `{}` of shape (query, training)", name(adversary));
+        let others: Vec<&str> =
+            Adversary::ALL.into_iter().filter(|other| arrays.has(&name(*other))).map(Adversary::name).collect();
         let recorded = if others.is_empty() { String::new() } else { format!("; recorded: {}", others.join(", ")) };
         let hint = format!("record votes of party 0 trained on its data and the changed point{recorded}");
         return Err(hinted(arrays.missing(expected), hint).into());
     }
-    let votes: Array3<u16> = arrays.classes("capc_votes")?;
-    let (instantiations, queries, parties) = votes.dim();
-    let changed: Array2<u16> = arrays.classes(name)?;
-    let labels = labels(arrays, queries, "capc_votes")?;
-    let positions = asked(arrays, adversary, "capc_votes", queries, name, changed.nrows())?;
-    let occurring = votes.iter().chain(changed.iter()).chain(labels.iter().flatten());
-    let classes = 1 + usize::from(occurring.copied().max().unwrap_or(0));
+    let worlds = TwoWorlds::read(arrays, "capc", adversary)?;
+    let (instantiations, _, parties) = worlds.votes.dim();
+    let classes = worlds.classes;
     // A histogram for each party on each query, and one for the changed party.
-    let histograms = (parties as u64 + 1).saturating_mul(positions.len() as u64);
-    arrays.take("capc_votes", histograms, histogram_bytes(classes as u64))?;
-    let queries = positions
-        .into_iter()
-        .zip(changed.outer_iter())
-        .map(|(position, changed)| {
-            // Axes (instantiation, party): a column holds all trainings of a party.
-            let votes = votes.index_axis(Axis(1), position);
-            CapcQuery {
-                position,
-                label: labels.as_ref().map(|labels| usize::from(labels[position])),
-                instantiations,
-                votes: votes.columns().into_iter().map(|party| histogram(party, classes)).collect(),
-                votes_neighbor: histogram(changed, classes),
-            }
-        })
-        .collect();
-    Ok(CapcVotes { parties, classes, queries })
+    worlds.take(arrays, "capc", parties + 1)?;
+    let query = |(position, votes, votes_neighbor): (usize, ArrayView2<'_, u16>, Vec<u64>)| CapcQuery {
+        position,
+        label: worlds.label(position),
+        instantiations,
+        // A column holds all trainings of a party.
+        votes: votes.columns().into_iter().map(|party| histogram(party, classes)).collect(),
+        votes_neighbor,
+    };
+    Ok(CapcVotes { parties, classes, queries: worlds.queries().map(query).collect() })
 }
 
 #[cfg(test)]
@@ -91,7 +67,7 @@ mod tests {
     use super::super::test_arrays::{Named, npz};
     use super::*;
     use crate::record::votes_from_bytes;
-    use ndarray::{Array1, array};
+    use ndarray::{Array1, Array2, Array3, array};
 
     fn read(arrays: &Named<'_>, adversary: Adversary) -> Result<CapcVotes> {
         votes_from_bytes("v.npz", npz(arrays))?.capc(adversary)

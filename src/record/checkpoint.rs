@@ -1,14 +1,13 @@
 //! Checkpoints: a simulation that was interrupted, as a file.
 
 use super::atomic_file::write_atomically;
-use super::fault::{fault, hinted, quoted, unreadable};
-use super::input_file::{InputFile, open};
+use super::fault::{fault, hinted, quoted};
+use super::input_file::{InputFile, read_up_to};
 use super::json::{Bounded, Count, Name, parse};
 use super::simulated::{PartialSimulation, SimulationPlan, query_of};
 use crate::error::Result;
 use crate::simulate::{BlockSet, Shard};
 use serde::{Deserialize, Serialize};
-use std::io::Read;
 use std::path::Path;
 
 /// First words of a checkpoint; the number rises when the content takes another form.
@@ -110,9 +109,7 @@ impl Checkpoint {
     /// draws other numbers, or counts that do not belong to the blocks.
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let mut bytes = Vec::new();
-        open(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|source| unreadable(path, source))?;
-        Self::from_bytes(path, &bytes)
+        Self::from_bytes(path, &read_up_to(path, MAX_BYTES)?)
     }
 
     /// Reads what [`read`](Self::read) reads from bytes in memory; `name` stands for the file in messages.

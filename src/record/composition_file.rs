@@ -1,8 +1,8 @@
 //! Compositions as TOML files.
 
 use super::composition::{Composition, Release, ReleaseBundle, ReleaseList, ReleasePart, countable};
-use super::fault::{fault, hinted, quoted, unreadable};
-use super::input_file::{InputFile, open};
+use super::fault::{fault, hinted, quoted};
+use super::input_file::{InputFile, read_up_to};
 use super::toml_text::TomlText;
 use crate::accountant::Runs;
 use crate::counts::MAX_COUNT;
@@ -10,7 +10,6 @@ use crate::error::{Error, Result, readable};
 use crate::histogram::VoteHistogram;
 use crate::mechanism::{self, Relation};
 use serde::Deserialize;
-use std::io::Read;
 use std::ops::Range;
 use std::path::Path;
 use toml::Spanned;
@@ -128,10 +127,7 @@ pub fn releases_from_bytes(name: impl AsRef<Path>, bytes: &[u8]) -> Result<Relea
 
 /// The file, or what of it shows that it is too large.
 pub(super) fn read(file: &Path) -> Result<Vec<u8>> {
-    let (mut reader, mut bytes) = (open(file)?, Vec::new());
-    reader.by_ref().take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|source| unreadable(file, source))?;
-    reader.check_unchanged(file)?;
-    Ok(bytes)
+    read_up_to(file, MAX_BYTES)
 }
 
 fn part_of(text: &TomlText<'_>, release: Spanned<ReleaseKeys>) -> Result<ReleasePart> {
@@ -210,7 +206,7 @@ fn runs_of(text: &TomlText<'_>, select: Spanned<SelectKeys>) -> Result<Runs> {
 }
 
 /// What an error says of a value.
-fn reason(error: &Error) -> String {
+pub(super) fn reason(error: &Error) -> String {
     match error {
         Error::Rejected { reason, .. } => reason.clone(),
         Error::Domain { quantity, value, domain } => format!("{quantity} = {} is not in {domain}", readable(*value)),

@@ -1,13 +1,12 @@
 //! Counts and raw outputs as CSV.
 
-use super::fault::quoted;
 use super::lines::{Header, Line, Lines};
 use super::number::{COUNT, count};
-use super::rows::{check_name, named_query, reject};
+use super::rows::{check_name, csv_table, named_query, reject, world};
 use super::table::Table;
 use super::values::Values;
 use crate::counts::MAX_COUNT;
-use crate::error::{InputError, Result};
+use crate::error::Result;
 use std::io::BufRead;
 use std::path::Path;
 
@@ -60,23 +59,7 @@ pub(super) fn read_values(file: &Path, reader: impl BufRead) -> Result<Values> {
 }
 
 fn read_counted<R: BufRead>(header: &Header<'_>, lines: &mut Lines<'_, R>) -> Result<Table<u64>> {
-    let columns = [
-        header.find("query")?,
-        Some(header.require("outcome")?),
-        Some(header.require("count")?),
-        Some(header.require("count_neighbor")?),
-    ];
-    let mut table = Table::new();
-    let mut rows = 0u64;
-    while let Some(line) = lines.next()? {
-        let [query, outcome, count, count_neighbor] = line.fields(header, columns)?;
-        let query = named_query(&line, columns[0], &query)?;
-        check_name(&line, "outcome", &outcome)?;
-        let values = [whole(&line, "count", &count)?, whole(&line, "count_neighbor", &count_neighbor)?];
-        table.insert(query, &outcome, values).map_err(|misfit| reject(&line.at("outcome"), &outcome, misfit))?;
-        rows += 1;
-    }
-    if rows == 0 { Err(header.alone().into()) } else { Ok(table) }
+    csv_table(header, lines, ["count", "count_neighbor"], |line, column, text| line.read(column, text, COUNT, count))
 }
 
 fn read_raw<R: BufRead>(header: &Header<'_>, lines: &mut Lines<'_, R>) -> Result<Table<u64>> {
@@ -96,26 +79,11 @@ fn each_raw<R: BufRead>(
     mut each: impl FnMut(&Line<'_>, Option<&str>, usize, &str) -> Result<()>,
 ) -> Result<()> {
     let columns = [header.find("query")?, Some(header.require("world")?), Some(header.require("output")?)];
-    let mut rows = 0u64;
-    while let Some(line) = lines.next()? {
-        let [query, world, output] = line.fields(header, columns)?;
-        let query = named_query(&line, columns[0], &query)?;
-        let side = match &*world {
-            "s" => 0,
-            "s_prime" => 1,
-            other => return Err(line.at("world").fault(quoted(other), "`s` or `s_prime`").into()),
-        };
-        check_name(&line, "output", &output)?;
-        each(&line, query, side, &output)?;
-        rows += 1;
-    }
-    if rows == 0 { Err(header.alone().into()) } else { Ok(()) }
-}
-
-fn whole(line: &Line<'_>, column: &str, text: &str) -> Result<u64> {
-    count(text).map_err(|hint| {
-        let error = line.at(column).fault(quoted(text), COUNT);
-        InputError { hint: hint.map(Into::into), ..error }.into()
+    lines.each_row(header, columns, |line, [query, text, output]| {
+        let query = named_query(line, columns[0], &query)?;
+        let side = world(line, &text)? as usize;
+        check_name(line, "output", &output)?;
+        each(line, query, side, &output)
     })
 }
 

@@ -1,11 +1,11 @@
 //! Recorded counts of the outcomes in both worlds, from any of their formats.
 
-use super::fault::{fault, hinted};
+use super::fault::fault;
 use super::input_file::{Digested, InputFile, InputReader, open};
-use super::table::{Group, Table};
+use super::table::{Group, Table, check_totals};
 use super::text::{Text, sniff};
 use super::{counts_csv, counts_json};
-use crate::counts::{MAX_COUNT, PairedCounts};
+use crate::counts::PairedCounts;
 use crate::error::Result;
 use serde::Serialize;
 use std::path::Path;
@@ -78,7 +78,7 @@ fn read(file: &Path, reader: InputReader) -> Result<CountsFile> {
     let mut digested = Digested::new(reader);
     let table = match sniff(file, &mut digested, "recorded counts")? {
         Text::Csv(reader) => counts_csv::read(file, reader)?,
-        Text::Json(text) => counts_json::read(file, &text)?,
+        Text::Json(text) => counts_json::read_json(file, &text)?,
     };
     let queries = into_queries(file, table)?;
     Ok(CountsFile { input: digested.finish_unchanged(file)?, queries })
@@ -94,18 +94,8 @@ fn into_queries(file: &Path, table: Table<u64>) -> Result<Vec<RecordedCounts>> {
 }
 
 fn into_query(file: &Path, group: Group<u64>) -> Result<RecordedCounts> {
-    for (side, world) in ["the dataset (s)", "the neighbor (s_prime)"].into_iter().enumerate() {
-        let total = group.values.iter().fold(0u64, |sum, values| sum.saturating_add(values[side]));
-        if total == 0 {
-            let error =
-                fault(file, group.place(), format!("0 samples under {world}"), "at least 1 sample in each world");
-            return Err(hinted(error, "a bound compares the outputs of two worlds; record both").into());
-        }
-        if total > MAX_COUNT {
-            let found = format!("{total} samples under {world}");
-            return Err(fault(file, group.place(), found, "at most 2^53 samples in each world").into());
-        }
-    }
+    let total = |side: usize| group.values.iter().fold(0u64, |sum, values| sum.saturating_add(values[side]));
+    check_totals(file, group.query.as_deref(), [total(0), total(1)])?;
     let (counts, counts_neighbor) = (group.side(0), group.side(1));
     Ok(RecordedCounts { query: group.query, counts: PairedCounts::new(group.labels, counts, counts_neighbor)? })
 }

@@ -1,16 +1,16 @@
 //! The probabilities of the outcomes in both worlds, given instead of estimated.
 
-use super::fault::{fault, quoted};
+use super::fault::fault;
 use super::input_file::{Digested, InputFile, InputReader, open};
-use super::json::{Bounded, Name, Share, parse};
+use super::json::Share;
+use super::json_table::json_table;
 use super::lines::Lines;
 use super::number::{PROBABILITY, probability};
-use super::place::Place;
-use super::rows::{QueryNames, check_name, named_query, reject, same_length};
+use super::rows::csv_table;
 use super::table::{Group, Table};
 use super::text::{Text, sniff};
-use crate::error::{InputError, Result};
-use serde::{Deserialize, Serialize};
+use crate::error::Result;
+use serde::Serialize;
 use std::io::BufRead;
 use std::path::Path;
 
@@ -106,97 +106,15 @@ fn read_csv(file: &Path, reader: impl BufRead) -> Result<Table<f64>> {
     if !["outcome", "p", "q"].iter().any(|name| header.has(name)) {
         return Err(header.missing(COLUMNS).into());
     }
-    let columns = [
-        header.find("query")?,
-        Some(header.require("outcome")?),
-        Some(header.require("p")?),
-        Some(header.require("q")?),
-    ];
-    let mut table = Table::new();
-    let mut rows = 0u64;
-    while let Some(line) = lines.next()? {
-        let [query, outcome, p, q] = line.fields(&header, columns)?;
-        let query = named_query(&line, columns[0], &query)?;
-        check_name(&line, "outcome", &outcome)?;
-        let share = |column: &str, text: &str| {
-            probability(text).map_err(|hint| {
-                let error = line.at(column).fault(quoted(text), PROBABILITY);
-                InputError { hint: hint.map(Into::into), ..error }
-            })
-        };
-        let values = [share("p", &p)?, share("q", &q)?];
-        table.insert(query, &outcome, values).map_err(|misfit| reject(&line.at("outcome"), &outcome, misfit))?;
-        rows += 1;
-    }
-    if rows == 0 { Err(header.alone().into()) } else { Ok(table) }
+    csv_table(&header, &mut lines, ["p", "q"], |line, column, text| line.read(column, text, PROBABILITY, probability))
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, expecting = "an object with `outcome`, `p`, `q`")]
-struct Row {
-    query: Option<Name>,
-    outcome: Name,
-    p: Share,
-    q: Share,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, expecting = "an object with `labels`, `p`, `q`")]
-struct Query {
-    query: Option<Name>,
-    labels: Bounded<Name>,
-    p: Bounded<Share>,
-    q: Bounded<Share>,
-}
-
-/// The outermost object; unknown members are let through, since documents carry a schema, a seed, options.
-#[derive(Deserialize)]
-#[serde(expecting = "an object or an array of objects")]
-struct Document {
-    queries: Option<Bounded<Query>>,
-    query: Option<Name>,
-    labels: Option<Bounded<Name>>,
-    p: Option<Bounded<Share>>,
-    q: Option<Bounded<Share>>,
-}
-
-fn read_json(file: &Path, text: &str) -> Result<Table<f64>> {
-    let mut table = Table::new();
-    let mut names = QueryNames::default();
-    if text.trim_start().starts_with('[') {
-        for (index, row) in parse::<Bounded<Row>>(file, text)?.0.into_iter().enumerate() {
-            let place = Place { file, name: format!("row {index} (counted from 0)") };
-            let query = row.query.map(|Name(query)| query);
-            names.check(&place, query.as_deref())?;
-            let inserted = table.insert(query.as_deref(), &row.outcome.0, [row.p.0, row.q.0]);
-            inserted.map_err(|misfit| reject(&place, &row.outcome.0, misfit))?;
-        }
-        return Ok(table);
-    }
-    let queries = match parse::<Document>(file, text)? {
-        Document { queries: Some(Bounded(queries)), labels: None, p: None, q: None, .. } => queries,
-        Document { queries: None, query, labels: Some(labels), p: Some(p), q: Some(q) } => {
-            vec![Query { query, labels, p, q }]
-        }
-        _ => {
-            let expected = "`queries`, or one query's `labels`, `p` and `q`";
-            return Err(fault(file, "outermost object", "another set of members", expected).into());
-        }
-    };
-    for (index, query) in queries.into_iter().enumerate() {
-        let place = Place { file, name: format!("queries[{index}]") };
-        let name = query.query.map(|Name(name)| name);
-        names.check(&place, name.as_deref())?;
-        names.once(&place, name.as_deref())?;
-        let (labels, p, q) = (query.labels.0, query.p.0, query.q.0);
-        same_length(&place, labels.len(), [("p", p.len()), ("q", q.len())])?;
-        for (index, (label, (p, q))) in labels.iter().zip(p.iter().zip(&q)).enumerate() {
-            let inserted = table.insert(name.as_deref(), &label.0, [p.0, q.0]);
-            inserted.map_err(|misfit| reject(&place.member(&format!("labels[{index}]")), &label.0, misfit))?;
-        }
-    }
-    Ok(table)
-}
+json_table!(
+    Share as f64,
+    [p, q] "an object with `outcome`, `p`, `q`",
+    [p, q] "an object with `labels`, `p`, `q`",
+    "`queries`, or one query's `labels`, `p` and `q`"
+);
 
 #[cfg(test)]
 mod tests {

@@ -1,13 +1,13 @@
 //! Events of Google's dp_accounting as JSON files.
 
 use super::composition::{Composition, Release, ReleaseBundle, ReleaseList, ReleasePart, countable};
-use super::composition_file::{MAX_BYTES, read};
-use super::fault::{fault, hinted, listed, quoted};
+use super::composition_file::{MAX_BYTES, read, reason};
+use super::fault::{fault, listed, quoted, utf8};
 use super::input_file::InputFile;
 use super::json;
 use crate::accountant::Runs;
 use crate::counts::MAX_COUNT;
-use crate::error::{Error, Result, readable};
+use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
 use crate::mechanism::{
     DISCRETE_LAPLACE, GAUSSIAN, LAPLACE, MechanismKind, Parameters, RANDOMIZED_RESPONSE, SUBSAMPLED_GAUSSIAN,
@@ -99,10 +99,7 @@ pub fn events_from_bytes(name: impl AsRef<Path>, bytes: &[u8]) -> Result<Release
         let expected = format!("an event in at most {} MiB of JSON", MAX_BYTES >> 20);
         return Err(fault(file, "whole file", format!("more than {} MiB", MAX_BYTES >> 20), expected).into());
     }
-    let text = std::str::from_utf8(bytes).map_err(|error| {
-        let line = 1 + bytes[..error.valid_up_to()].iter().filter(|&&byte| byte == b'\n').count();
-        hinted(fault(file, format!("line {line}"), "bytes that are no UTF-8", "an event in JSON"), "save it as UTF-8")
-    })?;
+    let text = utf8(file, bytes, "an event in JSON")?;
     let value: Value = json::parse(file, &with_infinities(text))?;
     let part = Node { file, place: "event", value: &value }.part()?;
     let part = part.ok_or_else(|| fault(file, "event", "nothing that is released", "at least one mechanism"))?;
@@ -238,7 +235,7 @@ impl<'a> Node<'a> {
                 let runs =
                     if shape == f64::INFINITY { Runs::poisson(mean) } else { Runs::negative_binomial(shape, mean) };
                 let runs =
-                    runs.map_err(|error| self.fault(reason(error), "a number of runs with this distribution"))?;
+                    runs.map_err(|error| self.fault(reason(&error), "a number of runs with this distribution"))?;
                 Ok(self.bundle(part.into_iter().collect(), Some(runs)))
             }
         }
@@ -261,7 +258,7 @@ impl<'a> Node<'a> {
         data: VoteHistogram,
     ) -> Result<Option<ReleasePart>> {
         let mechanism =
-            (kind.read)(&parameters).map_err(|error| self.fault(reason(error), format!("parameters of {kind}")))?;
+            (kind.read)(&parameters).map_err(|error| self.fault(reason(&error), format!("parameters of {kind}")))?;
         Ok(Some(ReleasePart::Release(Release { mechanism, data, times: 1, distance, place: self.place.into() })))
     }
 
@@ -391,15 +388,6 @@ impl<'a> Fields<'a> {
     fn whole(&self, index: usize) -> Result<u64> {
         let number = self.values[index].as_u64().filter(|number| *number <= MAX_COUNT);
         number.ok_or_else(|| self.fault(index, "a whole number from 0 to 2^53"))
-    }
-}
-
-/// What an error says of a value.
-fn reason(error: Error) -> String {
-    match error {
-        Error::Rejected { reason, .. } => reason,
-        Error::Domain { quantity, value, domain } => format!("{quantity} = {} is not in {domain}", readable(value)),
-        other => other.to_string(),
     }
 }
 

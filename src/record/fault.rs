@@ -2,8 +2,10 @@
 
 pub(super) use crate::error::shortened;
 use crate::error::{Error, InputError, echo};
+use std::fmt::Display;
 use std::io;
 use std::path::Path;
+use std::str::Utf8Error;
 
 /// An input error without a hint; add one with `InputError { hint, ..fault(..) }` or [`hinted`].
 pub(super) fn fault(
@@ -26,9 +28,35 @@ pub(super) fn hinted(error: InputError, hint: impl Into<String>) -> InputError {
     InputError { hint: Some(hint.into()), ..error }
 }
 
+/// The error of data of an array that cannot be unpacked.
+pub(super) fn unpackable(file: &Path, place: String, reason: &dyn Display, expected: &str) -> InputError {
+    let found = format!("data that cannot be unpacked ({})", shortened(&reason.to_string(), 100));
+    hinted(fault(file, place, found, expected), "the file may be damaged")
+}
+
 /// The system's error on reading a file.
 pub(super) fn unreadable(file: &Path, source: io::Error) -> Error {
     Error::Io { path: file.to_path_buf(), action: "read", source }
+}
+
+/// The line of a byte, counted from 1.
+pub(super) fn line_of(bytes: &[u8], byte: usize) -> usize {
+    1 + bytes[..byte].iter().filter(|&&byte| byte == b'\n').count()
+}
+
+/// The text of a file; `what` stands for what it should hold.
+pub(super) fn utf8<'a>(file: &Path, bytes: &'a [u8], what: &str) -> Result<&'a str, InputError> {
+    std::str::from_utf8(bytes).map_err(|error| {
+        let place = format!("line {}", line_of(bytes, error.valid_up_to()));
+        hinted(fault(file, place, "bytes that are no UTF-8", what), "save it as UTF-8")
+    })
+}
+
+/// The error of the first byte that is no UTF-8, in this line.
+pub(super) fn no_utf8(file: &Path, line: impl Display, bytes: &[u8], error: Utf8Error) -> InputError {
+    let byte = bytes.get(error.valid_up_to()).copied().unwrap_or_default();
+    let error = fault(file, format!("line {line}"), format!("the byte 0x{byte:02x}"), "UTF-8 text");
+    hinted(error, "save the file as UTF-8")
 }
 
 /// The user's text between backticks, escaped and shortened; an empty text is called so.

@@ -286,6 +286,14 @@ pub fn open(path: &Path) -> Result<InputReader> {
     Ok(InputReader::at(place, 0))
 }
 
+/// The bytes of an input of at most so many; of a larger one a byte more, which shows that it is too large.
+pub(super) fn read_up_to(path: &Path, most: u64) -> Result<Vec<u8>> {
+    let (mut reader, mut bytes) = (open(path)?, Vec::new());
+    reader.by_ref().take(most + 1).read_to_end(&mut bytes).map_err(|source| unreadable(path, source))?;
+    reader.check_unchanged(path)?;
+    Ok(bytes)
+}
+
 /// Opens an input that is read at several places: no pipe or device, and none is waited for.
 pub(super) fn open_file(path: &Path, expected: &str) -> Result<InputReader> {
     match kind(path)? {

@@ -2,14 +2,13 @@
 
 use super::fault::{fault, hinted, shortened};
 use super::number::{COUNT, PROBABILITY};
+use super::scalar::{List, scalar};
 use super::table::{MAX_PAIRS, is_name};
 use crate::counts::MAX_COUNT;
 use crate::error::{InputError, Result};
 use crate::json;
-use serde::de::{self, Deserialize, DeserializeOwned, Deserializer, SeqAccess, Unexpected, Visitor};
+use serde::de::{Deserialize, DeserializeOwned, Deserializer, Unexpected};
 use serde_json::error::Category;
-use std::fmt;
-use std::marker::PhantomData;
 use std::path::Path;
 
 /// Reads a whole text as one value.
@@ -61,83 +60,35 @@ fn explain(file: &Path, text: &str, error: &serde_json::Error, before: usize) ->
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Count(pub(super) u64);
 
-impl<'de> Deserialize<'de> for Count {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        struct Expect;
-        impl Visitor<'_> for Expect {
-            type Value = Count;
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str(COUNT)
-            }
-            fn visit_u64<E: de::Error>(self, value: u64) -> std::result::Result<Count, E> {
-                if value <= MAX_COUNT {
-                    Ok(Count(value))
-                } else {
-                    Err(E::invalid_value(Unexpected::Unsigned(value), &self))
-                }
-            }
-        }
-        deserializer.deserialize_u64(Expect)
-    }
-}
+scalar!(Count, deserialize_u64, COUNT, |value| match value {
+    Unexpected::Unsigned(count) if count <= MAX_COUNT => Ok(Count(count)),
+    other => Err(other),
+});
 
 /// A number from 0 to 1.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Share(pub(super) f64);
 
-impl<'de> Deserialize<'de> for Share {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        struct Expect;
-        impl Visitor<'_> for Expect {
-            type Value = Share;
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str(PROBABILITY)
-            }
-            fn visit_f64<E: de::Error>(self, value: f64) -> std::result::Result<Share, E> {
-                if (0.0..=1.0).contains(&value) {
-                    Ok(Share(value))
-                } else {
-                    Err(E::invalid_value(Unexpected::Float(value), &self))
-                }
-            }
-            fn visit_u64<E: de::Error>(self, value: u64) -> std::result::Result<Share, E> {
-                if value <= 1 {
-                    Ok(Share(value as f64))
-                } else {
-                    Err(E::invalid_value(Unexpected::Unsigned(value), &self))
-                }
-            }
-        }
-        deserializer.deserialize_f64(Expect)
-    }
-}
+scalar!(Share, deserialize_f64, PROBABILITY, |value| match value {
+    Unexpected::Float(share) if (0.0..=1.0).contains(&share) => Ok(Share(share)),
+    Unexpected::Unsigned(share) if share <= 1 => Ok(Share(share as f64)),
+    other => Err(other),
+});
 
 /// The name of an outcome or query: a text, or a whole number for its digits.
 #[derive(Debug, Clone)]
 pub(super) struct Name(pub(super) String);
 
-impl<'de> Deserialize<'de> for Name {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        struct Expect;
-        impl Visitor<'_> for Expect {
-            type Value = Name;
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("a name of 1 to 1024 bytes without control characters, or a whole number")
-            }
-            fn visit_str<E: de::Error>(self, text: &str) -> std::result::Result<Name, E> {
-                let text = text.trim();
-                if is_name(text) { Ok(Name(text.into())) } else { Err(E::invalid_value(Unexpected::Str(text), &self)) }
-            }
-            fn visit_u64<E: de::Error>(self, value: u64) -> std::result::Result<Name, E> {
-                Ok(Name(value.to_string()))
-            }
-            fn visit_i64<E: de::Error>(self, value: i64) -> std::result::Result<Name, E> {
-                Ok(Name(value.to_string()))
-            }
-        }
-        deserializer.deserialize_any(Expect)
-    }
-}
+/// What a name must be, for messages.
+pub(super) const NAME_OR_NUMBER: &str = "a name of 1 to 1024 bytes without control characters, or a whole number";
+
+scalar!(Name, deserialize_any, NAME_OR_NUMBER, |value| match value {
+    Unexpected::Str(text) if is_name(text.trim()) => Ok(Name(text.trim().into())),
+    Unexpected::Str(text) => Err(Unexpected::Str(text.trim())),
+    Unexpected::Unsigned(number) => Ok(Name(number.to_string())),
+    Unexpected::Signed(number) => Ok(Name(number.to_string())),
+    other => Err(other),
+});
 
 /// An array with at most as many entries as a file may have outcomes, so that a short text cannot fill the memory.
 #[derive(Debug)]
@@ -145,24 +96,8 @@ pub(super) struct Bounded<T>(pub(super) Vec<T>);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Bounded<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        struct Expect<T>(PhantomData<T>);
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for Expect<T> {
-            type Value = Bounded<T>;
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(formatter, "an array of at most {MAX_PAIRS} entries")
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> std::result::Result<Bounded<T>, A::Error> {
-                let mut entries = Vec::new();
-                while let Some(entry) = sequence.next_element()? {
-                    if entries.len() == MAX_PAIRS {
-                        return Err(de::Error::invalid_length(entries.len() + 1, &self));
-                    }
-                    entries.push(entry);
-                }
-                Ok(Bounded(entries))
-            }
-        }
-        deserializer.deserialize_seq(Expect(PhantomData))
+        let expected = format!("an array of at most {MAX_PAIRS} entries");
+        deserializer.deserialize_seq(List::new(MAX_PAIRS, expected)).map(Self)
     }
 }
 

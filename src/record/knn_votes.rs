@@ -101,9 +101,9 @@ fn candidates(arrays: &mut ArrayFile, queries: usize, like: &str) -> Result<KnnC
         let expected = format!("{}, one per query of `{like}`", several(queries, "column"));
         return Err(arrays.at("candidate_rank", several(ranks.ncols(), "column"), expected).into());
     }
-    if let Some(error) = arrays.first_fault("candidate_rank", &ranks, |rank| rank == 0, "a rank of at least 1") {
-        return Err(hinted(error, "the nearest point has rank 1").into());
-    }
+    arrays
+        .check_each("candidate_rank", &ranks, |rank| rank == 0, "a rank of at least 1")
+        .map_err(|error| hinted(error, "the nearest point has rank 1"))?;
     let expected = || format!("{}, one per candidate of `candidate_rank`", several(ranks.nrows(), "row"));
     let labels: Array1<u16> = arrays.classes("candidate_label")?;
     rows(arrays, "candidate_label", labels.len(), ranks.nrows(), expected())?;
@@ -129,10 +129,8 @@ pub(super) fn read_training(arrays: &mut ArrayFile) -> Result<KnnTraining> {
 /// Features of shape (point, feature), finite numbers.
 fn features(arrays: &mut ArrayFile, name: &str) -> Result<Array2<f64>> {
     let features: Array2<f64> = arrays.numbers(name)?;
-    match arrays.first_fault(name, &features, |value| !value.is_finite(), "a finite number") {
-        Some(error) => Err(error.into()),
-        None => Ok(features),
-    }
+    arrays.check_each(name, &features, |value| !value.is_finite(), "a finite number")?;
+    Ok(features)
 }
 
 #[cfg(test)]

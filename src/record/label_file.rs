@@ -58,13 +58,10 @@ pub(super) fn from_arrays(arrays: &mut ArrayFile) -> Result<LabelCanaries> {
         }
     };
     let mut values: ArrayD<f64> = arrays.numbers(name)?;
-    let wrong = match name {
-        "logits" => arrays.first_fault(name, &values, |value| !value.is_finite(), "a finite number"),
-        _ => arrays.first_fault(name, &values, |p| !(0.0..=1.0 + ROUNDED).contains(&p), "a probability from 0 to 1"),
-    };
-    if let Some(error) = wrong {
-        return Err(error.into());
-    }
+    match name {
+        "logits" => arrays.check_each(name, &values, |value| !value.is_finite(), "a finite number"),
+        _ => arrays.check_each(name, &values, |p| !(0.0..=1.0 + ROUNDED).contains(&p), "a probability from 0 to 1"),
+    }?;
     let shape = values.shape().to_vec();
     let Some((&classes, outer @ ([_] | [_, _]))) = shape.split_last() else {
         let expected = "the axes (canary, class) or (model, canary, class)";
@@ -114,10 +111,8 @@ fn labels(arrays: &mut ArrayFile, name: &str, shape: &[usize], classes: usize) -
         return Err(error.into());
     }
     let expected = format!("a class from 0 to {}", classes - 1);
-    match arrays.first_fault(name, &labels, |label| usize::from(label) >= classes, &expected) {
-        Some(error) => Err(error.into()),
-        None => Ok(labels.iter().map(|&label| usize::from(label)).collect()),
-    }
+    arrays.check_each(name, &labels, |label| usize::from(label) >= classes, &expected)?;
+    Ok(labels.iter().map(|&label| usize::from(label)).collect())
 }
 
 fn from_csv(file: &Path, reader: impl BufRead, room: &mut Room) -> Result<LabelCanaries> {
@@ -135,8 +130,7 @@ fn from_csv(file: &Path, reader: impl BufRead, room: &mut Room) -> Result<LabelC
         header.require(&name)?;
     }
     let (mut values, mut sides) = (Vec::new(), [Vec::new(), Vec::new()]);
-    while let Some(line) = lines.next()? {
-        let fields = line.fields(&header, labels)?;
+    lines.each_row(&header, labels, |line, fields| {
         for ((side, field), column) in sides.iter_mut().zip(&fields).zip(["label_true", "label_trained"]) {
             let label = field.trim().parse().ok().filter(|label| *label < classes.len());
             let expected = format!("a class from 0 to {}", classes.len() - 1);
@@ -153,11 +147,9 @@ fn from_csv(file: &Path, reader: impl BufRead, room: &mut Room) -> Result<LabelC
             let value = value.ok_or_else(|| place.fault(quoted(&field), PROBABILITY))?;
             room.push(&mut values, value, |found, expected| fault(file, "whole file", found, expected))?;
         }
-    }
+        Ok(())
+    })?;
     let [truth, trained] = sides;
-    if truth.is_empty() {
-        return Err(header.alone().into());
-    }
     let shape = (truth.len(), classes.len());
     let values = Array2::from_shape_vec(shape, values)
         .map_err(|_| fault(file, "whole file", "rows of different lengths", "one probability per class in each row"))?;

@@ -69,10 +69,8 @@ pub fn read_label_recording(path: impl AsRef<Path>, memory: MemoryBudget) -> Res
 /// Shares from 0 to 1, of any number of axes.
 fn shares(arrays: &mut ArrayFile, name: &str) -> Result<Vec<f64>> {
     let values: ArrayD<f64> = arrays.numbers(name)?;
-    match arrays.first_fault(name, &values, |share| !(0.0..=1.0).contains(&share), "a share from 0 to 1") {
-        Some(error) => Err(error.into()),
-        None => Ok(values.iter().copied().collect()),
-    }
+    arrays.check_each(name, &values, |share| !(0.0..=1.0).contains(&share), "a share from 0 to 1")?;
+    Ok(values.iter().copied().collect())
 }
 
 /// The only number of an array.

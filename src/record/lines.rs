@@ -4,7 +4,7 @@
 //! file, accepts text after a closing quote, and counts lines only at the ends of records, so that a message about a
 //! file with blank lines or CRLF would name the wrong line. Here a field ends with its line.
 
-use super::fault::{fault, hinted, listed, quoted, several, unreadable};
+use super::fault::{fault, hinted, listed, no_utf8, quoted, several, unreadable};
 use super::place::Place;
 use crate::error::{InputError, Result};
 use std::borrow::Cow;
@@ -29,32 +29,34 @@ impl<'a, R: BufRead> Lines<'a, R> {
 
     /// The next line that is not blank, without its line end.
     pub(super) fn next(&mut self) -> Result<Option<Line<'_>>> {
+        let limit = (MAX_LINE_BYTES, "a line of more than 1 MiB", "one row of a table a line");
         loop {
-            self.buffer.clear();
-            let limit = MAX_LINE_BYTES as u64 + 1;
-            let read = (&mut self.reader).take(limit).read_until(b'\n', &mut self.buffer);
-            if read.map_err(|source| unreadable(self.file, source))? == 0 {
+            if !next_line(self.file, &mut self.reader, &mut self.buffer, self.number + 1, limit)? {
                 return Ok(None);
             }
             self.number += 1;
-            if self.buffer.len() > MAX_LINE_BYTES {
-                let place = format!("line {}", self.number);
-                let error = fault(self.file, place, "a line of more than 1 MiB", "one row of a table a line");
-                return Err(error.into());
-            }
             if !self.buffer.iter().all(u8::is_ascii_whitespace) {
                 break;
             }
         }
-        match std::str::from_utf8(&self.buffer) {
-            Ok(text) => Ok(Some(Line { file: self.file, number: self.number, text: text.trim_end() })),
-            Err(error) => {
-                let byte = self.buffer.get(error.valid_up_to()).copied().unwrap_or_default();
-                let place = format!("line {}", self.number);
-                let error = fault(self.file, place, format!("the byte 0x{byte:02x}"), "UTF-8 text");
-                Err(hinted(error, "save the file as UTF-8").into())
-            }
+        let (file, number) = (self.file, self.number);
+        let text = std::str::from_utf8(&self.buffer).map_err(|error| no_utf8(file, number, &self.buffer, error))?;
+        Ok(Some(Line { file, number, text: text.trim_end() }))
+    }
+
+    /// Hands each row to `each`, with the fields of some columns; there is at least one row.
+    pub(super) fn each_row<const N: usize>(
+        &mut self,
+        header: &Header<'_>,
+        columns: [Option<usize>; N],
+        mut each: impl FnMut(&Line<'_>, [Cow<'_, str>; N]) -> Result<()>,
+    ) -> Result<()> {
+        let mut rows = 0u64;
+        while let Some(line) = self.next()? {
+            each(&line, line.fields(header, columns)?)?;
+            rows += 1;
         }
+        if rows == 0 { Err(header.alone().into()) } else { Ok(()) }
     }
 
     /// The header.
@@ -72,6 +74,23 @@ impl<'a, R: BufRead> Lines<'a, R> {
         }
         Ok(Header { file, line: line.number, names })
     }
+}
+
+/// Puts the next line into a buffer, with its end; false at the end of the file. A line has at most so many bytes, or
+/// else what was found and what was expected.
+pub(super) fn next_line(
+    file: &Path,
+    reader: &mut impl BufRead,
+    buffer: &mut Vec<u8>,
+    number: u64,
+    (most, found, expected): (usize, &str, &str),
+) -> Result<bool> {
+    buffer.clear();
+    let read = reader.take(most as u64 + 1).read_until(b'\n', buffer).map_err(|source| unreadable(file, source))?;
+    if buffer.len() > most {
+        return Err(fault(file, format!("line {number}"), found, expected).into());
+    }
+    Ok(read > 0)
 }
 
 /// One line and where it stands.
@@ -116,6 +135,20 @@ impl<'a> Line<'a> {
     /// A field of this line, for messages.
     pub(super) fn at(&self, column: &str) -> Place<'a> {
         Place { file: self.file, name: format!("line {}, column {column}", self.number) }
+    }
+
+    /// What `read` makes of a field; where it makes nothing of it, a hint may be known.
+    pub(super) fn read<T>(
+        &self,
+        column: &str,
+        text: &str,
+        expected: &str,
+        read: impl Fn(&str) -> std::result::Result<T, Option<&'static str>>,
+    ) -> Result<T> {
+        read(text).map_err(|hint| {
+            let error = self.at(column).fault(quoted(text), expected);
+            InputError { hint: hint.map(Into::into), ..error }.into()
+        })
     }
 
     /// This line as a whole, for messages.

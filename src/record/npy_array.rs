@@ -1,13 +1,14 @@
 //! One numpy array that stays where it is, in a file or unpacked in memory, and is decoded piece by piece.
 
 use super::budget::{Room, reserve};
-use super::fault::{fault, hinted, quoted, shortened, unreadable};
+use super::fault::{fault, hinted, quoted, shortened, unpackable, unreadable};
 use super::input_file::{InputReader, open_file};
-use super::npy_header::{HeaderProblem, NpyHeader};
+use super::npy_header::{AS_WRITTEN, HeaderProblem, NpyHeader};
 use crate::error::{Error, InputError, Result};
 use half::slice::{HalfBitsSliceExt, HalfFloatSliceExt};
 use half::{bf16, f16};
 use ndarray::{ArrayD, IxDyn, ShapeBuilder};
+use std::fmt::Debug;
 use std::io::{self, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -79,11 +80,7 @@ impl NpyArray {
         let read = reader.by_ref().take(expected).read_to_end(&mut bytes);
         let more = read.and_then(|_| reader.read(&mut [0]));
         match more {
-            Err(error) => {
-                let found = format!("data that cannot be unpacked ({})", shortened(&error.to_string(), 100));
-                let error = array.at(found, "an array as numpy.savez or savez_compressed writes it");
-                Err(hinted(error, "the file may be damaged").into())
-            }
+            Err(error) => Err(unpackable(path, array.place(), &error, AS_WRITTEN).into()),
             Ok(more) if more > 0 || bytes.len() as u64 != expected => {
                 Err(array.wrong_length(more > 0, expected).into())
             }
@@ -162,7 +159,7 @@ impl NpyArray {
     /// An error of one element.
     pub(super) fn at_index(
         &self,
-        index: &[usize],
+        index: &[impl Debug],
         found: impl Into<String>,
         expected: impl Into<String>,
     ) -> InputError {
@@ -379,7 +376,7 @@ impl NpyArray {
                 match convert(value) {
                     Ok(value) => values.push(value),
                     Err((expected, hint)) => {
-                        let error = self.at_index(&self.index(place), format!("`{value}`"), expected);
+                        let error = self.at_index(&self.header.index(place as u64), format!("`{value}`"), expected);
                         return Err(InputError { hint: hint.map(Into::into), ..error }.into());
                     }
                 }
@@ -387,23 +384,6 @@ impl NpyArray {
             }
         }
         Ok(())
-    }
-
-    /// The index of the element that lies at a position of the data.
-    fn index(&self, mut position: usize) -> Vec<usize> {
-        let mut shape = self.shape();
-        if !self.header.fortran {
-            shape.reverse();
-        }
-        let mut index: Vec<usize> = Vec::new();
-        for length in shape {
-            index.push(position % length);
-            position /= length;
-        }
-        if !self.header.fortran {
-            index.reverse();
-        }
-        index
     }
 }
 
@@ -420,10 +400,7 @@ fn read_header(path: &Path, name: Option<&str>, reader: &mut impl Read) -> Resul
         let place = name.map_or("whole file".into(), |name| format!("array {}", quoted(name)));
         match problem {
             HeaderProblem::Malformed(found) => fault(path, place, shortened(&found, 100), "a numpy array").into(),
-            HeaderProblem::Io(error) => {
-                let found = format!("data that cannot be unpacked ({})", shortened(&error.to_string(), 100));
-                hinted(fault(path, place, found, "a numpy array"), "the file may be damaged").into()
-            }
+            HeaderProblem::Io(error) => unpackable(path, place, &error, "a numpy array").into(),
         }
     })
 }

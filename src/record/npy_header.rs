@@ -8,7 +8,27 @@ use std::io::{self, Read};
 /// Numpy itself rejects headers longer than this (`max_header_size`).
 const MAX_HEADER_BYTES: usize = 10_000;
 
+/// What is expected of data that can be unpacked.
+pub(super) const AS_WRITTEN: &str = "an array as numpy.savez or savez_compressed writes it";
+
 const MAGIC: &[u8] = b"\x93NUMPY";
+
+/// Types in the words of Rust and in numpy's notation, with the bytes of an element; `bf2` is ours.
+pub(super) const DTYPES: [(&str, &str, u64); 13] = [
+    ("f16", "f2", 2),
+    ("bf16", "bf2", 2),
+    ("f32", "f4", 4),
+    ("f64", "f8", 8),
+    ("bool", "b1", 1),
+    ("u8", "u1", 1),
+    ("u16", "u2", 2),
+    ("u32", "u4", 4),
+    ("u64", "u8", 8),
+    ("i8", "i1", 1),
+    ("i16", "i2", 2),
+    ("i32", "i4", 4),
+    ("i64", "i8", 8),
+];
 
 /// What an array declares about itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,6 +117,27 @@ impl NpyHeader {
         }
     }
 
+    /// The index of the element that lies at a position of the data.
+    pub(super) fn index(&self, mut position: u64) -> Vec<u64> {
+        let mut next = |&length: &u64| {
+            let index = position % length;
+            position /= length;
+            index
+        };
+        if self.fortran {
+            return self.shape.iter().map(next).collect();
+        }
+        let mut index: Vec<u64> = self.shape.iter().rev().map(&mut next).collect();
+        index.reverse();
+        index
+    }
+
+    /// The data that it declares, of elements of so many bytes, in words.
+    pub(super) fn data(&self, width: u64) -> String {
+        let bytes = self.elements().unwrap_or(u64::MAX).saturating_mul(width);
+        format!("{bytes} bytes of data for shape {:?}", self.shape)
+    }
+
     /// Number of elements, `None` if it does not fit into 64 bits.
     pub(super) fn elements(&self) -> Option<u64> {
         self.shape.iter().try_fold(1u64, |product, &length| product.checked_mul(length))
@@ -130,24 +171,9 @@ pub(super) fn written(descriptor: &str, fortran: bool, shape: &[usize]) -> Vec<u
 
 fn dtype(descriptor: &str) -> Option<(&'static str, u64)> {
     let (order, kind) = descriptor.split_at_checked(1)?;
-    let known = match kind {
-        "b1" => ("bool", 1),
-        "u1" => ("u8", 1),
-        "u2" => ("u16", 2),
-        "u4" => ("u32", 4),
-        "u8" => ("u64", 8),
-        "i1" => ("i8", 1),
-        "i2" => ("i16", 2),
-        "i4" => ("i32", 4),
-        "i8" => ("i64", 8),
-        "f2" => ("f16", 2),
-        "bf2" => ("bf16", 2),
-        "f4" => ("f32", 4),
-        "f8" => ("f64", 8),
-        _ => return None,
-    };
-    let orders: &[&str] = if known.1 == 1 { &["|"] } else { &["<", ">"] };
-    orders.contains(&order).then_some(known)
+    let &(name, _, bytes) = DTYPES.iter().find(|(_, known, _)| *known == kind)?;
+    let orders: &[&str] = if bytes == 1 { &["|"] } else { &["<", ">"] };
+    orders.contains(&order).then_some((name, bytes))
 }
 
 /// Parses `{'descr': '|u1', 'fortran_order': False, 'shape': (12, 1000, 250), }` with its keys in any order.

@@ -3,12 +3,12 @@
 use super::fault::{fault, hinted, quoted};
 use super::input_file::{Digested, InputFile};
 use super::lines::{Line, Lines};
-use super::rows::check_name;
+use super::rows::{check_name, world};
 use super::table::MAX_OUTCOMES;
 use super::text::{Text, sniff};
 use super::values::{NUMBER, number};
 use crate::audit::OutputWorld;
-use crate::error::{InputError, Result};
+use crate::error::Result;
 use std::collections::HashMap;
 use std::io::Read;
 use std::ops::ControlFlow;
@@ -97,11 +97,7 @@ pub fn read_real_outputs(
     mut each: impl FnMut(u64, OutputWorld, f64) -> Result<ControlFlow<()>>,
 ) -> Result<Option<InputFile>> {
     read_rows(file.as_ref(), reader, |line, world, output| {
-        let value = number(output).map_err(|hint| {
-            let error = line.at("output").fault(quoted(output), NUMBER);
-            InputError { hint: hint.map(Into::into), ..error }
-        })?;
-        each(line.number(), world, value)
+        each(line.number(), world, line.read("output", output, NUMBER, number)?)
     })
 }
 
@@ -127,12 +123,8 @@ fn read_rows(
     let columns = [Some(header.require("world")?), Some(header.require("output")?)];
     let mut rows = 0u64;
     while let Some(line) = lines.next()? {
-        let [world, output] = line.fields(&header, columns)?;
-        let world = match &*world {
-            "s" => OutputWorld::Dataset,
-            "s_prime" => OutputWorld::Neighbor,
-            other => return Err(line.at("world").fault(quoted(other), "`s` or `s_prime`").into()),
-        };
+        let [text, output] = line.fields(&header, columns)?;
+        let world = world(&line, &text)?;
         check_name(&line, "output", &output)?;
         rows += 1;
         if each(&line, world, &output)?.is_break() {

@@ -2,20 +2,11 @@
 //! neighbor's.
 
 use super::array_file::ArrayFile;
-use super::vote_arrays::{asked, histogram, histogram_bytes, labels};
+use super::vote_arrays::{TwoWorlds, histogram};
 use crate::error::Result;
 use crate::model::Adversary;
-use ndarray::{Array2, Array3, Axis};
+use ndarray::ArrayView2;
 use serde::Serialize;
-
-/// The array with the votes of the teachers trained with the changed point.
-const fn array(adversary: Adversary) -> &'static str {
-    match adversary {
-        Adversary::NatAdvq => "pate_nat_advq",
-        Adversary::PoisAdvq => "pate_pois_advq",
-        Adversary::PoisNatq => "pate_pois_natq",
-    }
-}
 
 /// Votes of PATE teachers for every query of one adversary.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -47,35 +38,23 @@ pub struct PateQuery {
 
 /// Reads the arrays and counts the votes.
 pub(super) fn read(arrays: &mut ArrayFile, adversary: Adversary) -> Result<PateVotes> {
-    let votes: Array3<u16> = arrays.classes("pate_votes")?;
-    let (instantiations, queries, teachers) = votes.dim();
-    let changed: Array2<u16> = arrays.classes(array(adversary))?;
-    let labels = labels(arrays, queries, "pate_votes")?;
-    let positions = asked(arrays, adversary, "pate_votes", queries, array(adversary), changed.nrows())?;
-    let largest = |values: &mut dyn Iterator<Item = u16>| values.max().unwrap_or(0);
-    let classes = 1 + largest(&mut votes.iter().copied())
-        .max(largest(&mut changed.iter().copied()))
-        .max(largest(&mut labels.iter().flatten().copied())) as usize;
+    let worlds = TwoWorlds::read(arrays, "pate", adversary)?;
+    let (instantiations, _, teachers) = worlds.votes.dim();
+    let classes = worlds.classes;
     // A histogram for each instantiation of each query, and two for the query.
-    let histograms = (instantiations as u64 + 2).saturating_mul(positions.len() as u64);
-    arrays.take("pate_votes", histograms, histogram_bytes(classes as u64))?;
-    let queries = positions
-        .into_iter()
-        .zip(changed.outer_iter())
-        .map(|(position, changed)| {
-            let votes = votes.index_axis(Axis(1), position);
-            let histograms: Vec<Vec<u64>> = votes.outer_iter().map(|votes| histogram(votes, classes)).collect();
-            PateQuery {
-                position,
-                label: labels.as_ref().map(|labels| usize::from(labels[position])),
-                instantiations,
-                votes: (0..classes).map(|class| histograms.iter().map(|histogram| histogram[class]).sum()).collect(),
-                histograms,
-                votes_neighbor: histogram(changed, classes),
-            }
-        })
-        .collect();
-    Ok(PateVotes { teachers, classes, queries })
+    worlds.take(arrays, "pate", instantiations + 2)?;
+    let query = |(position, votes, votes_neighbor): (usize, ArrayView2<'_, u16>, Vec<u64>)| {
+        let histograms: Vec<Vec<u64>> = votes.outer_iter().map(|votes| histogram(votes, classes)).collect();
+        PateQuery {
+            position,
+            label: worlds.label(position),
+            instantiations,
+            votes: (0..classes).map(|class| histograms.iter().map(|histogram| histogram[class]).sum()).collect(),
+            histograms,
+            votes_neighbor,
+        }
+    };
+    Ok(PateVotes { teachers, classes, queries: worlds.queries().map(query).collect() })
 }
 
 #[cfg(test)]
@@ -83,7 +62,7 @@ mod tests {
     use super::super::test_arrays::{Named, npz};
     use super::*;
     use crate::record::votes_from_bytes;
-    use ndarray::{Array1, array};
+    use ndarray::{Array1, Array2, Array3, array};
 
     fn read(arrays: &Named<'_>, adversary: Adversary) -> Result<PateVotes> {
         votes_from_bytes("v.npz", npz(arrays))?.pate(adversary)

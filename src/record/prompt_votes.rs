@@ -56,10 +56,7 @@ pub(super) fn read(arrays: &mut ArrayFile) -> Result<PromptPateVotes> {
     let labels = labels(arrays, queries, names[0])?;
     if let Some(labels) = &labels {
         let expected = format!("a class from 0 to {}", classes - 1);
-        if let Some(error) = arrays.first_fault("query_label", labels, |label| usize::from(label) >= classes, &expected)
-        {
-            return Err(error.into());
-        }
+        arrays.check_each("query_label", labels, |label| usize::from(label) >= classes, &expected)?;
     }
     let neighbors = neighbors(arrays, queries, names[1])?;
     let queries = first.outer_iter().zip(second.outer_iter()).enumerate().map(|(position, (votes, changed))| {
@@ -123,10 +120,8 @@ fn read_histogram(arrays: &mut ArrayFile, name: &str) -> Result<Array2<u64>> {
     let histogram: Array2<u64> = arrays.whole_numbers(name)?;
     // Ten thousand classes of this size still sum without overflow.
     let expected = "a whole number from 0 to 2^49";
-    match arrays.first_fault(name, &histogram, |votes| votes > MAX_COUNT >> 4, expected) {
-        Some(error) => Err(error.into()),
-        None => Ok(histogram),
-    }
+    arrays.check_each(name, &histogram, |votes| votes > MAX_COUNT >> 4, expected)?;
+    Ok(histogram)
 }
 
 #[cfg(test)]

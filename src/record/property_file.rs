@@ -35,10 +35,10 @@ fn read(arrays: &mut ArrayFile) -> Result<PropertyAnswers> {
     // Single precision may round a probability above 1.
     let outside = |p: f64| !(0.0..=1.0 + 1e-6).contains(&p);
     let expected = "a probability from 0 to 1";
-    let wrong = arrays.first_fault("student", &student, outside, expected);
-    if let Some(error) = wrong.or_else(|| arrays.first_fault("ensembles", &ensembles, outside, expected)) {
-        return Err(hinted(error, "logits become probabilities by a softmax over the classes").into());
-    }
+    arrays
+        .check_each("student", &student, outside, expected)
+        .and_then(|()| arrays.check_each("ensembles", &ensembles, outside, expected))
+        .map_err(|error| hinted(error, "logits become probabilities by a softmax over the classes"))?;
     let shape = ensembles.dim();
     if (shape.2, shape.3) != student.dim() {
         let expected = format!("points and classes of `student`, shape {:?}", student.shape());

@@ -1,11 +1,46 @@
 //! What every table of outcomes asks of its rows: named outcomes, queries on all rows or on none, no row twice.
 
 use super::fault::{hinted, quoted};
-use super::lines::Line;
+use super::lines::{Header, Line, Lines};
 use super::place::Place;
-use super::table::{Misfit, NAME, is_name};
+use super::table::{Misfit, NAME, Table, is_name};
+use crate::audit::OutputWorld;
 use crate::error::{InputError, Result};
 use std::collections::HashSet;
+use std::io::BufRead;
+
+/// A table of a CSV file: each row has an outcome, two values of it that `read` makes of column and field, and perhaps
+/// its query.
+pub(super) fn csv_table<T: Copy + Default, R: BufRead>(
+    header: &Header<'_>,
+    lines: &mut Lines<'_, R>,
+    [first, second]: [&str; 2],
+    read: impl Fn(&Line<'_>, &str, &str) -> Result<T>,
+) -> Result<Table<T>> {
+    let columns = [
+        header.find("query")?,
+        Some(header.require("outcome")?),
+        Some(header.require(first)?),
+        Some(header.require(second)?),
+    ];
+    let mut table = Table::new();
+    lines.each_row(header, columns, |line, [query, outcome, one, other]| {
+        let query = named_query(line, columns[0], &query)?;
+        check_name(line, "outcome", &outcome)?;
+        let values = [read(line, first, &one)?, read(line, second, &other)?];
+        Ok(table.insert(query, &outcome, values).map_err(|misfit| reject(&line.at("outcome"), &outcome, misfit))?)
+    })?;
+    Ok(table)
+}
+
+/// The world of a raw output.
+pub(super) fn world(line: &Line<'_>, text: &str) -> Result<OutputWorld> {
+    match text {
+        "s" => Ok(OutputWorld::Dataset),
+        "s_prime" => Ok(OutputWorld::Neighbor),
+        other => Err(line.at("world").fault(quoted(other), "`s` or `s_prime`").into()),
+    }
+}
 
 /// The query of a CSV row; where the column exists every row must name one.
 pub(super) fn named_query<'a>(line: &Line<'_>, column: Option<usize>, query: &'a str) -> Result<Option<&'a str>> {

@@ -3,6 +3,7 @@
 use super::fault::{fault, hinted, listed, quoted, shortened, unreadable};
 use super::input_file::InputReader;
 use super::npy_array::NpyArray;
+use super::npy_header::DTYPES;
 use crate::error::Result;
 use crate::json;
 use serde::Deserialize;
@@ -81,29 +82,13 @@ impl<'a> Safetensors<'a> {
             let error = fault(self.path, place(), found, "data inside of the file");
             return Err(hinted(error, "the file may be cut off").into());
         }
-        let Some((_, descriptor)) = DTYPES.iter().find(|(known, _)| known == dtype) else {
-            let names: Vec<&str> = DTYPES.iter().map(|(known, _)| *known).collect();
+        let Some((_, kind, bytes)) = DTYPES.iter().find(|(name, ..)| name.to_uppercase() == *dtype) else {
+            let names: Vec<String> = DTYPES.iter().map(|(name, ..)| name.to_uppercase()).collect();
             let found = format!("dtype {}", quoted(dtype));
             return Err(fault(self.path, place(), found, format!("one of {}", listed(&names))).into());
         };
         let span = (self.start + from, to - from);
-        NpyArray::of_span(self.path, name, self.reader.again(), span, descriptor, shape.clone()).map(Some)
+        let descriptor = format!("{}{kind}", if *bytes == 1 { "|" } else { "<" });
+        NpyArray::of_span(self.path, name, self.reader.again(), span, &descriptor, shape.clone()).map(Some)
     }
 }
-
-/// Types with their names in numpy; `bf2` is ours.
-const DTYPES: [(&str, &str); 13] = [
-    ("F16", "<f2"),
-    ("BF16", "<bf2"),
-    ("F32", "<f4"),
-    ("F64", "<f8"),
-    ("BOOL", "|b1"),
-    ("U8", "|u1"),
-    ("U16", "<u2"),
-    ("U32", "<u4"),
-    ("U64", "<u8"),
-    ("I8", "|i1"),
-    ("I16", "<i2"),
-    ("I32", "<i4"),
-    ("I64", "<i8"),
-];

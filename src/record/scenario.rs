@@ -1,7 +1,7 @@
 //! Scenarios: what to simulate, as a file.
 
-use super::fault::{fault, hinted, quoted, unreadable};
-use super::input_file::{InputFile, open};
+use super::fault::{fault, hinted, quoted};
+use super::input_file::{InputFile, hexadecimal, read_up_to};
 use super::scenario_keys::{Key, Keys, Whole, parse};
 use super::scenario_model::{MAX_ENTRIES, QueryKeys, entries_of};
 use super::table::{MAX_PAIRS, NAME, is_name};
@@ -13,7 +13,7 @@ use crate::model::{Composition, VoteModel};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::Path;
 use toml::Spanned;
 
@@ -114,7 +114,7 @@ impl Scenario {
         let mut hasher = Hasher(Sha256::new());
         // Numbers, texts and lists can always be written as JSON, and a hasher takes every byte.
         let _ = serde_json::to_writer(&mut hasher, &self.queries);
-        hasher.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        hexadecimal(&hasher.0.finalize())
     }
 }
 
@@ -125,10 +125,7 @@ impl Scenario {
 /// line that names file, line and key, what was found and what was expected.
 pub fn read_scenario(path: impl AsRef<Path>) -> Result<Scenario> {
     let path = path.as_ref();
-    let (mut reader, mut bytes) = (open(path)?, Vec::new());
-    reader.by_ref().take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|source| unreadable(path, source))?;
-    reader.check_unchanged(path)?;
-    scenario_from_bytes(path, &bytes)
+    scenario_from_bytes(path, &read_up_to(path, MAX_BYTES)?)
 }
 
 /// Reads what [`read_scenario`] reads from bytes in memory; `name` stands for the file in messages.

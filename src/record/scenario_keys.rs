@@ -1,7 +1,9 @@
 //! The keys of a scenario file, as they are written.
 
 use super::fault::{fault, hinted, shortened};
+use super::scalar::{number, scalar};
 use super::toml_text::TomlText;
+use crate::counts::MAX_COUNT;
 use crate::error::InputError;
 use serde::de::{self, Deserialize, Deserializer, SeqAccess, Unexpected, Visitor, value::SeqAccessDeserializer};
 use std::fmt;
@@ -46,29 +48,8 @@ pub(super) struct Group {
 }
 
 /// The names of all keys, for hints.
-const NAMES: [&str; 21] = [
-    "samples",
-    "seed",
-    "composition",
-    "query",
-    "name",
-    "model",
-    "noise",
-    "k",
-    "p",
-    "p_marked",
-    "changed",
-    "parties",
-    "count",
-    "histogram",
-    "histogram_neighbor",
-    "p_last",
-    "inclusion",
-    "rank",
-    "rate",
-    "label",
-    "points",
-];
+const NAMES: &str = "samples seed composition query name model noise k p p_marked changed parties count histogram \
+                     histogram_neighbor p_last inclusion rank rate label points";
 
 /// What is wrong with a list of both kinds.
 const MIXED: &str = "numbers beside rows";
@@ -111,8 +92,8 @@ fn explain(text: &TomlText<'_>, error: &toml::de::Error) -> InputError {
     if let Some(unknown) = sentence.strip_prefix("unknown field `").and_then(|rest| rest.split('`').next()) {
         let expected = sentence.split_once(", expected ").map_or("a key of a scenario", |(_, expected)| expected);
         let error = fault(file, place, format!("the key `{}`", shortened(unknown, 60)), shown(expected));
-        let near = |name: &&&str| strsim::osa_distance(name, unknown);
-        let best = NAMES.iter().min_by_key(near).filter(|best| near(best) <= 1 + unknown.len() / 4);
+        let near = |name: &&str| strsim::osa_distance(name, unknown);
+        let best = NAMES.split(' ').min_by_key(near).filter(|best| near(best) <= 1 + unknown.len() / 4);
         return match best {
             Some(best) => hinted(error, format!("did you mean `{best}`?")),
             None => error,
@@ -138,58 +119,21 @@ fn explain(text: &TomlText<'_>, error: &toml::de::Error) -> InputError {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Whole(pub(super) u64);
 
-impl<'de> Deserialize<'de> for Whole {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Expect;
-        impl Visitor<'_> for Expect {
-            type Value = Whole;
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("a whole number of at least 0, powers of ten up to 2^53")
-            }
-            fn visit_u64<E: de::Error>(self, value: u64) -> Result<Whole, E> {
-                Ok(Whole(value))
-            }
-            fn visit_i64<E: de::Error>(self, value: i64) -> Result<Whole, E> {
-                u64::try_from(value).map(Whole).map_err(|_| E::invalid_value(Unexpected::Signed(value), &self))
-            }
-            fn visit_f64<E: de::Error>(self, value: f64) -> Result<Whole, E> {
-                // Above 2^53 a double need not be the number that was written.
-                if value >= 0.0 && value <= crate::counts::MAX_COUNT as f64 && value.fract() == 0.0 {
-                    Ok(Whole(value as u64))
-                } else {
-                    Err(E::invalid_value(Unexpected::Float(value), &self))
-                }
-            }
-        }
-        deserializer.deserialize_any(Expect)
+scalar!(Whole, deserialize_any, "a whole number of at least 0, powers of ten up to 2^53", |value| match value {
+    Unexpected::Unsigned(number) => Ok(Whole(number)),
+    Unexpected::Signed(number) => u64::try_from(number).map(Whole).map_err(|_| value),
+    // Above 2^53 a double need not be the number that was written.
+    Unexpected::Float(number) if (0.0..=MAX_COUNT as f64).contains(&number) && number.fract() == 0.0 => {
+        Ok(Whole(number as u64))
     }
-}
+    other => Err(other),
+});
 
 /// A number; `1` is one too.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Real(pub(super) f64);
 
-impl<'de> Deserialize<'de> for Real {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Expect;
-        impl Visitor<'_> for Expect {
-            type Value = Real;
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("a number")
-            }
-            fn visit_f64<E: de::Error>(self, value: f64) -> Result<Real, E> {
-                Ok(Real(value))
-            }
-            fn visit_i64<E: de::Error>(self, value: i64) -> Result<Real, E> {
-                Ok(Real(value as f64))
-            }
-            fn visit_u64<E: de::Error>(self, value: u64) -> Result<Real, E> {
-                Ok(Real(value as f64))
-            }
-        }
-        deserializer.deserialize_any(Expect)
-    }
-}
+scalar!(Real, deserialize_any, "a number", |value| number(value).map(Real));
 
 /// One probability per class.
 #[derive(Debug, Clone)]

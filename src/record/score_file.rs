@@ -56,9 +56,7 @@ fn scores_of_recording(arrays: &mut ArrayFile) -> Result<CanaryScores> {
         let expected = format!("{}, one for each score", scores.len());
         return Err(arrays.at("member", format!("length {}", members.len()), expected).into());
     }
-    if let Some(error) = arrays.first_fault("scores", &scores, f64::is_nan, SCORE) {
-        return Err(error.into());
-    }
+    arrays.check_each("scores", &scores, f64::is_nan, SCORE)?;
     let mut sides = [Vec::new(), Vec::new()];
     for (&score, &member) in scores.iter().zip(&members) {
         sides[usize::from(!member)].push(score);
@@ -77,20 +75,15 @@ fn scores_from_csv(file: &Path, reader: impl BufRead, room: &mut Room) -> Result
     let header: Header<'_> = lines.header("the columns `score` and `member`")?;
     let columns = [Some(header.require("score")?), Some(header.require("member")?)];
     let mut sides = [Vec::new(), Vec::new()];
-    while let Some(line) = lines.next()? {
-        let [score, member] = line.fields(&header, columns)?;
-        let value = score.trim().parse().ok().filter(|value: &f64| !value.is_nan());
-        let Some(value) = value else { return Err(line.at("score").fault(quoted(&score), SCORE).into()) };
+    lines.each_row(&header, columns, |line, [score, member]| {
+        let value = line.read("score", &score, SCORE, number)?;
         let side = match member.trim() {
             "1" | "true" | "True" => 0,
             "0" | "false" | "False" => 1,
             other => return Err(line.at("member").fault(quoted(other), "1 or true, 0 or false").into()),
         };
-        room.push(&mut sides[side], value, |found, expected| fault(file, "whole file", found, expected))?;
-    }
-    if sides.iter().all(Vec::is_empty) {
-        return Err(header.alone().into());
-    }
+        room.push(&mut sides[side], value, |found, expected| fault(file, "whole file", found, expected))
+    })?;
     for (side, name) in sides.iter().zip(["members (member = 1)", "non-members (member = 0)"]) {
         if side.is_empty() {
             return Err(fault(file, "whole file", format!("no {name}"), "canaries of both kinds").into());
@@ -98,6 +91,11 @@ fn scores_from_csv(file: &Path, reader: impl BufRead, room: &mut Room) -> Result
     }
     let [members, others] = sides;
     CanaryScores::new(members, others)
+}
+
+/// A score; no hint is known for what is none.
+fn number(text: &str) -> std::result::Result<f64, Option<&'static str>> {
+    text.trim().parse().ok().filter(|score: &f64| !score.is_nan()).ok_or(None)
 }
 
 /// Reads scores of members and of non-members from one numpy array (.npy) each, of dtype `f32` or `f64` and one axis.
@@ -169,10 +167,8 @@ fn recorded(arrays: &mut ArrayFile, plan: &CanaryPlan) -> Result<Vec<f64>> {
         let expected = format!("{canaries} scores, one for each canary of the plan");
         return Err(arrays.at("scores", format!("{} scores", scores.len()), expected).into());
     }
-    match arrays.first_fault("scores", &scores, f64::is_nan, SCORE) {
-        Some(error) => Err(error.into()),
-        None => Ok(scores.to_vec()),
-    }
+    arrays.check_each("scores", &scores, f64::is_nan, SCORE)?;
+    Ok(scores.to_vec())
 }
 
 fn planned_from_csv(file: &Path, reader: impl BufRead, canaries: u64, room: &mut Room) -> Result<Vec<f64>> {
@@ -184,25 +180,21 @@ fn planned_from_csv(file: &Path, reader: impl BufRead, canaries: u64, room: &mut
     // A score that is NaN is rejected: the mark of a canary without one.
     scores.resize(canaries as usize, f64::NAN);
     let mut rows = 0u64;
-    while let Some(line) = lines.next()? {
-        let [canary, score] = line.fields(&header, columns)?;
+    lines.each_row(&header, columns, |line, [canary, score]| {
         let index = canary.trim().parse().ok().filter(|&index: &u64| index < canaries);
         let Some(index) = index else {
             let expected = format!("a canary of the plan, from 0 to {}", canaries - 1);
             return Err(line.at("canary").fault(quoted(&canary), expected).into());
         };
-        let value = score.trim().parse().ok().filter(|value: &f64| !value.is_nan());
-        let Some(value) = value else { return Err(line.at("score").fault(quoted(&score), SCORE).into()) };
+        let value = line.read("score", &score, SCORE, number)?;
         let place = &mut scores[index as usize];
         if !place.is_nan() {
             return Err(line.at("canary").fault(format!("canary {index} again"), "each canary once").into());
         }
         *place = value;
         rows += 1;
-    }
-    if rows == 0 {
-        return Err(header.alone().into());
-    }
+        Ok(())
+    })?;
     if let Some(missing) = scores.iter().position(|score| score.is_nan()) {
         let others = match canaries - rows {
             1 => String::new(),

@@ -81,8 +81,7 @@ impl Table {
             Some(header.require("member")?),
         ];
         let Self { mut names, mut rows, mut truths } = Self::default();
-        while let Some(line) = lines.next()? {
-            let [model, sample, view, score, member] = line.fields(&header, columns)?;
+        lines.each_row(&header, columns, |line, [model, sample, view, score, member]| {
             let key = [names[0].number(&model), names[1].number(&sample), names[2].number(&view)];
             let score = match score.parse::<f64>() {
                 Ok(score) if score.is_finite() => score,
@@ -102,11 +101,8 @@ impl Table {
                 let expected = "the same truth in every view of a sample under a model";
                 return Err(line.at("member").fault(format!("`{}`", u8::from(member)), expected).into());
             }
-            room.push(&mut rows, (key, score), at)?;
-        }
-        if rows.is_empty() {
-            return Err(header.alone().into());
-        }
+            room.push(&mut rows, (key, score), at)
+        })?;
         Ok(Self { names, rows, truths })
     }
 

@@ -50,11 +50,7 @@ pub fn read_shadow_extras(
         if accuracy.len() != models {
             return Err(wrong(&arrays, "test_accuracy", accuracy.len(), models));
         }
-        if let Some(error) =
-            arrays.first_fault("test_accuracy", &accuracy, |share| !(0.0..=1.0).contains(&share), "a share")
-        {
-            return Err(error.into());
-        }
+        arrays.check_each("test_accuracy", &accuracy, |share| !(0.0..=1.0).contains(&share), "a share")?;
         extras.test_accuracy = Some(accuracy.to_vec());
     }
     if arrays.has("audit_index") {

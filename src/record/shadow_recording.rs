@@ -7,7 +7,7 @@ use super::trace::Trace;
 use crate::error::Result;
 use crate::membership::{ScoreBlock, ShadowEmbeddings, ShadowLogits, ShadowScores};
 use crate::parallel;
-use ndarray::{Array3, Array4, ArrayD, ArrayView2, CowArray, Ix3, Ix4};
+use ndarray::{Array4, ArrayD, ArrayView2, CowArray, IntoDimension, Ix3, Ix4};
 use std::ops::{Range, RangeInclusive};
 use std::path::PathBuf;
 
@@ -119,16 +119,13 @@ impl ScoreFile {
                 Piece::Double(values) => ScoreBlock::Double(shaped3(values, shape).into()),
             });
         }
-        let mut scores = Array3::zeros(shape);
-        for (start, part) in self.stack.starts() {
+        let scores = self.stack.joined(shape.into_dimension(), |part| {
             let values = match part.block(samples.clone(), range, expected)? {
                 Piece::Single(values) => values.mapv(f64::from),
                 Piece::Double(values) => values,
             };
-            let rows = start..start + part.models;
-            let values = shaped3(values, (part.models, samples.len(), self.stack.views));
-            scores.slice_axis_mut(ndarray::Axis(0), rows.into()).assign(&values);
-        }
+            Ok(shaped3(values, (part.models, samples.len(), self.stack.views)))
+        })?;
         Ok(ScoreBlock::Double(scores.into()))
     }
 }
@@ -156,15 +153,8 @@ impl ShadowLogits for LogitFile {
             let shape = (part.models, samples.len(), views, classes);
             Ok(standard(part.doubles(samples.clone())?).into_shape_with_order(shape).unwrap_or_default())
         };
-        if let [part] = &self.stack.parts[..] {
-            return Ok(of(part)?.into());
-        }
-        let mut logits = Array4::zeros((self.stack.members.nrows(), samples.len(), views, classes));
-        for (start, part) in self.stack.starts() {
-            let rows = start..start + part.models;
-            logits.slice_axis_mut(ndarray::Axis(0), rows.into()).assign(&of(part)?);
-        }
-        Ok(logits.into())
+        let shape = Ix4(self.stack.members.nrows(), samples.len(), views, classes);
+        Ok(self.stack.joined(shape, of)?.into())
     }
 }
 
@@ -182,16 +172,8 @@ impl ShadowEmbeddings for EmbeddingFile {
     }
 
     fn embeddings(&self, samples: Range<usize>) -> Result<CowArray<'_, f64, Ix4>> {
-        if let [part] = &self.stack.parts[..] {
-            return Ok(part.directions(samples)?.into());
-        }
-        let shape = (self.stack.members.nrows(), samples.len(), self.stack.views, self.dimension);
-        let mut embeddings = Array4::zeros(shape);
-        for (start, part) in self.stack.starts() {
-            let rows = start..start + part.models;
-            embeddings.slice_axis_mut(ndarray::Axis(0), rows.into()).assign(&part.directions(samples.clone())?);
-        }
-        Ok(embeddings.into())
+        let shape = Ix4(self.stack.members.nrows(), samples.len(), self.stack.views, self.dimension);
+        Ok(self.stack.joined(shape, |part| part.directions(samples.clone()))?.into())
     }
 }
 

@@ -5,7 +5,7 @@ use super::npy_array::{NpyArray, Piece};
 use super::trace::Trace;
 use crate::error::Result;
 use crate::membership::zero_vector;
-use ndarray::{Array2, Array4, ArrayD};
+use ndarray::{Array, Array2, Array4, ArrayD, Axis, RemoveAxis};
 use std::ops::{Range, RangeInclusive};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -195,13 +195,23 @@ impl Stack {
         Self { files: Vec::new(), traces: Vec::new(), parts, members, views }
     }
 
-    /// The parts, each with the first of its models.
-    pub(super) fn starts(&self) -> impl Iterator<Item = (usize, &Part)> + '_ {
+    /// What is read of every part, models of one below those of the other; of a single part it is not copied.
+    pub(super) fn joined<D: RemoveAxis>(
+        &self,
+        shape: D,
+        read: impl Fn(&Part) -> Result<Array<f64, D>>,
+    ) -> Result<Array<f64, D>> {
+        if let [part] = &self.parts[..] {
+            return read(part);
+        }
+        let mut joined = Array::zeros(shape);
         let mut start = 0;
-        self.parts.iter().map(move |part| {
+        for part in &self.parts {
+            let rows = start..start + part.models;
+            joined.slice_axis_mut(Axis(0), rows.into()).assign(&read(part)?);
             start += part.models;
-            (start - part.models, part)
-        })
+        }
+        Ok(joined)
     }
 }
 

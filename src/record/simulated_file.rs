@@ -1,8 +1,9 @@
 //! Documents of `leakbound simulate`, read again to be added up.
 
+use super::counts_json::Query;
 use super::fault::{fault, quoted};
 use super::input_file::{Digested, InputFile, InputReader, open};
-use super::json::{Bounded, Count, Name, parse};
+use super::json::{Bounded, parse};
 use super::rows::same_length;
 use super::simulated::{PartialSimulation, SimulationPlan, query_of};
 use super::text::read_whole_json;
@@ -31,15 +32,6 @@ struct Document {
     plan: SimulationPlan,
     blocks: BlockSet,
     queries: Bounded<Query>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, expecting = "an object with `labels`, `counts`, `counts_neighbor`")]
-struct Query {
-    query: Option<Name>,
-    labels: Bounded<Name>,
-    counts: Bounded<Count>,
-    counts_neighbor: Bounded<Count>,
 }
 
 /// Reads a document of `leakbound simulate` in its JSON form; [`read_counts`](super::read_counts) reads only its

@@ -1,15 +1,14 @@
 //! An audit of a stream that was saved.
 
 use super::atomic_file::write_atomically;
-use super::fault::{fault, hinted, quoted, unreadable};
-use super::input_file::{InputFile, open};
+use super::fault::{fault, hinted, quoted};
+use super::input_file::{InputFile, read_up_to};
 use super::known_batches::Batch;
 use super::output_stream::OutcomeNames;
 use crate::audit::{PairStream, StreamBins, StreamCounts};
 use crate::error::Result;
 use crate::json;
 use serde::{Deserialize, Serialize};
-use std::io::Read;
 use std::path::Path;
 
 /// First words of a saved audit; the number rises when the content takes another form.
@@ -89,8 +88,7 @@ impl SavedStream {
     /// line that says what is wrong: no saved stream, or one that was changed or cut off since.
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
         let file = path.as_ref();
-        let mut bytes = Vec::new();
-        open(file)?.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|source| unreadable(file, source))?;
+        let bytes = read_up_to(file, MAX_BYTES)?;
         let reject = |found: String, hint: &str| {
             hinted(fault(file, "whole file", found, "a state of leakbound audit stream"), hint)
         };

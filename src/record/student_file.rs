@@ -50,11 +50,7 @@ fn read(arrays: &mut ArrayFile) -> Result<RecordedStudents> {
         let expected = format!("{students} students, as in `private_logits`");
         return Err(arrays.at("budget", format!("{} students", budget.len()), expected).into());
     }
-    if let Some(error) =
-        arrays.first_fault("budget", &budget, |budget: f64| budget.is_nan() || budget <= 0.0, "a number above 0")
-    {
-        return Err(error.into());
-    }
+    arrays.check_each("budget", &budget, |budget: f64| budget.is_nan() || budget <= 0.0, "a number above 0")?;
     let names = ["baseline_private_logits", "baseline_test_logits"];
     let baseline = if names.iter().any(|name| arrays.has(name)) {
         let [private, test] = [logits(arrays, names[0])?, logits(arrays, names[1])?];
@@ -76,10 +72,7 @@ fn read(arrays: &mut ArrayFile) -> Result<RecordedStudents> {
 
 fn logits(arrays: &mut ArrayFile, name: &str) -> Result<Array3<f32>> {
     let logits: Array3<f32> = arrays.singles(name)?;
-    let wrong = arrays.first_fault(name, &logits, |logit| !logit.is_finite(), "a finite number");
-    if let Some(error) = wrong {
-        return Err(error.into());
-    }
+    arrays.check_each(name, &logits, |logit| !logit.is_finite(), "a finite number")?;
     let (_, images, classes) = logits.dim();
     if images < 8 || classes < 2 {
         let expected = "at least 8 images and 2 classes";
@@ -104,9 +97,7 @@ fn labels(arrays: &mut ArrayFile, name: &str, (_, images, classes): (usize, usiz
         return Err(arrays.at(name, format!("{} images", labels.len()), expected).into());
     }
     let expected = format!("a class from 0 to {}", classes - 1);
-    if let Some(error) = arrays.first_fault(name, &labels, |label| usize::from(label) >= classes, &expected) {
-        return Err(error.into());
-    }
+    arrays.check_each(name, &labels, |label| usize::from(label) >= classes, &expected)?;
     Ok(labels.iter().map(|&label| label.into()).collect())
 }
 

@@ -1,11 +1,10 @@
 //! Options of a training, as a study file has them.
 
-use super::fault::{fault, quoted, unreadable};
-use super::input_file::{Digested, InputFile, open};
+use super::fault::{fault, quoted};
+use super::input_file::{InputFile, read_up_to};
 use super::toml_keys::Keys;
 use crate::error::Result;
 use serde_json::{Map, Value};
-use std::io::Read;
 use std::path::Path;
 
 /// The largest file.
@@ -51,10 +50,9 @@ pub(super) fn study_options(keys: &Keys<'_>, own: &[&str], decided: &[&str]) -> 
 
 /// The bytes of a study file.
 pub(super) fn study_bytes(file: &Path) -> Result<(InputFile, Vec<u8>)> {
-    let (mut digested, mut bytes) = (Digested::new(open(file)?), Vec::new());
-    (&mut digested).take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|source| unreadable(file, source))?;
+    let bytes = read_up_to(file, MAX_BYTES)?;
     if bytes.len() as u64 > MAX_BYTES {
         return Err(fault(file, "whole file", "more than 1 MiB", "a study in at most 1 MiB of TOML").into());
     }
-    Ok((digested.finish_unchanged(file)?, bytes))
+    Ok((InputFile::of_bytes(file, &bytes), bytes))
 }

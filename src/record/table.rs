@@ -1,10 +1,12 @@
 //! Two values per outcome, grouped by query, in the order of the file.
 
-use super::fault::quoted;
-use crate::error::breaks_line;
+use super::fault::{fault, hinted, quoted};
+use crate::counts::MAX_COUNT;
+use crate::error::{InputError, breaks_line};
 use crate::histogram::MAX_CLASSES;
 use crate::order;
 use std::collections::HashMap;
+use std::path::Path;
 
 /// The most outcomes one query may have.
 pub(super) const MAX_OUTCOMES: usize = MAX_CLASSES;
@@ -123,8 +125,28 @@ impl<T: Copy> Group<T> {
 
     /// Where an error of the whole query stands.
     pub(super) fn place(&self) -> String {
-        self.query.as_ref().map_or_else(|| "whole file".into(), |query| format!("query {}", quoted(query)))
+        place_of(self.query.as_deref())
     }
+}
+
+/// Where an error of a whole query stands.
+pub(super) fn place_of(query: Option<&str>) -> String {
+    query.map_or_else(|| "whole file".into(), |query| format!("query {}", quoted(query)))
+}
+
+/// Checks the samples of both worlds of a query with the file at hand, where types could only name the counts.
+pub(super) fn check_totals(file: &Path, query: Option<&str>, totals: [u64; 2]) -> Result<(), InputError> {
+    for (total, world) in totals.into_iter().zip(["the dataset (s)", "the neighbor (s_prime)"]) {
+        let found = format!("{total} samples under {world}");
+        if total == 0 {
+            let error = fault(file, place_of(query), found, "at least 1 sample in each world");
+            return Err(hinted(error, "a bound compares the outputs of two worlds; record both"));
+        }
+        if total > MAX_COUNT {
+            return Err(fault(file, place_of(query), found, "at most 2^53 samples in each world"));
+        }
+    }
+    Ok(())
 }
 
 /// What a name must be, for messages.

@@ -1,6 +1,6 @@
 //! Tells CSV from JSON from what is neither, by the first bytes and the file's extension.
 
-use super::fault::{fault, hinted, unreadable};
+use super::fault::{fault, hinted, line_of, no_utf8, unreadable};
 use crate::error::Result;
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::path::Path;
@@ -78,14 +78,8 @@ fn read_json<R: Read>(file: &Path, reader: R) -> Result<String> {
         return Err(hinted(error, "write large recordings as CSV, which is read line by line").into());
     }
     String::from_utf8(bytes).map_err(|error| {
-        let valid = error.utf8_error().valid_up_to();
-        let byte = error.as_bytes().get(valid).copied().unwrap_or_default();
-        let line = 1 + error.as_bytes()[..valid].iter().filter(|&&byte| byte == b'\n').count();
-        hinted(
-            fault(file, format!("line {line}"), format!("the byte 0x{byte:02x}"), "UTF-8 text"),
-            "save the file as UTF-8",
-        )
-        .into()
+        let line = line_of(error.as_bytes(), error.utf8_error().valid_up_to());
+        no_utf8(file, line, error.as_bytes(), error.utf8_error()).into()
     })
 }
 

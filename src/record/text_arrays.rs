@@ -8,7 +8,7 @@ use super::npy_array::NpyArray;
 use super::text_lines::unused;
 use super::trace::Trace;
 use crate::error::{Error, Result};
-use crate::membership::{Documents, Ragged, TextPart};
+use crate::membership::{Documents, Ragged, TextPart, TextSequences};
 use std::ops::Range;
 use std::path::Path;
 
@@ -31,8 +31,8 @@ pub(super) struct TextArrays {
     /// Where each sequence starts, and the end of the last.
     offsets: Vec<usize>,
     parts: [Option<Stored>; TextPart::ALL.len()],
-    pub(super) members: Vec<bool>,
-    pub(super) documents: Option<Documents>,
+    members: Vec<bool>,
+    documents: Option<Documents>,
     /// Names of what is there and not looked at.
     pub(super) unused: Vec<String>,
 }
@@ -73,21 +73,38 @@ impl TextArrays {
         Ok(Self { trace, offsets, parts, members, documents, unused })
     }
 
-    pub(super) fn tokens_before(&self, sequence: usize) -> usize {
-        self.offsets.get(sequence).or(self.offsets.last()).copied().unwrap_or(0)
-    }
-
-    pub(super) fn has(&self, part: TextPart) -> bool {
-        self.part(part).is_some()
-    }
-
     /// A part with the sign of its numbers: means are negative entropies.
     fn part(&self, part: TextPart) -> Option<(TextPart, &Stored, f64)> {
         let of = |part: TextPart, sign: f64| self.parts[part as usize].as_ref().map(|stored| (part, stored, sign));
         of(part, 1.0).or_else(|| of(part.negative()?, -1.0))
     }
 
-    pub(super) fn length(&self, part: TextPart, sequence: usize) -> usize {
+    /// Rows of an array that has a number for each token.
+    fn tokens(&self, array: &NpyArray, part: TextPart, sequences: Range<usize>) -> Result<Ragged> {
+        let start = self.tokens_before(sequences.start);
+        let values = numbers(array, part, start..self.tokens_before(sequences.end))?;
+        Ragged::new(values, sequences.map(|sequence| self.tokens_before(sequence + 1) - start).collect())
+    }
+}
+
+impl TextSequences for TextArrays {
+    fn members(&self) -> &[bool] {
+        &self.members
+    }
+
+    fn documents(&self) -> Option<&Documents> {
+        self.documents.as_ref()
+    }
+
+    fn tokens_before(&self, sequence: usize) -> usize {
+        self.offsets.get(sequence).or(self.offsets.last()).copied().unwrap_or(0)
+    }
+
+    fn has(&self, part: TextPart) -> bool {
+        self.part(part).is_some()
+    }
+
+    fn length(&self, part: TextPart, sequence: usize) -> usize {
         match self.part(part) {
             None => 0,
             Some((own, ..)) if own.is_of_tokens() => self.tokens_before(sequence + 1) - self.tokens_before(sequence),
@@ -96,7 +113,7 @@ impl TextArrays {
         }
     }
 
-    pub(super) fn read(&self, part: TextPart, sequences: Range<usize>) -> Result<Ragged> {
+    fn read(&self, part: TextPart, sequences: Range<usize>) -> Result<Ragged> {
         let Some((own, stored, sign)) = self.part(part) else {
             let reason = format!("there is no array {}", quoted(part.name()));
             return Err(Error::Rejected { operation: "part of sequences", reason });
@@ -123,13 +140,6 @@ impl TextArrays {
                 Ok(Ragged::of_length(values, columns))
             }
         }
-    }
-
-    /// Rows of an array that has a number for each token.
-    fn tokens(&self, array: &NpyArray, part: TextPart, sequences: Range<usize>) -> Result<Ragged> {
-        let start = self.tokens_before(sequences.start);
-        let values = numbers(array, part, start..self.tokens_before(sequences.end))?;
-        Ragged::new(values, sequences.map(|sequence| self.tokens_before(sequence + 1) - start).collect())
     }
 }
 

@@ -1,20 +1,18 @@
 //! What one line of JSON says of a sequence.
 
 use super::json::Name;
-use serde::de::{self, Deserialize, Deserializer, SeqAccess, Unexpected, Visitor};
-use std::fmt;
+use super::scalar::{List, number, scalar};
+use serde::de::{Deserialize, Deserializer, Unexpected};
 
 /// One sequence.
-#[derive(serde::Deserialize)]
+#[derive(Default, serde::Deserialize)]
 #[serde(expecting = "an object with `log_probabilities` and `member`")]
 pub(super) struct TextLine {
-    #[serde(deserialize_with = "tokens")]
-    pub(super) log_probabilities: Vec<f64>,
+    pub(super) log_probabilities: Tokens,
     pub(super) log_probability_mean: Option<Vec<f64>>,
     pub(super) log_probability_deviation: Option<Vec<f64>>,
     pub(super) entropy: Option<Vec<f64>>,
-    #[serde(default, deserialize_with = "known_tokens")]
-    pub(super) reference_log_probabilities: Option<Vec<f64>>,
+    pub(super) reference_log_probabilities: Option<Tokens>,
     pub(super) reference_loss: Option<f64>,
     pub(super) zlib_bytes: Option<f64>,
     pub(super) neighbor_losses: Option<Vec<f64>>,
@@ -30,57 +28,20 @@ pub(super) const OTHERS: [&str; 4] = ["member", "document", "text", "reference_l
 /// A log-probability of a token. Serving APIs write more than that: objects of each token, and null for the first one.
 struct Token(f64);
 
-impl<'de> Deserialize<'de> for Token {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        struct Expect;
-        impl Visitor<'_> for Expect {
-            type Value = Token;
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("a number, the `logprob` of each token; leave a first token out that has null")
-            }
-            fn visit_f64<E: de::Error>(self, value: f64) -> std::result::Result<Token, E> {
-                Ok(Token(value))
-            }
-            fn visit_i64<E: de::Error>(self, value: i64) -> std::result::Result<Token, E> {
-                Ok(Token(value as f64))
-            }
-            fn visit_u64<E: de::Error>(self, value: u64) -> std::result::Result<Token, E> {
-                Ok(Token(value as f64))
-            }
-        }
-        deserializer.deserialize_f64(Expect)
-    }
-}
+const TOKEN: &str = "a number, the `logprob` of each token; leave a first token out that has null";
+
+scalar!(Token, deserialize_f64, TOKEN, |value| number(value).map(Token));
 
 /// One log-probability of each token.
-struct Tokens(Vec<f64>);
+#[derive(Default)]
+pub(super) struct Tokens(pub(super) Vec<f64>);
 
 impl<'de> Deserialize<'de> for Tokens {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        struct Expect;
-        impl<'de> Visitor<'de> for Expect {
-            type Value = Tokens;
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("a list of numbers, `token_logprobs` or each `logprob` of what serving APIs return")
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> std::result::Result<Tokens, A::Error> {
-                let mut values = Vec::new();
-                while let Some(Token(value)) = sequence.next_element()? {
-                    values.push(value);
-                }
-                Ok(Tokens(values))
-            }
-        }
-        deserializer.deserialize_seq(Expect)
+        let expected = "a list of numbers, `token_logprobs` or each `logprob` of what serving APIs return";
+        let tokens = deserializer.deserialize_seq(List::new(usize::MAX, expected))?;
+        Ok(Self(tokens.into_iter().map(|Token(value)| value).collect()))
     }
-}
-
-fn tokens<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Vec<f64>, D::Error> {
-    Tokens::deserialize(deserializer).map(|Tokens(values)| values)
-}
-
-fn known_tokens<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Option<Vec<f64>>, D::Error> {
-    Ok(Option::<Tokens>::deserialize(deserializer)?.map(|Tokens(values)| values))
 }
 
 /// The keys from which a loss of the reference model and a size may come, of each the one that is taken first.
@@ -108,30 +69,14 @@ pub(super) fn changed_source(first: [Option<usize>; 2], own: [Option<usize>; 2])
 }
 
 /// A truth value, or 0 or 1.
+#[derive(Default)]
 pub(super) struct Truth(pub(super) bool);
 
-impl<'de> Deserialize<'de> for Truth {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        struct Expect;
-        impl Visitor<'_> for Expect {
-            type Value = Truth;
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("true or false")
-            }
-            fn visit_bool<E: de::Error>(self, value: bool) -> std::result::Result<Truth, E> {
-                Ok(Truth(value))
-            }
-            fn visit_u64<E: de::Error>(self, value: u64) -> std::result::Result<Truth, E> {
-                match value {
-                    0 => Ok(Truth(false)),
-                    1 => Ok(Truth(true)),
-                    other => Err(E::invalid_value(Unexpected::Unsigned(other), &self)),
-                }
-            }
-        }
-        deserializer.deserialize_any(Expect)
-    }
-}
+scalar!(Truth, deserialize_any, "true or false", |value| match value {
+    Unexpected::Bool(truth) => Ok(Truth(truth)),
+    Unexpected::Unsigned(number @ (0 | 1)) => Ok(Truth(number == 1)),
+    other => Err(other),
+});
 
 #[cfg(test)]
 mod tests {

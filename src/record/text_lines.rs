@@ -1,57 +1,36 @@
 //! Sequences of tokens as lines of JSON.
 
 use super::budget::Room;
-use super::fault::{fault, hinted, quoted, unreadable};
+use super::fault::{fault, hinted, no_utf8, quoted};
 use super::json::{Name, parse_line};
-use super::text_line::{OTHERS, TextLine, changed_source};
+use super::lines::next_line;
+use super::text_line::{OTHERS, TextLine, Tokens, changed_source};
 use super::zlib_size::ZlibSize;
 use crate::error::{InputError, Result};
 use crate::membership::{Documents, MemoryText, Ragged, TextPart};
 use serde::de::IgnoredAny;
 use std::collections::BTreeMap;
-use std::io::{BufRead, Read};
+use std::io::BufRead;
 use std::path::Path;
 
 /// The longest line: a hundred thousand tokens with all that may be recorded of them.
 const MAX_LINE_BYTES: usize = 64 << 20;
 
-/// What a sequence is of a file.
+/// What a sequence is of a file, for messages.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Unit {
-    Line,
-    Row,
+pub(super) struct Unit {
+    name: &'static str,
+    /// What it has of each name.
+    key: &'static str,
+    /// That it does not have one.
+    absent: &'static str,
+    all: &'static str,
 }
 
 impl Unit {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Line => "line",
-            Self::Row => "row",
-        }
-    }
-
-    /// What it has of each name.
-    const fn key(self) -> &'static str {
-        match self {
-            Self::Line => "key",
-            Self::Row => "value",
-        }
-    }
-
-    /// That it does not have one.
-    const fn absent(self) -> &'static str {
-        match self {
-            Self::Line => "no such key",
-            Self::Row => "no value",
-        }
-    }
-
-    const fn all(self) -> &'static str {
-        match self {
-            Self::Line => "one JSON object for each sequence, a line each",
-            Self::Row => "a row for each sequence",
-        }
-    }
+    pub(super) const LINE: Self =
+        Self { name: "line", key: "key", absent: "no such key", all: "one JSON object for each sequence, a line each" };
+    pub(super) const ROW: Self = Self { name: "row", key: "value", absent: "no value", all: "a row for each sequence" };
 }
 
 /// What was read so far.
@@ -86,23 +65,12 @@ pub(super) fn unused(names: impl IntoIterator<Item = String>, others: &[&str]) -
 
 /// Reads one object a line, blank lines left out.
 pub(super) fn read_lines(file: &Path, mut reader: impl BufRead, room: &mut Room) -> Result<Lines> {
-    let mut gathered = Gathered::new(file, Unit::Line);
+    let mut gathered = Gathered::new(file, Unit::LINE);
     let (mut bytes, mut number, mut found) = (Vec::new(), 0, Vec::new());
-    loop {
-        bytes.clear();
-        let read = (&mut reader).take(MAX_LINE_BYTES as u64 + 1).read_until(b'\n', &mut bytes);
-        if read.map_err(|source| unreadable(file, source))? == 0 {
-            break;
-        }
+    let limit = (MAX_LINE_BYTES, "a line of more than 64 MiB", "one sequence a line");
+    while next_line(file, &mut reader, &mut bytes, number as u64 + 1, limit)? {
         number += 1;
-        let at = |found: String, expected: &str| fault(file, format!("line {number}"), found, expected);
-        if bytes.len() > MAX_LINE_BYTES {
-            return Err(at("a line of more than 64 MiB".into(), "one sequence a line").into());
-        }
-        let text = std::str::from_utf8(&bytes).map_err(|error| {
-            let byte = bytes.get(error.valid_up_to()).copied().unwrap_or_default();
-            hinted(at(format!("the byte 0x{byte:02x}"), "UTF-8 text"), "save the file as UTF-8")
-        })?;
+        let text = std::str::from_utf8(&bytes).map_err(|error| no_utf8(file, number, &bytes, error))?;
         let text = text.trim_start_matches('\u{feff}').trim();
         if !text.is_empty() {
             if gathered.members.is_empty() {
@@ -124,19 +92,19 @@ impl<'a> Gathered<'a> {
     }
 
     fn at(&self, number: usize, key: &str, found: impl Into<String>, expected: impl Into<String>) -> InputError {
-        fault(self.file, format!("{} {number}, {key}", self.unit.name()), found, expected)
+        fault(self.file, format!("{} {number}, {key}", self.unit.name), found, expected)
     }
 
     /// Adds a sequence, which must have what the first one has.
     pub(super) fn add(&mut self, line: TextLine, number: usize, room: &mut Room) -> Result<()> {
-        let tokens = line.log_probabilities.len();
+        let tokens = line.log_probabilities.0.len();
         if tokens == 0 {
             return Err(self.at(number, "log_probabilities", "no token", "at least 1").into());
         }
         self.check_sources(number, line.sources())?;
         let reference = match (line.reference_loss, line.reference_log_probabilities) {
             (Some(loss), _) => Some(vec![loss]),
-            (None, Some(own)) => {
+            (None, Some(Tokens(own))) => {
                 let key = "reference_log_probabilities";
                 self.check(number, (key, TextPart::LogProbabilities), &own, Some(tokens))?;
                 Some(vec![-own.iter().sum::<f64>() / tokens as f64])
@@ -153,7 +121,7 @@ impl<'a> Gathered<'a> {
             (None, None) => None,
         };
         let parts = [
-            (TextPart::LogProbabilities, Some(line.log_probabilities)),
+            (TextPart::LogProbabilities, Some(line.log_probabilities.0)),
             (TextPart::Means, line.log_probability_mean),
             (TextPart::Deviations, line.log_probability_deviation),
             (TextPart::Entropies, line.entropy),
@@ -178,7 +146,7 @@ impl<'a> Gathered<'a> {
         match changed_source(self.sources, sources) {
             None => Ok(()),
             Some((key, true)) => Err(self.changed(number, key, &self.lacked()).into()),
-            Some((key, false)) => Err(self.changed(number, key, self.unit.absent()).into()),
+            Some((key, false)) => Err(self.changed(number, key, self.unit.absent).into()),
         }
     }
 
@@ -196,7 +164,7 @@ impl<'a> Gathered<'a> {
             (Some(values), Some(_)) => values,
             (None, None) => return Ok(()),
             (Some(_), None) => return Err(self.changed(number, part.name(), &self.lacked()).into()),
-            (None, Some(_)) => return Err(self.changed(number, part.name(), self.unit.absent()).into()),
+            (None, Some(_)) => return Err(self.changed(number, part.name(), self.unit.absent).into()),
         };
         let wanted = match part {
             _ if part.is_of_tokens() => Some(tokens),
@@ -206,20 +174,19 @@ impl<'a> Gathered<'a> {
         };
         self.check(number, (part.name(), part), &values, wanted)?;
         // A vector that grows holds up to twice as much as it needs.
-        let at = |found: String, expected: String| {
-            fault(self.file, format!("{} {number}", self.unit.name()), found, expected)
-        };
+        let at =
+            |found: String, expected: String| fault(self.file, format!("{} {number}", self.unit.name), found, expected);
         room.take(values.len() as u64, 2 * size_of::<f64>() as u64, at)?;
         self.parts[part as usize].get_or_insert_default().push(values);
         Ok(())
     }
 
     fn lacked(&self) -> String {
-        format!("a {} that the first {} lacks", self.unit.key(), self.unit.name())
+        format!("a {} that the first {} lacks", self.unit.key, self.unit.name)
     }
 
     fn changed(&self, number: usize, key: &str, found: &str) -> InputError {
-        let error = self.at(number, key, found, format!("the same {}s in every {}", self.unit.key(), self.unit.name()));
+        let error = self.at(number, key, found, format!("the same {}s in every {}", self.unit.key, self.unit.name));
         hinted(error, "a score is measured on all sequences or on none")
     }
 
@@ -228,7 +195,7 @@ impl<'a> Gathered<'a> {
             let expected = match wanted {
                 None => "at least 1".into(),
                 Some(wanted) if part.is_of_tokens() => format!("{wanted}, one for each token"),
-                Some(wanted) => format!("{wanted}, as in the first {}", self.unit.name()),
+                Some(wanted) => format!("{wanted}, as in the first {}", self.unit.name),
             };
             return Err(self.at(number, key, format!("length {}", values.len()), expected).into());
         }
@@ -241,7 +208,7 @@ impl<'a> Gathered<'a> {
     fn add_document(&mut self, number: usize, document: Option<Name>, room: &mut Room) -> Result<()> {
         match (document, &mut self.documents) {
             (Some(Name(name)), documents) if self.members.is_empty() || documents.is_some() => {
-                let (file, unit) = (self.file, self.unit.name());
+                let (file, unit) = (self.file, self.unit.name);
                 let at = |found: String, expected: String| fault(file, format!("{unit} {number}"), found, expected);
                 // The name is kept in a list as well as in a table.
                 room.take(1, 2 * name.len() as u64 + 96, at)?;
@@ -250,7 +217,7 @@ impl<'a> Gathered<'a> {
             }
             (None, None) => Ok(()),
             (Some(_), _) => Err(self.changed(number, "document", &self.lacked()).into()),
-            (None, Some(_)) => Err(self.changed(number, "document", self.unit.absent()).into()),
+            (None, Some(_)) => Err(self.changed(number, "document", self.unit.absent).into()),
         }
     }
 
@@ -264,7 +231,7 @@ impl<'a> Gathered<'a> {
         let Self { file, parts, members, documents, unit, .. } = self;
         let whole = |found: String, expected: &str| fault(file, "whole file", found, expected);
         if members.is_empty() {
-            return Err(whole("no sequence".into(), unit.all()).into());
+            return Err(whole("no sequence".into(), unit.all).into());
         }
         for (wanted, name) in [(true, "members"), (false, "non-members")] {
             if !members.contains(&wanted) {

@@ -3,10 +3,10 @@
 use super::budget::Room;
 use super::fault::{hinted, quoted};
 use super::input_file::InputReader;
-use super::json::Name;
+use super::json::{NAME_OR_NUMBER, Name};
 use super::parquet::{Column, ParquetTable, Values};
 use super::table::is_name;
-use super::text_line::{TextLine, Truth};
+use super::text_line::{TextLine, Tokens, Truth};
 use super::text_lines::{Gathered, Lines, Unit, unused};
 use crate::error::Result;
 use half::f16;
@@ -41,64 +41,20 @@ pub(super) fn read_table(path: &Path, reader: &InputReader, room: &mut Room) -> 
             return Err(table.missing(expected).into());
         }
     }
-    let mut gathered = Gathered::new(path, Unit::Row);
+    let mut gathered = Gathered::new(path, Unit::ROW);
     let mut first = 0;
     for group in 0..table.groups() {
         let columns = table.group(group, first, room)?;
         let mut cursors = columns.iter().map(Cursor::new).collect::<Result<Vec<_>>>()?;
         let rows = table.rows(group)?;
         for row in 0..rows {
-            let line = line(&mut cursors, row)?;
+            let mut line = TextLine::default();
+            cursors.iter_mut().try_for_each(|cursor| cursor.take(row, &mut line))?;
             gathered.add(line, first + row + 1, room)?;
         }
         first += rows;
     }
     gathered.finish(unused(table.names(), &[]))
-}
-
-/// A row as a line.
-fn line(cursors: &mut [Cursor<'_>], row: usize) -> Result<TextLine> {
-    let mut cells = Vec::with_capacity(cursors.len());
-    for cursor in cursors {
-        cells.push((cursor.column.name, cursor.next(row)?));
-    }
-    let mut take = |name: &str| {
-        let index = cells.iter().position(|(own, _)| *own == name)?;
-        Some(cells.swap_remove(index).1)
-    };
-    let mut numbers = |name: &str| match take(name) {
-        Some(Cell::Numbers(numbers)) => Some(numbers),
-        _ => None,
-    };
-    Ok(TextLine {
-        log_probabilities: numbers(LOG_PROBABILITIES).unwrap_or_default(),
-        log_probability_mean: numbers("log_probability_mean"),
-        log_probability_deviation: numbers("log_probability_deviation"),
-        entropy: numbers("entropy"),
-        reference_log_probabilities: numbers("reference_log_probabilities"),
-        reference_loss: numbers("reference_loss").and_then(|loss| loss.first().copied()),
-        zlib_bytes: numbers("zlib_bytes").and_then(|bytes| bytes.first().copied()),
-        neighbor_losses: numbers("neighbor_losses"),
-        candidate_losses: numbers("candidate_losses"),
-        member: Truth(matches!(take(MEMBER), Some(Cell::Truth(true)))),
-        document: match take(DOCUMENT) {
-            Some(Cell::Name(name)) => Some(name),
-            _ => None,
-        },
-        text: match take(TEXT) {
-            Some(Cell::Text(text)) => Some(text),
-            _ => None,
-        },
-    })
-}
-
-/// What a column has in a row.
-enum Cell {
-    Null,
-    Numbers(Vec<f64>),
-    Truth(bool),
-    Name(Name),
-    Text(String),
 }
 
 /// A column, and how many of its values were read.
@@ -127,8 +83,8 @@ impl<'a> Cursor<'a> {
         Err(column.at(found, what).into())
     }
 
-    /// What is in the next row.
-    fn next(&mut self, row: usize) -> Result<Cell> {
+    /// Puts what is in the next row into its line.
+    fn take(&mut self, row: usize, line: &mut TextLine) -> Result<()> {
         let column = self.column;
         let count = match column.lists() {
             0 => usize::from(column.present()[row]),
@@ -138,32 +94,42 @@ impl<'a> Cursor<'a> {
         self.taken = range.end;
         let wrong = |expected: &str| Err(column.at_row(row, column.values.kind(), expected).into());
         match (column.name, &column.values) {
-            (MEMBER, _) if range.is_empty() => Err(column.at_row(row, "null", "true or false").into()),
-            _ if range.is_empty() => Ok(Cell::Null),
-            (MEMBER, Values::Truth(values)) => Ok(Cell::Truth(values[range.start])),
+            (MEMBER, _) if range.is_empty() => return Err(column.at_row(row, "null", "true or false").into()),
+            _ if range.is_empty() => {}
+            (MEMBER, Values::Truth(values)) => line.member = Truth(values[range.start]),
             (MEMBER, Values::Whole(values)) => match values[range.start] {
-                value @ (0 | 1) => Ok(Cell::Truth(value == 1)),
-                other => Err(column.at_row(row, format!("`{other}`"), "true or false, 1 or 0").into()),
+                value @ (0 | 1) => line.member = Truth(value == 1),
+                other => return Err(column.at_row(row, format!("`{other}`"), "true or false, 1 or 0").into()),
             },
-            (MEMBER, _) => wrong("true or false"),
-            (DOCUMENT, Values::Whole(values)) => Ok(Cell::Name(Name(values[range.start].to_string()))),
+            (MEMBER, _) => return wrong("true or false"),
+            (DOCUMENT, Values::Whole(values)) => line.document = Some(Name(values[range.start].to_string())),
             (DOCUMENT, Values::Text(_)) => {
                 let text = self.text(row, range.start)?;
                 let name = text.trim();
-                if is_name(name) {
-                    return Ok(Cell::Name(Name(name.into())));
+                if !is_name(name) {
+                    return Err(column.at_row(row, quoted(&text), NAME_OR_NUMBER).into());
                 }
-                let expected = "a name of 1 to 1024 bytes without control characters, or a whole number";
-                Err(column.at_row(row, quoted(&text), expected).into())
+                line.document = Some(Name(name.into()));
             }
-            (DOCUMENT, _) => wrong("a name or a whole number"),
-            (TEXT, Values::Text(_)) => Ok(Cell::Text(self.text(row, range.start)?)),
-            (TEXT, _) => wrong("a text"),
-            (_, values) => match numbers(values, range) {
-                Some(numbers) => Ok(Cell::Numbers(numbers)),
-                None => wrong("numbers"),
-            },
+            (DOCUMENT, _) => return wrong("a name or a whole number"),
+            (TEXT, Values::Text(_)) => line.text = Some(self.text(row, range.start)?),
+            (TEXT, _) => return wrong("a text"),
+            (name, values) => {
+                let Some(numbers) = numbers(values, range) else { return wrong("numbers") };
+                match name {
+                    LOG_PROBABILITIES => line.log_probabilities = Tokens(numbers),
+                    "log_probability_mean" => line.log_probability_mean = Some(numbers),
+                    "log_probability_deviation" => line.log_probability_deviation = Some(numbers),
+                    "entropy" => line.entropy = Some(numbers),
+                    "reference_log_probabilities" => line.reference_log_probabilities = Some(Tokens(numbers)),
+                    "reference_loss" => line.reference_loss = numbers.first().copied(),
+                    "zlib_bytes" => line.zlib_bytes = numbers.first().copied(),
+                    "neighbor_losses" => line.neighbor_losses = Some(numbers),
+                    _ => line.candidate_losses = Some(numbers),
+                }
+            }
         }
+        Ok(())
     }
 
     fn text(&self, row: usize, index: usize) -> Result<String> {

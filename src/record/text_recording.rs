@@ -83,6 +83,13 @@ pub fn read_text_sequences(path: impl AsRef<Path>, memory: MemoryBudget) -> Resu
 }
 
 impl TextRecording {
+    fn sequences(&self) -> &dyn TextSequences {
+        match &self.0 {
+            Source::Arrays(arrays) => &**arrays,
+            Source::Lines { text, .. } => &**text,
+        }
+    }
+
     /// The file, which must be the same until now.
     ///
     /// # Errors
@@ -113,44 +120,26 @@ impl TextRecording {
 
 impl TextSequences for TextRecording {
     fn members(&self) -> &[bool] {
-        match &self.0 {
-            Source::Arrays(arrays) => &arrays.members,
-            Source::Lines { text, .. } => text.members(),
-        }
+        self.sequences().members()
     }
 
     fn documents(&self) -> Option<&Documents> {
-        match &self.0 {
-            Source::Arrays(arrays) => arrays.documents.as_ref(),
-            Source::Lines { text, .. } => text.documents(),
-        }
+        self.sequences().documents()
     }
 
     fn tokens_before(&self, sequence: usize) -> usize {
-        match &self.0 {
-            Source::Arrays(arrays) => arrays.tokens_before(sequence),
-            Source::Lines { text, .. } => text.tokens_before(sequence),
-        }
+        self.sequences().tokens_before(sequence)
     }
 
     fn has(&self, part: TextPart) -> bool {
-        match &self.0 {
-            Source::Arrays(arrays) => arrays.has(part),
-            Source::Lines { text, .. } => text.has(part),
-        }
+        self.sequences().has(part)
     }
 
     fn length(&self, part: TextPart, sequence: usize) -> usize {
-        match &self.0 {
-            Source::Arrays(arrays) => arrays.length(part, sequence),
-            Source::Lines { text, .. } => text.length(part, sequence),
-        }
+        self.sequences().length(part, sequence)
     }
 
     fn read(&self, part: TextPart, sequences: Range<usize>) -> Result<Ragged> {
-        match &self.0 {
-            Source::Arrays(arrays) => arrays.read(part, sequences),
-            Source::Lines { text, .. } => text.read(part, sequences),
-        }
+        self.sequences().read(part, sequences)
     }
 }

@@ -1,6 +1,6 @@
 //! The text of a TOML file, for the places of its values.
 
-use super::fault::{fault, hinted, quoted};
+use super::fault::{fault, quoted, utf8};
 use crate::error::{Error, InputError, Result, readable};
 use std::ops::Range;
 use std::path::Path;
@@ -17,10 +17,7 @@ pub(super) struct TomlText<'a> {
 impl<'a> TomlText<'a> {
     /// What the bytes of a file say, in UTF-8; `what` stands for what they should hold.
     pub(super) fn of_bytes(file: &'a Path, bytes: &'a [u8], what: &str) -> Result<Self> {
-        let text = std::str::from_utf8(bytes).map_err(|error| {
-            let line = 1 + bytes[..error.valid_up_to()].iter().filter(|&&byte| byte == b'\n').count();
-            hinted(fault(file, format!("line {line}"), "bytes that are no UTF-8", what), "save it as UTF-8")
-        })?;
+        let text = utf8(file, bytes, what)?;
         let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(place, _)| place).collect();
         Ok(Self { file, text, ends })
     }

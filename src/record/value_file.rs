@@ -2,11 +2,11 @@
 
 use super::counts_csv::read_values;
 use super::counts_json;
-use super::fault::{fault, hinted, quoted};
+use super::fault::fault;
 use super::input_file::{Digested, InputFile, open};
+use super::table::check_totals;
 use super::text::{Text, sniff};
 use super::values::{RecordedValues, Values};
-use crate::counts::MAX_COUNT;
 use crate::error::Result;
 use std::io::Read;
 use std::path::Path;
@@ -57,25 +57,14 @@ fn read(file: &Path, reader: impl Read) -> Result<ValueFile> {
     let mut digested = Digested::new(reader);
     let values = match sniff(file, &mut digested, "recorded outputs")? {
         Text::Csv(reader) => read_values(file, reader)?,
-        Text::Json(text) => Values::of_table(file, counts_json::read(file, &text)?)?,
+        Text::Json(text) => Values::of_table(file, counts_json::read_json(file, &text)?)?,
     };
     let queries = values.queries;
     if queries.is_empty() {
         return Err(fault(file, "whole file", "no outcome", "at least 1 outcome").into());
     }
     for query in &queries {
-        let place =
-            query.query.as_ref().map_or_else(|| "whole file".into(), |query| format!("query {}", quoted(query)));
-        for (total, world) in query.outputs.totals().into_iter().zip(["the dataset (s)", "the neighbor (s_prime)"]) {
-            if total == 0 {
-                let error = fault(file, place, format!("0 samples under {world}"), "at least 1 sample in each world");
-                return Err(hinted(error, "a bound compares the outputs of two worlds; record both").into());
-            }
-            if total > MAX_COUNT {
-                let found = format!("{total} samples under {world}");
-                return Err(fault(file, place, found, "at most 2^53 samples in each world").into());
-            }
-        }
+        check_totals(file, query.query.as_deref(), query.outputs.totals())?;
     }
     Ok(ValueFile { input: digested.finish(file)?, queries })
 }

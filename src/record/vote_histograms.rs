@@ -58,9 +58,7 @@ pub(super) fn read(arrays: &mut ArrayFile, instantiation: usize) -> Result<VoteH
         let votes: Array2<u64> = arrays.whole_numbers(array)?;
         classes = votes.ncols();
         let most = "a whole number from 0 to 2^53";
-        if let Some(error) = arrays.first_fault(array, &votes, |count| count > MAX_COUNT, most) {
-            return Err(error.into());
-        }
+        arrays.check_each(array, &votes, |count| count > MAX_COUNT, most)?;
         counts.extend(votes.outer_iter().map(|row| row.to_vec()));
     } else {
         let votes: Array2<u16> = if array == "votes" {
@@ -85,10 +83,7 @@ pub(super) fn read(arrays: &mut ArrayFile, instantiation: usize) -> Result<VoteH
         let largest = 1 + usize::from(labels.iter().copied().max().unwrap_or(0));
         if array == "histogram" {
             let expected = format!("a class from 0 to {}", classes - 1);
-            let wrong = |label| usize::from(label) >= classes;
-            if let Some(error) = arrays.first_fault("query_label", labels, wrong, &expected) {
-                return Err(error.into());
-            }
+            arrays.check_each("query_label", labels, |label| usize::from(label) >= classes, &expected)?;
         } else if largest > classes {
             classes = largest;
             counts.iter_mut().for_each(|row| row.resize(classes, 0));

@@ -47,10 +47,7 @@ fn read(arrays: &mut ArrayFile) -> Result<RecordedNetworks> {
         let expected = format!("{parameters} parameters, as `layers` says");
         return Err(arrays.at("weights", format!("shape {:?}", weights.shape()), expected).into());
     }
-    let wrong = arrays.first_fault("weights", &weights, |weight| !weight.is_finite(), "a finite number");
-    if let Some(error) = wrong {
-        return Err(error.into());
-    }
+    arrays.check_each("weights", &weights, |weight| !weight.is_finite(), "a finite number")?;
     let value: Array1<u16> = arrays.classes("value")?;
     check_length(arrays, "value", value.len(), weights.nrows())?;
     let values = 1 + usize::from(value.iter().copied().max().unwrap_or(0));
@@ -67,10 +64,7 @@ fn layers(arrays: &mut ArrayFile) -> Result<Vec<LayerWeights>> {
     if rows.ncols() != 4 {
         return Err(arrays.at("layers", format!("shape {:?}", rows.shape()), expected).into());
     }
-    let wrong = arrays.first_fault("layers", &rows, |count| count > MOST, "a whole number of at most 2^31");
-    if let Some(error) = wrong {
-        return Err(error.into());
-    }
+    arrays.check_each("layers", &rows, |count| count > MOST, "a whole number of at most 2^31")?;
     let count = |row: usize, column: usize| rows[[row, column]] as usize;
     let layers: Vec<LayerWeights> = (0..rows.nrows())
         .map(|row| LayerWeights {
@@ -98,10 +92,7 @@ fn layers(arrays: &mut ArrayFile) -> Result<Vec<LayerWeights>> {
 fn split(arrays: &mut ArrayFile, value: &Array1<u16>, values: usize) -> Result<Vec<NetworkSplit>> {
     let numbers: Array1<u64> = arrays.whole_numbers("split")?;
     check_length(arrays, "split", numbers.len(), value.len())?;
-    let expected = "0 for training, 1 for validation or 2 for test";
-    if let Some(error) = arrays.first_fault("split", &numbers, |number| number > 2, expected) {
-        return Err(error.into());
-    }
+    arrays.check_each("split", &numbers, |number| number > 2, "0 for training, 1 for validation or 2 for test")?;
     let split: Vec<NetworkSplit> = numbers.iter().map(|&number| NetworkSplit::ALL[number as usize]).collect();
     for wanted in NetworkSplit::ALL {
         for number in 0..values {
@@ -142,9 +133,9 @@ fn answers(arrays: &mut ArrayFile, networks: usize) -> Result<Array3<f32>> {
     check_length(arrays, "answers", answers.dim().0, networks)?;
     // Single precision may round a probability above 1.
     let outside = |p: f32| !(0.0..=1.0 + 1e-6).contains(&p);
-    if let Some(error) = arrays.first_fault("answers", &answers, outside, "a probability from 0 to 1") {
-        return Err(hinted(error, "logits become probabilities by a softmax over the classes").into());
-    }
+    arrays
+        .check_each("answers", &answers, outside, "a probability from 0 to 1")
+        .map_err(|error| hinted(error, "logits become probabilities by a softmax over the classes"))?;
     if let Some(sum) = answers.sum_axis(Axis(2)).iter().find(|sum| (**sum - 1.0).abs() > 1e-3) {
         return Err(arrays
             .at("answers", format!("probabilities whose sum is {sum}"), "a sum of 1 over the classes")

@@ -82,7 +82,7 @@ impl<'a> Records<'a> {
     /// # Errors
     /// When it cannot be written as CSV.
     pub fn csv(self) -> Result<String> {
-        let rejected = |error: &dyn Display| Error::Rejected { operation: "CSV", reason: error.to_string() };
+        let rejected = |error: &dyn Display| Error::rejected("CSV", error);
         let mut writer = csv::Writer::from_writer(Vec::new());
         let mut rows = self.rows.peekable();
         if rows.peek().is_some() {

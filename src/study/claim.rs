@@ -4,6 +4,7 @@ use super::number::{Number, short};
 use crate::black_box::Aim;
 use crate::bound::{AtLeast, Claimed};
 use crate::error::Result;
+use crate::order;
 use crate::quantity::{Delta, Epsilon, Order};
 use serde::Serialize;
 
@@ -106,6 +107,14 @@ impl Claims {
             })
             .collect()
     }
+}
+
+/// Orders with those that were requested among them, rising.
+pub(crate) fn with_requested<'a>(mut orders: Vec<Order>, requested: impl IntoIterator<Item = &'a Order>) -> Vec<Order> {
+    orders.extend(requested);
+    order::sort(&mut orders, |a, b| a.get().total_cmp(&b.get()));
+    orders.dedup();
+    orders
 }
 
 /// Orders that are asked for, and those of claims.

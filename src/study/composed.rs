@@ -1,6 +1,7 @@
 //! All queries together: sums of lower bounds where divergences add, the largest query everywhere.
 
 use super::bounds::Bounds;
+use super::claim::with_requested;
 use super::evidence::{Evidence, Wanted};
 use super::number::Number;
 use crate::audit::{FailureBudget, Guide, JointQuery, joint_bound};
@@ -9,11 +10,10 @@ use crate::counts::PairedCounts;
 use crate::divergence::{RdpCurve, order_grid};
 use crate::error::Result;
 use crate::model::Composition;
-use crate::order;
+use crate::named::named;
 use crate::parallel;
 use crate::quantity::{Epsilon, Order};
 use serde::Serialize;
-use std::fmt;
 
 /// What a composed figure is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -26,14 +26,7 @@ pub enum Meaning {
     Illustrative,
 }
 
-impl fmt::Display for Meaning {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(match self {
-            Self::Bound => "bound",
-            Self::Illustrative => "illustrative",
-        })
-    }
-}
+named!(Meaning, "meaning of a figure", [Bound "bound", Illustrative "illustrative"]);
 
 /// On which side of the truth a composed curve is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -207,11 +200,7 @@ impl<'a> LowerCurves<'a> {
 /// Orders of lower bounds: those requested and a few more.
 fn lower_orders(requested: &[Order]) -> Vec<Order> {
     let grid = [1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 64.0, 128.0, 256.0];
-    let mut orders: Vec<Order> = grid.into_iter().filter_map(|order| Order::new(order).ok()).collect();
-    orders.extend(requested);
-    order::sort(&mut orders, |a, b| a.get().total_cmp(&b.get()));
-    orders.dedup();
-    orders
+    with_requested(grid.into_iter().filter_map(|order| Order::new(order).ok()).collect(), requested)
 }
 
 /// The largest value at an order that is not above: D_α never falls in α.
@@ -226,11 +215,7 @@ fn rising(orders: &[Order], values: &[f64], order: Order) -> f64 {
 
 /// The grid for conversions with the requested orders among it.
 pub(crate) fn orders(requested: &[Order]) -> Vec<Order> {
-    let mut orders = order_grid();
-    orders.extend(requested.iter().filter(|order| order.get() < 1e6));
-    order::sort(&mut orders, |a, b| a.get().total_cmp(&b.get()));
-    orders.dedup();
-    orders
+    with_requested(order_grid(), requested.iter().filter(|order| order.get() < 1e6))
 }
 
 /// A curve in the directions of the bounds, each with the ε at δ of both directions: differential privacy is about

@@ -1,11 +1,10 @@
 //! Lower bounds from the confusion matrix of an attack.
 
 use super::bounds::Bounds;
-use super::claim::Claim;
 use super::counts::{CountedQuery, CountsAnswer, CountsStudy};
 use super::number::significant;
 use super::progress::Progress;
-use super::{Answer, Study, Warning};
+use super::{Study, Warning};
 use crate::audit::{Guide, OutputSet};
 use crate::counts::PairedCounts;
 use crate::error::Result;
@@ -43,17 +42,7 @@ pub struct ConfusionStudy {
 #[serde(transparent)]
 pub struct ConfusionAnswer(pub CountsAnswer);
 
-impl Answer for ConfusionAnswer {
-    const SCHEMA: &'static str = "leakbound.audit-confusion/1";
-
-    fn claims(&self) -> &[Claim] {
-        self.0.claims()
-    }
-
-    fn warnings(&self) -> &[Warning] {
-        self.0.warnings()
-    }
-}
+answer!(ConfusionAnswer, "leakbound.audit-confusion/1", |self| claims: self.0.claims, warnings: self.0.warnings);
 
 impl Study for ConfusionStudy {
     type Answer = ConfusionAnswer;

@@ -8,9 +8,18 @@ use crate::error::Result;
 use crate::quantity::{FailureProbability, Order};
 
 impl Claims {
-    /// Tests every claim on evidence that holds at once, over all queries, except with the failure probability.
-    pub(crate) fn test_evidence(&self, queries: &[(String, Evidence)], failure: FailureProbability) -> Vec<Claim> {
-        self.test(queries, failure.get(), Evidence::strongest)
+    /// Tests every claim on evidence of named queries that holds at once, except with the failure probability.
+    pub(crate) fn test_queries<'a>(
+        &self,
+        queries: impl Iterator<Item = (&'a str, &'a PairedCounts, &'a Guide)>,
+        budget: &FailureBudget,
+        failure: FailureProbability,
+    ) -> Result<Vec<Claim>> {
+        if self.is_empty() {
+            return Ok(Vec::new());
+        }
+        let evidence = Evidence::of_all(queries, budget, self.wanted())?;
+        Ok(self.test(&evidence, failure.get(), Evidence::strongest))
     }
 
     /// What the claims are about, so that the failure probability is spent on it.

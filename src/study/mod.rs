@@ -6,26 +6,34 @@
 
 /// An answer that has claims, warnings or a seed as fields of these names: the schema, and which of them there are.
 macro_rules! answer {
-    (@claims) => {
-        fn claims(&self) -> &[$crate::study::Claim] {
-            &self.claims
+    (@claims $self:ident $claims:expr) => {
+        fn claims(&$self) -> &[$crate::study::Claim] {
+            &$claims
         }
     };
-    (@warnings) => {
-        fn warnings(&self) -> &[$crate::study::Warning] {
-            &self.warnings
+    (@warnings $self:ident $warnings:expr) => {
+        fn warnings(&$self) -> &[$crate::study::Warning] {
+            &$warnings
         }
     };
-    (@seed) => {
-        fn seed(&self) -> Option<u64> {
-            Some(self.seed)
+    (@seed $self:ident $seed:expr) => {
+        fn seed(&$self) -> Option<u64> {
+            Some($seed)
         }
     };
-    ($answer:ident, $schema:literal, $($field:ident),*) => {
+    (@verdict $self:ident $verdict:expr) => {
+        fn verdict(&$self) -> $crate::study::Verdict {
+            $verdict
+        }
+    };
+    ($answer:ident, $schema:expr, $($field:ident),*) => {
+        answer!($answer, $schema, |self| $($field: self.$field),*);
+    };
+    ($answer:ident, $schema:expr, |$self:ident| $($field:ident: $value:expr),*) => {
         impl $crate::study::Answer for $answer {
             const SCHEMA: &'static str = $schema;
 
-            $(answer!(@$field);)*
+            $(answer!(@$field $self $value);)*
         }
     };
 }

@@ -101,18 +101,11 @@ fn compare(place: String, recorded: &Value, repeated: &Value, compared: &mut usi
     }
 }
 
-impl Answer for RerunAnswer {
-    const SCHEMA: &'static str = "leakbound.rerun/1";
-
-    fn warnings(&self) -> &[Warning] {
-        &self.warnings
-    }
-
-    /// A document that is not repeated is refuted.
-    fn verdict(&self) -> Verdict {
-        if self.identical { Verdict::Passed } else { Verdict::Refuted }
-    }
-}
+// A document that is not repeated is refuted.
+answer!(
+    RerunAnswer, "leakbound.rerun/1",
+    |self| warnings: self.warnings, verdict: if self.identical { Verdict::Passed } else { Verdict::Refuted }
+);
 
 #[cfg(test)]
 mod tests {

@@ -6,7 +6,7 @@ use super::number::Number;
 use super::progress::{Meter, Progress};
 use super::rows::FailureNote;
 use super::spending::{Beside, Planned, Target, plan_all};
-use super::{Answer, Study, Verdict, Warning};
+use super::{Study, Verdict, Warning};
 use crate::audit::{FailurePer, Guide};
 use crate::bound::{Direction, Validity};
 use crate::counts::PairedCounts;
@@ -162,17 +162,11 @@ pub struct SelfCheckAnswer {
     pub warnings: Vec<Warning>,
 }
 
-impl Answer for SelfCheckAnswer {
-    const SCHEMA: &'static str = "leakbound.self-check/1";
-
-    fn warnings(&self) -> &[Warning] {
-        &self.warnings
-    }
-
-    fn verdict(&self) -> Verdict {
-        broken(&self.checks).or_else(|| broken(&self.together)).map_or(Verdict::Passed, Verdict::Broken)
-    }
-}
+answer!(
+    SelfCheckAnswer, "leakbound.self-check/1",
+    |self| warnings: self.warnings,
+    verdict: broken(&self.checks).or_else(|| broken(&self.together)).map_or(Verdict::Passed, Verdict::Broken)
+);
 
 impl Study for SelfCheckStudy {
     type Answer = SelfCheckAnswer;
@@ -285,17 +279,10 @@ pub struct ScoreCheckAnswer {
     pub warnings: Vec<Warning>,
 }
 
-impl Answer for ScoreCheckAnswer {
-    const SCHEMA: &'static str = "leakbound.self-check-scores/1";
-
-    fn warnings(&self) -> &[Warning] {
-        &self.warnings
-    }
-
-    fn verdict(&self) -> Verdict {
-        broken(&self.checks).map_or(Verdict::Passed, Verdict::Broken)
-    }
-}
+answer!(
+    ScoreCheckAnswer, "leakbound.self-check-scores/1",
+    |self| warnings: self.warnings, verdict: broken(&self.checks).map_or(Verdict::Passed, Verdict::Broken)
+);
 
 impl Study for ScoreCheckStudy {
     type Answer = ScoreCheckAnswer;

@@ -72,16 +72,11 @@ impl AntipodesInterval {
 /// Malek Esmaeili et al. (2021), "Antipodes of label differential privacy: PATE and ALIBI", section 7 and appendix B;
 /// Theorem B.1 has the formula of ε, section 7 misprints it.
 pub fn antipodes_interval(trained: &[f64], others: ArrayView2<'_, f64>) -> Result<AntipodesInterval> {
-    if trained.is_empty() || others.nrows() != trained.len() || others.ncols() == 0 {
-        return Err(Error::Length {
-            quantity: "alternatives",
-            found: others.nrows(),
-            expected: format!("{}, one row per canary, and at least 1 column", trained.len().max(1)),
-        });
-    }
-    if let Some(&value) = trained.iter().chain(others).find(|value| value.is_nan()) {
-        return Err(Error::Domain { quantity: "confidence", value, domain: "[0, 1]" });
-    }
+    let (found, canaries) = (others.nrows(), trained.len());
+    let expected = format_args!("{}, one row per canary, and at least 1 column", canaries.max(1));
+    let fits = canaries > 0 && found == canaries && others.ncols() > 0;
+    Error::check_length(fits, "alternatives", found, expected)?;
+    Error::check_domain_of_all(trained.iter().chain(others), |value| !value.is_nan(), "confidence", "[0, 1]")?;
     let mut best = AntipodesInterval { lower: 0.0, upper: 0.0, threshold: None };
     for threshold in THRESHOLDS {
         let (lower, upper) = at(threshold, trained, others);

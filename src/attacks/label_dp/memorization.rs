@@ -33,29 +33,19 @@ impl LabelCanaries {
     /// class; [`Error::Rejected`] where a trained label is the true one.
     pub fn new(probabilities: Array2<f64>, labels_true: Vec<usize>, labels_trained: Vec<usize>) -> Result<Self> {
         let (canaries, classes) = probabilities.dim();
-        if canaries == 0 {
-            return Err(Error::Length { quantity: "canaries", found: 0, expected: "at least 1".into() });
-        }
-        if classes < 3 {
-            return Err(Error::Length { quantity: "classes", found: classes, expected: "at least 3".into() });
-        }
+        Error::check_length(canaries > 0, "canaries", 0, "at least 1")?;
+        Error::check_length(classes >= 3, "classes", classes, "at least 3")?;
         for (labels, quantity) in [(&labels_true, "true labels"), (&labels_trained, "trained labels")] {
-            if labels.len() != canaries {
-                let expected = format!("{canaries}, one per canary");
-                return Err(Error::Length { quantity, found: labels.len(), expected });
-            }
+            Error::check_size(quantity, labels.len(), canaries, ", one per canary")?;
             if let Some(&label) = labels.iter().find(|label| **label >= classes) {
                 return Err(Error::Domain { quantity: "label", value: label as f64, domain: "the classes" });
             }
         }
-        if let Some(&value) = probabilities.iter().find(|value| !(0.0..=1.0).contains(*value)) {
-            return Err(Error::Domain { quantity: "probability of a class", value, domain: "[0, 1]" });
-        }
+        let legal = |value: f64| (0.0..=1.0).contains(&value);
+        Error::check_domain_of_all(&probabilities, legal, "probability of a class", "[0, 1]")?;
         if let Some(canary) = (0..canaries).find(|&canary| labels_true[canary] == labels_trained[canary]) {
-            return Err(Error::Rejected {
-                operation: "label-memorization audit",
-                reason: format!("canary {canary} was trained on its true label; a canary has a wrong one"),
-            });
+            let reason = format!("canary {canary} was trained on its true label; a canary has a wrong one");
+            return Err(Error::rejected("label-memorization audit", reason));
         }
         Ok(Self { probabilities, labels_true, labels_trained })
     }
@@ -65,9 +55,7 @@ impl LabelCanaries {
     /// # Errors
     /// [`Error::Domain`] for a logit that is not finite; as [`LabelCanaries::new`].
     pub fn from_logits(logits: &Array2<f64>, labels_true: Vec<usize>, labels_trained: Vec<usize>) -> Result<Self> {
-        if let Some(&value) = logits.iter().find(|value| !value.is_finite()) {
-            return Err(Error::Domain { quantity: "logit", value, domain: "(-inf, inf)" });
-        }
+        Error::check_domain_of_all(logits, |value| value.is_finite(), "logit", "(-inf, inf)")?;
         let mut probabilities = logits.clone();
         for mut row in probabilities.rows_mut() {
             let top = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);

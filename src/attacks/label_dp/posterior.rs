@@ -80,16 +80,11 @@ pub fn agibi_log_likelihood(observed: f64, sigma: NoiseScale) -> f64 {
 }
 
 fn posterior(observed: &[f64], prior: &[f64], score: impl Fn(f64) -> f64) -> Result<Vec<f64>> {
-    if observed.is_empty() || observed.len() != prior.len() {
-        let expected = format!("{}, one per noisy label, and at least 1", observed.len());
-        return Err(Error::Length { quantity: "prior", found: prior.len(), expected });
-    }
-    if let Some(&value) = observed.iter().find(|value| !value.is_finite()) {
-        return Err(Error::Domain { quantity: "noisy label", value, domain: "(-inf, inf)" });
-    }
-    if let Some(&value) = prior.iter().find(|weight| !(0.0..f64::INFINITY).contains(*weight)) {
-        return Err(Error::Domain { quantity: "prior weight", value, domain: "[0, inf)" });
-    }
+    let (found, labels) = (prior.len(), observed.len());
+    let expected = format_args!("{labels}, one per noisy label, and at least 1");
+    Error::check_length(labels > 0 && found == labels, "prior", found, expected)?;
+    Error::check_domain_of_all(observed, |value| value.is_finite(), "noisy label", "(-inf, inf)")?;
+    Error::check_domain_of_all(prior, |weight| (0.0..f64::INFINITY).contains(&weight), "prior weight", "[0, inf)")?;
     // A tiny scale makes scores infinite: then the most likely class with a prior has all of it.
     let logs: Vec<f64> = observed
         .iter()
@@ -97,9 +92,7 @@ fn posterior(observed: &[f64], prior: &[f64], score: impl Fn(f64) -> f64) -> Res
         .map(|(&o, &weight)| if weight > 0.0 { score(o).clamp(-1e300, 1e300) + weight.ln() } else { f64::NEG_INFINITY })
         .collect();
     let top = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    if top == f64::NEG_INFINITY {
-        return Err(Error::Domain { quantity: "sum of the prior", value: 0.0, domain: "(0, inf)" });
-    }
+    Error::check_domain(top != f64::NEG_INFINITY, "sum of the prior", 0.0, "(0, inf)")?;
     let weights: Vec<f64> = logs.iter().map(|log| libm::exp(log - top)).collect();
     let sum: f64 = weights.iter().sum();
     Ok(weights.into_iter().map(|weight| weight / sum).collect())

@@ -50,15 +50,9 @@ impl PriorResponse {
     /// # Errors
     /// [`Error::Length`] without a class; [`Error::Domain`] for a weight that is negative or not finite, or if all are 0.
     pub fn new(prior: &[f64], epsilon: Epsilon) -> Result<Self> {
-        if prior.is_empty() {
-            return Err(Error::Length { quantity: "prior", found: 0, expected: "at least 1 class".into() });
-        }
-        if let Some(&value) = prior.iter().find(|weight| !(0.0..f64::INFINITY).contains(*weight)) {
-            return Err(Error::Domain { quantity: "prior weight", value, domain: "[0, inf)" });
-        }
-        if prior.iter().all(|&weight| weight == 0.0) {
-            return Err(Error::Domain { quantity: "sum of the prior", value: 0.0, domain: "(0, inf)" });
-        }
+        Error::check_length(!prior.is_empty(), "prior", 0, "at least 1 class")?;
+        Error::check_domain_of_all(prior, |weight| (0.0..f64::INFINITY).contains(&weight), "prior weight", "[0, inf)")?;
+        Error::check_domain(!prior.iter().all(|&weight| weight == 0.0), "sum of the prior", 0.0, "(0, inf)")?;
         let odds = libm::exp(-epsilon.get());
         let mut answers = order::positions(prior.len(), |a, b| prior[b].total_cmp(&prior[a]));
         let (mut inside, mut best) = (0.0, (f64::NEG_INFINITY, 0));
@@ -78,9 +72,7 @@ impl PriorResponse {
     /// # Errors
     /// [`Error::Length`] without a class.
     pub fn uniform(classes: usize, epsilon: Epsilon) -> Result<Self> {
-        if classes == 0 {
-            return Err(Error::Length { quantity: "classes", found: 0, expected: "at least 1".into() });
-        }
+        Error::check_length(classes > 0, "classes", 0, "at least 1")?;
         Ok(Self { answers: (0..classes).collect(), classes, odds: libm::exp(-epsilon.get()) })
     }
 
@@ -129,10 +121,7 @@ impl PriorResponse {
     }
 
     fn check(&self, label: usize) -> Result<()> {
-        if label < self.classes {
-            return Ok(());
-        }
-        Err(Error::Domain { quantity: "label", value: label as f64, domain: "the classes" })
+        Error::check_domain(label < self.classes, "label", label as f64, "the classes")
     }
 }
 

@@ -25,12 +25,8 @@ use crate::order;
 /// Duchi, Shalev-Shwartz, Singer and Chandra (2008), "Efficient projections onto the l1-ball for learning in high
 /// dimensions", Figure 1; Malek Esmaeili et al. (2021), Algorithm 4.
 pub fn simplex_projection(values: &[f64]) -> Result<Vec<f64>> {
-    if values.is_empty() {
-        return Err(Error::Length { quantity: "values to project", found: 0, expected: "at least 1".into() });
-    }
-    if let Some(&value) = values.iter().find(|value| !value.is_finite()) {
-        return Err(Error::Domain { quantity: "value to project", value, domain: "(-inf, inf)" });
-    }
+    Error::check_length(!values.is_empty(), "values to project", 0, "at least 1")?;
+    Error::check_domain_of_all(values, |value| value.is_finite(), "value to project", "(-inf, inf)")?;
     // A common shift changes nothing; with the largest at 0 nothing overflows, and what lies below -1 is cut off.
     let top = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let mut sorted: Vec<f64> = values.iter().map(|value| value - top).collect();

@@ -92,10 +92,8 @@ pub fn audit_labels(
         LabelThreshold::Declared(threshold) => bounded(&games, threshold, delta, failure),
         LabelThreshold::Split => {
             if games.len() < 2 {
-                return Err(Error::Rejected {
-                    operation: "split of canaries",
-                    reason: "1 canary cannot be split; declare a threshold instead".into(),
-                });
+                let reason = "1 canary cannot be split; declare a threshold instead";
+                return Err(Error::rejected("split of canaries", reason));
             }
             games.shuffle(&mut stream);
             let (choosing, bounding) = games.split_at(games.len() / 2);
@@ -129,9 +127,7 @@ impl Game {
 }
 
 fn bounded(games: &[Game], threshold: f64, delta: Delta, failure: FailureProbability) -> Result<LabelAudit> {
-    if !(0.0..=1.0).contains(&threshold) {
-        return Err(Error::Domain { quantity: "confidence threshold", value: threshold, domain: "[0, 1]" });
-    }
+    Error::check_domain((0.0..=1.0).contains(&threshold), "confidence threshold", threshold, "[0, 1]")?;
     let (mut guesses, mut right) = (0, 0);
     for game in games.iter().filter(|game| game.confidence >= threshold) {
         guesses += 1;

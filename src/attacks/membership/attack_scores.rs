@@ -34,16 +34,10 @@ impl AttackScores {
     pub fn new(scores: Array2<f64>, members: Array2<bool>) -> Result<Self> {
         for (axis, quantity) in [(0, "victims of an attack"), (1, "samples of an attack")] {
             let (found, truth) = (scores.len_of(Axis(axis)), members.len_of(Axis(axis)));
-            if found == 0 {
-                return Err(Error::Length { quantity, found, expected: "at least 1".into() });
-            }
-            if found != truth {
-                return Err(Error::Length { quantity, found, expected: format!("{truth}, as their truth") });
-            }
+            Error::check_length(found > 0, quantity, found, "at least 1")?;
+            Error::check_size(quantity, found, truth, ", as their truth")?;
         }
-        if let Some(&value) = scores.iter().find(|score| score.is_nan()) {
-            return Err(Error::Domain { quantity: "score of an attack", value, domain: "[-inf, inf]" });
-        }
+        Error::check_domain_of_all(&scores, |score| !score.is_nan(), "score of an attack", "[-inf, inf]")?;
         Ok(Self { scores, members })
     }
 

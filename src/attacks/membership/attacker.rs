@@ -56,10 +56,8 @@ pub fn trained_attacker(source: &impl ShadowLogits, seed: u64) -> Result<AttackS
         let mut answers: Vec<(usize, usize)> =
             members.indexed_iter().map(|(index, _)| index).filter(|(model, _)| model % 2 != half).collect();
         let kinds = [false, true].map(|kind| answers.iter().any(|&index| members[index] == kind));
-        if kinds != [true, true] {
-            let reason = "half of the models, those of odd or of even number, have answers of one kind only".into();
-            return Err(Error::Rejected { operation: "trained attacker", reason });
-        }
+        let reason = "half of the models, those of odd or of even number, have answers of one kind only";
+        Error::check_possible(kinds == [true, true], "trained attacker", reason)?;
         shuffle(&mut answers, &mut generator, MOST_ANSWERS);
         answers.truncate(MOST_ANSWERS);
         let scale = Scale::new(answers.iter().map(|&(model, sample)| row(model, sample)), inputs);

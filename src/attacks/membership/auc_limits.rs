@@ -68,7 +68,7 @@ pub fn auc_limits(roc: &Roc, failure: FailureProbability) -> Interval {
 /// Hoeffding (1963), theorem 1 for means of numbers with different means, and section 5b.
 pub fn mean_auc_limits(areas: &[Roc], failure: FailureProbability) -> Result<Interval> {
     let Some(fewest) = areas.iter().map(disjoint_pairs).min() else {
-        return Err(Error::Length { quantity: "areas", found: 0, expected: "at least 1".into() });
+        return Err(Error::length("areas", 0, "at least 1"));
     };
     Ok(limits(mean_auc(areas), areas.len() as f64 * fewest as f64, failure))
 }

@@ -24,13 +24,7 @@ impl AttackScores {
     /// # Ok::<(), leakbound::Error>(())
     /// ```
     pub fn canaries_of_sample(&self, sample: usize) -> Result<CanaryScores> {
-        if sample >= self.samples() {
-            return Err(Error::Domain {
-                quantity: "sample",
-                value: sample as f64,
-                domain: "the samples of the attack",
-            });
-        }
+        Error::check_domain(sample < self.samples(), "sample", sample as f64, "the samples of the attack")?;
         divided(self.scores().column(sample), self.members().column(sample))
     }
 
@@ -50,13 +44,7 @@ impl AttackScores {
     /// # Ok::<(), leakbound::Error>(())
     /// ```
     pub fn canaries_of_victim(&self, victim: usize) -> Result<CanaryScores> {
-        if victim >= self.victims() {
-            return Err(Error::Domain {
-                quantity: "victim",
-                value: victim as f64,
-                domain: "the victims of the attack",
-            });
-        }
+        Error::check_domain(victim < self.victims(), "victim", victim as f64, "the victims of the attack")?;
         divided(self.scores().row(victim), self.members().row(victim))
     }
 }

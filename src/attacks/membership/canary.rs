@@ -59,9 +59,7 @@ pub fn canary_accuracy(
         ("victims with answers", correct.nrows(), guesses.victims()),
         ("samples with answers", correct.ncols(), guesses.samples()),
     ] {
-        if found != expected {
-            return Err(Error::Length { quantity, found, expected: expected.to_string() });
-        }
+        Error::check_size(quantity, found, expected, "")?;
     }
     let mut counts = [[0u64; 2]; 2];
     for (&member, &correct) in guesses.members().iter().zip(&correct) {
@@ -70,9 +68,7 @@ pub fn canary_accuracy(
         *all += 1;
     }
     for (quantity, [_, all]) in ["guesses about members", "guesses about non-members"].into_iter().zip(counts) {
-        if all == 0 {
-            return Err(Error::Length { quantity, found: 0, expected: "at least 1".into() });
-        }
+        Error::check_length(all > 0, quantity, 0, "at least 1")?;
     }
     let [members, non_members] =
         [BinomialCounts::new(counts[0][0], counts[0][1])?, BinomialCounts::new(counts[1][0], counts[1][1])?];
@@ -138,15 +134,10 @@ const PERMUTATIONS: std::ops::RangeInclusive<usize> = 99..=100_000;
 /// never be zero".
 pub fn canary_independence(guesses: &AttackScores, permutations: usize, seed: u64) -> Result<CanaryIndependence> {
     let operation = "test of independence between samples";
-    if !PERMUTATIONS.contains(&permutations) {
-        let expected = "99 to 100000 permutations".into();
-        return Err(Error::Length { quantity: operation, found: permutations, expected });
-    }
+    Error::check_length(PERMUTATIONS.contains(&permutations), operation, permutations, "99 to 100000 permutations")?;
     let columns = residuals(guesses);
-    if columns.len() < 2 {
-        let reason = "fewer than 2 samples have different scores under victims of the same truth".into();
-        return Err(Error::Rejected { operation, reason });
-    }
+    let reason = "fewer than 2 samples have different scores under victims of the same truth";
+    Error::check_possible(columns.len() >= 2, operation, reason)?;
     let victims = guesses.victims();
     let observed = statistics(&columns, victims, |_, _| {});
     let permuted: Vec<[f64; 2]> = parallel::map(1..=permutations as u64, |index| {

@@ -45,13 +45,9 @@ impl MemoryEmbeddings {
         for (quantity, found, least) in
             [("views with embeddings", shape[2], 2), ("numbers of an embedding", shape[3], 1)]
         {
-            if found < least {
-                return Err(Error::Length { quantity, found, expected: format!("at least {least}") });
-            }
+            Error::check_length(found >= least, quantity, found, format_args!("at least {least}"))?;
         }
-        if let Some(&value) = embeddings.iter().find(|number| !number.is_finite()) {
-            return Err(Error::Domain { quantity: "number of an embedding", value, domain: "(-inf, inf)" });
-        }
+        Error::check_domain_of_all(&embeddings, |number| number.is_finite(), "number of an embedding", "(-inf, inf)")?;
         match zero_vector(embeddings.view()) {
             Some(place) => Err(without_direction(place)),
             None => Ok(Self { embeddings, members }),
@@ -87,7 +83,7 @@ pub fn zero_vector(embeddings: ArrayView4<'_, f64>) -> Option<[usize; 3]> {
 fn without_direction([model, sample, view]: [usize; 3]) -> Error {
     let reason =
         format!("the embedding of model {model}, sample {sample}, view {view} is zero, which has no direction");
-    Error::Rejected { operation: "cosine similarity of embeddings", reason }
+    Error::rejected("cosine similarity of embeddings", reason)
 }
 
 /// Which views of a sample are compared with each other.
@@ -152,7 +148,7 @@ impl<'a> ScoredEmbeddings<'a> {
             ViewPairs::Disjoint if views % 2 == 1 => format!("{views} views do not split into pairs"),
             _ => return Ok(Self { embeddings, pairs }),
         };
-        Err(Error::Rejected { operation: "cosine similarity of embeddings", reason })
+        Err(Error::rejected("cosine similarity of embeddings", reason))
     }
 }
 

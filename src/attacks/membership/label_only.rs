@@ -83,9 +83,7 @@ impl Default for LabelOnlyPlan {
 /// Choquette-Choo, Tramèr, Carlini and Papernot (2021); Aerni, Zhang and Tramèr (2024), section 5.3 (C = 1).
 pub fn label_only(source: &impl ShadowScores, plan: &LabelOnlyPlan) -> Result<Guesses> {
     let &LabelOnlyPlan { strength: c, ref victims, .. } = plan;
-    if !(c > 0.0 && c < f64::INFINITY) {
-        return Err(Error::Domain { quantity: "strength C of a logistic regression", value: c, domain: "(0, inf)" });
-    }
+    Error::check_domain(c > 0.0 && c < f64::INFINITY, "strength C of a logistic regression", c, "(0, inf)")?;
     let members = source.members();
     let (models, samples) = members.dim();
     let (list, shadows) = (victims.list(models)?, victims.shadows(models));
@@ -110,10 +108,8 @@ pub fn label_only(source: &impl ShadowScores, plan: &LabelOnlyPlan) -> Result<Gu
             *score = found.unwrap_or(0.5);
         }
     }
-    if undecided == scores.len() as u64 {
-        let reason = "every sample has models on one side only".into();
-        return Err(Error::Rejected { operation: "label-only attack", reason });
-    }
+    let some_decided = undecided != scores.len() as u64;
+    Error::check_possible(some_decided, "label-only attack", "every sample has models on one side only")?;
     Ok(Guesses { scores: AttackScores::new(scores, members.select(Axis(0), &list))?, undecided })
 }
 

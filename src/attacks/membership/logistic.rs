@@ -2,7 +2,7 @@
 //! turn.
 
 use crate::error::{Error, Result};
-use crate::vectorized::{Arch, vectorized};
+use crate::vectorized::{Arch, in_vectors};
 use argmin::core::{
     Executor, Gradient, Hessian, IterState, KV, Problem, Solver, State as _, TerminationReason, TerminationStatus,
 };
@@ -138,7 +138,7 @@ pub(super) fn fit(design: &Design, c: f64, weights: &mut [f64], work: &RefCell<W
         }
         None => {
             let (quantity, iterations) = ("logistic regression", MOST_STEPS as usize);
-            Err(Error::NoConvergence { quantity, residual, tolerance, iterations })
+            Err(Error::no_convergence(quantity, residual, tolerance, iterations))
         }
     }
 }
@@ -156,14 +156,10 @@ impl Gradient for &Regression<'_> {
 
     fn gradient(&self, Weights(weights): &Weights) -> Outcome<Vec<f64>> {
         let mut work = self.work.borrow_mut();
-        vectorized(
-            Arch::new(),
-            #[inline(always)]
-            || {
-                work.look(self.design, weights);
-                work.derive(self.design, self.c, weights);
-            },
-        );
+        in_vectors!(Arch::new(), {
+            work.look(self.design, weights);
+            work.derive(self.design, self.c, weights);
+        });
         Ok(work.gradient.clone())
     }
 }
@@ -182,14 +178,10 @@ impl Regression<'_> {
     /// The objective anywhere.
     fn objective(&self, weights: &[f64]) -> f64 {
         let mut work = self.work.borrow_mut();
-        vectorized(
-            Arch::new(),
-            #[inline(always)]
-            || {
-                work.look(self.design, weights);
-                work.objective(self.design, self.c, weights)
-            },
-        )
+        in_vectors!(Arch::new(), {
+            work.look(self.design, weights);
+            work.objective(self.design, self.c, weights)
+        })
     }
 }
 
@@ -262,11 +254,7 @@ struct Triangle {
 impl ArgminInv<Self> for Triangle {
     fn inv(&self) -> Outcome<Self> {
         let mut factor = self.clone();
-        vectorized(
-            Arch::new(),
-            #[inline(always)]
-            || factor.decompose(),
-        );
+        in_vectors!(Arch::new(), factor.decompose());
         Ok(factor)
     }
 }
@@ -310,11 +298,7 @@ impl Triangle {
 impl ArgminDot<Vec<f64>, Weights> for Triangle {
     fn dot(&self, gradient: &Vec<f64>) -> Weights {
         let mut x = gradient.clone();
-        vectorized(
-            Arch::new(),
-            #[inline(always)]
-            || self.solve(&mut x),
-        );
+        in_vectors!(Arch::new(), self.solve(&mut x));
         Weights(x)
     }
 }

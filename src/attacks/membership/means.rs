@@ -24,11 +24,9 @@ pub(super) fn of_views(source: &impl ShadowScores, number: impl Fn(&[f64]) -> f6
     let one = |(range, mut part): (Range<usize>, ArrayViewMut2<'_, f64>)| -> Result<()> {
         let block = source.block(range)?;
         let expected = [part.nrows(), part.ncols(), source.views()];
-        if block.shape() != expected {
-            let reason =
-                format!("a block of scores has the shape {:?} where {expected:?} was asked for", block.shape());
-            return Err(Error::Rejected { operation: "reading scores", reason });
-        }
+        let reason =
+            format_args!("a block of scores has the shape {:?} where {expected:?} was asked for", block.shape());
+        Error::check_possible(block.shape() == expected, "reading scores", reason)?;
         for (model, mut numbers) in part.rows_mut().into_iter().enumerate() {
             block.views_of(model, |sample, views| numbers[sample] = number(views));
         }

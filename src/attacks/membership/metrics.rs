@@ -173,11 +173,8 @@ pub fn membership_metrics(
     correct: Option<ArrayView2<'_, bool>>,
     plan: &MembershipPlan,
 ) -> Result<MembershipMetrics> {
-    if let Some(labels) = labels
-        && labels.len() != guesses.samples()
-    {
-        let expected = format!("{}, one for each sample", guesses.samples());
-        return Err(Error::Length { quantity: "labels of an attack", found: labels.len(), expected });
+    if let Some(labels) = labels {
+        Error::check_size("labels of an attack", labels.len(), guesses.samples(), ", one for each sample")?;
     }
     let roc_of = |chosen: &dyn Fn(usize) -> bool| {
         let [members, non_members] = guesses.pooled(chosen);

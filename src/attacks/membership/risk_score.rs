@@ -47,14 +47,11 @@ pub fn risk_score(
     bins: usize,
     victims: &Victims,
 ) -> Result<Guesses> {
-    if !(2..=10_000).contains(&bins) {
-        return Err(Error::Domain { quantity: "bins of a risk score", value: bins as f64, domain: "{2, ..., 10000}" });
-    }
+    Error::check_domain((2..=10_000).contains(&bins), "bins of a risk score", bins as f64, "{2, ..., 10000}")?;
     let members = source.members();
     let (models, samples) = members.dim();
-    if let Some(labels) = labels.filter(|labels| labels.len() != samples) {
-        let expected = format!("{samples}, one per sample");
-        return Err(Error::Length { quantity: "labels", found: labels.len(), expected });
+    if let Some(labels) = labels {
+        Error::check_size("labels", labels.len(), samples, ", one per sample")?;
     }
     let (list, shadows) = (victims.list(models)?, victims.shadows(models));
     let values = means(source)?;
@@ -93,10 +90,7 @@ pub fn risk_score(
             (0..samples).map(truth).for_each(|(class, bin, member)| all.add(class, bin, member, 1.0));
         }
     }
-    if !possible {
-        let reason = "no other model has answers on samples of both kinds".into();
-        return Err(Error::Rejected { operation: "risk score", reason });
-    }
+    Error::check_possible(possible, "risk score", "no other model has answers on samples of both kinds")?;
     Ok(Guesses { scores: AttackScores::new(scores, members.select(Axis(0), &list))?, undecided })
 }
 

@@ -62,13 +62,9 @@ impl Default for RmiaPlan {
 /// # References
 /// Zarifzadeh, Liu and Shokri (2024), "Low-cost high-power membership inference attacks", equations 2, 4, 10.
 pub fn rmia(source: &impl ShadowScores, plan: &RmiaPlan) -> Result<Guesses> {
-    if !(plan.gamma >= 1.0 && plan.gamma < f64::INFINITY) {
-        return Err(Error::Domain { quantity: "gamma of RMIA", value: plan.gamma, domain: "[1, inf)" });
-    }
-    if !(0.0..=1.0).contains(&plan.slope) {
-        return Err(Error::Domain { quantity: "slope of RMIA", value: plan.slope, domain: "[0, 1]" });
-    }
-    let rejected = |reason: &str| Error::Rejected { operation: "RMIA", reason: reason.into() };
+    Error::check_domain(plan.gamma >= 1.0 && plan.gamma < f64::INFINITY, "gamma of RMIA", plan.gamma, "[1, inf)")?;
+    Error::check_domain((0.0..=1.0).contains(&plan.slope), "slope of RMIA", plan.slope, "[0, 1]")?;
+    let rejected = |reason: &str| Error::rejected("RMIA", reason);
     if plan.mode == LiraMode::InOnly {
         return Err(rejected("it attacks online or offline"));
     }
@@ -79,9 +75,8 @@ pub fn rmia(source: &impl ShadowScores, plan: &RmiaPlan) -> Result<Guesses> {
     }
     let (victims, shadows) = (plan.victims.list(models)?, plan.victims.shadows(models));
     let confidence = means(source)?;
-    if let Some(&value) = confidence.iter().find(|value| !(0.0..=1.0).contains(*value)) {
-        return Err(Error::Domain { quantity: "confidence of a shadow model", value, domain: "[0, 1]" });
-    }
+    let legal = |value: f64| (0.0..=1.0).contains(&value);
+    Error::check_domain_of_all(&confidence, legal, "confidence of a shadow model", "[0, 1]")?;
     let sides = Sides::new(&confidence, members, &shadows);
     let mut scores = Array2::zeros((victims.len(), samples));
     let undecided = parallel::map(scores.outer_iter_mut().zip(&victims), |(mut row, &victim)| {

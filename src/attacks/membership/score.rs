@@ -62,17 +62,9 @@ impl MembershipScore {
     /// [`Error::Length`] for fewer than two logits, [`Error::Domain`] for a label that is no class and for a logit that
     /// is not finite.
     pub fn of(self, logits: &[f64], label: usize) -> Result<f64> {
-        if logits.len() < 2 {
-            let expected = "at least 2 classes".into();
-            return Err(Error::Length { quantity: "logits of an answer", found: logits.len(), expected });
-        }
-        if label >= logits.len() {
-            let domain = "{0, ..., classes - 1}";
-            return Err(Error::Domain { quantity: "label of an answer", value: label as f64, domain });
-        }
-        if let Some(&value) = logits.iter().find(|logit| !logit.is_finite()) {
-            return Err(Error::Domain { quantity: "logit of an answer", value, domain: "(-inf, inf)" });
-        }
+        Error::check_length(logits.len() >= 2, "logits of an answer", logits.len(), "at least 2 classes")?;
+        Error::check_domain(label < logits.len(), "label of an answer", label as f64, "{0, ..., classes - 1}")?;
+        Error::check_domain_of_all(logits, |logit| logit.is_finite(), "logit of an answer", "(-inf, inf)")?;
         Ok(self.of_finite(logits, label))
     }
 
@@ -154,9 +146,7 @@ fn log_softmax(logits: &[f64]) -> Vec<f64> {
 /// # References
 /// Aerni et al. (2024), section 5.3; twice the artanh of Fisher (1915).
 pub fn fisher_score(cosine: f64) -> Result<f64> {
-    if !(cosine.abs() <= 1.0) {
-        return Err(Error::Domain { quantity: "cosine similarity", value: cosine, domain: "[-1, 1]" });
-    }
+    Error::check_domain(cosine.abs() <= 1.0, "cosine similarity", cosine, "[-1, 1]")?;
     // Both logarithms keep a cosine that is tiny: ln(1+ρ) - ln(1-ρ).
     Ok(cosine.ln_1p() - (-cosine).ln_1p())
 }

@@ -168,22 +168,18 @@ impl ShadowScores for MemoryScores {
 pub(super) fn check_shape(shape: &[usize], members: &Array2<bool>) -> Result<()> {
     for (axis, quantity) in ["models with scores", "samples with scores", "views with scores"].into_iter().enumerate() {
         let found = shape[axis];
-        if found == 0 {
-            return Err(Error::Length { quantity, found, expected: "at least 1".into() });
-        }
-        if let Some(&truth) = members.shape().get(axis).filter(|&&truth| truth != found) {
-            return Err(Error::Length { quantity, found, expected: format!("{truth}, as their truth") });
+        Error::check_length(found > 0, quantity, found, "at least 1")?;
+        if let Some(&truth) = members.shape().get(axis) {
+            Error::check_size(quantity, found, truth, ", as their truth")?;
         }
     }
     Ok(())
 }
 
 /// Rejects the first score that is not finite or too large.
-pub(super) fn check_scores(mut scores: impl Iterator<Item = f64>) -> Result<()> {
-    match scores.find(|score| !(score.abs() <= MAX_SCORE)) {
-        Some(value) => Err(Error::Domain { quantity: "score of a shadow model", value, domain: "[-1e100, 1e100]" }),
-        None => Ok(()),
-    }
+pub(super) fn check_scores(scores: impl Iterator<Item = f64>) -> Result<()> {
+    let legal = |score: f64| score.abs() <= MAX_SCORE;
+    Error::check_domain_of_all(scores, legal, "score of a shadow model", "[-1e100, 1e100]")
 }
 
 /// Logits of every model on every view of every sample, with labels and truth.
@@ -226,21 +222,13 @@ impl MemoryLogits {
     pub fn new(logits: Array4<f64>, labels: Array1<usize>, members: Array2<bool>) -> Result<Self> {
         let shape = logits.shape().to_vec();
         check_shape(&shape[..3], &members)?;
-        if shape[3] < 2 {
-            let expected = "at least 2".into();
-            return Err(Error::Length { quantity: "classes of logits", found: shape[3], expected });
-        }
-        if labels.len() != shape[1] {
-            let expected = format!("{}, as the samples with logits", shape[1]);
-            return Err(Error::Length { quantity: "labels", found: labels.len(), expected });
-        }
+        Error::check_length(shape[3] >= 2, "classes of logits", shape[3], "at least 2")?;
+        Error::check_size("labels", labels.len(), shape[1], ", as the samples with logits")?;
         if let Some(&label) = labels.iter().find(|&&label| label >= shape[3]) {
             let domain = "{0, ..., classes - 1}";
             return Err(Error::Domain { quantity: "label of a sample", value: label as f64, domain });
         }
-        if let Some(&value) = logits.iter().find(|logit| !logit.is_finite()) {
-            return Err(Error::Domain { quantity: "logit of a shadow model", value, domain: "(-inf, inf)" });
-        }
+        Error::check_domain_of_all(&logits, |logit| logit.is_finite(), "logit of a shadow model", "(-inf, inf)")?;
         Ok(Self { logits, labels: labels.to_vec(), members })
     }
 }

@@ -156,11 +156,7 @@ fn found(roc: &Roc, false_positives: u64) -> Result<BinomialCounts> {
 fn first(mut low: u64, mut high: u64, holds: impl Fn(u64) -> Result<bool>) -> Result<u64> {
     while low < high {
         let middle = low + (high - low) / 2;
-        if holds(middle)? {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
+        if holds(middle)? { high = middle } else { low = middle + 1 }
     }
     Ok(low)
 }

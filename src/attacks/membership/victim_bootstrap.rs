@@ -6,7 +6,7 @@ use crate::bound::{Interval, Validity};
 use crate::error::{Error, Result};
 use crate::parallel;
 use crate::quantity::{FailureProbability, Probability};
-use crate::vectorized::{Arch, vectorized};
+use crate::vectorized::{Arch, in_vectors};
 use ndarray::ArrayView1;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -74,16 +74,12 @@ pub fn victim_bootstrap(
 ) -> Result<VictimBootstrap> {
     let operation = "bootstrap over victims";
     let victims = guesses.victims();
-    if victims < 2 {
-        let reason = "one victim says nothing about how victims differ; record at least 2".into();
-        return Err(Error::Rejected { operation, reason });
-    }
-    if !RESAMPLES.contains(&resamples) {
-        return Err(Error::Domain { quantity: "resamples", value: resamples as f64, domain: "[100, 1000000]" });
-    }
+    let reason = "one victim says nothing about how victims differ; record at least 2";
+    Error::check_possible(victims >= 2, operation, reason)?;
+    Error::check_domain(RESAMPLES.contains(&resamples), "resamples", resamples as f64, "[100, 1000000]")?;
     if guesses.scores().len() > MOST_GUESSES {
         let reason = format!("{} guesses are too many; at most {MOST_GUESSES} are resampled", guesses.scores().len());
-        return Err(Error::Rejected { operation, reason });
+        return Err(Error::rejected(operation, reason));
     }
     let ranking = Ranking::new(guesses);
     let side_by_side = |block: usize| {
@@ -101,10 +97,7 @@ pub fn victim_bootstrap(
     };
     let found = parallel::map(0..resamples.div_ceil(LANES), side_by_side);
     let found: Vec<Vec<f64>> = found.into_iter().flatten().flatten().collect();
-    if found.is_empty() {
-        let reason = "no resample has both members and non-members".into();
-        return Err(Error::Rejected { operation, reason });
-    }
+    Error::check_possible(!found.is_empty(), operation, "no resample has both members and non-members")?;
     let interval = |place: usize| percentiles(found.iter().map(|values| values[place]).collect(), failure);
     Ok(VictimBootstrap { tpr: (1..=fprs.len()).map(interval).collect(), auc: interval(0), resamples: found.len() })
 }
@@ -167,11 +160,7 @@ fn metrics(ranking: &Ranking, weights: &[Lane], fprs: &[Probability]) -> [Option
     // Whole numbers decide in the loop: a quotient for each guess would take most of the time.
     let of_lanes = |target: &Probability| totals[1].map(|others| allowed(u64::from(others), target.get()) as u32);
     let allowed: Vec<Lane> = fprs.iter().map(of_lanes).collect();
-    let walked = vectorized(
-        Arch::new(),
-        #[inline(always)]
-        || walk(&ranking.guesses, weights, &allowed),
-    );
+    let walked = in_vectors!(Arch::new(), walk(&ranking.guesses, weights, &allowed));
     std::array::from_fn(|lane| {
         let [members, non_members] = totals.map(|total| f64::from(total[lane]));
         let pairs = members * non_members;

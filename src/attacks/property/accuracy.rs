@@ -80,7 +80,7 @@ pub(super) fn same_length(inferred: &[usize], truths: &[usize]) -> Result<()> {
         return Ok(());
     }
     let expected = format!("{}, one for each network", truths.len());
-    Err(Error::Length { quantity: "inferred values", found: inferred.len(), expected })
+    Err(Error::length("inferred values", inferred.len(), expected))
 }
 
 #[cfg(test)]

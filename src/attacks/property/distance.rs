@@ -134,7 +134,7 @@ fn nearest(distances: &[f64]) -> (usize, f64) {
 
 fn check(student: ArrayView2<'_, f64>, ensembles: ArrayView4<'_, f64>) -> Result<()> {
     let (values, members, points, classes) = ensembles.dim();
-    let length = |quantity, found, expected: String| Err(Error::Length { quantity, found, expected });
+    let length = |quantity, found, expected: String| Err(Error::length(quantity, found, expected));
     if values < 2 {
         return length("property values", values, "at least 2".into());
     }
@@ -149,14 +149,11 @@ fn check(student: ArrayView2<'_, f64>, ensembles: ArrayView4<'_, f64>) -> Result
     if student.ncols() != classes {
         return length("classes of the student", student.ncols(), format!("{classes}, as of the ensembles"));
     }
-    if let Some(&value) = student.iter().chain(&ensembles).find(|value| !(0.0..=1.0).contains(*value)) {
-        return Err(Error::Domain { quantity: "probability of a class", value, domain: "[0, 1]" });
-    }
+    let (all, legal) = (student.iter().chain(&ensembles), |value: f64| (0.0..=1.0).contains(&value));
+    Error::check_domain_of_all(all, legal, "probability of a class", "[0, 1]")?;
     let sums = student.sum_axis(Axis(1)).into_iter().chain(ensembles.sum_axis(Axis(3)));
-    match sums.into_iter().find(|sum| (sum - 1.0).abs() > SUM_SLACK) {
-        Some(value) => Err(Error::Domain { quantity: "sum of the probabilities of a point", value, domain: "{1}" }),
-        None => Ok(()),
-    }
+    let is_one = |sum: f64| (sum - 1.0).abs() <= SUM_SLACK;
+    Error::check_domain_of_all(sums, is_one, "sum of the probabilities of a point", "{1}")
 }
 
 #[cfg(test)]

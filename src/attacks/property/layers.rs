@@ -59,9 +59,7 @@ impl LayerWeights {
     /// # Ok::<(), leakbound::Error>(())
     /// ```
     pub fn check(layers: &[Self]) -> Result<()> {
-        if layers.is_empty() {
-            return Err(Error::Length { quantity: "layers of a network", found: 0, expected: "at least 1".into() });
-        }
+        Error::check_length(!layers.is_empty(), "layers of a network", 0, "at least 1")?;
         for (quantity, count) in layers.iter().flat_map(|layer| {
             [
                 ("places of a kernel", layer.places),
@@ -69,16 +67,14 @@ impl LayerWeights {
                 ("outputs of a layer", layer.outputs),
             ]
         }) {
-            if count == 0 {
-                return Err(Error::Domain { quantity, value: 0.0, domain: "[1, inf)" });
-            }
+            Error::check_domain(count > 0, quantity, 0.0, "[1, inf)")?;
         }
         match layers.windows(2).find(|pair| pair[1].inputs != pair[0].outputs) {
-            Some(pair) => Err(Error::Length {
-                quantity: "inputs of a layer",
-                found: pair[1].inputs,
-                expected: format!("{}, the outputs of the layer before", pair[0].outputs),
-            }),
+            Some(pair) => Err(Error::length(
+                "inputs of a layer",
+                pair[1].inputs,
+                format_args!("{}, the outputs of the layer before", pair[0].outputs),
+            )),
             None => Ok(()),
         }
     }

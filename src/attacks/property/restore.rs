@@ -39,12 +39,8 @@ pub struct RestoredPoints {
 /// # References
 /// Ihrig (2021), thesis, section 4.4.1, "Restoring labeled data points".
 pub fn restore_labeled_points(scores: &AttackScores, victim: usize, labeled: usize) -> Result<RestoredPoints> {
-    if victim >= scores.victims() {
-        return Err(Error::Domain { quantity: "victim", value: victim as f64, domain: "the victims of the attack" });
-    }
-    if !(1..=scores.samples()).contains(&labeled) {
-        return Err(Error::Domain { quantity: "labeled points", value: labeled as f64, domain: "[1, points]" });
-    }
+    Error::check_domain(victim < scores.victims(), "victim", victim as f64, "the victims of the attack")?;
+    Error::check_domain((1..=scores.samples()).contains(&labeled), "labeled points", labeled as f64, "[1, points]")?;
     let row = scores.scores();
     let row = row.row(victim);
     let mut points = order::positions(scores.samples(), |a, b| row[b].total_cmp(&row[a]));

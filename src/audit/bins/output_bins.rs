@@ -44,13 +44,9 @@ impl OutputBins {
     /// # Errors
     /// [`Error::Length`] unless there are 1 to 999 edges, [`Error::Rejected`] unless they are finite and rise.
     pub fn new(edges: &[f64]) -> Result<Self> {
-        if !(1..MOST_BINS).contains(&edges.len()) {
-            return Err(Error::Length { quantity: "edges of bins", found: edges.len(), expected: "1 to 999".into() });
-        }
-        if edges.iter().any(|edge| !edge.is_finite()) || edges.windows(2).any(|pair| pair[0] >= pair[1]) {
-            let reason = "edges of bins must be finite and rise, such as -1,0,2.5".into();
-            return Err(Error::Rejected { operation: "binning", reason });
-        }
+        Error::check_length((1..MOST_BINS).contains(&edges.len()), "edges of bins", edges.len(), "1 to 999")?;
+        let rise = edges.iter().all(|edge| edge.is_finite()) && edges.windows(2).all(|pair| pair[0] < pair[1]);
+        Error::check_possible(rise, "binning", "edges of bins must be finite and rise, such as -1,0,2.5")?;
         Ok(Self { cuts: edges.iter().map(|&at| Cut { at, after: false }).collect() })
     }
 

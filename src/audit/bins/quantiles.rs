@@ -28,9 +28,7 @@ impl OutputBins {
     /// # Ok::<(), leakbound::Error>(())
     /// ```
     pub fn quantiles(pilot: &RealOutputs, bins: usize) -> Result<Self> {
-        if !(2..=MOST_BINS).contains(&bins) {
-            return Err(Error::Length { quantity: "bins", found: bins, expected: "2 to 1000".into() });
-        }
+        Error::check_length((2..=MOST_BINS).contains(&bins), "bins", bins, "2 to 1000")?;
         let mut values: Vec<(f64, u128)> =
             pilot.values.iter().map(|&(value, [s, neighbor])| (value, u128::from(s) + u128::from(neighbor))).collect();
         values.retain(|(_, count)| *count > 0);
@@ -41,7 +39,7 @@ impl OutputBins {
             same
         });
         let Some(&(last, _)) = values.last() else {
-            return Err(Error::Length { quantity: "outputs of the pilot", found: 0, expected: "at least 1".into() });
+            return Err(Error::length("outputs of the pilot", 0, "at least 1"));
         };
         let first = values[0].0;
         let total: u128 = values.iter().map(|(_, count)| count).sum();

@@ -34,9 +34,7 @@ impl RealOutputs {
     /// # Errors
     /// [`Error::Domain`] for NaN.
     pub fn add(&mut self, value: f64, counts: [u64; 2]) -> Result<()> {
-        if value.is_nan() {
-            return Err(Error::Domain { quantity: "output", value, domain: "[-inf, inf]" });
-        }
+        Error::check_domain(!value.is_nan(), "output", value, "[-inf, inf]")?;
         // Adding 0 makes -0 the same number as 0.
         self.values.push((value.clamp(f64::MIN, f64::MAX) + 0.0, counts));
         Ok(())
@@ -105,12 +103,8 @@ impl RealOutputs {
                 }
             }
         }
-        if pilot.totals().contains(&0) || rest.totals().contains(&0) {
-            return Err(Error::Rejected {
-                operation: "pilot split",
-                reason: format!("a fraction of {fraction} leaves a world without samples"),
-            });
-        }
+        let reason = format_args!("a fraction of {fraction} leaves a world without samples");
+        Error::check_possible(!pilot.totals().contains(&0) && !rest.totals().contains(&0), "pilot split", reason)?;
         Ok((pilot, rest))
     }
 

@@ -38,11 +38,8 @@ impl FromStr for BinRule {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let unknown = || Error::Syntax {
-            quantity: "bins",
-            value: text.to_owned(),
-            expected: "quantile:K with K from 2 to 1000, or edges:A,B,... with rising numbers",
-        };
+        let expected = "quantile:K with K from 2 to 1000, or edges:A,B,... with rising numbers";
+        let unknown = || Error::syntax("bins", text, expected);
         let (kind, rest) = text.split_once(':').ok_or_else(unknown)?;
         match kind {
             "quantile" => {

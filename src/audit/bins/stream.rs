@@ -36,12 +36,8 @@ impl StreamBins {
     /// # Errors
     /// [`Error::Length`] unless there are 2 to 1000 bins, [`Error::Domain`] for a pilot of no output.
     pub fn new(bins: usize, length: u64) -> Result<Self> {
-        if !(2..=MOST_BINS).contains(&bins) {
-            return Err(Error::Length { quantity: "bins", found: bins, expected: "2 to 1000".into() });
-        }
-        if length == 0 {
-            return Err(Error::Domain { quantity: "outputs of the pilot", value: 0.0, domain: "[1, 2^53]" });
-        }
+        Error::check_length((2..=MOST_BINS).contains(&bins), "bins", bins, "2 to 1000")?;
+        Error::check_domain(length > 0, "outputs of the pilot", 0.0, "[1, 2^53]")?;
         Ok(Self { wanted: bins, length, pilot: RealOutputs::default(), taken: [0, 0], bins: None })
     }
 
@@ -56,9 +52,7 @@ impl StreamBins {
     /// # Errors
     /// [`Error::Domain`] for NaN.
     pub fn take(&mut self, value: f64, world: usize) -> Result<Option<usize>> {
-        if value.is_nan() {
-            return Err(Error::Domain { quantity: "output", value, domain: "[-inf, inf]" });
-        }
+        Error::check_domain(!value.is_nan(), "output", value, "[-inf, inf]")?;
         if let Some(bins) = &self.bins {
             return Ok(Some(bins.bin(value)));
         }

@@ -21,12 +21,9 @@ use crate::error::{Error, Result};
 /// # References
 /// Carlini et al. (2019), "The secret sharer: evaluating and testing unintended memorization in neural networks".
 pub fn exposure(perplexity: f64, reference: &[f64]) -> Result<f64> {
-    if reference.is_empty() {
-        return Err(Error::Length { quantity: "reference secrets", found: 0, expected: "at least 1".into() });
-    }
-    if let Some(&value) = reference.iter().chain([&perplexity]).find(|value| value.is_nan()) {
-        return Err(Error::Domain { quantity: "perplexity", value, domain: "[-inf, inf]" });
-    }
+    Error::check_length(!reference.is_empty(), "reference secrets", 0, "at least 1")?;
+    let all = reference.iter().chain([&perplexity]);
+    Error::check_domain_of_all(all, |value| !value.is_nan(), "perplexity", "[-inf, inf]")?;
     let rank = 1 + reference.iter().filter(|&&other| other < perplexity).count();
     Ok((reference.len() as f64 / rank as f64).log2())
 }

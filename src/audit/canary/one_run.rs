@@ -86,11 +86,7 @@ impl Wrong {
         let (mut low, mut high) = (1, v);
         while low < high {
             let middle = low + (high - low) / 2;
-            if rises(middle)? {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
+            if rises(middle)? { low = middle + 1 } else { high = middle }
         }
         // The top is flat, and a difference of two tails near one another is rounded: the neighbors are looked at too,
         // and the first probability, which is no difference.
@@ -156,9 +152,9 @@ pub fn one_run_epsilon(
     for _ in 0..HALVINGS {
         let middle = 0.5 * (low + high);
         if refuted(middle)? {
-            low = middle;
+            low = middle
         } else {
-            high = middle;
+            high = middle
         }
         if high - low <= 1e-13 * (1.0 + high) {
             break;
@@ -169,10 +165,8 @@ pub fn one_run_epsilon(
 
 /// There are at least as many canaries as guesses, and no more than counts can be.
 pub(super) fn check(guesses: BinomialCounts, canaries: u64) -> Result<()> {
-    if canaries < guesses.trials() || canaries > crate::counts::MAX_COUNT {
-        return Err(Error::Domain { quantity: "canaries", value: canaries as f64, domain: "[guesses, 2^53]" });
-    }
-    Ok(())
+    let legal = (guesses.trials()..=crate::counts::MAX_COUNT).contains(&canaries);
+    Error::check_domain(legal, "canaries", canaries as f64, "[guesses, 2^53]")
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::one_run::one_run_epsilon;
 use super::one_run_gdp::{MOST_GUESSES, one_run_mu};
-use super::one_run_guesses::{GuessSelection, audit_one_run, list};
+use super::one_run_guesses::{GuessSelection, audit_one_run, best_of, list};
 use super::one_run_nested::NestedTests;
 use super::one_run_plan::OneRunPlan;
 use super::one_run_ranks::{GuessedSides, OneRunGuesses, cumulated, ranked, right};
@@ -172,21 +172,10 @@ pub fn best_declared_guesses(
         let sums = cumulated(&ranked(&scores, &mut ChaCha8Rng::seed_from_u64(repetition)));
         candidates.iter().map(|&guesses| Ok(right(&sums, guesses)?.successes())).collect::<Result<Vec<u64>>>()
     })?;
-    let mut best: Option<((f64, f64), OneRunGuesses)> = None;
-    for (index, &guesses) in candidates.iter().enumerate() {
-        let mut right: Vec<u64> = counts.iter().map(|counts| counts[index]).collect();
+    best_of(&candidates, canaries, plan.delta(), half, |place, guesses| {
+        let mut right: Vec<u64> = counts.iter().map(|counts| counts[place]).collect();
         right.sort_unstable();
-        // A bound rises with the right guesses: that of the median is the median of bounds.
-        let right = BinomialCounts::new(right[(right.len() - 1) / 2], guesses.members + guesses.others)?;
-        let epsilon = one_run_epsilon(right, canaries, plan.delta(), half)?.value;
-        let worth = (epsilon, right.successes() as f64 / right.trials() as f64);
-        if best.is_none_or(|(most, _)| worth > most) {
-            best = Some((worth, guesses));
-        }
-    }
-    best.map(|(_, guesses)| guesses).ok_or_else(|| Error::Rejected {
-        operation: "one-run audit",
-        reason: format!("{canaries} canaries are too few"),
+        BinomialCounts::new(right[(right.len() - 1) / 2], guesses.members + guesses.others)
     })
 }
 
@@ -214,9 +203,7 @@ fn simulated<T: Send>(
     repetitions: u64,
     made: impl Fn(CanaryScores, u64) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
-    if repetitions == 0 {
-        return Err(Error::Domain { quantity: "simulated audits", value: 0.0, domain: "[1, inf)" });
-    }
+    Error::check_domain(repetitions > 0, "simulated audits", 0.0, "[1, inf)")?;
     let simulate = |repetition: u64| {
         let mut stream = ChaCha8Rng::seed_from_u64(plan.seed());
         stream.set_stream(first_stream + repetition);

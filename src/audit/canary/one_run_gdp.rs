@@ -49,12 +49,8 @@ const SLACK: f64 = 1e-9;
 /// guesses with abstentions.
 pub fn one_run_mu(guesses: BinomialCounts, canaries: u64, failure: FailureProbability) -> Result<LowerBound> {
     check(guesses, canaries)?;
-    if guesses.trials() > MOST_GUESSES {
-        return Err(Error::Rejected {
-            operation: "one-run audit of Gaussian differential privacy",
-            reason: format!("{} guesses are more than {MOST_GUESSES}", guesses.trials()),
-        });
-    }
+    let reason = format_args!("{} guesses are more than {MOST_GUESSES}", guesses.trials());
+    Error::check_possible(guesses.trials() <= MOST_GUESSES, "one-run audit of Gaussian differential privacy", reason)?;
     let (mut low, mut high) = (0.0, 1.0);
     let bound = |value| LowerBound::new(value, failure, "one-run-gdp", Validity::FiniteSample);
     if !refuted(0.0, guesses, canaries, failure) {
@@ -69,11 +65,7 @@ pub fn one_run_mu(guesses: BinomialCounts, canaries: u64, failure: FailureProbab
     }
     while high - low > 1e-9 * (1.0 + high) {
         let middle = 0.5 * (low + high);
-        if refuted(middle, guesses, canaries, failure) {
-            low = middle;
-        } else {
-            high = middle;
-        }
+        if refuted(middle, guesses, canaries, failure) { low = middle } else { high = middle }
     }
     Ok(bound(low))
 }

@@ -175,19 +175,28 @@ impl CanaryScores {
 /// ones.
 fn best(sums: &[u64], delta: Delta, failure: FailureProbability) -> Result<OneRunGuesses> {
     let canaries = sums.len() as u64 - 1;
-    let mut found: Option<((f64, f64), OneRunGuesses)> = None;
-    for guesses in list(canaries) {
-        let right = right(sums, guesses)?;
+    best_of(&list(canaries), canaries, delta, failure, |_, guesses| right(sums, guesses))
+}
+
+/// The candidate whose right guesses, by its place, show the largest ε, and of equal ones the largest share of them.
+pub(super) fn best_of(
+    candidates: &[OneRunGuesses],
+    canaries: u64,
+    delta: Delta,
+    failure: FailureProbability,
+    right: impl Fn(usize, OneRunGuesses) -> Result<BinomialCounts>,
+) -> Result<OneRunGuesses> {
+    let mut best: Option<((f64, f64), OneRunGuesses)> = None;
+    for (place, &guesses) in candidates.iter().enumerate() {
+        let right = right(place, guesses)?;
         let epsilon = one_run_epsilon(right, canaries, delta, failure)?.value;
         let worth = (epsilon, right.successes() as f64 / right.trials() as f64);
-        if found.is_none_or(|(most, _)| worth > most) {
-            found = Some((worth, guesses));
+        if best.is_none_or(|(most, _)| worth > most) {
+            best = Some((worth, guesses));
         }
     }
-    found.map(|(_, guesses)| guesses).ok_or_else(|| Error::Rejected {
-        operation: "one-run audit",
-        reason: format!("{canaries} canaries are too few"),
-    })
+    best.map(|(_, guesses)| guesses)
+        .ok_or_else(|| Error::rejected("one-run audit", format_args!("{canaries} canaries are too few")))
 }
 
 fn bounded(

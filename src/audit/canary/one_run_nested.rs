@@ -121,9 +121,8 @@ impl NestedTests {
     /// # Errors
     /// [`Error::Domain`] unless there are 2 to 2^53 canaries.
     pub fn new(canaries: u64, sides: GuessedSides, delta: Delta, failure: FailureProbability) -> Result<Self> {
-        if !(2..=crate::counts::MAX_COUNT).contains(&canaries) {
-            return Err(Error::Domain { quantity: "canaries", value: canaries as f64, domain: "[2, 2^53]" });
-        }
+        let legal = (2..=crate::counts::MAX_COUNT).contains(&canaries);
+        Error::check_domain(legal, "canaries", canaries as f64, "[2, 2^53]")?;
         Ok(Self { canaries, sides, delta, failure, tests: (0..TESTS).map(|_| OnceLock::new()).collect() })
     }
 
@@ -139,10 +138,8 @@ impl NestedTests {
 
     /// As [`audit`](Self::audit), from the members among the first k canaries for each k.
     pub(super) fn of_sums(&self, sums: &[u64]) -> Result<OneRunAudit> {
-        if sums.len() as u64 != self.canaries + 1 {
-            let found = sums.len().saturating_sub(1);
-            return Err(Error::Length { quantity: "scores of canaries", found, expected: self.canaries.to_string() });
-        }
+        let found = sums.len().saturating_sub(1);
+        Error::check_length(sums.len() as u64 == self.canaries + 1, "scores of canaries", found, self.canaries)?;
         let refuted = |test: &&NestedTest| test.wrong(self.sides, sums).is_ok_and(|wrong| wrong <= test.most_wrong);
         let last = self.tests().take_while(refuted).last();
         let guesses = self.sides.guesses(last.or_else(|| self.tests().next()).map_or(1, |test| test.numbers[0]));
@@ -253,11 +250,7 @@ fn clearness(mu: f64, epsilon: f64, wrong: f64, guesses: f64) -> f64 {
 fn bisected([mut low, mut high]: [f64; 2], holds: impl Fn(f64) -> bool) -> f64 {
     for _ in 0..50 {
         let middle = 0.5 * (low + high);
-        if holds(middle) {
-            low = middle;
-        } else {
-            high = middle;
-        }
+        if holds(middle) { low = middle } else { high = middle }
     }
     high
 }

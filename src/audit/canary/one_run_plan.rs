@@ -70,15 +70,13 @@ impl OneRunPlan {
         delta: Delta,
         failure: FailureProbability,
     ) -> Result<Self> {
-        if !CANARIES.contains(&canaries) {
-            return Err(Error::Domain { quantity: "canaries", value: canaries as f64, domain: "[32, 10^6]" });
-        }
+        Error::check_domain(CANARIES.contains(&canaries), "canaries", canaries as f64, "[32, 10^6]")?;
         match selection {
             GuessSelection::Declared(guesses) => guesses.check(canaries)?,
             GuessSelection::Split | GuessSelection::PaidFor | GuessSelection::Nested(_) => {}
             GuessSelection::Naive => {
-                let reason = "a plan with a naive selection of guesses would guarantee nothing".into();
-                return Err(Error::Rejected { operation: "plan of a one-run audit", reason });
+                let reason = "a plan with a naive selection of guesses would guarantee nothing";
+                return Err(Error::rejected("plan of a one-run audit", reason));
             }
         }
         Ok(Self { canaries, seed, selection, delta, failure, members_score: MembersScore::High, attacks: 1 })
@@ -95,9 +93,7 @@ impl OneRunPlan {
     /// # Errors
     /// [`Error::Domain`] unless there are 1 to 1,000.
     pub fn with_attacks(self, attacks: usize) -> Result<Self> {
-        if !ATTACKS.contains(&attacks) {
-            return Err(Error::Domain { quantity: "attacks", value: attacks as f64, domain: "[1, 1000]" });
-        }
+        Error::check_domain(ATTACKS.contains(&attacks), "attacks", attacks as f64, "[1, 1000]")?;
         Ok(Self { attacks, ..self })
     }
 
@@ -164,10 +160,8 @@ impl OneRunPlan {
     /// [`Error::Length`] for another number of scores, and where all coins fell on one side; [`Error::Domain`] for a
     /// score that is NaN.
     pub fn scores(&self, scores: &[f64]) -> Result<CanaryScores> {
-        if scores.len() as u64 != self.canaries {
-            let expected = format!("{}, one for each canary of the plan", self.canaries);
-            return Err(Error::Length { quantity: "scores of canaries", found: scores.len(), expected });
-        }
+        let (found, expected) = (scores.len(), format_args!("{}, one for each canary of the plan", self.canaries));
+        Error::check_length(found as u64 == self.canaries, "scores of canaries", found, expected)?;
         let mut sides = [Vec::new(), Vec::new()];
         for (&score, coin) in scores.iter().zip(self.coins()) {
             sides[usize::from(!coin)].push(match self.members_score {

@@ -29,7 +29,7 @@ impl OneRunGuesses {
             "{} + {} guesses about {canaries} canaries; expected 1 to {canaries} guesses",
             self.members, self.others
         );
-        Err(Error::Rejected { operation: "one-run audit", reason })
+        Err(Error::rejected("one-run audit", reason))
     }
 }
 

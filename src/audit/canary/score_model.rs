@@ -37,11 +37,8 @@ impl CanaryScoreModel {
     /// # Errors
     /// [`Error::Domain`] unless 0 ≤ μ < ∞.
     pub fn gaussian(mu: f64) -> Result<Self> {
-        if (0.0..f64::INFINITY).contains(&mu) {
-            Ok(Self::Gaussian(GdpScores(mu)))
-        } else {
-            Err(Error::Domain { quantity: "mu", value: mu, domain: "[0, inf)" })
-        }
+        Error::check_domain((0.0..f64::INFINITY).contains(&mu), "mu", mu, "[0, inf)")?;
+        Ok(Self::Gaussian(GdpScores(mu)))
     }
 
     /// The score of a canary.

@@ -37,12 +37,8 @@ impl CanaryScores {
     /// [`Error::Length`] without a score on either side, [`Error::Domain`] for a score that is NaN.
     pub fn new(members: Vec<f64>, others: Vec<f64>) -> Result<Self> {
         for (scores, quantity) in [(&members, "scores of members"), (&others, "scores of non-members")] {
-            if scores.is_empty() {
-                return Err(Error::Length { quantity, found: 0, expected: "at least 1".into() });
-            }
-            if let Some(&value) = scores.iter().find(|score| score.is_nan()) {
-                return Err(Error::Domain { quantity: "score of a canary", value, domain: "[-inf, inf]" });
-            }
+            Error::check_length(!scores.is_empty(), quantity, 0, "at least 1")?;
+            Error::check_domain_of_all(scores, |score| !score.is_nan(), "score of a canary", "[-inf, inf]")?;
         }
         Self::sorted(members, others)
     }
@@ -83,9 +79,7 @@ impl CanaryScores {
     /// # Errors
     /// [`Error::Domain`] for a threshold that is NaN.
     pub fn counts(&self, threshold: f64) -> Result<[BinomialCounts; 2]> {
-        if threshold.is_nan() {
-            return Err(Error::Domain { quantity: "threshold", value: threshold, domain: "[-inf, inf]" });
-        }
+        Error::check_domain(!threshold.is_nan(), "threshold", threshold, "[-inf, inf]")?;
         let at_least = |scores: &[f64]| scores.partition_point(|score| *score >= threshold) as u64;
         self.of_point(RocPoint {
             threshold: Some(threshold),
@@ -121,16 +115,10 @@ impl CanaryScores {
     /// # Errors
     /// [`Error::Rejected`] with fewer than 2 canaries on a side.
     pub(super) fn split(&self, share: f64, stream: &mut ChaCha8Rng) -> Result<[Self; 2]> {
-        if self.members.len() < 2 || self.others.len() < 2 {
-            return Err(Error::Rejected {
-                operation: "split of canaries",
-                reason: format!(
-                    "{} members and {} others cannot be split in two; declare a threshold instead",
-                    self.members.len(),
-                    self.others.len()
-                ),
-            });
-        }
+        let [members, others] = [self.members.len(), self.others.len()];
+        let reason =
+            format_args!("{members} members and {others} others cannot be split in two; declare a threshold instead");
+        Error::check_possible(members >= 2 && others >= 2, "split of canaries", reason)?;
         let mut parts = |scores: &[f64]| {
             let mut shuffled = scores.to_vec();
             shuffled.shuffle(stream);

@@ -156,8 +156,7 @@ fn best(scores: &CanaryScores, delta: Delta, failure: FailureProbability) -> Res
             found = Some((worth, point, rectangle));
         }
     }
-    let (_, point, rectangle) =
-        found.ok_or(Error::Length { quantity: "thresholds", found: 0, expected: "at least 1".into() })?;
+    let (_, point, rectangle) = found.ok_or(Error::length("thresholds", 0, "at least 1"))?;
     Ok((point, rectangle))
 }
 

@@ -1,7 +1,7 @@
 //! Limits of both rates that hold at every threshold at once, however the threshold is chosen.
 
 use super::scores::CanaryScores;
-use crate::audit::rectangle::{ONE, Rectangle, ZERO};
+use crate::audit::rectangle::Rectangle;
 use crate::error::Result;
 use crate::interval::{BerkJones, BinomialCounts, ProportionLimit, clopper_pearson_lower};
 use crate::quantity::FailureProbability;
@@ -50,8 +50,8 @@ pub(super) fn uniform_rectangles(
             _ => others.limit(inside_others.mirrored())?,
         };
         last = Some((point.false_positives, low_below));
-        let q_high = ProportionLimit { value: low_below.complement, complement: low_below.value };
-        rectangles.push((point, Rectangle::from_limits([p_low, ONE], [ZERO, q_high], failure)));
+        let (p, q) = ([p_low, ProportionLimit::ONE], [ProportionLimit::ZERO, low_below.mirrored()]);
+        rectangles.push((point, Rectangle::from_limits(p, q, failure)));
     }
     Ok(rectangles)
 }
@@ -104,11 +104,7 @@ impl UniformLower {
             Ends::Bonferroni(level) => clopper_pearson_lower(counts, *level)?,
         };
         let uniform = counts.successes() as f64 / counts.trials() as f64 - self.width;
-        Ok(if uniform > exact.value {
-            ProportionLimit { value: uniform, complement: (1.0 - uniform).next_up().min(1.0) }
-        } else {
-            exact
-        })
+        Ok(if uniform > exact.value { ProportionLimit::at_least(uniform) } else { exact })
     }
 }
 

@@ -116,10 +116,8 @@ impl EProcess {
     /// # Errors
     /// [`Error::Length`] unless there are 1 to 2^20 outcomes.
     pub fn new(outcomes: usize) -> Result<Self> {
-        if !(1..=MAX_OUTCOMES).contains(&outcomes) {
-            let expected = "1 to 1048576 outcomes".into();
-            return Err(Error::Length { quantity: "outcomes of an e-process", found: outcomes, expected });
-        }
+        let fits = (1..=MAX_OUTCOMES).contains(&outcomes);
+        Error::check_length(fits, "outcomes of an e-process", outcomes, "1 to 1048576 outcomes")?;
         let zeros = || vec![0.0; outcomes];
         let (map, levels) = Levels::estimate(&[], &[]);
         let map = if map.is_empty() { vec![0; outcomes] } else { map };
@@ -156,10 +154,7 @@ impl EProcess {
     fn with_start(mut self, start: [Vec<f64>; 2]) -> Result<Self> {
         self.before_the_first_pair("a pilot of an e-process")?;
         for world in &start {
-            if world.len() != self.outcomes() {
-                let expected = format!("{} outcomes, as the e-process", self.outcomes());
-                return Err(Error::Length { quantity: "pilot", found: world.len(), expected });
-            }
+            Error::check_size("pilot", world.len(), self.outcomes(), " outcomes, as the e-process")?;
         }
         self.start = start;
         (self.open.map, self.open.levels) = self.estimate();
@@ -173,9 +168,7 @@ impl EProcess {
     /// [`Error::Domain`] unless the number is in [1, 2^53], [`Error::Rejected`] after the first pair.
     pub fn with_horizon(mut self, pairs: u64) -> Result<Self> {
         self.before_the_first_pair("a horizon of an e-process")?;
-        if !(1..=MAX_COUNT).contains(&pairs) {
-            return Err(Error::Domain { quantity: "planned pairs", value: pairs as f64, domain: "[1, 2^53]" });
-        }
+        Error::check_domain((1..=MAX_COUNT).contains(&pairs), "planned pairs", pairs as f64, "[1, 2^53]")?;
         self.horizon = Some(pairs);
         Ok(self)
     }
@@ -197,7 +190,7 @@ impl EProcess {
             return Ok(());
         }
         let reason = format!("it must be known before the first pair, and {} have been observed", self.pairs());
-        Err(Error::Rejected { operation, reason })
+        Err(Error::rejected(operation, reason))
     }
 
     /// The number of outcomes.
@@ -245,10 +238,9 @@ impl EProcess {
     /// # Errors
     /// [`Error::Length`] when the counts have more outcomes, [`Error::Rejected`] beyond 2^53 pairs in all.
     pub fn observe_counts(&mut self, counts: &PairedCounts, seed: u64) -> Result<u64> {
-        if counts.outcomes() > self.outcomes() {
-            let expected = format!("at most {} outcomes, as the e-process", self.outcomes());
-            return Err(Error::Length { quantity: "counts", found: counts.outcomes(), expected });
-        }
+        let (found, most) = (counts.outcomes(), self.outcomes());
+        let expected = format_args!("at most {most} outcomes, as the e-process");
+        Error::check_length(found <= most, "counts", found, expected)?;
         let pairs = counts.trials().min(counts.trials_neighbor());
         if self.open.left == 0 || pairs > MAX_COUNT - self.pairs() {
             return Err(full());
@@ -378,7 +370,7 @@ fn excess(order: Order, divergence: f64) -> f64 {
 }
 
 fn full() -> Error {
-    Error::Rejected { operation: "observing a pair", reason: "2^53 pairs have been observed".into() }
+    Error::rejected("observing a pair", "2^53 pairs have been observed")
 }
 
 /// The largest d found with `rejected`(d) ≥ 0, for a function that decreases from d = 0 on; 0 if there is none. Looks

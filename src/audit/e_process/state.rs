@@ -52,13 +52,10 @@ impl TryFrom<State> for EProcess {
     type Error = Error;
 
     fn try_from(state: State) -> Result<Self> {
-        let reject = |reason: &str| Error::Rejected { operation: "e-process state", reason: reason.to_owned() };
+        let reject = |reason: &str| Error::rejected("e-process state", reason.to_owned());
         if state.format != FORMAT {
-            return Err(Error::Syntax {
-                quantity: "format of an e-process",
-                value: state.format.chars().take(60).collect(),
-                expected: FORMAT,
-            });
+            let found: String = state.format.chars().take(60).collect();
+            return Err(Error::syntax("format of an e-process", found, FORMAT));
         }
         let outcomes = state.outcomes;
         if !(1..=MAX_OUTCOMES).contains(&outcomes) {

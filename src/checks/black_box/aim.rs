@@ -117,12 +117,8 @@ impl Aim {
         let (shown, claimed) = match *self {
             Self::Epsilon(delta, claimed) => (((p - delta.get()).max(0.0) / q).ln().max(0.0), claimed),
             Self::Rdp(order, claimed) => {
-                let (p, q) = ((p, 1.0 - p), (q, 1.0 - q));
-                let shown = match direction {
-                    Direction::Forward => bernoulli_renyi(p, q, order),
-                    Direction::Reverse => bernoulli_renyi(q, p, order),
-                };
-                (shown, claimed)
+                let [p, q] = direction.ordered([(p, 1.0 - p), (q, 1.0 - q)]);
+                (bernoulli_renyi(p, q, order), claimed)
             }
             Self::Mu(claimed) => (ndtri(p) - ndtri(q), claimed),
         };

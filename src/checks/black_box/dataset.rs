@@ -57,11 +57,8 @@ impl std::str::FromStr for Dataset {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        json::from_str(text).map_err(|_| Error::Syntax {
-            quantity: "dataset",
-            value: text.to_owned(),
-            expected: "a JSON array of records, such as [1, 2, 3] or [{\"age\": 31}], each key once",
-        })
+        let expected = "a JSON array of records, such as [1, 2, 3] or [{\"age\": 31}], each key once";
+        json::from_str(text).map_err(|_| Error::syntax("dataset", text, expected))
     }
 }
 

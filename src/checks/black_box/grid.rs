@@ -20,7 +20,7 @@ const MOST: f64 = 9_007_199_254_740_992.0;
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "f64", into = "f64")]
+#[serde(try_from = "f64")]
 pub struct Grid(f64);
 
 impl Grid {
@@ -29,10 +29,8 @@ impl Grid {
     /// # Errors
     /// [`Error::Domain`] unless it is positive and finite.
     pub fn new(step: f64) -> Result<Self> {
-        if step > 0.0 && step.is_finite() {
-            return Ok(Self(step));
-        }
-        Err(Error::Domain { quantity: "grid of outputs", value: step, domain: "(0, inf)" })
+        Error::check_domain(step > 0.0 && step.is_finite(), "grid of outputs", step, "(0, inf)")?;
+        Ok(Self(step))
     }
 
     /// The step.
@@ -75,12 +73,6 @@ impl TryFrom<f64> for Grid {
 
     fn try_from(step: f64) -> Result<Self> {
         Self::new(step)
-    }
-}
-
-impl From<Grid> for f64 {
-    fn from(grid: Grid) -> Self {
-        grid.0
     }
 }
 

@@ -40,11 +40,10 @@ impl Domain {
     /// # Errors
     /// [`Error::Rejected`] unless they are finite and `low` < `high`.
     pub fn new(low: f64, high: f64) -> Result<Self> {
-        if low.is_finite() && high.is_finite() && low < high {
-            return Ok(Self { low, high });
-        }
-        let reason = format!("[{low}, {high}] has no two finite ends of which the first is the smaller one");
-        Err(Error::Rejected { operation: "domain of records", reason })
+        let legal = low.is_finite() && high.is_finite() && low < high;
+        let reason = format_args!("[{low}, {high}] has no two finite ends of which the first is the smaller one");
+        Error::check_possible(legal, "domain of records", reason)?;
+        Ok(Self { low, high })
     }
 
     /// Whether a number is legal.

@@ -103,11 +103,7 @@ impl FromStr for Relation {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let unknown = || Error::Syntax {
-            quantity: "relation",
-            value: text.to_owned(),
-            expected: "add-remove, replace-one, l1:D or linf:D with D > 0",
-        };
+        let unknown = || Error::syntax("relation", text, "add-remove, replace-one, l1:D or linf:D with D > 0");
         match text.split_once(':') {
             None if text == "add-remove" => Ok(Self::AddRemove),
             None if text == "replace-one" => Ok(Self::ReplaceOne),

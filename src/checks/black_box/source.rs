@@ -233,10 +233,8 @@ impl ExecBlackBox {
     /// [`Error::Rejected`] for an empty command, an open quote, or one without `{dataset}`.
     pub fn new(command: &str, time: std::time::Duration) -> Result<Self> {
         let words = crate::program::split_command("command of the program", command)?;
-        if !words.iter().any(|word| word.contains(DATASET)) {
-            let reason = format!("`{command}` does not say where the file with the dataset goes: {DATASET}");
-            return Err(Error::Rejected { operation: "command of the program", reason });
-        }
+        let reason = format_args!("`{command}` does not say where the file with the dataset goes: {DATASET}");
+        Error::check_possible(words.iter().any(|word| word.contains(DATASET)), "command of the program", reason)?;
         Ok(Self { words, time, watchdog: Watchdog::start() })
     }
 

@@ -61,9 +61,7 @@ pub fn self_check(
     audit: impl Fn(&PairedCounts, Option<&PairedCounts>) -> Result<QueryAudit> + Sync,
     done: impl Fn() -> Result<()> + Sync,
 ) -> Result<Vec<MethodCheck>> {
-    if runs.repetitions == 0 {
-        return Err(Error::Domain { quantity: "number of repetitions", value: 0.0, domain: "[1, 2^53]" });
-    }
+    Error::check_domain(runs.repetitions > 0, "number of repetitions", 0.0, "[1, 2^53]")?;
     let pair = case.pair(counts)?;
     let mut tally = Tally { case, pair: &pair, repetitions: runs.repetitions, checks: Vec::new() };
     let one = |repetition: u64| -> Result<QueryAudit> {

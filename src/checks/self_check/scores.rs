@@ -63,9 +63,7 @@ pub fn self_check_scores(
     runs: CheckRuns,
     done: impl Fn() -> Result<()> + Sync,
 ) -> Result<Vec<MethodCheck>> {
-    if runs.repetitions == 0 {
-        return Err(Error::Domain { quantity: "number of repetitions", value: 0.0, domain: "[1, 2^53]" });
-    }
+    Error::check_domain(runs.repetitions > 0, "number of repetitions", 0.0, "[1, 2^53]")?;
     let mu = if case == CheckCase::Null { 0.0 } else { KNOWN_MU };
     let truth = Truth { mu, epsilon: gdp_epsilon(mu, delta)?.get() };
     let nested = NestedTests::new(sizes.iter().map(|&size| size as u64).sum(), GuessedSides::Both, delta, failure)?;

@@ -50,22 +50,42 @@ pub struct Control {
     pub mistake: &'static str,
     /// Whether some claim is below what is leaked, or no number.
     pub invalid: bool,
-    /// The accountant under this name.
-    build: fn(&'static str) -> Box<dyn Accountant>,
+    build: Build,
+}
+
+/// How a wrong accountant is made.
+#[derive(Debug, Clone, Copy)]
+enum Build {
+    /// Of its data-independent RDP for these mechanisms.
+    Curve(&'static [&'static MechanismKind], Rdp),
+    /// Under this name.
+    Other(fn(&'static str) -> Box<dyn Accountant>),
+}
+
+const fn curve(
+    name: &'static str,
+    mistake: &'static str,
+    mechanisms: &'static [&'static MechanismKind],
+    rdp: Rdp,
+) -> Control {
+    Control { name, mistake, invalid: true, build: Build::Curve(mechanisms, rdp) }
 }
 
 const fn control(name: &'static str, mistake: &'static str, build: fn(&'static str) -> Box<dyn Accountant>) -> Control {
-    Control { name, mistake, invalid: true, build }
+    Control { name, mistake, invalid: true, build: Build::Other(build) }
 }
 
 /// All of them.
 pub const CONTROLS: [Control; 36] = [
-    control("gnmax-half", "GNMax as one Gaussian count: order/(2 sigma^2)", |name| {
-        curve(name, &[GNMAX], |mechanism, _, order| Some(gaussian_rdp(order, sigma(mechanism)?, 1.0)))
+    curve("gnmax-half", "GNMax as one Gaussian count: order/(2 sigma^2)", &[GNMAX], |mechanism, _, order| {
+        Some(gaussian_rdp(order, sigma(mechanism)?, 1.0))
     }),
-    control("threshold-forgotten", "Confident-GNMax without the threshold test", |name| {
-        curve(name, &[CONFIDENT_GNMAX], |mechanism, _, order| Some(gnmax_data_independent(order, sigma(mechanism)?)))
-    }),
+    curve(
+        "threshold-forgotten",
+        "Confident-GNMax without the threshold test",
+        &[CONFIDENT_GNMAX],
+        |mechanism, _, order| Some(gnmax_data_independent(order, sigma(mechanism)?)),
+    ),
     control("composition-maximum", "composition by the maximum instead of the sum", |name| {
         Box::new(CurveAccountant { compose: |rdp, _| rdp, ..count_or_votes(name) })
     }),
@@ -95,152 +115,156 @@ pub const CONTROLS: [Control; 36] = [
     control("data-dependent-ihr", "the data-dependent bound as printed in Ihrig (2021), Lemma 2.4.2", |name| {
         Box::new(CurveAccountant::new(name, &[GNMAX], ClaimScope::DataDependentForward, ihr))
     }),
-    control(
+    curve(
         "response-half",
         "randomized response as if a pure epsilon were a zero-concentrated epsilon^2/8: order/(8 sigma^2)",
-        |name| {
-            curve(name, &[RANDOMIZED_RESPONSE], |mechanism, _, order| {
-                Some(0.25 * gaussian_rdp(order, sigma(mechanism)?, 1.0))
-            })
-        },
+        &[RANDOMIZED_RESPONSE],
+        |mechanism, _, order| Some(0.25 * gaussian_rdp(order, sigma(mechanism)?, 1.0)),
     ),
-    control(
+    curve(
         "exponential-monotone",
         "the exponential mechanism as if votes were only added: epsilon of 1/sigma, where a vote that moves has 2/sigma",
-        |name| {
-            curve(name, &[EXPONENTIAL], |mechanism, _, order| {
-                Some(exponential_mechanism_rdp(order, Epsilon::new(sigma(mechanism)?.get().recip()).ok()?))
-            })
+        &[EXPONENTIAL],
+        |mechanism, _, order| {
+            Some(exponential_mechanism_rdp(order, Epsilon::new(sigma(mechanism)?.get().recip()).ok()?))
         },
     ),
-    control(
+    curve(
         "permute-and-flip-bounded-range",
         "permute-and-flip as the exponential mechanism of the same epsilon, whose log ratios have half the range",
-        |name| {
-            curve(name, &[PERMUTE_AND_FLIP], |mechanism, _, order| {
-                Some(exponential_mechanism_rdp(order, Epsilon::new(2.0 / sigma(mechanism)?.get()).ok()?))
-            })
-        },
+        &[PERMUTE_AND_FLIP],
+        |mechanism, _, order| Some(exponential_mechanism_rdp(order, Epsilon::new(2.0 / sigma(mechanism)?.get()).ok()?)),
     ),
-    control(
+    curve(
         "symmetric-unary-one-bit",
         "the symmetric unary encoding by the bit of one class: binary randomized response of half the epsilon",
-        |name| {
-            curve(name, &[SYMMETRIC_UNARY], |mechanism, _, order| {
-                k_ary_randomized_response_rdp(order, local_epsilon(mechanism, 0.5)?, 2).ok()
-            })
-        },
+        &[SYMMETRIC_UNARY],
+        |mechanism, _, order| k_ary_randomized_response_rdp(order, local_epsilon(mechanism, 0.5)?, 2).ok(),
     ),
-    control(
+    curve(
         "optimized-unary-one-bit",
         "the optimized unary encoding by the bit of the vote, without that of the other class",
-        |name| curve(name, &[OPTIMIZED_UNARY], bit_of_the_vote),
+        &[OPTIMIZED_UNARY],
+        bit_of_the_vote,
     ),
-    control(
+    curve(
         "local-hashing-as-unary",
         "local hashing as the optimized unary encoding, which leaks less than a response of fewer than e^epsilon + 1 hashes",
-        |name| {
-            curve(name, &[LOCAL_HASHING], |mechanism, _, order| {
-                Some(optimized_unary_rdp(order, local_epsilon(mechanism, 1.0)?))
-            })
-        },
+        &[LOCAL_HASHING],
+        |mechanism, _, order| Some(optimized_unary_rdp(order, local_epsilon(mechanism, 1.0)?)),
     ),
-    control(
+    curve(
         "subset-with-replacement",
         "subset selection as if another class were in the subset with probability size/classes",
-        |name| curve(name, &[SUBSET_SELECTION], with_replacement),
+        &[SUBSET_SELECTION],
+        with_replacement,
     ),
-    control(
+    curve(
         "discrete-laplace-as-laplace",
         "discrete Laplace noise as Laplace noise of the same scale, whose outputs between two counts hide more",
-        |name| curve(name, &[DISCRETE_LAPLACE], |mechanism, _, order| Some(laplace_rdp(order, sigma(mechanism)?))),
+        &[DISCRETE_LAPLACE],
+        |mechanism, _, order| Some(laplace_rdp(order, sigma(mechanism)?)),
     ),
-    control(
+    curve(
         "discrete-gaussian-sheppard",
         "discrete Gaussian noise with the variance of rounded Gaussian noise, sigma^2 + 1/12",
-        |name| {
-            curve(name, &[DISCRETE_GAUSSIAN], |mechanism, _, order| {
-                let rounded = libm::hypot(sigma(mechanism)?.get(), (1f64 / 12.0).sqrt());
-                Some(gaussian_rdp(order, NoiseScale::new(rounded).ok()?, 1.0))
-            })
+        &[DISCRETE_GAUSSIAN],
+        |mechanism, _, order| {
+            let rounded = libm::hypot(sigma(mechanism)?.get(), (1f64 / 12.0).sqrt());
+            Some(gaussian_rdp(order, NoiseScale::new(rounded).ok()?, 1.0))
         },
     ),
-    control("categorical-forward", "the divergence of two lists in one direction, without the reverse", |name| {
-        curve(name, &[CATEGORICAL], |mechanism, votes, order| {
+    curve(
+        "categorical-forward",
+        "the divergence of two lists in one direction, without the reverse",
+        &[CATEGORICAL],
+        |mechanism, votes, order| {
             let theorems = mechanism.theorems_for(votes, &WorstCases::default());
             Some(theorems.first()?.at(order, Direction::Forward)?.value)
-        })
-    }),
-    control(
+        },
+    ),
+    curve(
         "truncated-geometric-as-response",
         "the truncated geometric mechanism as randomized response of limit + 1 answers, of which more hide more",
-        |name| {
-            curve(name, &[TRUNCATED_GEOMETRIC], |mechanism, _, order| {
-                let answers = mechanism.parameters().number("limit").ok()? as u64 + 1;
-                k_ary_randomized_response_rdp(order, local_epsilon(mechanism, 1.0)?, answers).ok()
-            })
+        &[TRUNCATED_GEOMETRIC],
+        |mechanism, _, order| {
+            let answers = mechanism.parameters().number("limit").ok()? as u64 + 1;
+            k_ary_randomized_response_rdp(order, local_epsilon(mechanism, 1.0)?, answers).ok()
         },
     ),
-    control(
+    curve(
         "discrete-laplace-sum-as-one",
         "a sum of discrete Laplace variables as one with the variance of all, whose largest loss is smaller",
-        |name| curve(name, &[DISCRETE_LAPLACE_SUM], one_of_summed_variance),
+        &[DISCRETE_LAPLACE_SUM],
+        one_of_summed_variance,
     ),
-    control(
+    curve(
         "staircase-as-laplace",
         "staircase noise as Laplace noise of the same epsilon, which is outside of two counts half of the time only",
-        |name| curve(name, &[STAIRCASE], |mechanism, _, order| Some(laplace_rdp(order, sigma(mechanism)?))),
+        &[STAIRCASE],
+        |mechanism, _, order| Some(laplace_rdp(order, sigma(mechanism)?)),
     ),
-    control("gaussian-vector-largest", "a vector of counts by its largest change, 1, whatever their number", |name| {
-        curve(name, &[GAUSSIAN_VECTOR], |mechanism, _, order| Some(gaussian_rdp(order, sigma(mechanism)?, 1.0)))
-    }),
-    control(
+    curve(
+        "gaussian-vector-largest",
+        "a vector of counts by its largest change, 1, whatever their number",
+        &[GAUSSIAN_VECTOR],
+        |mechanism, _, order| Some(gaussian_rdp(order, sigma(mechanism)?, 1.0)),
+    ),
+    curve(
         "laplace-vector-euclidean",
         "a vector of counts with Laplace noise by its Euclidean change in place of the sum of the changes",
-        |name| {
-            curve(name, &[LAPLACE_VECTOR], |mechanism, _, order| {
-                let counts = mechanism.parameters().number("counts").ok()?;
-                Some(laplace_mechanism_rdp(order, sigma(mechanism)?, counts.sqrt()))
-            })
+        &[LAPLACE_VECTOR],
+        |mechanism, _, order| {
+            let counts = mechanism.parameters().number("counts").ok()?;
+            Some(laplace_mechanism_rdp(order, sigma(mechanism)?, counts.sqrt()))
         },
     ),
-    control(
+    curve(
         "above-threshold-threshold-only",
         "above-threshold as if only the threshold had noise and the comparisons were free: epsilon of 1/threshold_sigma",
-        |name| curve(name, &[ABOVE_THRESHOLD], |mechanism, _, order| pure_of_answers(mechanism, order, 0.0)),
+        &[ABOVE_THRESHOLD],
+        |mechanism, _, order| pure_of_answers(mechanism, order, 0.0),
     ),
-    control(
+    curve(
         "above-threshold-half-answers",
         "above-threshold as if an answer moved by 1 against the shifted threshold, not by 2: 1/threshold_sigma + 1/sigma",
-        |name| curve(name, &[ABOVE_THRESHOLD], |mechanism, _, order| pure_of_answers(mechanism, order, 1.0)),
+        &[ABOVE_THRESHOLD],
+        |mechanism, _, order| pure_of_answers(mechanism, order, 1.0),
     ),
-    control(
+    curve(
         "above-threshold-gaussian-threshold",
         "above-threshold with Gaussian noise as if only the threshold had noise: order/(2 threshold_sigma^2)",
-        |name| {
-            curve(name, &[ABOVE_THRESHOLD], |mechanism, _, order| {
-                let found = mechanism.downcast::<SparseVector>()?;
-                (found.noise == ThresholdNoise::Gaussian).then(|| gaussian_rdp(order, found.threshold_sigma, 1.0))
-            })
+        &[ABOVE_THRESHOLD],
+        |mechanism, _, order| {
+            let found = mechanism.downcast::<SparseVector>()?;
+            (found.noise == ThresholdNoise::Gaussian).then(|| gaussian_rdp(order, found.threshold_sigma, 1.0))
         },
     ),
-    control(
+    curve(
         "sparse-vector-no-cutoff",
         "the sparse vector technique with noise that does not grow with the cutoff, as in the variant without one that \
          Lyu, Su and Li (2017) list as Algorithm 6: 1/threshold_sigma + 1/sigma",
-        |name| curve(name, &[SPARSE_VECTOR], |mechanism, _, order| pure_of_answers(mechanism, order, 1.0)),
+        &[SPARSE_VECTOR],
+        |mechanism, _, order| pure_of_answers(mechanism, order, 1.0),
     ),
-    control("replace-as-add", "DP-SGD under replace-one as if a record were only added or removed", |name| {
-        curve(name, &[SUBSAMPLED_GAUSSIAN_REPLACE], replaced_as_added)
-    }),
-    control(
+    curve(
+        "replace-as-add",
+        "DP-SGD under replace-one as if a record were only added or removed",
+        &[SUBSAMPLED_GAUSSIAN_REPLACE],
+        replaced_as_added,
+    ),
+    curve(
         "subsample-scaled",
         "a subsample as if the rate times the Rényi divergence were left, which holds near order 1 only",
-        |name| curve(name, &[POISSON, WITHOUT_REPLACEMENT], scaled),
+        &[POISSON, WITHOUT_REPLACEMENT],
+        scaled,
     ),
-    control("shuffled-root", "shuffled answers as one answer with epsilon over the square root of the users", |name| {
-        curve(name, &[SHUFFLED_RESPONSE], over_root)
-    }),
+    curve(
+        "shuffled-root",
+        "shuffled answers as one answer with epsilon over the square root of the users",
+        &[SHUFFLED_RESPONSE],
+        over_root,
+    ),
     control(
         "conversion-order",
         "a conversion that divides ln(1/delta) by the order in place of the order less 1",
@@ -252,31 +276,28 @@ pub const CONTROLS: [Control; 36] = [
     control("local-sensitivity", "the local sensitivity of the votes in place of the smooth one", |name| {
         Box::new(SensitivityAccountant { name, smooth: false })
     }),
-    control(
+    curve(
         "gnss-as-published",
         "GNSS as printed in Papernot et al. (2018), Theorem 23, which holds for little smoothing only",
-        |name| {
-            curve(name, &[GNSS], |mechanism, _, order| {
-                let release = mechanism.downcast::<SmoothPair>()?.release();
-                Some(gnss_rdp_as_published(order, release.beta, release.sigma))
-            })
+        &[GNSS],
+        |mechanism, _, order| {
+            let release = mechanism.downcast::<SmoothPair>()?.release();
+            Some(gnss_rdp_as_published(order, release.beta, release.sigma))
         },
     ),
-    control(
+    curve(
         "pmixed-as-published",
         "PMixED as charged by Flemings et al. (2024), by a triangle inequality that needs all orders",
-        |name| {
-            curve(name, &[MIXED_ENSEMBLE], |mechanism, _, order| {
-                mechanism.downcast::<TokenEnsemble>()?.charged_by_pmixed(order)
-            })
-        },
+        &[MIXED_ENSEMBLE],
+        |mechanism, _, order| mechanism.downcast::<TokenEnsemble>()?.charged_by_pmixed(order),
     ),
     Control {
         invalid: false,
-        ..control(
+        ..curve(
             "threshold-per-class-as-max",
             "a threshold test with a noise on every count as one noise on the largest (conservative)",
-            |name| curve(name, &[CONFIDENT_GNMAX], per_class),
+            &[CONFIDENT_GNMAX],
+            per_class,
         )
     },
 ];
@@ -285,12 +306,12 @@ pub const CONTROLS: [Control; 36] = [
 #[must_use]
 pub fn accountant(name: &str) -> Option<Box<dyn Accountant>> {
     let control = CONTROLS.iter().find(|control| control.name == name)?;
-    Some((control.build)(control.name))
-}
-
-/// A curve that is claimed for one kind of mechanism, whatever its data.
-fn curve(name: &'static str, kind: &'static [&'static MechanismKind], rdp: Rdp) -> Box<dyn Accountant> {
-    Box::new(CurveAccountant::new(name, kind, ClaimScope::DataIndependent, rdp))
+    Some(match control.build {
+        Build::Curve(mechanisms, rdp) => {
+            Box::new(CurveAccountant::new(control.name, mechanisms, ClaimScope::DataIndependent, rdp))
+        }
+        Build::Other(build) => build(control.name),
+    })
 }
 
 /// The right curves of GNMax and of Gaussian noise on a count.

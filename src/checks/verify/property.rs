@@ -43,151 +43,133 @@ pub struct Property {
     pub(super) check: fn(&dyn Accountant, &Case) -> Check,
 }
 
+/// About claims of RDP for the mechanisms that release something.
+const fn of_releases(
+    name: &'static str,
+    kind: PropertyKind,
+    theorem: &'static str,
+    check: fn(&dyn Accountant, &Case) -> Check,
+) -> Property {
+    let about = |kind: &MechanismKind| kind.releases;
+    Property { name, kind, theorem, data_independent_only: false, asks: Asks::Order, about, check }
+}
+
 /// All properties, validity first.
 pub const PROPERTIES: [Property; 14] = [
+    of_releases(
+        "rdp-covers-exact",
+        PropertyKind::Validity,
+        "the Rényi divergence of the exact output distributions is at most the claim, for every neighbor (Mironov 2017, \
+         Definition 4; independent outputs add, Proposition 1)",
+        rdp_covers_exact,
+    ),
     Property {
-        name: "rdp-covers-exact",
-        kind: PropertyKind::Validity,
-        theorem: "the Rényi divergence of the exact output distributions is at most the claim, for every neighbor (Mironov 2017, \
-                  Definition 4; independent outputs add, Proposition 1)",
-        data_independent_only: false,
-        asks: Asks::Order,
-        about: a_release,
-        check: rdp_covers_exact,
-    },
-    Property {
-        name: "epsilon-covers-exact",
-        kind: PropertyKind::Validity,
-        theorem: "the hockey-stick divergence of the exact distributions of all repetitions together at the claimed epsilon is at \
-                  most delta (Balle, Barthe and Gaboardi 2018, Theorem 1)",
-        data_independent_only: false,
         asks: Asks::Delta,
         about: a_release_or_conversion,
-        check: epsilon_covers_exact,
+        ..of_releases(
+            "epsilon-covers-exact",
+            PropertyKind::Validity,
+            "the hockey-stick divergence of the exact distributions of all repetitions together at the claimed epsilon is at \
+             most delta (Balle, Barthe and Gaboardi 2018, Theorem 1)",
+            epsilon_covers_exact,
+        )
     },
     Property {
-        name: "delta-covers-exact",
-        kind: PropertyKind::Validity,
-        theorem: "the hockey-stick divergence of the exact distributions of all repetitions together at epsilon is at most the \
-                  claimed delta (Balle, Barthe and Gaboardi 2018, Theorem 1)",
-        data_independent_only: false,
         asks: Asks::Epsilon,
         about: a_release_or_conversion,
-        check: delta_covers_exact,
+        ..of_releases(
+            "delta-covers-exact",
+            PropertyKind::Validity,
+            "the hockey-stick divergence of the exact distributions of all repetitions together at epsilon is at most the \
+             claimed delta (Balle, Barthe and Gaboardi 2018, Theorem 1)",
+            delta_covers_exact,
+        )
     },
+    of_releases(
+        "below-data-independent",
+        PropertyKind::Structure,
+        "a claim never exceeds the data-independent RDP of the mechanism, which holds always (Mironov 2017, \
+         Propositions 6 and 7; Papernot et al. 2018, Proposition 8; Mironov, Talwar and Zhang 2019; gnss_rdp)",
+        below_data_independent,
+    ),
+    of_releases(
+        "monotone-in-order",
+        PropertyKind::Structure,
+        "claims do not fall with the order, as divergences do not (van Erven and Harremoës 2014, Theorem 3)",
+        monotone_in_order,
+    ),
     Property {
-        name: "below-data-independent",
-        kind: PropertyKind::Structure,
-        theorem: "a claim never exceeds the data-independent RDP of the mechanism, which holds always (Mironov 2017, \
-                  Propositions 6 and 7; Papernot et al. 2018, Proposition 8; Mironov, Talwar and Zhang 2019; gnss_rdp)",
-        data_independent_only: false,
-        asks: Asks::Order,
-        about: a_release,
-        check: below_data_independent,
-    },
-    Property {
-        name: "monotone-in-order",
-        kind: PropertyKind::Structure,
-        theorem: "claims do not fall with the order, as divergences do not (van Erven and Harremoës 2014, Theorem 3)",
-        data_independent_only: false,
-        asks: Asks::Order,
-        about: a_release,
-        check: monotone_in_order,
-    },
-    Property {
-        name: "monotone-in-noise",
-        kind: PropertyKind::Structure,
-        theorem: "data-independent claims do not rise with the noise: more Gaussian noise is post-processing, and Laplace \
-                  noise of a larger scale has the same distribution with a smaller sensitivity",
         data_independent_only: true,
-        asks: Asks::Order,
-        about: a_release,
-        check: monotone_in_noise,
+        ..of_releases(
+            "monotone-in-noise",
+            PropertyKind::Structure,
+            "data-independent claims do not rise with the noise: more Gaussian noise is post-processing, and Laplace \
+             noise of a larger scale has the same distribution with a smaller sensitivity",
+            monotone_in_noise,
+        )
     },
     Property {
-        name: "convex-in-order",
-        kind: PropertyKind::Structure,
-        theorem: "(order - 1) times the claim is convex in the order, as a supremum of cumulants is (van Erven and \
-                  Harremoës 2014, Corollary 2)",
         data_independent_only: true,
-        asks: Asks::Order,
-        about: a_release,
-        check: convex_in_order,
+        ..of_releases(
+            "convex-in-order",
+            PropertyKind::Structure,
+            "(order - 1) times the claim is convex in the order, as a supremum of cumulants is (van Erven and \
+             Harremoës 2014, Corollary 2)",
+            convex_in_order,
+        )
     },
+    of_releases(
+        "composition-adds",
+        PropertyKind::Structure,
+        "the claim for repetitions is at most as many times the claim for one (Mironov 2017, Proposition 1)",
+        composition_adds,
+    ),
+    of_releases(
+        "invariant-under-permutation",
+        PropertyKind::Structure,
+        "classes have no order: permuted votes have permuted output distributions and the same neighbors",
+        invariant_under_permutation,
+    ),
+    of_releases(
+        "invariant-under-translation",
+        PropertyKind::Structure,
+        "the noisy argmax sees differences of votes only: as many more for every class, and for the threshold, \
+         leave the distribution as it is",
+        invariant_under_translation,
+    ),
+    of_releases(
+        "limit-of-much-noise",
+        PropertyKind::Structure,
+        "with a million times the noise nothing is left to claim: every one of these mechanisms but gnss, whose \
+         widths differ, has RDP at most 2 order/scale^2",
+        limit_of_much_noise,
+    ),
+    of_releases(
+        "kl-below-order-near-1",
+        PropertyKind::Validity,
+        "the Kullback-Leibler divergence of the exact distributions, the limit at order 1, is at most the claim at an order \
+         as close to 1 as a millionth of the order of the case (van Erven and Harremoës 2014, Theorems 3 and 5)",
+        kl_below_order_near_1,
+    ),
+    of_releases(
+        "limit-of-consensus",
+        PropertyKind::Structure,
+        "with all votes in one class, a million times the noise and the order ahead, the output is certain and a \
+         claim that depends on the votes is no larger than for any others",
+        limit_of_consensus,
+    ),
     Property {
-        name: "composition-adds",
-        kind: PropertyKind::Structure,
-        theorem: "the claim for repetitions is at most as many times the claim for one (Mironov 2017, Proposition 1)",
-        data_independent_only: false,
-        asks: Asks::Order,
-        about: a_release,
-        check: composition_adds,
-    },
-    Property {
-        name: "invariant-under-permutation",
-        kind: PropertyKind::Structure,
-        theorem: "classes have no order: permuted votes have permuted output distributions and the same neighbors",
-        data_independent_only: false,
-        asks: Asks::Order,
-        about: a_release,
-        check: invariant_under_permutation,
-    },
-    Property {
-        name: "invariant-under-translation",
-        kind: PropertyKind::Structure,
-        theorem: "the noisy argmax sees differences of votes only: as many more for every class, and for the threshold, \
-                  leave the distribution as it is",
-        data_independent_only: false,
-        asks: Asks::Order,
-        about: a_release,
-        check: invariant_under_translation,
-    },
-    Property {
-        name: "limit-of-much-noise",
-        kind: PropertyKind::Structure,
-        theorem: "with a million times the noise nothing is left to claim: every one of these mechanisms but gnss, whose \
-                  widths differ, has RDP at most 2 order/scale^2",
-        data_independent_only: false,
-        asks: Asks::Order,
-        about: a_release,
-        check: limit_of_much_noise,
-    },
-    Property {
-        name: "kl-below-order-near-1",
-        kind: PropertyKind::Validity,
-        theorem: "the Kullback-Leibler divergence of the exact distributions, the limit at order 1, is at most the claim at an order \
-                  as close to 1 as a millionth of the order of the case (van Erven and Harremoës 2014, Theorems 3 and 5)",
-        data_independent_only: false,
-        asks: Asks::Order,
-        about: a_release,
-        check: kl_below_order_near_1,
-    },
-    Property {
-        name: "limit-of-consensus",
-        kind: PropertyKind::Structure,
-        theorem: "with all votes in one class, a million times the noise and the order ahead, the output is certain and a \
-                  claim that depends on the votes is no larger than for any others",
-        data_independent_only: false,
-        asks: Asks::Order,
-        about: a_release,
-        check: limit_of_consensus,
-    },
-    Property {
-        name: "smooth-sensitivity-covers-neighbors",
-        kind: PropertyKind::Validity,
-        theorem: "the smooth sensitivity is at least the change of the cost to every neighbor, and at least e^-beta times \
-                  the change from every neighbor to every neighbor of it (Nissim, Raskhodnikova and Smith 2007, \
-                  Definition 2.2), by trying all",
-        data_independent_only: false,
-        asks: Asks::Order,
         about: |kind| kind == SMOOTH_SENSITIVITY,
-        check: covers_neighbors,
+        ..of_releases(
+            "smooth-sensitivity-covers-neighbors",
+            PropertyKind::Validity,
+            "the smooth sensitivity is at least the change of the cost to every neighbor, and at least e^-beta times \
+             the change from every neighbor to every neighbor of it (Nissim, Raskhodnikova and Smith 2007, \
+             Definition 2.2), by trying all",
+            covers_neighbors,
+        )
     },
 ];
-
-const fn a_release(kind: &MechanismKind) -> bool {
-    kind.releases
-}
 
 fn a_release_or_conversion(kind: &MechanismKind) -> bool {
     kind.releases || kind == CONVERSION

@@ -180,12 +180,11 @@ impl Case {
             );
             return Err(reject(reason));
         }
-        if !(case.factor > 1.0 && case.factor.is_finite()) {
-            return Err(reject(format!("factor = {} is not in (1, inf)", case.factor)));
-        }
-        if !(1..=MAX_REPETITIONS).contains(&case.request.repetitions) {
-            return Err(reject(format!("repetitions = {} is not in [1, 1e6]", case.request.repetitions)));
-        }
+        let (factor, repetitions) = (case.factor, case.request.repetitions);
+        let reason = format_args!("factor = {factor} is not in (1, inf)");
+        Error::check_possible(factor > 1.0 && factor.is_finite(), "case", reason)?;
+        let reason = format_args!("repetitions = {repetitions} is not in [1, 1e6]");
+        Error::check_possible((1..=MAX_REPETITIONS).contains(&repetitions), "case", reason)?;
         Ok(case)
     }
 

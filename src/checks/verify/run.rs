@@ -175,18 +175,93 @@ pub fn verify(accountant: &dyn Accountant, plan: &Plan, watch: &Watch<'_>) -> Ou
     Outcome { accountant: accountant.name(), scope, findings }
 }
 
-/// What a block of cases gave.
+/// What cases came to.
 #[derive(Default)]
-struct Block {
+pub(super) struct Tally {
     cases: u64,
     declined: u64,
     reason: Option<String>,
     not_applicable: u64,
     largest_share: Option<(f64, Case)>,
+    pub out_of_time: bool,
+}
+
+impl Tally {
+    /// Adds the result of a case, and returns what is wrong with it, if anything.
+    pub(super) fn note(&mut self, check: Check, case: &Case) -> Option<Problem> {
+        let problem = match check {
+            Check::NotApplicable => {
+                self.not_applicable += 1;
+                return None;
+            }
+            Check::Declined(reason) => {
+                self.declined += 1;
+                self.reason.get_or_insert(reason);
+                return None;
+            }
+            Check::Holds { share } => {
+                share.into_iter().for_each(|share| self.closer(share, case));
+                None
+            }
+            Check::Violated(violation) => Some(Problem::Violation(violation)),
+            Check::Fault(fault) => Some(Problem::Fault(fault)),
+        };
+        self.cases += 1;
+        problem
+    }
+
+    fn closer(&mut self, share: f64, case: &Case) {
+        if self.largest_share.as_ref().is_none_or(|(largest, _)| share > *largest) {
+            self.largest_share = Some((share, case.clone()));
+        }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.cases += other.cases;
+        self.declined += other.declined;
+        self.reason = self.reason.take().or(other.reason);
+        self.not_applicable += other.not_applicable;
+        self.out_of_time |= other.out_of_time;
+        other.largest_share.iter().for_each(|(share, case)| self.closer(*share, case));
+    }
+
+    /// What was found about a property since `start`.
+    pub(super) fn finding(
+        self,
+        property: &'static Property,
+        counterexample: Option<Counterexample>,
+        start: Instant,
+    ) -> Finding {
+        let verdict = match counterexample {
+            Some(found) => Verdict::Refuted(Box::new(found)),
+            None if self.cases == 0 => Verdict::NotTested,
+            None => Verdict::NotRefuted,
+        };
+        let Self { cases, declined, reason, not_applicable, largest_share, out_of_time } = self;
+        let (largest_share, closest) = largest_share.unzip();
+        let elapsed = start.elapsed();
+        Finding {
+            property,
+            verdict,
+            cases,
+            declined,
+            reason,
+            not_applicable,
+            largest_share,
+            closest,
+            out_of_time,
+            elapsed,
+        }
+    }
+}
+
+/// A block of cases until one fails.
+#[derive(Default)]
+struct Block {
+    tally: Tally,
     failed: Option<(Case, Problem)>,
     /// Cases drawn.
     drawn: u64,
-    out_of_time: bool,
 }
 
 fn test(accountant: &dyn Accountant, property: &'static Property, plan: &Plan, stop: &Stop<'_>) -> Finding {
@@ -207,66 +282,28 @@ fn test(accountant: &dyn Accountant, property: &'static Property, plan: &Plan, s
                 block_of(accountant, property, std::iter::repeat_with(draw).take(size as usize), stop)
             }
         };
-        result.out_of_time |= stop.done(result.drawn).is_break();
+        result.tally.out_of_time |= stop.done(result.drawn).is_break();
         result
     };
     let blocks = if plan.case.is_some() { 1 } else { plan.cases.div_ceil(BLOCK) };
     let mut total = Block::default();
     let mut first = if mechanisms.is_empty() { blocks } else { 0 };
-    while first < blocks && total.failed.is_none() && !total.out_of_time {
+    while first < blocks && total.failed.is_none() && !total.tally.out_of_time {
         // One after the other where the accountant must be asked so: what comes after a failure is never asked.
         let last = if accountant.sequential() { first + 1 } else { blocks.min(first + BATCH) };
         let results: Vec<Block> =
             if accountant.sequential() { vec![run_block(first)] } else { parallel::map(first..last, run_block) };
         for result in results {
             if total.failed.is_none() {
-                total.add(result);
+                total.tally.add(result.tally);
+                (total.failed, total.drawn) = (result.failed, total.drawn + result.drawn);
             }
         }
         first = last;
     }
-    let failed = total.failed.take();
-    let verdict = match failed {
-        Some((case, problem)) => {
-            Verdict::Refuted(Box::new(smallest(accountant, property, plan, stop, (case, problem), total.drawn)))
-        }
-        None if total.cases == 0 => Verdict::NotTested,
-        None => Verdict::NotRefuted,
-    };
-    let (largest_share, closest) = total.largest_share.map_or((None, None), |(share, case)| (Some(share), Some(case)));
-    Finding {
-        property,
-        verdict,
-        cases: total.cases,
-        declined: total.declined,
-        reason: total.reason,
-        not_applicable: total.not_applicable,
-        largest_share,
-        closest,
-        out_of_time: total.out_of_time,
-        elapsed: start.elapsed(),
-    }
-}
-
-impl Block {
-    fn add(&mut self, other: Self) {
-        self.cases += other.cases;
-        self.declined += other.declined;
-        self.reason = self.reason.take().or(other.reason);
-        self.not_applicable += other.not_applicable;
-        self.drawn += other.drawn;
-        self.failed = other.failed;
-        self.out_of_time |= other.out_of_time;
-        if let Some((share, case)) = other.largest_share {
-            self.closer(share, &case);
-        }
-    }
-
-    fn closer(&mut self, share: f64, case: &Case) {
-        if self.largest_share.as_ref().is_none_or(|(largest, _)| share > *largest) {
-            self.largest_share = Some((share, case.clone()));
-        }
-    }
+    let smallest = |failed: (Case, Problem)| smallest(accountant, property, plan, stop, failed, total.drawn);
+    let counterexample = total.failed.map(smallest);
+    total.tally.finding(property, counterexample, start)
 }
 
 /// A property says nothing about mechanisms of another kind.
@@ -289,38 +326,20 @@ fn block_of(
     let accountant = Punctual::new(accountant, stop);
     for case in cases {
         if stop.is_over() {
-            block.out_of_time = true;
+            block.tally.out_of_time = true;
             break;
         }
         block.drawn += 1;
-        match check(property, &accountant, &case) {
-            // It was not answered whole.
-            Check::Declined(_) | Check::NotApplicable if accountant.was_late() => {
-                block.drawn -= 1;
-                block.out_of_time = true;
-                break;
-            }
-            Check::Holds { share } => {
-                block.cases += 1;
-                if let Some(share) = share {
-                    block.closer(share, &case);
-                }
-            }
-            Check::NotApplicable => block.not_applicable += 1,
-            Check::Declined(reason) => {
-                block.declined += 1;
-                block.reason.get_or_insert(reason);
-            }
-            Check::Violated(violation) => {
-                block.cases += 1;
-                block.failed = Some((case, Problem::Violation(violation)));
-                break;
-            }
-            Check::Fault(fault) => {
-                block.cases += 1;
-                block.failed = Some((case, Problem::Fault(fault)));
-                break;
-            }
+        let check = check(property, &accountant, &case);
+        // It was not answered whole.
+        if matches!(check, Check::Declined(_) | Check::NotApplicable) && accountant.was_late() {
+            block.drawn -= 1;
+            block.tally.out_of_time = true;
+            break;
+        }
+        if let Some(problem) = block.tally.note(check, &case) {
+            block.failed = Some((case, problem));
+            break;
         }
     }
     block

@@ -1,6 +1,6 @@
 //! Claims of smooth sensitivity, against neighbors of neighbors.
 
-use super::accountant::{Accountant, Answer, ClaimScope};
+use super::accountant::{Accountant, Answer};
 use super::check::{Check, Violation, claim};
 use super::request::{Case, Question, Request};
 use super::smooth_cost::{SMOOTH_SENSITIVITY, SmoothCost};
@@ -60,10 +60,6 @@ impl Accountant for SensitivityAccountant {
 
     fn mechanisms(&self) -> Vec<&'static MechanismKind> {
         vec![SMOOTH_SENSITIVITY]
-    }
-
-    fn scope(&self) -> ClaimScope {
-        ClaimScope::DataDependent
     }
 }
 

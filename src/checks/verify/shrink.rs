@@ -7,6 +7,7 @@
 //! it depends on the case and the accountant alone.
 
 use super::request::{Case, Question, Request};
+use crate::error::Result;
 use crate::histogram::VoteHistogram;
 use crate::mechanism::{Mechanism, Relation, rounder};
 use crate::quantity::{Delta, Epsilon, Order};
@@ -137,19 +138,19 @@ fn simpler_mechanisms(mechanism: &dyn Mechanism) -> Vec<Arc<dyn Mechanism>> {
 }
 
 fn simpler_questions(question: Question) -> Vec<Question> {
+    let rounder = |value: f64, round: &[f64], ask: fn(f64) -> Result<Question>| {
+        rounder(value, round).into_iter().filter_map(|value| ask(value).ok()).collect()
+    };
     match question {
-        Question::Order(order) => rounder(order.get(), &[2.0, 3.0, 5.0, 10.0, 1.5, 100.0])
-            .into_iter()
-            .filter_map(|value| Some(Question::Order(Order::new(value).ok()?)))
-            .collect(),
-        Question::Delta(delta) => rounder(delta.get(), &[0.1, 0.01, 1e-3, 1e-5])
-            .into_iter()
-            .filter_map(|value| Some(Question::Delta(Delta::new(value).ok()?)))
-            .collect(),
-        Question::Epsilon(epsilon) => rounder(epsilon.get(), &[1.0, 0.0, 0.1, 0.5])
-            .into_iter()
-            .filter_map(|value| Some(Question::Epsilon(Epsilon::new(value).ok()?)))
-            .collect(),
+        Question::Order(order) => {
+            rounder(order.get(), &[2.0, 3.0, 5.0, 10.0, 1.5, 100.0], |value| Order::new(value).map(Question::Order))
+        }
+        Question::Delta(delta) => {
+            rounder(delta.get(), &[0.1, 0.01, 1e-3, 1e-5], |value| Delta::new(value).map(Question::Delta))
+        }
+        Question::Epsilon(epsilon) => {
+            rounder(epsilon.get(), &[1.0, 0.0, 0.1, 0.5], |value| Epsilon::new(value).map(Question::Epsilon))
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use super::generate;
 use super::property::{Property, PropertyKind};
 use super::punctual::Punctual;
 use super::request::{Case, Question};
-use super::run::{Counterexample, Finding, Plan, Problem, Verdict};
+use super::run::{Counterexample, Finding, Plan, Problem, Tally};
 use super::shrink::shrink;
 use crate::audit::{AuditPlan, Guide, Method, audit_counts, split_pilot};
 use crate::bound::{AtLeast, Direction};
@@ -80,66 +80,26 @@ pub fn verify_by_simulation(
     let stop = Stop::when(watch).within(plan.time_limit);
     let trials =
         Trials { accountant: Punctual::new(accountant, &stop), plan, simulation, stop: &stop, done: Cell::new(0) };
-    let mut finding = Finding {
-        property: &PROPERTY,
-        verdict: Verdict::NotTested,
-        cases: 0,
-        declined: 0,
-        reason: None,
-        not_applicable: 0,
-        largest_share: None,
-        closest: None,
-        out_of_time: false,
-        elapsed: start.elapsed(),
-    };
+    let (mut tally, mut counterexample) = (Tally::default(), None);
     for index in 1..=plan.cases {
         if stop.is_over() {
-            finding.out_of_time = true;
+            tally.out_of_time = true;
             break;
         }
         let Some(case) = draw(plan, &mechanisms, &mut stream) else { continue };
         let check = trials.check(&case)?;
         if matches!(check, Check::Declined(_) | Check::NotApplicable) && stop.is_over() {
-            finding.out_of_time = true;
+            tally.out_of_time = true;
             break;
         }
         // The next case sees that it breaks off.
         let _ = stop.done(1);
-        if let Some(problem) = noted(&mut finding, check, &case) {
-            finding.verdict = Verdict::Refuted(Box::new(trials.smallest(case, problem, index)));
+        if let Some(problem) = tally.note(check, &case) {
+            counterexample = Some(trials.smallest(case, problem, index));
             break;
         }
     }
-    if finding.cases > 0 && matches!(finding.verdict, Verdict::NotTested) {
-        finding.verdict = Verdict::NotRefuted;
-    }
-    finding.elapsed = start.elapsed();
-    Ok(finding)
-}
-
-/// Adds the result of a case to the finding, and returns what is wrong with it, if anything.
-fn noted(finding: &mut Finding, check: Check, case: &Case) -> Option<Problem> {
-    let problem = match check {
-        Check::NotApplicable => {
-            finding.not_applicable += 1;
-            return None;
-        }
-        Check::Declined(reason) => {
-            finding.declined += 1;
-            finding.reason.get_or_insert(reason);
-            return None;
-        }
-        Check::Holds { share } => {
-            if share > finding.largest_share {
-                (finding.largest_share, finding.closest) = (share, Some(case.clone()));
-            }
-            None
-        }
-        Check::Violated(violation) => Some(Problem::Violation(violation)),
-        Check::Fault(fault) => Some(Problem::Fault(fault)),
-    };
-    finding.cases += 1;
-    problem
+    Ok(tally.finding(&PROPERTY, counterexample, start))
 }
 
 /// Tests of cases, each with fresh outputs and its share of the failure probability.
@@ -269,6 +229,7 @@ fn draw(plan: &Plan, mechanisms: &[&'static MechanismKind], stream: &mut ChaCha8
 #[cfg(test)]
 mod tests {
     use super::super::catalog::accountant_of_name;
+    use super::super::run::Verdict;
     use super::*;
     use crate::program::unwatched;
 

@@ -29,17 +29,10 @@ fn equal(accountant: &dyn Accountant, claim: Claimed, other: Claimed, words: imp
     if claim == other {
         return Check::Holds { share: None };
     }
-    let (claim, other) = (claim.get(), other.get());
-    let error = rounding(accountant, claim, other);
-    if !((claim - other).abs() <= error) {
-        return Check::Violated(Violation {
-            claim,
-            limit: other,
-            error,
-            words: words(),
-            neighbor: None,
-            reverse: false,
-        });
+    let (claim, limit) = (claim.get(), other.get());
+    let error = rounding(accountant, claim, limit);
+    if !((claim - limit).abs() <= error) {
+        return Check::Violated(Violation { claim, limit, error, words: words(), neighbor: None, reverse: false });
     }
     Check::Holds { share: None }
 }

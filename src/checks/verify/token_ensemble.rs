@@ -2,11 +2,12 @@
 
 use crate::accountant::{Theorem, WorstCases};
 use crate::distribution::OutcomeDistribution;
-use crate::divergence::EnclosedLoss;
 use crate::error::Result;
 use crate::histogram::VoteHistogram;
 use crate::mechanism::draw::{no_record, pick};
-use crate::mechanism::{Bins, Categorical, Mechanism, MechanismKind, Parameter, Parameters, Relation, Value, rejected};
+use crate::mechanism::{
+    Bins, BothLosses, Categorical, Mechanism, MechanismKind, Parameter, Parameters, Relation, Value, rejected, required,
+};
 use crate::quantity::Order;
 use crate::simulate::Sampler;
 use crate::token::{
@@ -123,9 +124,8 @@ impl TokenEnsemble {
         let rows = logits.outer_iter().chain(spare.iter().flat_map(|spare| spare.outer_iter()));
         for row in rows.chain(public.iter().map(ArrayView1::from)) {
             let (low, high) = row.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &x| (a.min(x), b.max(x)));
-            if !(high - low <= WIDEST) {
-                return Err(rejected(format!("logits of a model are from {low} to {high}, more than {WIDEST} apart")));
-            }
+            let reason = format_args!("logits of a model are from {low} to {high}, more than {WIDEST} apart");
+            required(high - low <= WIDEST, reason)?;
         }
         let mut models = logits.clone();
         if let Some(spare) = &spare {
@@ -148,15 +148,13 @@ impl TokenEnsemble {
         parameters: &Parameters,
     ) -> Result<Self> {
         let tokens = parameters.number(TOKENS)?;
-        if !(tokens >= 2.0 && tokens.fract() == 0.0 && tokens <= 1e6) {
-            return Err(rejected(format!("{TOKENS} = {tokens} is no number of tokens, 2 or more")));
-        }
+        let reason = format_args!("{TOKENS} = {tokens} is no number of tokens, 2 or more");
+        required(tokens >= 2.0 && tokens.fract() == 0.0 && tokens <= 1e6, reason)?;
         let tokens = tokens as usize;
         let models = |name: &str| -> Result<Array2<f64>> {
             let list = parameters.list(name)?;
-            if list.is_empty() || !list.len().is_multiple_of(tokens) {
-                return Err(rejected(format!("{name} has {} numbers, not {tokens} of each model", list.len())));
-            }
+            let reason = format_args!("{name} has {} numbers, not {tokens} of each model", list.len());
+            required(!list.is_empty() && list.len().is_multiple_of(tokens), reason)?;
             let shaped = Array2::from_shape_vec((list.len() / tokens, tokens), list.to_vec());
             shaped.map_err(|error| rejected(error.to_string()))
         };
@@ -260,12 +258,7 @@ impl Mechanism for TokenEnsemble {
         self.pair.sampler(data, neighbor, bins)
     }
 
-    fn enclosed_losses(
-        &self,
-        data: &VoteHistogram,
-        neighbor: &VoteHistogram,
-        bins: usize,
-    ) -> Result<[EnclosedLoss; 2]> {
+    fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, bins: usize) -> Result<BothLosses> {
         self.pair.enclosed_losses(data, neighbor, bins)
     }
 

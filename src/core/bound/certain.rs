@@ -100,9 +100,7 @@ impl Claimed {
     /// # Errors
     /// [`Error::Domain`] for NaN, which claims nothing.
     pub fn new(value: f64) -> Result<Self> {
-        if value.is_nan() {
-            return Err(Error::Domain { quantity: "claim", value, domain: "[-inf, inf]" });
-        }
+        Error::check_domain(!value.is_nan(), "claim", value, "[-inf, inf]")?;
         Ok(Self(value + 0.0))
     }
 

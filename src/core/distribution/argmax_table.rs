@@ -80,10 +80,8 @@ impl ArgmaxTable {
         let sigma = match noise {
             Noise::Gaussian(sigma) if SCALES.contains(&sigma.get()) => sigma.get(),
             _ => {
-                return Err(Error::Rejected {
-                    operation: "table of noisy argmaxes",
-                    reason: format!("it is made for Gaussian noise of 0.1 to 1e4 votes, not for {noise}"),
-                });
+                let reason = format!("it is made for Gaussian noise of 0.1 to 1e4 votes, not for {noise}");
+                return Err(Error::rejected("table of noisy argmaxes", reason));
             }
         };
         let wished = lattice_step(entries as f64 - 1.0 + alike) * sigma;

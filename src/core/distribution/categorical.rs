@@ -22,6 +22,14 @@ pub struct OutcomeDistribution {
     error: f64,
 }
 
+/// Checks probabilities, whose sum may be wrong by 1e-9, and divides them by it.
+pub(super) fn divided_by_sum(p: &[f64], quantity: &'static str, sum: &'static str) -> Result<Vec<f64>> {
+    Error::check_domain_of_all(p, |value| (0.0..=1.0).contains(&value), quantity, "[0, 1]")?;
+    let total = p.iter().copied().collect::<CompensatedSum>().value();
+    Error::check_domain((total - 1.0).abs() <= 1e-9, sum, total, "[1 - 1e-9, 1 + 1e-9]")?;
+    Ok(p.iter().map(|value| value / total).collect())
+}
+
 /// How far the probabilities of a computed distribution may sum from 1: far above rounding, far below any mistake.
 const SUM_TOLERANCE: f64 = 1e-11;
 
@@ -31,25 +39,8 @@ impl OutcomeDistribution {
     /// # Errors
     /// [`Error::Length`] for no outcome, [`Error::Domain`] for a probability outside [0, 1] or a wrong sum.
     pub fn from_probabilities(p: &[f64]) -> Result<Self> {
-        if p.is_empty() {
-            return Err(Error::Length {
-                quantity: "outcome distribution",
-                found: 0,
-                expected: "at least 1 outcome".into(),
-            });
-        }
-        if let Some(&value) = p.iter().find(|value| !(0.0..=1.0).contains(*value)) {
-            return Err(Error::Domain { quantity: "probability", value, domain: "[0, 1]" });
-        }
-        let total = p.iter().copied().collect::<CompensatedSum>().value();
-        if !((total - 1.0).abs() <= 1e-9) {
-            return Err(Error::Domain {
-                quantity: "sum of probabilities",
-                value: total,
-                domain: "[1 - 1e-9, 1 + 1e-9]",
-            });
-        }
-        let p: Vec<f64> = p.iter().map(|value| value / total).collect();
+        Error::check_length(!p.is_empty(), "outcome distribution", 0, "at least 1 outcome")?;
+        let p = divided_by_sum(p, "probability", "sum of probabilities")?;
         let ln_p = p.iter().map(|value| value.ln()).collect();
         Ok(Self::assemble(p, ln_p, f64::EPSILON))
     }

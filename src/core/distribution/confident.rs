@@ -68,9 +68,7 @@ impl ThresholdTest {
     /// # Errors
     /// [`Error::Domain`] when T is not a finite number.
     pub fn new(threshold: f64, sigma: NoiseScale, form: ThresholdForm) -> Result<Self> {
-        if !threshold.is_finite() {
-            return Err(Error::Domain { quantity: "threshold", value: threshold, domain: "(-inf, inf)" });
-        }
+        Error::check_domain(threshold.is_finite(), "threshold", threshold, "(-inf, inf)")?;
         Ok(Self { threshold, sigma, form })
     }
 
@@ -124,13 +122,7 @@ impl ThresholdTest {
     /// # Errors
     /// [`Error::Length`] unless there is one probability per class.
     pub fn interactive_odds(&self, histogram: &VoteHistogram, student: &[Probability]) -> Result<ThresholdOdds> {
-        if student.len() != histogram.classes() {
-            return Err(Error::Length {
-                quantity: "student's prediction",
-                found: student.len(),
-                expected: format!("{} probabilities, one per class", histogram.classes()),
-            });
-        }
+        Error::check_size("student's prediction", student.len(), histogram.classes(), " probabilities, one per class")?;
         let votes: f64 = histogram.counts().iter().map(|&count| count as f64).sum();
         let scores = histogram.counts().iter().zip(student).map(|(&count, p)| p.get().mul_add(-votes, count as f64));
         Ok(self.odds_of(scores))

@@ -47,13 +47,7 @@ impl CountGroups {
             of_class[class] = groups.len() - 1;
         }
         let found = groups.last().map_or(0.0, |group| group.gap);
-        if !(found <= spread.most) {
-            return Err(Error::Domain {
-                quantity: "spread of the counts over the noise scale",
-                value: found,
-                domain: spread.domain,
-            });
-        }
+        Error::check_domain(found <= spread.most, "spread of the counts over the noise scale", found, spread.domain)?;
         Ok(Self { groups, of_class, scale })
     }
 

@@ -117,10 +117,8 @@ impl UndecidedVoters {
         }
         let active: Vec<usize> = (0..self.classes).filter(|&class| weight[class] > NEGLIGIBLE).collect();
         if active.len() > MAX_ACTIVE {
-            return Err(Error::Rejected {
-                operation: "exact distribution of random votes",
-                reason: format!("undecided voters have {} classes; {MAX_ACTIVE} can be expanded", active.len()),
-            });
+            let reason = format!("undecided voters have {} classes; {MAX_ACTIVE} can be expanded", active.len());
+            return Err(Error::rejected("exact distribution of random votes", reason));
         }
         Ok(active)
     }

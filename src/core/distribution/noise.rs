@@ -48,8 +48,7 @@ impl FromStr for Noise {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let syntax =
-            || Error::Syntax { quantity: "noise", value: text.to_owned(), expected: "gaussian:SIGMA or laplace:B" };
+        let syntax = || Error::syntax("noise", text, "gaussian:SIGMA or laplace:B");
         let (name, scale) = text.split_once(':').ok_or_else(syntax)?;
         let scale = NoiseScale::new(scale.trim().parse().map_err(|_| syntax())?)?;
         match name.trim() {

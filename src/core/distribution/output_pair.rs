@@ -32,13 +32,12 @@ impl OutputPair {
     /// # Errors
     /// [`Error::Length`] when they have different numbers of outcomes.
     pub fn new(dataset: OutcomeDistribution, neighbor: OutcomeDistribution) -> Result<Self> {
-        if dataset.outcomes() != neighbor.outcomes() {
-            return Err(Error::Length {
-                quantity: "output distribution of the neighbor",
-                found: neighbor.outcomes(),
-                expected: format!("{} outcomes, as the other distribution", dataset.outcomes()),
-            });
-        }
+        Error::check_size(
+            "output distribution of the neighbor",
+            neighbor.outcomes(),
+            dataset.outcomes(),
+            " outcomes, as the other distribution",
+        )?;
         Ok(Self { distributions: [dataset, neighbor] })
     }
 
@@ -64,10 +63,7 @@ impl OutputPair {
     #[must_use]
     pub const fn in_direction(&self, direction: Direction) -> [&OutcomeDistribution; 2] {
         let [dataset, neighbor] = &self.distributions;
-        match direction {
-            Direction::Forward => [dataset, neighbor],
-            Direction::Reverse => [neighbor, dataset],
-        }
+        direction.ordered([dataset, neighbor])
     }
 
     /// The distributions under the dataset and under its neighbor.

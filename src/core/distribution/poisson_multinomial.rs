@@ -28,7 +28,7 @@ use super::cumulant_series::{Series, UndecidedVoters};
 use super::enumerated_votes::{HistogramDistribution, most_histograms};
 use super::independent_counts::{Lattice, Marginals, Sums};
 use super::noise::Noise;
-use super::random_votes::normalized;
+use super::random_votes::{gaussian_scale, normalized};
 use crate::error::{Error, Result};
 use crate::histogram::MAX_CLASSES;
 use crate::quadrature::LogIntegral;
@@ -102,19 +102,14 @@ const MAX_VOTERS: usize = 1_000_000;
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 pub fn poisson_multinomial_argmax_distribution(parties: &[Vec<f64>], noise: Noise) -> Result<ExpandedDistribution> {
-    let Noise::Gaussian(sigma) = noise else {
-        return Err(Error::Rejected {
-            operation: "exact distribution of random votes",
-            reason: format!("only Gaussian noise is supported, not {noise}"),
-        });
-    };
+    let sigma = gaussian_scale(noise)?;
     let parties = checked(parties)?;
     match HistogramDistribution::new(&parties, most_histograms(parties[0].len())) {
         Some(histograms) => {
             let distribution = histograms.argmax(noise)?;
             Ok(ExpandedDistribution { distribution, sizes: Vec::new(), remainder: 0.0 })
         }
-        None => expansion(&parties, sigma.get()),
+        None => expansion(&parties, sigma),
     }
 }
 
@@ -124,12 +119,9 @@ fn expansion(parties: &[Vec<f64>], sigma: f64) -> Result<ExpandedDistribution> {
     let parties: Vec<Vec<f64>> = parties.iter().map(|party| groups.shortened(party)).collect();
     let marginals = Marginals::new(&parties, groups.multiplicity());
     let lattice = Lattice::new(&marginals, sigma);
-    if !(lattice.nodes() <= MAX_NODES && lattice.nodes() * parties.len() as f64 <= MAX_TABLE_VALUES) {
-        return Err(Error::Rejected {
-            operation: "exact distribution of random votes",
-            reason: format!("{} voters with noise of {sigma} need too many nodes", parties.len()),
-        });
-    }
+    let reason = format_args!("{} voters with noise of {sigma} need too many nodes", parties.len());
+    let possible = lattice.nodes() <= MAX_NODES && lattice.nodes() * parties.len() as f64 <= MAX_TABLE_VALUES;
+    Error::check_possible(possible, "exact distribution of random votes", reason)?;
     let undecided = UndecidedVoters::new(&parties);
     let mut best: Option<(f64, ExpandedDistribution)> = None;
     for degree in DEGREES {
@@ -158,17 +150,12 @@ fn expansion(parties: &[Vec<f64>], sigma: f64) -> Result<ExpandedDistribution> {
 
 /// Rows that are distributions on the same classes.
 fn checked(parties: &[Vec<f64>]) -> Result<Vec<Vec<f64>>> {
-    if !(1..=MAX_VOTERS).contains(&parties.len()) {
-        let expected = format!("1 to {MAX_VOTERS} voters");
-        return Err(Error::Length { quantity: "list of voters", found: parties.len(), expected });
-    }
+    let (found, expected) = (parties.len(), format_args!("1 to {MAX_VOTERS} voters"));
+    Error::check_length((1..=MAX_VOTERS).contains(&found), "list of voters", found, expected)?;
     let classes = parties[0].len().min(MAX_CLASSES);
     let rows = parties.iter().map(|row| {
         let row = normalized(row, "vote probabilities of a voter")?;
-        if row.len() != classes {
-            let expected = format!("{classes} classes");
-            return Err(Error::Length { quantity: "vote probabilities of a voter", found: row.len(), expected });
-        }
+        Error::check_size("vote probabilities of a voter", row.len(), classes, " classes")?;
         Ok(row)
     });
     rows.collect()

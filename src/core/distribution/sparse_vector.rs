@@ -56,7 +56,7 @@ pub struct ReportedAbove {
 /// # Errors
 /// [`Error::Rejected`] for a cutoff of 0, for more than 64 answers, and for more than 1,000 outcomes.
 pub fn sparse_vector_outcomes(answers: usize, cutoff: usize) -> Result<Vec<ReportedAbove>> {
-    let reject = |reason: String| Err(Error::Rejected { operation: "sparse vector", reason });
+    let reject = |reason: String| Err(Error::rejected("sparse vector", reason));
     if cutoff == 0 {
         return reject("a cutoff of 0 looks at no answer".into());
     }
@@ -169,21 +169,14 @@ struct Sides(Vec<[f64; 2]>);
 impl Places {
     fn new(answers: &[u64], threshold: NoisyThreshold) -> Result<Self> {
         let t = threshold.threshold;
-        if !t.is_finite() {
-            return Err(Error::Domain { quantity: "threshold", value: t, domain: "(-inf, inf)" });
-        }
+        Error::check_domain(t.is_finite(), "threshold", t, "(-inf, inf)")?;
         let step = threshold.noise.scale().min(threshold.answer_noise.scale());
         let mut different: Vec<u64> = answers.to_vec();
         different.sort_unstable();
         different.dedup();
         let far = different.iter().fold(0.0, |far: f64, &answer| far.max((answer as f64 - t).abs() / step));
-        if !(far <= MOST_SCALES) {
-            return Err(Error::Domain {
-                quantity: "distance of an answer from the threshold over the noise scale",
-                value: far,
-                domain: "[0, 1e15]",
-            });
-        }
+        let quantity = "distance of an answer from the threshold over the noise scale";
+        Error::check_domain(far <= MOST_SCALES, quantity, far, "[0, 1e15]")?;
         // An answer at the threshold has a place of its own, at the distance 0.
         let middle = different.partition_point(|&answer| (answer as f64) < t);
         let place = |index: usize| different[index - usize::from(index > middle)];

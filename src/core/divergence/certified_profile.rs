@@ -227,10 +227,9 @@ impl CertifiedProfile {
 
 /// A rate between 0 and 1.
 fn inner(rate: Probability) -> Result<f64> {
-    if rate.get() > 0.0 && rate.get() < 1.0 {
-        return Ok(rate.get());
-    }
-    Err(Error::Domain { quantity: "false-positive rate", value: rate.get(), domain: "(0, 1)" })
+    let rate = rate.get();
+    Error::check_domain(rate > 0.0 && rate < 1.0, "false-positive rate", rate, "(0, 1)")?;
+    Ok(rate)
 }
 
 fn gdp(mu: f64, epsilon: f64) -> f64 {

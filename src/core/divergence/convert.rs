@@ -26,16 +26,9 @@ impl RdpCurve {
     /// # Errors
     /// [`Error::Length`] when the lengths differ or are zero, [`Error::Domain`] for a negative value or NaN.
     pub fn new(orders: Vec<Order>, values: Vec<f64>) -> Result<Self> {
-        if orders.is_empty() || orders.len() != values.len() {
-            return Err(Error::Length {
-                quantity: "RDP curve",
-                found: values.len(),
-                expected: format!("{} values, one per order, at least 1", orders.len()),
-            });
-        }
-        if let Some(&value) = values.iter().find(|value| !(**value >= 0.0)) {
-            return Err(Error::Domain { quantity: "Rényi divergence", value, domain: "[0, inf]" });
-        }
+        let (found, expected) = (values.len(), format_args!("{} values, one per order, at least 1", orders.len()));
+        Error::check_length(found > 0 && orders.len() == found, "RDP curve", found, expected)?;
+        Error::check_domain_of_all(&values, |value| value >= 0.0, "Rényi divergence", "[0, inf]")?;
         Ok(Self { orders, values })
     }
 
@@ -66,12 +59,8 @@ impl RdpCurve {
     /// # Errors
     /// [`Error::Rejected`] when the curves are on different orders.
     pub fn composed(&self, other: &Self) -> Result<Self> {
-        if self.orders != other.orders {
-            return Err(Error::Rejected {
-                operation: "composition",
-                reason: "the two RDP curves are on different orders".into(),
-            });
-        }
+        let reason = "the two RDP curves are on different orders";
+        Error::check_possible(self.orders == other.orders, "composition", reason)?;
         let values = self.values.iter().zip(&other.values).map(|(&a, &b)| sum_up(a, b)).collect();
         Ok(Self { orders: self.orders.clone(), values })
     }

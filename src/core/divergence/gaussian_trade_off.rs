@@ -99,8 +99,7 @@ pub fn gdp_epsilon(mu: f64, delta: Delta) -> Result<Epsilon> {
 /// # References
 /// Balle and Wang (2018), Algorithm 1, here by bisection of μ.
 pub fn gaussian_sigma(epsilon: Epsilon, delta: Delta) -> Result<NoiseScale> {
-    let reject =
-        |reason: &str| Err(Error::Rejected { operation: "noise of the Gaussian mechanism", reason: reason.into() });
+    let reject = |reason: &str| Err(Error::rejected("noise of the Gaussian mechanism", reason));
     // Profiles underflow to 0, which is no proof.
     if delta.get() == 0.0 {
         return reject("no noise is private enough");
@@ -145,10 +144,7 @@ const LEAST_MU: f64 = 1e-307;
 const ROUNDING: f64 = 1e-12;
 
 fn check(mu: f64) -> Result<()> {
-    if (0.0..f64::INFINITY).contains(&mu) {
-        return Ok(());
-    }
-    Err(Error::Domain { quantity: "mu", value: mu, domain: "[0, inf)" })
+    Error::check_domain((0.0..f64::INFINITY).contains(&mu), "mu", mu, "[0, inf)")
 }
 
 /// ln(1 - δ(ε)) and its derivative by ε: 1 - δ(ε) = Φ(-z₁) + e^ε Φ(z₂), a sum of positive terms, whose second one is its

@@ -40,15 +40,14 @@ use crate::distribution::OutcomeDistribution;
 use crate::error::{Error, Result};
 
 /// Two distributions can be compared only on the same outcomes.
-fn same_outcomes(p: &OutcomeDistribution, q: &OutcomeDistribution) -> Result<()> {
-    if p.outcomes() == q.outcomes() {
-        return Ok(());
-    }
-    Err(Error::Length {
-        quantity: "distribution of the neighbor",
-        found: q.outcomes(),
-        expected: format!("{} outcomes, as the other distribution", p.outcomes()),
-    })
+#[doc(hidden)]
+pub fn same_outcomes(p: &OutcomeDistribution, q: &OutcomeDistribution) -> Result<()> {
+    Error::check_size(
+        "distribution of the neighbor",
+        q.outcomes(),
+        p.outcomes(),
+        " outcomes, as the other distribution",
+    )
 }
 
 /// One outcome under both distributions, with the complements of its probabilities.

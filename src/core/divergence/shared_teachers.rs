@@ -55,19 +55,12 @@ impl SharedTeachers {
     /// a wrong sum; [`Error::Length`] unless both distributions have the same number of classes, 1 to 10,000.
     pub fn new(k: u64, p: &[f64], p_marked: &[f64], changed: u64) -> Result<Self> {
         const MARKED: &str = "vote probabilities of the changed voter";
-        if !(1..=1 << 53).contains(&k) {
-            return Err(Error::Domain { quantity: "number of voters", value: k as f64, domain: "[1, 2^53]" });
-        }
-        if !(1..=k).contains(&changed) {
-            let quantity = "number of changed teachers";
-            return Err(Error::Domain { quantity, value: changed as f64, domain: "[1, number of voters]" });
-        }
+        Error::check_domain((1..=1 << 53).contains(&k), "number of voters", k as f64, "[1, 2^53]")?;
+        let quantity = "number of changed teachers";
+        Error::check_domain((1..=k).contains(&changed), quantity, changed as f64, "[1, number of voters]")?;
         let p = vote_probabilities(p, "vote probabilities")?;
         let p_marked = vote_probabilities(p_marked, MARKED)?;
-        if p.len() != p_marked.len() {
-            let expected = format!("{} classes", p.len());
-            return Err(Error::Length { quantity: MARKED, found: p_marked.len(), expected });
-        }
+        Error::check_size(MARKED, p_marked.len(), p.len(), " classes")?;
         Ok(Self { k, p, p_marked, changed })
     }
 
@@ -84,7 +77,7 @@ impl SharedTeachers {
     /// # Errors
     /// [`Error::Rejected`] unless there are two classes, one answer or more, and (n+1)(k+1) ≤ 10^8.
     pub fn joint_pair(&self, noise: Noise, answers: u64) -> Result<OutputPair> {
-        let rejected = |reason| Error::Rejected { operation: "exact distribution of repeated answers", reason };
+        let rejected = |reason| Error::rejected("exact distribution of repeated answers", reason);
         if self.p.len() != 2 {
             return Err(rejected(format!("it is known for 2 classes, not for {}", self.p.len())));
         }

@@ -17,7 +17,7 @@ pub fn searched(neighbors: u64) -> Result<()> {
     }
     let neighbors = if neighbors == u64::MAX { "too many".to_owned() } else { neighbors.to_string() };
     let reason = format!("the histogram has {neighbors} different neighbors; 1 to {MAX_NEIGHBORS} are searched");
-    Err(Error::Rejected { operation: "worst neighbor", reason })
+    Err(Error::rejected("worst neighbor", reason))
 }
 
 /// The largest value over all neighbors, with the first change that attains it.

@@ -29,13 +29,11 @@ impl Shifts {
     /// # Errors
     /// [`Error::Length`] unless there are 1 to 16 counts, [`Error::Rejected`] for a change by more than 1.
     pub fn new(by: &[i8]) -> Result<Self> {
-        if !(1..=MOST).contains(&by.len()) {
-            let expected = format!("1 to {MOST} counts");
-            return Err(Error::Length { quantity: "change of every count", found: by.len(), expected });
-        }
+        let (found, expected) = (by.len(), format_args!("1 to {MOST} counts"));
+        Error::check_length((1..=MOST).contains(&found), "change of every count", found, expected)?;
         if let Some(far) = by.iter().find(|by| !(-1..=1).contains(*by)) {
             let reason = format!("a count changes by {far}, which is not -1, 0 or 1");
-            return Err(Error::Rejected { operation: "neighboring histogram", reason });
+            return Err(Error::rejected("neighboring histogram", reason));
         }
         let mut kept = [0; MOST];
         kept[..by.len()].copy_from_slice(by);

@@ -64,9 +64,7 @@ impl BerkJones {
     /// # Errors
     /// [`Error::Domain`] unless there are 1 to 4096 samples; as [`clopper_pearson_lower`].
     pub fn new(trials: u64, failure: FailureProbability) -> Result<Self> {
-        if !Self::fits(trials) {
-            return Err(Error::Domain { quantity: "samples of a band", value: trials as f64, domain: "[1, 4096]" });
-        }
+        Error::check_domain(Self::fits(trials), "samples of a band", trials as f64, "[1, 4096]")?;
         let (n, f) = (trials as f64, failure.get());
         // The union bound, which needs no search.
         let mut best = limits(trials, failure.split(trials as usize))?;

@@ -19,12 +19,8 @@ impl BinomialCounts {
     /// # Errors
     /// [`Error::Domain`] naming the count that is out of range.
     pub fn new(successes: u64, trials: u64) -> Result<Self> {
-        if !(1..=MAX_COUNT).contains(&trials) {
-            return Err(Error::Domain { quantity: "trials", value: count_above(trials), domain: "[1, 2^53]" });
-        }
-        if successes > trials {
-            return Err(Error::Domain { quantity: "successes", value: successes as f64, domain: "[0, trials]" });
-        }
+        Error::check_domain((1..=MAX_COUNT).contains(&trials), "trials", count_above(trials), "[1, 2^53]")?;
+        Error::check_domain(successes <= trials, "successes", successes as f64, "[0, trials]")?;
         Ok(Self { successes, trials })
     }
 
@@ -59,6 +55,36 @@ pub struct ProportionLimit {
 }
 
 impl ProportionLimit {
+    /// The limit that says nothing from below.
+    #[doc(hidden)]
+    pub const ZERO: Self = Self { value: 0.0, complement: 1.0 };
+    /// The limit that says nothing from above.
+    #[doc(hidden)]
+    pub const ONE: Self = Self { value: 1.0, complement: 0.0 };
+
+    /// A limit from below at a value.
+    #[doc(hidden)]
+    pub const fn at_least(value: f64) -> Self {
+        Self { value, complement: (1.0 - value).next_up().min(1.0) }
+    }
+
+    /// The limit of the complement.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn mirrored(self) -> Self {
+        Self { value: self.complement, complement: self.value }
+    }
+
+    /// A limit from below at x, moved outwards by this share of the smaller of x and 1 - x, which determines the other.
+    pub(super) fn rounded_down((x, y): (f64, f64), share: f64) -> Self {
+        if x <= y {
+            Self::at_least(x * (1.0 - share))
+        } else {
+            let complement = (y * (1.0 + share)).min(1.0);
+            Self { value: (1.0 - complement).next_down().max(0.0), complement }
+        }
+    }
+
     /// Whether this limit is above `other`, told by the exact side of each: the smaller of x and 1 - x is the exact
     /// one; the other was rounded, perhaps past its neighbor.
     pub fn is_above(self, other: Self) -> bool {
@@ -78,16 +104,10 @@ const MARGIN: f64 = 1.0 / (1u64 << 46) as f64;
 /// = 1e-7 on.
 const MARGIN_OF_LOGARITHM: f64 = 4.0 * f64::EPSILON;
 
-/// The lower limit from an accurate root (x, 1 - x): the smaller of the two moves outwards and determines the other.
-fn round_down((x, y): (f64, f64), f: f64) -> ProportionLimit {
+/// The lower limit from an accurate root (x, 1 - x).
+fn round_down(root: (f64, f64), f: f64) -> ProportionLimit {
     let margin = MARGIN.max(MARGIN_OF_LOGARITHM * f.ln().abs().max(libm::log1p(-f).abs()));
-    if x <= y {
-        let value = x * (1.0 - margin);
-        ProportionLimit { value, complement: (1.0 - value).next_up().min(1.0) }
-    } else {
-        let complement = (y * (1.0 + margin)).min(1.0);
-        ProportionLimit { value: (1.0 - complement).next_down().max(0.0), complement }
-    }
+    ProportionLimit::rounded_down(root, margin)
 }
 
 /// The one-sided lower Clopper-Pearson limit: the p with P(Bin(n, p) ≥ k) = f.
@@ -115,7 +135,7 @@ pub fn clopper_pearson_lower(counts: BinomialCounts, failure: FailureProbability
     let f = failure.get();
     let trials = n as f64;
     let root = if k == 0 {
-        return Ok(ProportionLimit { value: 0.0, complement: 1.0 });
+        return Ok(ProportionLimit::ZERO);
     } else if k == n {
         let log_x = f.ln() / trials; // x^n = f
         (libm::exp(log_x), -libm::expm1(log_x))
@@ -148,8 +168,7 @@ pub fn clopper_pearson_lower(counts: BinomialCounts, failure: FailureProbability
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 pub fn clopper_pearson_upper(counts: BinomialCounts, failure: FailureProbability) -> Result<ProportionLimit> {
-    let mirrored = clopper_pearson_lower(counts.mirrored(), failure)?;
-    Ok(ProportionLimit { value: mirrored.complement, complement: mirrored.value })
+    Ok(clopper_pearson_lower(counts.mirrored(), failure)?.mirrored())
 }
 
 /// The two-sided Clopper-Pearson interval: half the failure probability on each side.

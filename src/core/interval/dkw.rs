@@ -25,12 +25,9 @@ pub fn dkw_limits(counts: BinomialCounts, failure: FailureProbability) -> [Propo
     let trials = counts.trials() as f64;
     // ln 2 - ln f: the quotient overflows for the smallest f.
     let width = ((std::f64::consts::LN_2 - failure.get().ln()) / (2.0 * trials)).sqrt() + 1e-15;
-    let lower = |counts: BinomialCounts| {
-        let value = (counts.successes() as f64 / trials - width).max(0.0);
-        ProportionLimit { value, complement: (1.0 - value).next_up().min(1.0) }
-    };
-    let mirrored = lower(counts.mirrored());
-    [lower(counts), ProportionLimit { value: mirrored.complement, complement: mirrored.value }]
+    let lower =
+        |counts: BinomialCounts| ProportionLimit::at_least((counts.successes() as f64 / trials - width).max(0.0));
+    [lower(counts), lower(counts.mirrored()).mirrored()]
 }
 
 #[cfg(test)]

@@ -33,16 +33,10 @@ const MARGIN: f64 = 1e-12;
 /// Cai (2005), "One-sided confidence intervals in discrete distributions".
 pub fn jeffreys_lower(counts: BinomialCounts, failure: FailureProbability) -> Result<ProportionLimit> {
     if counts.successes() == 0 {
-        return Ok(ProportionLimit { value: 0.0, complement: 1.0 });
+        return Ok(ProportionLimit::ZERO);
     }
     let at = posterior(counts).quantile(failure.get())?;
-    Ok(if at.value <= at.complement {
-        let value = at.value * (1.0 - MARGIN);
-        ProportionLimit { value, complement: (1.0 - value).next_up().min(1.0) }
-    } else {
-        let complement = (at.complement * (1.0 + MARGIN)).min(1.0);
-        ProportionLimit { value: (1.0 - complement).next_down().max(0.0), complement }
-    })
+    Ok(ProportionLimit::rounded_down((at.value, at.complement), MARGIN))
 }
 
 /// The one-sided upper Jeffreys limit: the (1-f)-quantile of the same posterior, and 1 for k = n; the mirror image of
@@ -60,8 +54,7 @@ pub fn jeffreys_lower(counts: BinomialCounts, failure: FailureProbability) -> Re
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 pub fn jeffreys_upper(counts: BinomialCounts, failure: FailureProbability) -> Result<ProportionLimit> {
-    let mirrored = jeffreys_lower(counts.mirrored(), failure)?;
-    Ok(ProportionLimit { value: mirrored.complement, complement: mirrored.value })
+    Ok(jeffreys_lower(counts.mirrored(), failure)?.mirrored())
 }
 
 /// Beta(k + 1/2, n - k + 1/2).

@@ -73,7 +73,7 @@ fn weighted(failure: FailureProbability, p: f64) -> Option<FailureProbability> {
 /// L(k): every value of the iteration is below the solution.
 fn lower(counts: BinomialCounts, failure: FailureProbability) -> Result<ProportionLimit> {
     let (k, n) = (counts.successes() as f64, counts.trials() as f64);
-    let zero = ProportionLimit { value: 0.0, complement: 1.0 };
+    let zero = ProportionLimit::ZERO;
     if counts.successes() < 2 {
         // P(Bin(n, p) ≥ 1)/p tends to n ≥ 1 > f: no p > 0 is excluded.
         return Ok(zero);
@@ -98,7 +98,7 @@ fn lower(counts: BinomialCounts, failure: FailureProbability) -> Result<Proporti
 
 /// U(k): every second value of the iteration is above the solution.
 fn upper(counts: BinomialCounts, failure: FailureProbability) -> Result<ProportionLimit> {
-    let mut limit = ProportionLimit { value: 1.0, complement: 0.0 };
+    let mut limit = ProportionLimit::ONE;
     for _ in 0..MOST_STEPS / 2 {
         // From above to below the solution, and back.
         let Some(share) = weighted(failure, limit.value) else { break };

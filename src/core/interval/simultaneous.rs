@@ -1,8 +1,8 @@
 //! Ranges of all proportions of a multinomial at once.
 
 use super::binomial::{BinomialCounts, ProportionLimit, clopper_pearson_lower, clopper_pearson_upper};
-use crate::counts::MAX_COUNT;
-use crate::error::{Error, Result, count_above};
+use crate::counts::checked_total;
+use crate::error::{Error, Result};
 use crate::quantity::FailureProbability;
 
 /// A range for one proportion, each end with its complement.
@@ -34,7 +34,7 @@ pub struct ProportionRange {
 pub fn clopper_pearson_simultaneous(counts: &[u64], failure: FailureProbability) -> Result<Vec<ProportionRange>> {
     let trials = total(counts)?;
     if counts.len() == 1 {
-        let one = ProportionLimit { value: 1.0, complement: 0.0 };
+        let one = ProportionLimit::ONE;
         return Ok(vec![ProportionRange { lower: one, upper: one }]);
     }
     let tail = failure.split(if counts.len() == 2 { 2 } else { 2 * counts.len() });
@@ -47,19 +47,14 @@ pub fn clopper_pearson_simultaneous(counts: &[u64], failure: FailureProbability)
 
 /// The sum of the counts, between 1 and 2^53.
 pub(super) fn total(counts: &[u64]) -> Result<u64> {
-    if counts.is_empty() {
-        return Err(Error::Length { quantity: "counts", found: 0, expected: "at least 1 outcome".into() });
-    }
-    let total = counts.iter().fold(0u64, |sum, &count| sum.saturating_add(count));
-    if !(1..=MAX_COUNT).contains(&total) {
-        return Err(Error::Domain { quantity: "trials", value: count_above(total), domain: "[1, 2^53]" });
-    }
-    Ok(total)
+    Error::check_length(!counts.is_empty(), "counts", 0, "at least 1 outcome")?;
+    checked_total(counts, "trials")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::counts::MAX_COUNT;
 
     fn failure(f: f64) -> FailureProbability {
         FailureProbability::new(f).unwrap()

@@ -55,15 +55,12 @@ impl Roc {
     /// [`Error::Length`] for a class without a score or with more than 2^32 - 2, [`Error::Domain`] for NaN.
     pub fn new(members: &[f64], non_members: &[f64]) -> Result<Self> {
         for (quantity, found) in [("scores of members", members.len()), ("scores of non-members", non_members.len())] {
-            if !(1..=MOST).contains(&found) {
-                return Err(Error::Length { quantity, found, expected: "1 to 2^32 - 2".into() });
-            }
+            Error::check_length((1..=MOST).contains(&found), quantity, found, "1 to 2^32 - 2")?;
         }
         for scores in [members, non_members] {
             // Without a branch for each score the test takes no time beside the sort.
-            if scores.iter().fold(false, |nan, score| nan | score.is_nan()) {
-                return Err(Error::Domain { quantity: "score of an attack", value: f64::NAN, domain: "[-inf, inf]" });
-            }
+            let no_nan = !scores.iter().fold(false, |nan, score| nan | score.is_nan());
+            Error::check_domain(no_nan, "score of an attack", f64::NAN, "[-inf, inf]")?;
         }
         let steps = descending(members, non_members);
         Ok(Self { members: members.len() as u64, non_members: non_members.len() as u64, steps })

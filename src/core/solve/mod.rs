@@ -74,12 +74,7 @@ pub fn increasing_root<T>(
             x + 0.5 * search.narrowest * (1.0 + 1e-6 * x.abs()) * if value > 0.0 { -1.0 } else { 1.0 }
         };
     }
-    Err(Error::NoConvergence {
-        quantity: search.quantity,
-        residual: residual.abs(),
-        tolerance: search.narrowest,
-        iterations: MAX_STEPS,
-    })
+    Err(Error::no_convergence(search.quantity, residual.abs(), search.narrowest, MAX_STEPS))
 }
 
 #[cfg(test)]

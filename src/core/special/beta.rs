@@ -50,12 +50,7 @@ pub fn binomial_tail_root(k: u64, n: u64, f: f64) -> Result<(f64, f64)> {
             return Ok((odds.success, odds.failure));
         }
     }
-    Err(Error::NoConvergence {
-        quantity: "Clopper-Pearson limit",
-        residual: step.abs(),
-        tolerance,
-        iterations: MAX_STEPS,
-    })
+    Err(Error::no_convergence("Clopper-Pearson limit", step.abs(), tolerance, MAX_STEPS))
 }
 
 /// Wilson's lower limit as a start, kept left of k/n where the continued fraction converges fast.
@@ -117,12 +112,7 @@ pub(super) fn beta_fraction(a: f64, b: f64, odds: Odds, max_terms: u32) -> Resul
             return Ok(h);
         }
     }
-    Err(Error::NoConvergence {
-        quantity: "incomplete beta function",
-        residual: change,
-        tolerance: 0.5 * f64::EPSILON,
-        iterations: max_terms as usize,
-    })
+    Err(Error::no_convergence("incomplete beta function", change, 0.5 * f64::EPSILON, max_terms as usize))
 }
 
 /// (P(Bin(n, p) ≥ k), P(Bin(n, p) < k)): the smaller of the two with a relative error of about 1e-14, the other as its

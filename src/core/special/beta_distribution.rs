@@ -4,7 +4,7 @@
 //! logarithmic tail is concave in t and Newton's method finds quantiles from anywhere.
 
 use super::beta::beta_fraction;
-use super::binomial::{Odds, deviance};
+use super::binomial::{Odds, deviance, stirling_series};
 use super::normal::{LN_SQRT_2PI, ndtri};
 use crate::error::{Error, Result};
 
@@ -185,12 +185,7 @@ impl BetaDistribution {
                 return Ok(UnitPoint::of_log_odds(t));
             }
         }
-        Err(Error::NoConvergence {
-            quantity: "beta quantile",
-            residual: step.abs(),
-            tolerance: 1e-7 * spread.min(1.0),
-            iterations: MAX_STEPS,
-        })
+        Err(Error::no_convergence("beta quantile", step.abs(), 1e-7 * spread.min(1.0), MAX_STEPS))
     }
 }
 
@@ -202,12 +197,7 @@ fn stirling_error(x: f64) -> f64 {
         sum += (at + 0.5) * libm::log1p(1.0 / at) - 1.0;
         at += 1.0;
     }
-    let inverse = 1.0 / at;
-    let square = inverse * inverse;
-    // 1/12, 1/360, 1/1260, 1/1680, 1/1188, 691/360360: the next term is below 1e-17.
-    let series = 1.0 / 360.0
-        - square * (1.0 / 1260.0 - square * (1.0 / 1680.0 - square * (1.0 / 1188.0 - square * 691.0 / 360_360.0)));
-    sum + inverse * (1.0 / 12.0 - square * series)
+    sum + stirling_series(at)
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ fn stirling_error(n: u64) -> f64 {
 }
 
 /// Stirling's series of δ(x) for real x ≥ 16.
-fn stirling_series(x: f64) -> f64 {
+pub(super) fn stirling_series(x: f64) -> f64 {
     let inverse = 1.0 / x;
     let square = inverse * inverse;
     // 1/12, 1/360, 1/1260, 1/1680, 1/1188, 691/360360: the next term is below 1e-17 from n = 16 on.

@@ -1,5 +1,6 @@
 //! Privacy filters and odometers: budgets of releases that are chosen after the outputs before them.
 
+use super::halving::halved;
 use crate::bound::outward::{product_up, sum_up, up};
 use crate::divergence::{Conversion, RdpCurve};
 use crate::error::{Error, Result};
@@ -104,14 +105,7 @@ fn largest_rdp(epsilon: Epsilon, order: Order, delta: Delta, conversion: Convers
     while fits(high) && high < f64::MAX {
         (low, high) = (high, (2.0 * high).min(f64::MAX));
     }
-    for _ in 0..2_000 {
-        let middle = 0.5 * (low + high);
-        if !(middle > low && middle < high) {
-            break;
-        }
-        if fits(middle) { low = middle } else { high = middle }
-    }
-    low
+    halved(low, high, 2_000, fits).0
 }
 
 /// An odometer: at any time the ε at δ of the releases so far, where each release, its cost, and the end may depend on
@@ -155,9 +149,7 @@ impl PrivacyOdometer {
     /// # Errors
     /// [`Error::Domain`] for a level that is not positive and finite.
     pub fn new(order: Order, first: f64, delta: Delta, conversion: Conversion) -> Result<Self> {
-        if !(first > 0.0 && first < f64::INFINITY) {
-            return Err(Error::Domain { quantity: "level of the odometer", value: first, domain: "(0, inf)" });
-        }
+        Error::check_domain(first > 0.0 && first < f64::INFINITY, "level of the odometer", first, "(0, inf)")?;
         Ok(Self { order, first, delta, conversion, spent: 0.0 })
     }
 
@@ -232,9 +224,7 @@ impl ApproximateFilter {
     /// # Errors
     /// [`Error::Domain`] for δ' = 0.
     pub fn new(epsilon: Epsilon, slack: Delta, delta: Delta) -> Result<Self> {
-        if slack.get() == 0.0 {
-            return Err(Error::Domain { quantity: "slack of the filter", value: 0.0, domain: "(0, 1]" });
-        }
+        Error::check_domain(slack.get() > 0.0, "slack of the filter", 0.0, "(0, 1]")?;
         Ok(Self { epsilon, slack, delta, squares: 0.0, deltas: 0.0 })
     }
 

@@ -41,9 +41,7 @@ pub fn alibi_rdp(order: Order, lambda: NoiseScale) -> f64 {
 /// Malek Esmaeili et al. (2021), section 5.1: standard deviation 2√2/ε per coordinate.
 pub fn alibi_scale(epsilon: Epsilon) -> Result<NoiseScale> {
     let value = epsilon.get();
-    if !(value > 0.0 && value.is_finite()) {
-        return Err(Error::Domain { quantity: "epsilon", value, domain: "(0, inf)" });
-    }
+    Error::check_domain(value > 0.0 && value.is_finite(), "epsilon", value, "(0, inf)")?;
     NoiseScale::new(quotient_up(2.0, value))
 }
 

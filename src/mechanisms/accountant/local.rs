@@ -106,9 +106,7 @@ pub fn optimized_unary_rdp(order: Order, epsilon: Epsilon) -> f64 {
 /// Bassily and Smith (2015), "Local, private, efficient protocols for succinct histograms", for two values; Wang,
 /// Blocki, Li and Jha (2017), "Locally differentially private protocols for frequency estimation", for g.
 pub fn local_hashing_rdp(order: Order, epsilon: Epsilon, hashes: u64) -> Result<f64> {
-    if hashes < 2 {
-        return Err(Error::Domain { quantity: "number of hashes", value: hashes as f64, domain: "[2, 2^64)" });
-    }
+    Error::check_domain(hashes >= 2, "number of hashes", hashes as f64, "[2, 2^64)")?;
     let others = hashes as f64 - 1.0;
     let minus_ln_rare = ln_of_exp_and(epsilon.get(), others) + libm::log1p(others.recip());
     Ok(of_rare_side(order.get(), epsilon.get(), [minus_ln_rare, TERMS + minus_ln_rare]))
@@ -142,12 +140,8 @@ pub fn local_hashing_rdp(order: Order, epsilon: Epsilon, hashes: u64) -> Result<
 /// Ye and Barg (2018), "Optimal schemes for discrete distribution estimation under locally differential privacy"; Wang
 /// et al. (2016), "Mutual information optimally local private discrete distribution estimation".
 pub fn subset_selection_rdp(order: Order, epsilon: Epsilon, classes: u64, size: u64) -> Result<f64> {
-    if classes < 2 {
-        return Err(Error::Domain { quantity: "number of classes", value: classes as f64, domain: "[2, 2^64)" });
-    }
-    if !(1..=classes).contains(&size) {
-        return Err(Error::Domain { quantity: "size of the subset", value: size as f64, domain: "[1, classes]" });
-    }
+    Error::check_domain(classes >= 2, "number of classes", classes as f64, "[2, 2^64)")?;
+    Error::check_domain((1..=classes).contains(&size), "size of the subset", size as f64, "[1, classes]")?;
     if size == classes {
         return Ok(0.0);
     }

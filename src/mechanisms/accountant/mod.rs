@@ -9,6 +9,7 @@ mod gaussian;
 mod gnmax;
 mod gnss;
 mod group;
+mod halving;
 mod label_noise;
 mod labeling;
 mod laplace;

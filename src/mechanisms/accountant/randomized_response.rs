@@ -54,13 +54,7 @@ pub fn randomized_response_rdp(order: Order, truth: Probability) -> f64 {
 /// # References
 /// Kairouz, Oh and Viswanath (2014), "Extremal mechanisms for local differential privacy", for the mechanism.
 pub fn k_ary_randomized_response_rdp(order: Order, epsilon: Epsilon, answers: u64) -> Result<f64> {
-    if answers < 2 {
-        return Err(Error::Domain {
-            quantity: "number of answers of randomized response",
-            value: answers as f64,
-            domain: "[2, 2^64)",
-        });
-    }
+    Error::check_domain(answers >= 2, "number of answers of randomized response", answers as f64, "[2, 2^64)")?;
     Ok(response(order.get(), epsilon.get(), answers as f64))
 }
 

@@ -1,5 +1,6 @@
 //! The best of a random number of runs: repeat and select.
 
+use super::halving::halved;
 use crate::bound::outward::up;
 use crate::divergence::RdpCurve;
 use crate::error::{Error, Result};
@@ -89,9 +90,7 @@ impl Runs {
     /// # Errors
     /// [`Error::Domain`] for a mean outside (0, 2^53].
     pub fn poisson(mean: f64) -> Result<Self> {
-        if !(mean > 0.0 && mean <= MOST) {
-            return Err(Error::Domain { quantity: "mean number of runs", value: mean, domain: "(0, 2^53]" });
-        }
+        Error::check_domain(mean > 0.0 && mean <= MOST, "mean number of runs", mean, "(0, 2^53]")?;
         Ok(Self { distribution: RunsDistribution::Poisson, mean, ln_inverse: 0.0 })
     }
 
@@ -100,16 +99,8 @@ impl Runs {
     /// # Errors
     /// [`Error::Domain`] for a shape outside [-0.999, 1e6] and a mean outside [1, 2^53].
     pub fn negative_binomial(shape: f64, mean: f64) -> Result<Self> {
-        if !(-0.999..=1e6).contains(&shape) {
-            return Err(Error::Domain {
-                quantity: "shape of the number of runs",
-                value: shape,
-                domain: "[-0.999, 1e6]",
-            });
-        }
-        if !(1.0..=MOST).contains(&mean) {
-            return Err(Error::Domain { quantity: "mean number of runs", value: mean, domain: "[1, 2^53]" });
-        }
+        Error::check_domain((-0.999..=1e6).contains(&shape), "shape of the number of runs", shape, "[-0.999, 1e6]")?;
+        Error::check_domain((1.0..=MOST).contains(&mean), "mean number of runs", mean, "[1, 2^53]")?;
         let distribution = RunsDistribution::NegativeBinomial { shape };
         Ok(Self { distribution, mean, ln_inverse: ln_inverse_ratio(shape, mean) })
     }
@@ -206,13 +197,7 @@ fn ln_inverse_ratio(shape: f64, mean: f64) -> f64 {
     while ln_mean(shape, high) < target && high < 1e300 {
         (low, high) = (high, 2.0 * high);
     }
-    for _ in 0..200 {
-        let middle = 0.5 * (low + high);
-        if !(middle > low && middle < high) {
-            break;
-        }
-        if ln_mean(shape, middle) < target { low = middle } else { high = middle }
-    }
+    let (_, high) = halved(low, high, 200, |t| ln_mean(shape, t) < target);
     // d ln E K/dt is (1+η)/2 near 0 and 1 + min(η, 0) far from it.
     high * (1.0 + ROOT[0]) + ROOT[1] * (1.0 + (1.0 + shape).recip())
 }

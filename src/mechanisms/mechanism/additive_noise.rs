@@ -1,10 +1,9 @@
 //! One number with noise.
 
 use super::binned::{BetweenLaplace, Binned, Normal, edges_around, edges_of_losses, resolvable};
-use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw};
+use super::{Bins, BothLosses, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw};
 use crate::accountant::{Statement, Theorem, WorstCases, gaussian_rdp, laplace_mechanism_rdp, laplace_rdp};
 use crate::distribution::{Noise, OutcomeDistribution};
-use crate::divergence::EnclosedLoss;
 use crate::error::Result;
 use crate::histogram::VoteHistogram;
 use crate::quantity::{NoiseScale, Order};
@@ -44,13 +43,9 @@ pub const GAUSSIAN: &MechanismKind = &MechanismKind {
 pub const LAPLACE: &MechanismKind = &MechanismKind {
     name: "laplace",
     example: "laplace:sigma=1",
-    relation: Relation::OneRecord,
-    parameters: &[Parameter::noise("sigma")],
-    releases: true,
-    noise_hides: true,
     read: |parameters| Ok(Arc::new(AdditiveNoise { noise: Noise::Laplace(parameters.scale("sigma")?) })),
-    draw_data: draw::no_record,
     draw: |stream, _| Some(Arc::new(AdditiveNoise { noise: Noise::Laplace(draw::scale(stream)?) })),
+    ..*GAUSSIAN
 };
 
 pub(super) const OF_GAUSSIAN_NOISE: Statement = Statement::for_any_data("gaussian", "Mironov (2017), Proposition 7");
@@ -132,12 +127,7 @@ impl Mechanism for AdditiveNoise {
         self.binned(bins)?.sampler(data, neighbor)
     }
 
-    fn enclosed_losses(
-        &self,
-        data: &VoteHistogram,
-        neighbor: &VoteHistogram,
-        bins: usize,
-    ) -> Result<[EnclosedLoss; 2]> {
+    fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, bins: usize) -> Result<BothLosses> {
         self.losses(self.noise.scale().recip(), bins)?.enclosed_losses(data, neighbor)
     }
 
@@ -151,7 +141,7 @@ impl Mechanism for AdditiveNoise {
         }]
     }
 
-    fn group_losses(&self, members: u64, bins: usize) -> Result<[EnclosedLoss; 2]> {
+    fn group_losses(&self, members: u64, bins: usize) -> Result<BothLosses> {
         let [without, with] = [VoteHistogram::new(vec![0])?, VoteHistogram::new(vec![1])?];
         // The second of the two outputs is that of all members.
         self.losses(members as f64 / self.noise.scale(), bins)?.enclosed_losses(&without, &with)
@@ -175,15 +165,11 @@ impl Mechanism for AdditiveNoise {
 #[cfg(test)]
 mod tests {
     use super::super::parse;
+    use super::super::tests::{epsilons, pair, records};
     use super::*;
     use crate::bound::Direction;
-    use crate::divergence::{ComposedDirection, gdp_delta, gdp_epsilon};
+    use crate::divergence::{ComposedDirection, EnclosedLoss, gdp_delta, gdp_epsilon};
     use crate::quantity::{Delta, Epsilon};
-
-    fn pair(text: &str, order: Option<Order>) -> crate::distribution::OutputPair {
-        let [data, neighbor] = [0, 1].map(|count| VoteHistogram::new(vec![count]).unwrap());
-        parse(text).unwrap().output_pair(&data, &neighbor, Bins::at(order)).unwrap()
-    }
 
     /// Never above the closed forms, and close to them.
     #[test]
@@ -217,15 +203,14 @@ mod tests {
     /// m records are one with m-th of the noise: Gaussian ε in closed form, Laplace ε at δ = 0 and its theorem.
     #[test]
     fn groups_have_closed_forms() {
-        use crate::divergence::{ComposedDirection, gdp_epsilon};
+        use crate::divergence::gdp_epsilon;
         use crate::quantity::Delta;
         let (data, delta) = (VoteHistogram::new(vec![0]).unwrap(), Delta::new(1e-6).unwrap());
         for members in [1u64, 3, 40] {
             let gaussian = parse("gaussian:sigma=20").unwrap();
             let truth = gdp_epsilon(members as f64 / 20.0, delta).unwrap().get();
             for loss in gaussian.group_losses(members, 1_000).unwrap() {
-                let of = |loss| ComposedDirection::of_known(&[(loss, 1)], delta, 1e-4).unwrap().epsilon(delta);
-                let (lower, upper) = (of(loss.at_least).lower, of(loss.at_most).upper);
+                let [lower, upper] = epsilons(loss, 1, delta);
                 assert!(lower <= truth && truth <= upper && upper < 1.01 * lower, "{members}: {lower} {truth} {upper}");
             }
             let laplace = parse("laplace:sigma=20").unwrap();
@@ -267,7 +252,7 @@ mod tests {
     /// The two ends for N(0, 1) and N(mu, 1), from cells out to 39 standard deviations.
     fn gaussian(mu: f64) -> EnclosedLoss {
         let text = format!("gaussian:sigma={}", mu.recip());
-        let [without, with] = [0, 1].map(|count| VoteHistogram::new(vec![count]).unwrap());
+        let [without, with] = records();
         let [forward, _] = parse(&text).unwrap().enclosed_losses(&without, &with, 2_000).unwrap();
         forward
     }
@@ -296,7 +281,7 @@ mod tests {
     /// No noise makes an unbounded loss bounded, however rare the large ones are.
     #[test]
     fn unbounded_losses_have_no_epsilon_without_a_delta() {
-        let [without, with] = [0, 1].map(|count| VoteHistogram::new(vec![count]).unwrap());
+        let [without, with] = records();
         for text in [
             "gaussian:sigma=1e4",
             "gaussian-vector:sigma=1e4,counts=2",

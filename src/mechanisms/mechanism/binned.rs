@@ -3,14 +3,15 @@
 //! Cutting is post-processing: every divergence of the binned distributions is at most that of the numbers themselves,
 //! so that a claim below it is wrong. Where the ratio of the densities is constant on a bin nothing is lost.
 
-use super::Bins;
 use super::kind::rejected;
+use super::one_by_one::one_by_one;
+use super::{Bins, BothLosses, losses};
 use crate::distribution::OutcomeDistribution;
-use crate::divergence::{EnclosedLoss, LossCell};
+use crate::divergence::LossCell;
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
 use crate::quadrature::LogIntegral;
-use crate::simulate::{Sampler, Stream, World};
+use crate::simulate::{Sampler, Stream};
 use crate::special::{LN_SQRT_2PI, log_ndtr, log_sum_exp};
 use rand::RngExt;
 use rand_distr::{Distribution, Exp1, StandardNormal};
@@ -56,11 +57,15 @@ impl Binned {
     /// A sampler of the bin under these data and under a neighbor.
     pub(super) fn sampler(self, data: &VoteHistogram, neighbor: &VoteHistogram) -> Result<Box<dyn Sampler>> {
         let worlds = [record(data)?, record(neighbor)?];
-        Ok(Box::new(BinnedSampler { binned: self, worlds }))
+        let Self { edges, outputs, .. } = self;
+        Ok(one_by_one(edges.len() + 1, move |world, stream| {
+            let value = outputs[worlds[world.index()]].draw(stream);
+            edges.partition_point(|edge| *edge <= value)
+        }))
     }
 
     /// The privacy losses between these data and a neighbor, forward and reverse.
-    pub(super) fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram) -> Result<[EnclosedLoss; 2]> {
+    pub(super) fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram) -> Result<BothLosses> {
         let worlds = [record(data)?, record(neighbor)?];
         let Some(limits) = self.limits else {
             return Err(rejected("the ratio of its densities is not monotone, so that bins do not enclose it".into()));
@@ -71,24 +76,15 @@ impl Binned {
         let mut ratios: Vec<f64> = vec![limits[0]];
         ratios.extend(self.edges.iter().map(|&edge| log_ratio(edge)));
         ratios.push(limits[1]);
-        let of = |first: usize, second: usize| {
-            let cells: Vec<LossCell> = (0..=self.edges.len())
-                .map(|bin| {
-                    let sign = if first == 0 { 1.0 } else { -1.0 };
-                    let ends =
-                        if first == second { [0.0; 2] } else { [ratios[bin], ratios[bin + 1]].map(|l| sign * l) };
-                    let low = ends[0].min(ends[1]);
-                    let high = ends[0].max(ends[1]);
-                    // What the densities lose in rounding, at the farther of the edges.
-                    let edge = |index: usize| self.edges.get(index).map_or(0.0, |edge| edge * edge);
-                    let far = edge(bin).max(if bin == 0 { 0.0 } else { edge(bin - 1) });
-                    let slack = if low == high { 0.0 } else { ROUNDING * (1.0 + far) };
-                    LossCell { p: bins[first][bin], q: bins[second][bin], losses: [low - slack, high + slack] }
-                })
-                .collect();
-            EnclosedLoss::of_cells(&cells)
+        let cell = |bin: usize| {
+            let (low, high) = (ratios[bin].min(ratios[bin + 1]), ratios[bin].max(ratios[bin + 1]));
+            // What the densities lose in rounding, at the farther of the edges.
+            let edge = |index: usize| self.edges.get(index).map_or(0.0, |edge| edge * edge);
+            let far = edge(bin).max(if bin == 0 { 0.0 } else { edge(bin - 1) });
+            let slack = if low == high { 0.0 } else { ROUNDING * (1.0 + far) };
+            LossCell { p: bins[0][bin], q: bins[1][bin], losses: [low - slack, high + slack] }
         };
-        Ok([of(worlds[0], worlds[1]), of(worlds[1], worlds[0])])
+        Ok(losses::of_records(&(0..=self.edges.len()).map(cell).collect::<Vec<_>>(), worlds))
     }
 }
 
@@ -98,25 +94,6 @@ pub(super) fn record(data: &VoteHistogram) -> Result<usize> {
         [0] => Ok(0),
         [1] => Ok(1),
         _ => Err(rejected("a number has the histogram 0, which one record makes 1".into())),
-    }
-}
-
-struct BinnedSampler {
-    binned: Binned,
-    worlds: [usize; 2],
-}
-
-impl Sampler for BinnedSampler {
-    fn outcomes(&self) -> usize {
-        self.binned.edges.len() + 1
-    }
-
-    fn sample_block(&self, world: World, stream: &mut Stream, samples: u64, counts: &mut [u64]) {
-        let output = &self.binned.outputs[self.worlds[world.index()]];
-        for _ in 0..samples {
-            let value = output.draw(stream);
-            counts[self.binned.edges.partition_point(|edge| *edge <= value)] += 1;
-        }
     }
 }
 
@@ -294,9 +271,7 @@ pub(super) fn apart(mut edges: Vec<f64>, least: f64) -> Vec<f64> {
 
 /// Rejects a shift, in noise scales, that is so large for an order that nothing can be resolved.
 pub(super) fn resolvable(shift: f64, order: f64) -> Result<()> {
-    if !(shift * order < 1e12) {
-        return Err(Error::Domain { quantity: "order over noise scale", value: shift * order, domain: "[0, 1e12)" });
-    }
+    Error::check_domain(shift * order < 1e12, "order over noise scale", shift * order, "[0, 1e12)")?;
     Ok(())
 }
 

@@ -2,15 +2,17 @@
 
 use super::binned::record;
 use super::draw::pick;
-use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected};
+use super::one_by_one::one_by_one;
+use super::{
+    Bins, BothLosses, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected, required,
+};
 use crate::accountant::{Statement, Theorem, WorstCases};
 use crate::bound::Direction;
 use crate::distribution::{OutcomeDistribution, OutputPair};
-use crate::divergence::EnclosedLoss;
 use crate::error::Result;
 use crate::histogram::VoteHistogram;
 use crate::quantity::Delta;
-use crate::simulate::{Sampler, Stream, World};
+use crate::simulate::Sampler;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use std::sync::Arc;
@@ -70,12 +72,8 @@ impl Categorical {
     /// [`Error::Rejected`](crate::Error::Rejected) for lists of different lengths, for no output or more than 10,000,
     /// for a probability outside [0, 1] and for a sum that is not 1 within 1e-9.
     pub fn new(p: Vec<f64>, q: Vec<f64>) -> Result<Self> {
-        if p.len() != q.len() {
-            return Err(rejected(format!("p has {} outputs and q has {}", p.len(), q.len())));
-        }
-        if p.len() > MOST_OUTPUTS {
-            return Err(rejected(format!("p has {} outputs; {MOST_OUTPUTS} are the most", p.len())));
-        }
+        required(p.len() == q.len(), format_args!("p has {} outputs and q has {}", p.len(), q.len()))?;
+        required(p.len() <= MOST_OUTPUTS, format_args!("p has {} outputs; {MOST_OUTPUTS} are the most", p.len()))?;
         let distribution = |name: &str, list: &[f64]| {
             OutcomeDistribution::from_probabilities(list).map_err(|error| rejected(format!("{name}: {error}")))
         };
@@ -164,10 +162,24 @@ impl Mechanism for Categorical {
 
     fn sampler(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: Bins) -> Result<Box<dyn Sampler>> {
         let worlds = [record(data)?, record(neighbor)?];
-        Ok(Box::new(ListSampler { lists: worlds.map(|world| self.given[world].clone()) }))
+        let lists = worlds.map(|world| self.given[world].clone());
+        let totals = lists.each_ref().map(|list| list.iter().sum::<f64>());
+        // A number below the sum of the probabilities, and the output at which the sum of those before reaches it.
+        Ok(one_by_one(lists[0].len(), move |world, stream| {
+            let mut left = stream.random::<f64>() * totals[world.index()];
+            let mut output = 0;
+            for (place, &p) in lists[world.index()].iter().enumerate().filter(|(_, p)| **p > 0.0) {
+                output = place;
+                left -= p;
+                if left < 0.0 {
+                    break;
+                }
+            }
+            output
+        }))
     }
 
-    fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: usize) -> Result<[EnclosedLoss; 2]> {
+    fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: usize) -> Result<BothLosses> {
         (self as &dyn Mechanism).known_losses(data, neighbor)
     }
 
@@ -213,35 +225,6 @@ fn rounded(list: &[f64], digits: i32) -> Option<Vec<f64>> {
     let left = unit - whole.iter().sum::<f64>();
     whole.push(if left >= 0.0 { left } else { last });
     (left >= 0.0).then(|| whole.into_iter().map(|count| count / unit).collect())
-}
-
-/// A number below the sum of the probabilities, and the output at which the sum of those before reaches it.
-struct ListSampler {
-    /// In both worlds.
-    lists: [Vec<f64>; 2],
-}
-
-impl Sampler for ListSampler {
-    fn outcomes(&self) -> usize {
-        self.lists[0].len()
-    }
-
-    fn sample_block(&self, world: World, stream: &mut Stream, samples: u64, counts: &mut [u64]) {
-        let list = &self.lists[world.index()];
-        let total: f64 = list.iter().sum();
-        for _ in 0..samples {
-            let mut left = stream.random::<f64>() * total;
-            let mut output = 0;
-            for (place, &p) in list.iter().enumerate().filter(|(_, p)| **p > 0.0) {
-                output = place;
-                left -= p;
-                if left < 0.0 {
-                    break;
-                }
-            }
-            counts[output] += 1;
-        }
-    }
 }
 
 #[cfg(test)]

@@ -3,16 +3,18 @@
 use super::binned::record;
 use super::discrete_noise::discrete_laplace;
 use super::draw::pick;
-use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw};
-use crate::accountant::{Statement, Theorem, WorstCases, k_ary_randomized_response_rdp};
+use super::one_by_one::one_by_one;
+use super::pure::{finite, pure_rdp};
+use super::{Bins, BothLosses, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, losses};
+use crate::accountant::{Statement, Theorem, WorstCases};
 use crate::bound::Direction;
 use crate::distribution::{DiscreteLaplaceSum, OutcomeDistribution, OutputPair};
-use crate::divergence::{EnclosedLoss, LossCell};
+use crate::divergence::LossCell;
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
 use crate::quadrature::LogIntegral;
-use crate::quantity::{Epsilon, NoiseScale, Order};
-use crate::simulate::{Sampler, Stream, World};
+use crate::quantity::{NoiseScale, Order};
+use crate::simulate::Sampler;
 use std::sync::Arc;
 
 /// A count with the sum of k independent discrete Laplace variables of scale σ, printed as it is. Neighbors differ by
@@ -104,9 +106,8 @@ impl LaplaceSum {
     /// The theorem of one of the variables, and the divergence of the sum itself up to σ k^{3/4} = 200.
     #[must_use]
     pub fn theorems(&self) -> Vec<Theorem> {
-        let epsilon = Epsilon::new(self.sigma.get().recip()).ok().filter(|epsilon| *epsilon != Epsilon::INFINITE);
-        let Some(epsilon) = epsilon else { return Vec::new() };
-        let one = move |order| k_ary_randomized_response_rdp(order, epsilon, 2).unwrap_or(f64::INFINITY);
+        let Some(epsilon) = finite(self.sigma.get().recip()) else { return Vec::new() };
+        let one = move |order| pure_rdp(order, epsilon);
         let mut all = vec![Theorem::alike(&ONE_OF_THEM, one)];
         if self.sigma.get() * libm::pow(f64::from(self.terms), 0.75) <= LARGEST_OF_CELLS {
             let mechanism = *self;
@@ -128,14 +129,9 @@ impl LaplaceSum {
 
     fn checked(self, order: f64) -> Result<()> {
         let sigma = self.sigma.get();
-        if !(sigma <= LARGEST_SCALE && sigma.recip() < f64::INFINITY) {
-            let domain = "(0, 1e6]";
-            return Err(Error::Domain { quantity: "scale of discrete Laplace noise", value: sigma, domain });
-        }
-        if !(order <= LARGEST_ORDER) {
-            let domain = "(1, 1e6]";
-            return Err(Error::Domain { quantity: "order of discrete Laplace noise", value: order, domain });
-        }
+        let legal = sigma <= LARGEST_SCALE && sigma.recip() < f64::INFINITY;
+        Error::check_domain(legal, "scale of discrete Laplace noise", sigma, "(0, 1e6]")?;
+        Error::check_domain(order <= LARGEST_ORDER, "order of discrete Laplace noise", order, "(1, 1e6]")?;
         Ok(())
     }
 
@@ -284,64 +280,26 @@ impl Mechanism for LaplaceSum {
     fn sampler(&self, data: &VoteHistogram, neighbor: &VoteHistogram, bins: Bins) -> Result<Box<dyn Sampler>> {
         let (counts, order) = ([record(data)? as i64, record(neighbor)? as i64], bins.order.map_or(1.0, Order::get));
         self.checked(order)?;
-        Ok(Box::new(SumSampler { mechanism: *self, counts, cuts: self.cuts(bins, self.reach(order)) }))
-    }
-
-    fn enclosed_losses(
-        &self,
-        data: &VoteHistogram,
-        neighbor: &VoteHistogram,
-        bins: usize,
-    ) -> Result<[EnclosedLoss; 2]> {
-        self.checked(1.0)?;
-        let counts = [record(data)?, record(neighbor)?];
-        let cells = self.cells(&self.cuts(Bins { order: None, count: bins }, self.reach(1.0)));
-        let of = |first: usize, second: usize| {
-            let turned = |cell: &LossCell| {
-                let LossCell { p, q, losses: [low, high] } = *cell;
-                match (first, second) {
-                    (0, 1) => *cell,
-                    (1, 0) => LossCell { p: q, q: p, losses: [-high, -low] },
-                    (0, _) => LossCell { p, q: p, losses: [0.0; 2] },
-                    _ => LossCell { p: q, q, losses: [0.0; 2] },
-                }
-            };
-            EnclosedLoss::of_cells(&cells.iter().map(turned).collect::<Vec<_>>())
-        };
-        Ok([of(counts[0], counts[1]), of(counts[1], counts[0])])
-    }
-}
-
-struct SumSampler {
-    mechanism: LaplaceSum,
-    /// In both worlds.
-    counts: [i64; 2],
-    cuts: Vec<i64>,
-}
-
-impl Sampler for SumSampler {
-    fn outcomes(&self) -> usize {
-        self.cuts.len() + 1
-    }
-
-    fn sample_block(&self, world: World, stream: &mut Stream, samples: u64, counts: &mut [u64]) {
-        let LaplaceSum { sigma, terms } = self.mechanism;
-        for _ in 0..samples {
+        let (cuts, Self { sigma, terms }) = (self.cuts(bins, self.reach(order)), *self);
+        Ok(one_by_one(cuts.len() + 1, move |world, stream| {
             let noise: f64 = (0..terms).map(|_| discrete_laplace(sigma.get(), stream)).sum();
-            let output = (noise as i64).saturating_add(self.counts[world.index()]);
-            counts[self.cuts.partition_point(|cut| *cut < output)] += 1;
-        }
+            let output = (noise as i64).saturating_add(counts[world.index()]);
+            cuts.partition_point(|cut| *cut < output)
+        }))
+    }
+
+    fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, bins: usize) -> Result<BothLosses> {
+        self.checked(1.0)?;
+        let cells = self.cells(&self.cuts(Bins { order: None, count: bins }, self.reach(1.0)));
+        Ok(losses::of_records(&cells, [record(data)?, record(neighbor)?]))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::parse;
+    use super::super::tests::{deltas, records};
     use super::*;
-
-    fn data() -> [VoteHistogram; 2] {
-        [vec![0], vec![1]].map(|count| VoteHistogram::new(count).unwrap())
-    }
 
     /// Σ P^α Q^{1-α} over the integers, one by one.
     fn of_all_integers(terms: u32, sigma: f64, a: f64) -> f64 {
@@ -353,7 +311,7 @@ mod tests {
 
     #[test]
     fn divergences_and_theorems_are_around_the_sum_over_all_integers() {
-        let [without, with] = data();
+        let [without, with] = records();
         for (terms, sigma) in [(1, 2.0), (2, 0.3), (2, 2.0), (3, 1.0), (5, 0.5), (5, 20.0), (2, 60.0), (10, 4.0)] {
             let mechanism = parse(&format!("discrete-laplace-sum:sigma={sigma},terms={terms}")).unwrap();
             let theorems = mechanism.theorems_for(&without, &WorstCases::default());
@@ -384,7 +342,7 @@ mod tests {
     /// Two with half of the noise each do not hide what one with all of it does.
     #[test]
     fn the_largest_loss_is_that_of_one() {
-        let [without, with] = data();
+        let [without, with] = records();
         for terms in [1, 2, 5] {
             let mechanism = parse(&format!("discrete-laplace-sum:sigma=4,terms={terms}")).unwrap();
             for loss in mechanism.enclosed_losses(&without, &with, 1000).unwrap() {
@@ -397,7 +355,7 @@ mod tests {
     /// Σ (P - e^ε Q)⁺ over the integers lies between the ends.
     #[test]
     fn enclosed_losses_are_around_the_sum_over_all_integers() {
-        let [without, with] = data();
+        let [without, with] = records();
         for (terms, sigma, epsilon) in [(2, 0.4, 1.0), (3, 2.0, 0.2), (2, 50.0, 0.01), (4, 300.0, 0.001)] {
             let sum = DiscreteLaplaceSum::new(terms, sigma);
             let reach = (60.0 * sigma) as i64 + 40;
@@ -405,12 +363,7 @@ mod tests {
             let truth: f64 = (-reach..=reach).map(|y| (p(y) - libm::exp(epsilon) * p(y - 1)).max(0.0)).sum();
             let mechanism = parse(&format!("discrete-laplace-sum:sigma={sigma},terms={terms}")).unwrap();
             for loss in mechanism.enclosed_losses(&without, &with, 1000).unwrap() {
-                let delta = |loss: crate::divergence::PrivacyLoss| {
-                    let delta = crate::quantity::Delta::new(0.5 * truth).unwrap();
-                    let composed = crate::divergence::ComposedDirection::of_known(&[(loss, 1)], delta, 1e-4).unwrap();
-                    composed.delta(Epsilon::new(epsilon).unwrap())
-                };
-                let (lower, upper) = (delta(loss.at_least).lower, delta(loss.at_most).upper);
+                let [lower, upper] = deltas(loss, 1, 0.5 * truth, epsilon);
                 assert!(
                     lower <= truth * (1.0 + 1e-12) && truth <= upper * (1.0 + 1e-12),
                     "{terms} {sigma}: {lower} {truth} {upper}"
@@ -422,7 +375,7 @@ mod tests {
 
     #[test]
     fn hopeless_scales_orders_and_sums_are_rejected() {
-        let [data, _] = data();
+        let [data, _] = records();
         let fails = |text: &str, bins: Bins| {
             let found = parse(text).and_then(|mechanism| mechanism.output_distribution(&data, bins));
             found.unwrap_err().to_string()

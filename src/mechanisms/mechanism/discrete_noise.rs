@@ -1,16 +1,18 @@
 //! One number with noise on the integers.
 
 use super::binned::{edges_around, edges_of_losses, record};
-use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw};
-use crate::accountant::{Statement, Theorem, WorstCases, gaussian_rdp, k_ary_randomized_response_rdp};
+use super::one_by_one::one_by_one;
+use super::pure::pure_theorem;
+use super::{Bins, BothLosses, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, losses};
+use crate::accountant::{Statement, Theorem, WorstCases, gaussian_rdp};
 use crate::bound::outward::quotient_up;
 use crate::distribution::OutcomeDistribution;
-use crate::divergence::{EnclosedLoss, LossCell};
+use crate::divergence::LossCell;
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
 use crate::quadrature::LogIntegral;
-use crate::quantity::{Epsilon, NoiseScale};
-use crate::simulate::{Sampler, Stream, World};
+use crate::quantity::NoiseScale;
+use crate::simulate::{Sampler, Stream};
 use crate::special::{CompensatedSum, softplus};
 use rand::RngExt;
 use rand_distr::{Distribution, Exp1};
@@ -109,12 +111,7 @@ impl DiscreteNoise {
     pub fn theorem(&self) -> Option<Theorem> {
         let sigma = self.sigma;
         match self.rule {
-            DiscreteRule::Laplace => {
-                let epsilon = Epsilon::new(sigma.get().recip()).ok().filter(|epsilon| *epsilon != Epsilon::INFINITE)?;
-                Some(Theorem::alike(&LAPLACE, move |order| {
-                    k_ary_randomized_response_rdp(order, epsilon, 2).unwrap_or(f64::INFINITY)
-                }))
-            }
+            DiscreteRule::Laplace => pure_theorem(&LAPLACE, sigma.get().recip()),
             DiscreteRule::Gaussian => Some(Theorem::alike(&GAUSSIAN, move |order| gaussian_rdp(order, sigma, 1.0))),
         }
     }
@@ -125,20 +122,9 @@ impl DiscreteNoise {
             return Ok(vec![0]);
         }
         let (sigma, order) = (self.sigma.get(), bins.order.map_or(1.0, |order| order.get()));
-        if !(sigma <= LARGEST_SCALE) {
-            return Err(Error::Domain {
-                quantity: "scale of discrete Gaussian noise",
-                value: sigma,
-                domain: "(0, 1e6]",
-            });
-        }
-        if !(order <= LARGEST_ORDER && order / sigma <= 1e9) {
-            return Err(Error::Domain {
-                quantity: "order of discrete Gaussian noise",
-                value: order,
-                domain: "(1, 1e6]",
-            });
-        }
+        Error::check_domain(sigma <= LARGEST_SCALE, "scale of discrete Gaussian noise", sigma, "(0, 1e6]")?;
+        let legal = order <= LARGEST_ORDER && order / sigma <= 1e9;
+        Error::check_domain(legal, "order of discrete Gaussian noise", order, "(1, 1e6]")?;
         let centers = [0.0, 1.0, 1.0 - order, order].map(|center| center / sigma);
         let mut cuts: Vec<i64> =
             edges_around(&centers, bins.count).into_iter().map(|edge| (edge * sigma).floor() as i64).collect();
@@ -160,7 +146,7 @@ impl DiscreteNoise {
     /// ```text
     /// P(y ≤ 0) = Q(y ≥ m) = 1/(1+r),   P(y ≥ m) = Q(y ≤ 0) = r^m/(1+r),   P(a ≤ y ≤ b) = (r^a - r^{b+1})/(1+r).
     /// ```
-    fn laplace_group_losses(self, members: u64, bins: usize) -> [EnclosedLoss; 2] {
+    fn laplace_group_losses(self, members: u64, bins: usize) -> BothLosses {
         let step = self.sigma.get().recip();
         let (m, total) = (members as f64, -softplus(-step));
         let width = (members / bins.max(1) as u64).max(1);
@@ -176,16 +162,11 @@ impl DiscreteNoise {
         }
         cells.push((total - m * step, total, [-m * step; 2]));
         let slack = |l: f64| 8.0 * f64::EPSILON * l.abs();
-        let of = |forward: bool| {
-            let cell = |&(p, q, [high, low]): &(f64, f64, [f64; 2])| {
-                let [p, q] = if forward { [p, q] } else { [q, p] };
-                let [low, high] = if forward { [low, high] } else { [-high, -low] };
-                let losses = if low == high { [low, high] } else { [low - slack(low), high + slack(high)] };
-                LossCell { p: row(p), q: row(q), losses }
-            };
-            EnclosedLoss::of_cells(&cells.iter().map(cell).collect::<Vec<_>>())
+        let cell = |&(p, q, [high, low]): &(f64, f64, [f64; 2])| {
+            let losses = if low == high { [low, high] } else { [low - slack(low), high + slack(high)] };
+            LossCell { p: row(p), q: row(q), losses }
         };
-        [of(true), of(false)]
+        losses::of_cells(&cells.iter().map(cell).collect::<Vec<_>>())
     }
 
     /// ln of the probabilities of the integers between the cuts, of Gaussian noise on a count.
@@ -198,7 +179,7 @@ impl DiscreteNoise {
     }
 
     /// The losses of Gaussian noise: ln P/Q of y is m (m - 2y)/(2σ²) for the counts 0 and m.
-    fn gaussian_losses(self, counts: [i64; 2], bins: usize) -> Result<[EnclosedLoss; 2]> {
+    fn gaussian_losses(self, counts: [i64; 2], bins: usize) -> Result<BothLosses> {
         // Checks the scale.
         self.cuts(Bins::at(None))?;
         let sigma = self.sigma.get();
@@ -212,20 +193,16 @@ impl DiscreteNoise {
         let rows = counts.map(|count| self.gaussian_rows(count, &cuts));
         let middle = 0.5 * (counts[0] + counts[1]) as f64;
         let loss = |y: f64| (middle - y) / sigma / sigma;
-        let of = |first: usize, second: usize| {
-            let cells = (0..=cuts.len()).map(|cell| {
-                let smallest = cell.checked_sub(1).map_or(f64::NEG_INFINITY, |below| cuts[below] as f64 + 1.0);
-                let largest = cuts.get(cell).map_or(f64::INFINITY, |&cut| cut as f64);
-                let step = (counts[second] - counts[first]) as f64;
-                let ends = [smallest, largest].map(|y| if step == 0.0 { 0.0 } else { step * loss(y) });
-                let [low, high] = [ends[0].min(ends[1]), ends[0].max(ends[1])];
-                let slack = |end: f64| if end.is_finite() { 4.0 * f64::EPSILON * end.abs() } else { 0.0 };
-                let losses = [low - slack(low), high + slack(high)];
-                LossCell { p: rows[first][cell], q: rows[second][cell], losses }
-            });
-            EnclosedLoss::of_cells(&cells.collect::<Vec<_>>())
+        let step = (counts[1] - counts[0]) as f64;
+        let cell = |cell: usize| {
+            let smallest = cell.checked_sub(1).map_or(f64::NEG_INFINITY, |below| cuts[below] as f64 + 1.0);
+            let largest = cuts.get(cell).map_or(f64::INFINITY, |&cut| cut as f64);
+            let ends = [smallest, largest].map(|y| if step == 0.0 { 0.0 } else { step * loss(y) });
+            let [low, high] = [ends[0].min(ends[1]), ends[0].max(ends[1])];
+            let slack = |end: f64| if end.is_finite() { 4.0 * f64::EPSILON * end.abs() } else { 0.0 };
+            LossCell { p: rows[0][cell], q: rows[1][cell], losses: [low - slack(low), high + slack(high)] }
         };
-        Ok([of(0, 1), of(1, 0)])
+        Ok(losses::of_cells(&(0..=cuts.len()).map(cell).collect::<Vec<_>>()))
     }
 }
 
@@ -282,13 +259,7 @@ impl Mechanism for DiscreteNoise {
         let (count, sigma, cuts) = (record(data)? as i64, self.sigma.get(), self.cuts(bins)?);
         if self.rule == DiscreteRule::Laplace {
             let e = sigma.recip();
-            if e.is_infinite() {
-                return Err(Error::Domain {
-                    quantity: "scale of discrete Laplace noise",
-                    value: sigma,
-                    domain: "(0, inf)",
-                });
-            }
+            Error::check_domain(e < f64::INFINITY, "scale of discrete Laplace noise", sigma, "(0, inf)")?;
             let mut rows = [row(-softplus(-e)), row(-e - softplus(-e))];
             // Of count 1 the other way around.
             rows.rotate_left(count as usize);
@@ -299,15 +270,18 @@ impl Mechanism for DiscreteNoise {
 
     fn sampler(&self, data: &VoteHistogram, neighbor: &VoteHistogram, bins: Bins) -> Result<Box<dyn Sampler>> {
         let counts = [record(data)? as i64, record(neighbor)? as i64];
-        Ok(Box::new(IntegerSampler { noise: *self, counts, cuts: self.cuts(bins)? }))
+        let (cuts, Self { rule, sigma }) = (self.cuts(bins)?, *self);
+        Ok(one_by_one(cuts.len() + 1, move |world, stream| {
+            let noise = match rule {
+                DiscreteRule::Laplace => discrete_laplace(sigma.get(), stream),
+                DiscreteRule::Gaussian => gaussian(sigma.get(), stream),
+            };
+            let output = (noise as i64).saturating_add(counts[world.index()]);
+            cuts.partition_point(|cut| *cut < output)
+        }))
     }
 
-    fn enclosed_losses(
-        &self,
-        data: &VoteHistogram,
-        neighbor: &VoteHistogram,
-        bins: usize,
-    ) -> Result<[EnclosedLoss; 2]> {
+    fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, bins: usize) -> Result<BothLosses> {
         match self.rule {
             DiscreteRule::Laplace => (self as &dyn Mechanism).known_losses(data, neighbor),
             DiscreteRule::Gaussian => self.gaussian_losses([record(data)? as i64, record(neighbor)? as i64], bins),
@@ -331,35 +305,20 @@ impl Mechanism for DiscreteNoise {
             DiscreteRule::Gaussian => {
                 Some(Theorem::alike(&GAUSSIAN, move |order| gaussian_rdp(order, sigma, distance)))
             }
-            DiscreteRule::Laplace => {
-                let epsilon = Epsilon::new(quotient_up(distance, sigma.get())).ok();
-                epsilon.filter(|epsilon| *epsilon != Epsilon::INFINITE).map(|epsilon| {
-                    Theorem::alike(&LAPLACE, move |order| {
-                        k_ary_randomized_response_rdp(order, epsilon, 2).unwrap_or(f64::INFINITY)
-                    })
-                })
-            }
+            DiscreteRule::Laplace => pure_theorem(&LAPLACE, quotient_up(distance, sigma.get())),
         };
         theorem.into_iter().collect()
     }
 
-    fn group_losses(&self, members: u64, bins: usize) -> Result<[EnclosedLoss; 2]> {
+    fn group_losses(&self, members: u64, bins: usize) -> Result<BothLosses> {
         let step = self.sigma.get().recip();
-        if !((1..=LARGEST_GROUP).contains(&members) && step * (members as f64) < 1e12) {
-            return Err(Error::Domain { quantity: "members of a group", value: members as f64, domain: "[1, 2^40]" });
-        }
+        let legal = (1..=LARGEST_GROUP).contains(&members) && step * (members as f64) < 1e12;
+        Error::check_domain(legal, "members of a group", members as f64, "[1, 2^40]")?;
         match self.rule {
             DiscreteRule::Laplace => Ok(self.laplace_group_losses(members, bins)),
             DiscreteRule::Gaussian => self.gaussian_losses([0, members as i64], bins),
         }
     }
-}
-
-struct IntegerSampler {
-    noise: DiscreteNoise,
-    /// In both worlds.
-    counts: [i64; 2],
-    cuts: Vec<i64>,
 }
 
 /// Discrete Laplace noise: the whole part of an exponential variable is geometric.
@@ -383,36 +342,13 @@ fn gaussian(sigma: f64, stream: &mut Stream) -> f64 {
     }
 }
 
-impl Sampler for IntegerSampler {
-    fn outcomes(&self) -> usize {
-        self.cuts.len() + 1
-    }
-
-    fn sample_block(&self, world: World, stream: &mut Stream, samples: u64, counts: &mut [u64]) {
-        let (count, sigma) = (self.counts[world.index()], self.noise.sigma.get());
-        for _ in 0..samples {
-            let noise = match self.noise.rule {
-                DiscreteRule::Laplace => discrete_laplace(sigma, stream),
-                DiscreteRule::Gaussian => gaussian(sigma, stream),
-            };
-            let output = (noise as i64).saturating_add(count);
-            counts[self.cuts.partition_point(|cut| *cut < output)] += 1;
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::parse;
+    use super::super::tests::{deltas, pair, records};
     use super::*;
     use crate::bound::Direction;
-    use crate::distribution::OutputPair;
     use crate::quantity::Order;
-
-    fn pair(text: &str, order: Option<Order>) -> OutputPair {
-        let [without, with] = [vec![0], vec![1]].map(|count| VoteHistogram::new(count).unwrap());
-        parse(text).unwrap().output_pair(&without, &with, Bins::at(order)).unwrap()
-    }
 
     /// The divergence of all integers, one by one: θ(1-α)/θ(0) e^{α(α-1)/(2σ²)}.
     fn of_all_integers(sigma: f64, a: f64) -> f64 {
@@ -470,7 +406,7 @@ mod tests {
     /// Σ (P - e^ε Q)⁺ over the integers, one by one.
     #[test]
     fn enclosed_losses_stand_around_the_sum_over_all_integers() {
-        let [without, with] = [vec![0], vec![1]].map(|count| VoteHistogram::new(count).unwrap());
+        let [without, with] = records();
         for (sigma, epsilon) in [(0.4, 2.0), (1.0, 0.5), (3.0, 1.0), (40.0, 0.02)] {
             let term = |z: i64| libm::exp(-0.5 * (z as f64 / sigma).powi(2));
             let total: f64 = (-2000..=2000).map(term).sum();
@@ -478,12 +414,7 @@ mod tests {
             let truth: f64 = (-2000..=2000).map(excess).sum();
             let mechanism = parse(&format!("discrete-gaussian:sigma={sigma}")).unwrap();
             for loss in mechanism.enclosed_losses(&without, &with, 1000).unwrap() {
-                let delta = |loss: crate::divergence::PrivacyLoss| {
-                    let delta = crate::quantity::Delta::new(0.5 * truth).unwrap();
-                    let composed = crate::divergence::ComposedDirection::of_known(&[(loss, 1)], delta, 1e-4).unwrap();
-                    composed.delta(Epsilon::new(epsilon).unwrap())
-                };
-                let (lower, upper) = (delta(loss.at_least).lower, delta(loss.at_most).upper);
+                let [lower, upper] = deltas(loss, 1, 0.5 * truth, epsilon);
                 assert!(
                     lower <= truth * (1.0 + 1e-12) && truth <= upper * (1.0 + 1e-12),
                     "{sigma}: {lower} {truth} {upper}"
@@ -510,13 +441,7 @@ mod tests {
                 let mechanism = parse(&format!("{name}:sigma={sigma}")).unwrap();
                 for bins in [1_000, 7] {
                     for loss in mechanism.group_losses(members, bins).unwrap() {
-                        let delta = |loss: crate::divergence::PrivacyLoss| {
-                            let delta = crate::quantity::Delta::new(0.5 * truth).unwrap();
-                            let composed =
-                                crate::divergence::ComposedDirection::of_known(&[(loss, 1)], delta, 1e-4).unwrap();
-                            composed.delta(Epsilon::new(epsilon).unwrap())
-                        };
-                        let (lower, upper) = (delta(loss.at_least).lower, delta(loss.at_most).upper);
+                        let [lower, upper] = deltas(loss, 1, 0.5 * truth, epsilon);
                         let seen = format!("{name} {members} {sigma} {bins}: {lower} {truth} {upper}");
                         assert!(lower <= truth * (1.0 + 1e-12) && truth <= upper * (1.0 + 1e-12), "{seen}");
                         assert!(bins < 10 || upper - lower < 0.03 * truth, "{seen}");

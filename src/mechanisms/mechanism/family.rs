@@ -1,6 +1,6 @@
 //! Mechanisms that differ in one scale of noise.
 
-use super::{Mechanism, Role, parse, rejected};
+use super::{Mechanism, Role, parse, rejected, required};
 use crate::error::{Result, echo};
 use std::fmt;
 use std::sync::Arc;
@@ -36,9 +36,7 @@ impl NoiseFamily {
             let reason = format!("`{}` leaves no scale of noise open; write a ? for it, as in sigma=?", echo(text));
             return Err(rejected(reason));
         };
-        if after.contains('?') {
-            return Err(rejected(format!("`{}` has more than one ?; one scale is sought", echo(text))));
-        }
+        required(!after.contains('?'), format_args!("`{}` has more than one ?; one scale is sought", echo(text)))?;
         let name = before.strip_suffix('=').unwrap_or_default();
         let name = name.rsplit([',', ':', '[', ' ']).next().unwrap_or_default();
         let family = Self { before: before.into(), after: after.into(), parameter: name.into() };

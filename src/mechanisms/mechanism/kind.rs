@@ -395,9 +395,8 @@ impl Parameters {
     /// Those of [`Self::number`], and [`Error::Rejected`] for another number.
     pub fn whole(&self, name: &str, [least, most]: [u64; 2]) -> Result<u64> {
         let value = self.number(name)?;
-        if !(value >= least as f64 && value <= most as f64) {
-            return Err(rejected(format!("{name} = {value} is not in [{least}, {most}]")));
-        }
+        let reason = format_args!("{name} = {value} is not in [{least}, {most}]");
+        required(value >= least as f64 && value <= most as f64, reason)?;
         if value.fract() == 0.0 {
             Ok(value as u64)
         } else {
@@ -411,9 +410,7 @@ impl Parameters {
     /// Those of [`Self::number`], and [`Error::Rejected`] for another number.
     pub fn not_negative(&self, name: &str) -> Result<f64> {
         let value = self.number(name)?;
-        if !(0.0..f64::INFINITY).contains(&value) {
-            return Err(rejected(format!("{name} = {value} is not in [0, inf)")));
-        }
+        required((0.0..f64::INFINITY).contains(&value), format_args!("{name} = {value} is not in [0, inf)"))?;
         Ok(value)
     }
 
@@ -432,6 +429,11 @@ impl Parameters {
 /// The error for what no mechanism is.
 pub const fn rejected(reason: String) -> Error {
     Error::Rejected { operation: "mechanism", reason }
+}
+
+/// Nothing if something holds that a mechanism needs, else [`rejected`].
+pub fn required(holds: bool, reason: impl fmt::Display) -> Result<()> {
+    Error::check_possible(holds, "mechanism", reason)
 }
 
 /// Rounder numbers nearby, and a few that are round.

@@ -2,13 +2,16 @@
 
 use super::local_rule::{LocalRule, MOST_CLASSES};
 use super::local_sampler::ProtocolSampler;
+use super::one_by_one::one_by_one;
+use super::pure::finite;
 use super::randomized_response::only_vote;
-use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected};
+use super::{
+    Bins, BothLosses, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected, required,
+};
 use crate::accountant::{
     Statement, Theorem, WorstCases, local_hashing_rdp, optimized_unary_rdp, subset_selection_rdp, symmetric_unary_rdp,
 };
 use crate::distribution::OutcomeDistribution;
-use crate::divergence::EnclosedLoss;
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
 use crate::quadrature::LogIntegral;
@@ -124,9 +127,8 @@ fn draw_data(stream: &mut ChaCha8Rng, few: bool) -> Vec<u64> {
 
 /// A whole number from `least` on.
 fn whole(number: f64, least: u64, domain: &'static str) -> Result<u64> {
-    if !(number >= least as f64 && number <= MOST && number.fract() == 0.0) {
-        return Err(Error::Domain { quantity: "whole number", value: number, domain });
-    }
+    let legal = number >= least as f64 && number <= MOST && number.fract() == 0.0;
+    Error::check_domain(legal, "whole number", number, domain)?;
     Ok(number as u64)
 }
 
@@ -181,7 +183,7 @@ impl LocalProtocol {
     /// which promises nothing.
     #[must_use]
     pub fn theorem(&self, classes: usize) -> Option<Theorem> {
-        let epsilon = Epsilon::new(self.epsilon()).ok().filter(|epsilon| *epsilon != Epsilon::INFINITE)?;
+        let epsilon = finite(self.epsilon())?;
         let classes = classes as u64;
         if classes < 2 {
             return None;
@@ -207,20 +209,17 @@ impl LocalProtocol {
     /// The vote, where outcomes can be listed.
     fn vote(self, data: &VoteHistogram) -> Result<usize> {
         let (vote, classes) = (only_vote(data)?, data.classes());
-        if classes > MOST_CLASSES {
-            return Err(rejected(format!(
-                "the outcomes of {} are listed for at most {MOST_CLASSES} classes, not for {classes}",
-                self.kind()
-            )));
-        }
+        let reason = format_args!(
+            "the outcomes of {} are listed for at most {MOST_CLASSES} classes, not for {classes}",
+            self.kind()
+        );
+        required(classes <= MOST_CLASSES, reason)?;
         if let LocalRule::SubsetSelection { size } = self.rule
             && size > classes as u64
         {
             return Err(rejected(format!("a subset of {size} classes, of {classes}")));
         }
-        if self.epsilon().is_infinite() {
-            return Err(rejected("an infinite epsilon always reports the vote".into()));
-        }
+        required(self.epsilon() < f64::INFINITY, "an infinite epsilon always reports the vote")?;
         Ok(vote)
     }
 
@@ -316,9 +315,8 @@ impl Mechanism for LocalProtocol {
 
     fn sampler(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: Bins) -> Result<Box<dyn Sampler>> {
         let (classes, votes) = (data.classes(), [self.vote(data)?, self.vote(neighbor)?]);
-        if classes != neighbor.classes() {
-            return Err(rejected(format!("{classes} classes, and {} of the neighbor", neighbor.classes())));
-        }
+        let reason = format_args!("{classes} classes, and {} of the neighbor", neighbor.classes());
+        required(classes == neighbor.classes(), reason)?;
         let mut outcomes = 0;
         let of_bits = (0..1 << classes).map(|bits| {
             let outcome = outcomes;
@@ -326,7 +324,8 @@ impl Mechanism for LocalProtocol {
             outcome
         });
         let of_bits = of_bits.collect();
-        Ok(Box::new(ProtocolSampler { rule: self.rule, epsilon: self.epsilon(), classes, votes, of_bits, outcomes }))
+        let protocol = ProtocolSampler { rule: self.rule, epsilon: self.epsilon(), classes, votes, of_bits };
+        Ok(one_by_one(outcomes, move |world, stream| protocol.draw(world, stream)))
     }
 
     fn is_local(&self) -> bool {
@@ -337,7 +336,7 @@ impl Mechanism for LocalProtocol {
         true
     }
 
-    fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: usize) -> Result<[EnclosedLoss; 2]> {
+    fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: usize) -> Result<BothLosses> {
         (self as &dyn Mechanism).known_losses(data, neighbor)
     }
 }

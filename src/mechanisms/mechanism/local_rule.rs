@@ -41,13 +41,7 @@ impl LocalRule {
     /// # References
     /// Wang, Blocki, Li and Jha (2017), "Locally differentially private protocols for frequency estimation".
     pub fn optimized_hashing(epsilon: Epsilon) -> Result<Self> {
-        if !(epsilon.get() < 36.0) {
-            return Err(Error::Domain {
-                quantity: "epsilon of local hashing",
-                value: epsilon.get(),
-                domain: "[0, 36)",
-            });
-        }
+        Error::check_domain(epsilon.get() < 36.0, "epsilon of local hashing", epsilon.get(), "[0, 36)")?;
         Ok(Self::LocalHashing { hashes: libm::exp(epsilon.get()).round() as u64 + 1 })
     }
 

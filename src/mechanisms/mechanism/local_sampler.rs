@@ -1,7 +1,7 @@
 //! Outputs of the protocols of local differential privacy.
 
 use super::local_rule::{LocalRule, MOST_CLASSES};
-use crate::simulate::{Sampler, Stream, World};
+use crate::simulate::{Stream, World};
 use rand::RngExt;
 
 /// The protocols as they are published, each in its own way, and not how their distributions are computed.
@@ -13,7 +13,6 @@ pub(super) struct ProtocolSampler {
     pub votes: [usize; 2],
     /// The outcome of each vector of bits.
     pub of_bits: Vec<usize>,
-    pub outcomes: usize,
 }
 
 impl ProtocolSampler {
@@ -57,25 +56,18 @@ impl ProtocolSampler {
         }
         bits
     }
-}
 
-impl Sampler for ProtocolSampler {
-    fn outcomes(&self) -> usize {
-        self.outcomes
-    }
-
-    fn sample_block(&self, world: World, stream: &mut Stream, samples: u64, counts: &mut [u64]) {
+    /// An outcome.
+    pub(super) fn draw(&self, world: World, stream: &mut Stream) -> usize {
         let (vote, e) = (self.votes[world.index()], self.epsilon);
         // The probability of an event with these log odds.
         let logistic = |log_odds: f64| 1.0 / (1.0 + libm::exp(-log_odds));
-        for _ in 0..samples {
-            let bits = match self.rule {
-                LocalRule::SymmetricUnary => self.encode(vote, stream, [logistic(0.5 * e), logistic(-0.5 * e)]),
-                LocalRule::OptimizedUnary => self.encode(vote, stream, [0.5, logistic(-e)]),
-                LocalRule::LocalHashing { hashes } => self.hash(vote, stream, hashes),
-                LocalRule::SubsetSelection { size } => self.select(vote, stream, size as usize),
-            };
-            counts[self.of_bits[bits]] += 1;
-        }
+        let bits = match self.rule {
+            LocalRule::SymmetricUnary => self.encode(vote, stream, [logistic(0.5 * e), logistic(-0.5 * e)]),
+            LocalRule::OptimizedUnary => self.encode(vote, stream, [0.5, logistic(-e)]),
+            LocalRule::LocalHashing { hashes } => self.hash(vote, stream, hashes),
+            LocalRule::SubsetSelection { size } => self.select(vote, stream, size as usize),
+        };
+        self.of_bits[bits]
     }
 }

@@ -96,8 +96,11 @@ mod local;
 mod local_rule;
 mod local_sampler;
 mod loss_lattice;
+mod losses;
 mod noisy_argmax;
+mod one_by_one;
 mod poisson;
+mod pure;
 mod random_votes;
 mod randomized_response;
 mod replaced_gaussian;
@@ -107,6 +110,8 @@ mod smooth_release;
 mod sparse_vector;
 mod staircase;
 mod subsampled_gaussian;
+#[cfg(test)]
+mod tests;
 mod truncated_geometric;
 mod vector_noise;
 mod without_replacement;
@@ -121,6 +126,7 @@ pub use kind::{MechanismKind, Parameter, Parameters, Relation, Role, Value};
 pub use largest_loss::LargestLoss;
 pub use local::{LOCAL_HASHING, LocalProtocol, OPTIMIZED_UNARY, SUBSET_SELECTION, SYMMETRIC_UNARY};
 pub use local_rule::LocalRule;
+pub use losses::BothLosses;
 pub use noisy_argmax::{CONFIDENT_GNMAX, CONFIDENT_LNMAX, GNMAX, LNMAX, NoisyArgmax};
 pub use poisson::{POISSON, PoissonSubsample};
 pub use random_votes::RandomVotes;
@@ -137,7 +143,7 @@ pub use vector_noise::{GAUSSIAN_VECTOR, LAPLACE_VECTOR, VectorNoise};
 pub use without_replacement::{SampledVoters, WITHOUT_REPLACEMENT};
 
 #[doc(hidden)]
-pub use kind::{rejected, rounder};
+pub use kind::{rejected, required, rounder};
 
 use crate::accountant::{Scope, Theorem, WorstCases};
 use crate::bound::{Direction, Validity};
@@ -239,7 +245,7 @@ pub trait Mechanism: Any + fmt::Debug + Send + Sync {
     /// # Errors
     /// [`Error::Rejected`](crate::Error::Rejected) where no enclosure is known, as of every mechanism that does not say
     /// so: binned outputs would be a bound from below only. Otherwise those of [`Self::output_distribution`].
-    fn enclosed_losses(&self, _: &VoteHistogram, _: &VoteHistogram, _bins: usize) -> Result<[EnclosedLoss; 2]> {
+    fn enclosed_losses(&self, _: &VoteHistogram, _: &VoteHistogram, _bins: usize) -> Result<BothLosses> {
         Err(rejected(format!("no privacy-loss distribution of {} is known", self.kind())))
     }
 
@@ -256,7 +262,7 @@ pub trait Mechanism: Any + fmt::Debug + Send + Sync {
     /// # Errors
     /// [`Error::Rejected`](crate::Error::Rejected) where no enclosure is known, as of every mechanism that does not say
     /// so.
-    fn group_losses(&self, _members: u64, _bins: usize) -> Result<[EnclosedLoss; 2]> {
+    fn group_losses(&self, _members: u64, _bins: usize) -> Result<BothLosses> {
         Err(rejected(format!("no privacy-loss distribution of {} is known for groups", self.kind())))
     }
 
@@ -345,7 +351,7 @@ impl dyn Mechanism {
     ///
     /// # Errors
     /// Those of [`Mechanism::output_distribution`].
-    pub fn known_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram) -> Result<[EnclosedLoss; 2]> {
+    pub fn known_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram) -> Result<BothLosses> {
         let pair = self.output_pair(data, neighbor, Bins::at(None))?;
         Ok(Direction::BOTH.map(|direction| EnclosedLoss::known(pair.privacy_loss(direction))))
     }
@@ -480,9 +486,7 @@ pub(crate) fn read_parameters(kind: &str, known: &[Parameter], text: &str) -> Re
             let names: Vec<&str> = known.iter().map(|parameter| parameter.name).collect();
             return Err(rejected(format!("`{}` is no parameter of {kind}; it has {}", echo(name), names.join(", "))));
         };
-        if parameters.iter().any(|(known, _)| known == name) {
-            return Err(rejected(format!("{name} comes twice")));
-        }
+        required(!parameters.iter().any(|(known, _)| known == name), format_args!("{name} comes twice"))?;
         let value = value.strip_prefix('[').and_then(|value| value.strip_suffix(']')).map_or(value, str::trim);
         parameters.set(name, parameter.value(value));
     }
@@ -503,9 +507,7 @@ fn entries(text: &str) -> Result<Vec<&str>> {
             _ => {}
         }
     }
-    if open > 0 {
-        return Err(rejected("a bracket is not closed".into()));
-    }
+    required(open == 0, "a bracket is not closed")?;
     all.push(&text[start..]);
     Ok(all)
 }

@@ -1,7 +1,7 @@
 //! The noisy argmax of known votes, with or without a threshold test before it.
 
 use super::additive_noise::{OF_GAUSSIAN_NOISE, OF_LAPLACE_NOISE};
-use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw};
+use super::{Bins, BothLosses, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw};
 use crate::accountant::{
     FlipProbability, Statement, Theorem, VoteCost, WorstCases, argmax_data_dependent, argmax_data_independent,
     gaussian_rdp, gnmax_data_independent, laplace_mechanism_rdp, threshold_data_independent,
@@ -11,7 +11,6 @@ use crate::distribution::{
     Noise, OutcomeDistribution, OutputPair, ThresholdForm, ThresholdTest, confident_argmax_distribution,
     noisy_argmax_distribution,
 };
-use crate::divergence::EnclosedLoss;
 use crate::error::Result;
 use crate::histogram::{Adjacency, VoteHistogram};
 use crate::model::PromptPateModel;
@@ -69,13 +68,9 @@ pub const GNMAX: &MechanismKind = &MechanismKind {
 pub const LNMAX: &MechanismKind = &MechanismKind {
     name: "lnmax",
     example: "lnmax:sigma=20",
-    relation: Relation::MovedVote,
-    parameters: &[Parameter::noise("sigma")],
-    releases: true,
-    noise_hides: true,
     read: |parameters| Ok(Arc::new(NoisyArgmax::new(Noise::Laplace(parameters.scale("sigma")?)))),
-    draw_data: draw::votes,
     draw: |stream, _| Some(Arc::new(NoisyArgmax::new(Noise::Laplace(draw::scale(stream)?)))),
+    ..*GNMAX
 };
 
 /// A noisy threshold test of the largest count; the class of the most votes, with fresh Gaussian noise, where it is
@@ -83,26 +78,19 @@ pub const LNMAX: &MechanismKind = &MechanismKind {
 pub const CONFIDENT_GNMAX: &MechanismKind = &MechanismKind {
     name: "confident-gnmax",
     example: "confident-gnmax:sigma=40,threshold=200,threshold_sigma=150,threshold_form=max",
-    relation: Relation::MovedVote,
     parameters: TESTED,
-    releases: true,
-    noise_hides: true,
     read: |parameters| Ok(Arc::new(read_tested(Noise::Gaussian(parameters.scale("sigma")?), parameters)?)),
-    draw_data: draw::votes,
     draw: |stream, largest| Some(Arc::new(draw_tested(Noise::Gaussian(draw::scale(stream)?), stream, largest)?)),
+    ..*GNMAX
 };
 
 /// The same with Laplace noise on the counts; the noise of the test is Gaussian.
 pub const CONFIDENT_LNMAX: &MechanismKind = &MechanismKind {
     name: "confident-lnmax",
     example: "confident-lnmax:sigma=20,threshold=200,threshold_sigma=100,threshold_form=max",
-    relation: Relation::MovedVote,
-    parameters: TESTED,
-    releases: true,
-    noise_hides: true,
     read: |parameters| Ok(Arc::new(read_tested(Noise::Laplace(parameters.scale("sigma")?), parameters)?)),
-    draw_data: draw::votes,
     draw: |stream, largest| Some(Arc::new(draw_tested(Noise::Laplace(draw::scale(stream)?), stream, largest)?)),
+    ..*CONFIDENT_GNMAX
 };
 
 /// The parameters of a noisy argmax after a test.
@@ -390,7 +378,7 @@ impl Mechanism for NoisyArgmax {
         })
     }
 
-    fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: usize) -> Result<[EnclosedLoss; 2]> {
+    fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: usize) -> Result<BothLosses> {
         (self as &dyn Mechanism).known_losses(data, neighbor)
     }
 

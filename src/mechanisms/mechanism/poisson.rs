@@ -3,13 +3,12 @@
 use super::binned::record;
 use super::wrapped::{CELLS, OF, SeldomSampler, base_of, drawn_of, mixed, of_subsample};
 use super::{
-    Bins, DISCRETE_GAUSSIAN, DISCRETE_LAPLACE, GAUSSIAN, LAPLACE, LargestLoss, Mechanism, MechanismKind, Parameter,
-    Parameters, Relation, draw,
+    Bins, BothLosses, DISCRETE_GAUSSIAN, DISCRETE_LAPLACE, GAUSSIAN, LAPLACE, LargestLoss, Mechanism, MechanismKind,
+    Parameter, Parameters, Relation, draw,
 };
 use crate::accountant::{Statement, Theorem, WorstCases, rdp_of_loss, subsampled_gaussian_rdp};
 use crate::bound::outward::up;
 use crate::distribution::OutcomeDistribution;
-use crate::divergence::EnclosedLoss;
 use crate::error::Result;
 use crate::histogram::VoteHistogram;
 use crate::quantity::{NoiseScale, Order, Probability};
@@ -95,7 +94,7 @@ impl PoissonSubsample {
             }));
         }
         let sigma = self.base.gaussian_moments().and_then(|mu| NoiseScale::new(mu.recip()).ok());
-        let losses: OnceLock<Option<[EnclosedLoss; 2]>> = OnceLock::new();
+        let losses: OnceLock<Option<BothLosses>> = OnceLock::new();
         Some(Theorem::alike(&SUBSAMPLED, move |order| {
             let losses = losses.get_or_init(|| mechanism.enclosed_losses(&without, &with, CELLS).ok());
             let bound = |order: Order| {
@@ -126,7 +125,7 @@ fn between_whole_orders(order: Order, rate: Probability, sigma: NoiseScale) -> f
     up(chord / (a - 1.0), 8.0)
 }
 
-fn largest(order: Order, losses: &[EnclosedLoss; 2], bound: &dyn Fn(Order) -> f64) -> f64 {
+fn largest(order: Order, losses: &BothLosses, bound: &dyn Fn(Order) -> f64) -> f64 {
     losses.iter().map(|loss| rdp_of_loss(order, &loss.at_most, bound)).fold(0.0, f64::max)
 }
 
@@ -165,12 +164,7 @@ impl Mechanism for PoissonSubsample {
         Ok(Box::new(SeldomSampler { worlds, rate: self.rate.get() }))
     }
 
-    fn enclosed_losses(
-        &self,
-        data: &VoteHistogram,
-        neighbor: &VoteHistogram,
-        bins: usize,
-    ) -> Result<[EnclosedLoss; 2]> {
+    fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, bins: usize) -> Result<BothLosses> {
         let losses = self.base.enclosed_losses(data, neighbor, bins)?;
         let [forward, reverse] = &losses;
         Ok(match [record(data)?, record(neighbor)?] {
@@ -184,26 +178,19 @@ impl Mechanism for PoissonSubsample {
 #[cfg(test)]
 mod tests {
     use super::super::parse;
+    use super::super::tests::{epsilons, records};
     use super::*;
     use crate::bound::Direction;
-    use crate::divergence::{ComposedDirection, PrivacyLoss};
     use crate::quantity::Delta;
-
-    fn counts() -> [VoteHistogram; 2] {
-        [0, 1].map(|count| VoteHistogram::new(vec![count]).unwrap())
-    }
 
     /// A subsample of Gaussian noise has a mechanism of its own, which shares none of this.
     #[test]
     fn gaussian_noise_on_a_subsample_is_the_subsampled_gaussian() {
-        let [without, with] = counts();
+        let [without, with] = records();
         let delta = Delta::new(1e-6).unwrap();
         let composed = |text: &str| {
-            parse(text).unwrap().enclosed_losses(&without, &with, 1500).unwrap().map(|loss| {
-                let epsilon =
-                    |loss: PrivacyLoss| ComposedDirection::of_known(&[(loss, 50)], delta, 1e-3).unwrap().epsilon(delta);
-                [epsilon(loss.at_least).lower, epsilon(loss.at_most).upper]
-            })
+            let losses = parse(text).unwrap().enclosed_losses(&without, &with, 1500).unwrap();
+            losses.map(|loss| epsilons(loss, 50, delta))
         };
         let ours = composed("poisson:rate=0.05,of=[gaussian:sigma=0.9]");
         let other = composed("subsampled-gaussian:sigma=0.9,rate=0.05");
@@ -215,7 +202,7 @@ mod tests {
     /// Laplace noise: the divergence of the subsample by a sum over a fine grid.
     #[test]
     fn the_theorem_of_laplace_noise_is_the_divergence_of_the_mixture() {
-        let [without, with] = counts();
+        let [without, with] = records();
         let (scale, rate): (f64, f64) = (0.7, 0.2);
         let density = |x: f64| libm::exp(-x.abs() / scale) / (2.0 * scale);
         let step = 1e-4;
@@ -243,7 +230,7 @@ mod tests {
     /// Noise on the integers: the divergence of the subsample summed over them.
     #[test]
     fn the_theorem_of_discrete_gaussian_noise_is_the_sum_over_the_integers() {
-        let [without, _] = counts();
+        let [without, _] = records();
         for (sigma, rate) in [(0.4f64, 0.3), (1.0, 0.01), (3.0, 0.5)] {
             let term = |z: f64| libm::exp(-0.5 * z * z / (sigma * sigma));
             let total: f64 = (-60..=60).map(|z| term(f64::from(z))).sum();
@@ -271,7 +258,7 @@ mod tests {
     /// out.
     #[test]
     fn the_theorem_does_not_jump_where_doubles_end() {
-        let [without, _] = counts();
+        let [without, _] = records();
         for text in [
             "poisson:rate=0.0012,of=[discrete-gaussian:sigma=5]",
             "poisson:rate=0.0002,of=[gaussian:sigma=5]",
@@ -289,7 +276,7 @@ mod tests {
     /// At this order what counts is 50 standard deviations out, with a probability below the doubles.
     #[test]
     fn no_tail_below_the_doubles_is_forgotten() {
-        let [without, with] = counts();
+        let [without, with] = records();
         let mechanism = parse("poisson:rate=0.004,of=[gaussian:sigma=2]").unwrap();
         let order = Order::new(100.0).unwrap();
         let pair = mechanism.output_pair(&without, &with, Bins::at(Some(order))).unwrap();

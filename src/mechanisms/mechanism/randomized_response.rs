@@ -1,14 +1,17 @@
 //! One voter who answers at random.
 
-use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected};
+use super::one_by_one::one_by_one;
+use super::pure::finite;
+use super::{
+    Bins, BothLosses, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected, required,
+};
 use crate::accountant::{Statement, Theorem, WorstCases, k_ary_randomized_response_rdp, randomized_response_rdp};
 use crate::distribution::OutcomeDistribution;
-use crate::divergence::EnclosedLoss;
 use crate::error::Result;
 use crate::histogram::VoteHistogram;
 use crate::quadrature::LogIntegral;
 use crate::quantity::{Epsilon, NoiseScale, Probability};
-use crate::simulate::{Sampler, Stream, World};
+use crate::simulate::Sampler;
 use rand::RngExt;
 use std::sync::Arc;
 
@@ -76,9 +79,7 @@ impl RandomizedResponse {
     #[must_use]
     pub fn theorems(&self, answers: usize) -> Vec<Theorem> {
         // An infinite ε promises nothing.
-        let Some(epsilon) = Epsilon::new(self.epsilon()).ok().filter(|epsilon| *epsilon != Epsilon::INFINITE) else {
-            return Vec::new();
-        };
+        let Some(epsilon) = finite(self.epsilon()) else { return Vec::new() };
         let mut theorems = Vec::new();
         if answers >= 2 {
             theorems.push(Theorem::alike(&K_ARY, move |order| {
@@ -134,9 +135,7 @@ impl Mechanism for RandomizedResponse {
 
     fn output_distribution(&self, data: &VoteHistogram, _: Bins) -> Result<OutcomeDistribution> {
         let truth = only_vote(data)?;
-        if self.epsilon().is_infinite() {
-            return Err(rejected("an infinite epsilon always answers the truth".into()));
-        }
+        required(self.epsilon() < f64::INFINITY, "an infinite epsilon always answers the truth")?;
         let ln_truth = self.ln_truth(data.classes());
         let row = |answer: usize| {
             let ln_value = if answer == truth { ln_truth } else { ln_truth - self.epsilon() };
@@ -146,44 +145,22 @@ impl Mechanism for RandomizedResponse {
     }
 
     fn sampler(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: Bins) -> Result<Box<dyn Sampler>> {
-        if data.classes() != neighbor.classes() {
-            return Err(rejected(format!("{} answers, and {} of the neighbor", data.classes(), neighbor.classes())));
-        }
+        let reason = format_args!("{} answers, and {} of the neighbor", data.classes(), neighbor.classes());
+        required(data.classes() == neighbor.classes(), reason)?;
         let truths = [only_vote(data)?, only_vote(neighbor)?];
-        Ok(Box::new(ResponseSampler {
-            truths,
-            answers: data.classes(),
-            honest: libm::exp(self.ln_truth(data.classes())),
+        let (answers, honest) = (data.classes(), libm::exp(self.ln_truth(data.classes())));
+        Ok(one_by_one(answers, move |world, stream| {
+            let truth = truths[world.index()];
+            if answers == 1 || stream.random_bool(honest) {
+                return truth;
+            }
+            // One of the others.
+            let answer = stream.random_range(0..answers - 1);
+            answer + usize::from(answer >= truth)
         }))
     }
 
-    fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: usize) -> Result<[EnclosedLoss; 2]> {
+    fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: usize) -> Result<BothLosses> {
         (self as &dyn Mechanism).known_losses(data, neighbor)
-    }
-}
-
-struct ResponseSampler {
-    truths: [usize; 2],
-    answers: usize,
-    /// The probability of the truth.
-    honest: f64,
-}
-
-impl Sampler for ResponseSampler {
-    fn outcomes(&self) -> usize {
-        self.answers
-    }
-
-    fn sample_block(&self, world: World, stream: &mut Stream, samples: u64, counts: &mut [u64]) {
-        let truth = self.truths[world.index()];
-        for _ in 0..samples {
-            let mut answer = truth;
-            if self.answers > 1 && !stream.random_bool(self.honest) {
-                // One of the others.
-                answer = stream.random_range(0..self.answers - 1);
-                answer += usize::from(answer >= truth);
-            }
-            counts[answer] += 1;
-        }
     }
 }

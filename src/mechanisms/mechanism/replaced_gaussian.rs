@@ -2,10 +2,9 @@
 
 use super::binned::{Binned, Mixture, RealOutput, edges_around_far, edges_of_losses, resolvable};
 use super::randomized_response::only_vote;
-use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected};
+use super::{Bins, BothLosses, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, required};
 use crate::accountant::{Statement, Theorem, WorstCases, replaced_gaussian_rdp};
 use crate::distribution::OutcomeDistribution;
-use crate::divergence::EnclosedLoss;
 use crate::error::Result;
 use crate::histogram::VoteHistogram;
 use crate::quantity::{NoiseScale, Order, Probability};
@@ -103,9 +102,8 @@ impl ReplacedGaussian {
 
 /// The record of these data, counted as [`Binned`] counts.
 fn which(data: &VoteHistogram) -> Result<VoteHistogram> {
-    if data.classes() != 2 {
-        return Err(rejected(format!("data are [1, 0] or [0, 1], one record or the other, not {}", data.classes())));
-    }
+    let reason = format_args!("data are [1, 0] or [0, 1], one record or the other, not {}", data.classes());
+    required(data.classes() == 2, reason)?;
     VoteHistogram::new(vec![only_vote(data)? as u64])
 }
 
@@ -138,12 +136,7 @@ impl Mechanism for ReplacedGaussian {
         true
     }
 
-    fn enclosed_losses(
-        &self,
-        data: &VoteHistogram,
-        neighbor: &VoteHistogram,
-        bins: usize,
-    ) -> Result<[EnclosedLoss; 2]> {
+    fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, bins: usize) -> Result<BothLosses> {
         let shift = self.sigma.get().recip();
         resolvable(shift, 1.0)?;
         let edges = edges_of_losses(2.0 * shift, bins).into_iter().map(|edge| edge - shift).collect();
@@ -154,14 +147,11 @@ impl Mechanism for ReplacedGaussian {
 #[cfg(test)]
 mod tests {
     use super::super::parse;
+    use super::super::tests::{either_vote, epsilons, records};
     use super::*;
     use crate::bound::Direction;
-    use crate::divergence::{ComposedDirection, PrivacyLoss, gdp_epsilon};
+    use crate::divergence::gdp_epsilon;
     use crate::quantity::Delta;
-
-    fn data() -> [VoteHistogram; 2] {
-        [vec![1, 0], vec![0, 1]].map(|votes| VoteHistogram::new(votes).unwrap())
-    }
 
     fn mechanism(sigma: f64, rate: f64) -> Arc<dyn Mechanism> {
         parse(&format!("subsampled-gaussian-replace:sigma={sigma},rate={rate}")).unwrap()
@@ -170,7 +160,7 @@ mod tests {
     /// Never above the theorem, and close to it.
     #[test]
     fn binned_divergences_are_just_below_the_theorem() {
-        let [one, other] = data();
+        let [one, other] = either_vote();
         for (sigma, rate) in [(0.3, 0.1), (1.0, 0.1), (1.0, 0.9), (7.0, 0.01), (300.0, 0.5)] {
             for a in [1.01, 2.0, 9.5, 500.0] {
                 let order = Order::new(a).unwrap();
@@ -187,12 +177,9 @@ mod tests {
 
     /// ε of so many outputs at δ, forward and reverse, enclosed.
     fn composed(sigma: f64, rate: f64, times: u64, delta: f64) -> [[f64; 2]; 2] {
-        let ([one, other], delta) = (data(), Delta::new(delta).unwrap());
-        mechanism(sigma, rate).enclosed_losses(&one, &other, 1000).unwrap().map(|loss| {
-            let epsilon =
-                |loss: PrivacyLoss| ComposedDirection::of_known(&[(loss, times)], delta, 1e-3).unwrap().epsilon(delta);
-            [epsilon(loss.at_least).lower, epsilon(loss.at_most).upper]
-        })
+        let ([one, other], delta) = (either_vote(), Delta::new(delta).unwrap());
+        let losses = mechanism(sigma, rate).enclosed_losses(&one, &other, 1000).unwrap();
+        losses.map(|loss| epsilons(loss, times, delta))
     }
 
     /// Between what the rounding of dp_accounting 0.6.0 makes of the same pair, which it has no accountant for: from above
@@ -233,12 +220,10 @@ mod tests {
     #[test]
     fn replacing_costs_more_than_adding() {
         let added = parse("subsampled-gaussian:sigma=1,rate=0.02").unwrap();
-        let [without, with] = [vec![0], vec![1]].map(|count| VoteHistogram::new(count).unwrap());
+        let [without, with] = records();
         let delta = Delta::new(1e-5).unwrap();
-        let of_added = added
-            .enclosed_losses(&without, &with, 1000)
-            .unwrap()
-            .map(|loss| ComposedDirection::of_known(&[(loss.at_most, 100)], delta, 1e-3).unwrap().epsilon(delta).upper);
+        let losses = added.enclosed_losses(&without, &with, 1000).unwrap();
+        let of_added = losses.map(|loss| epsilons(loss, 100, delta)[1]);
         let [forward, reverse] = composed(1.0, 0.02, 100, 1e-5);
         assert!((forward[0] - reverse[0]).abs() < 1e-3 * forward[0] && forward[1] < 1.003 * forward[0]);
         assert!(forward[0] > of_added[0].max(of_added[1]), "{forward:?} {of_added:?}");

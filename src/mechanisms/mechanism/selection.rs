@@ -1,9 +1,12 @@
 //! The class of the most votes by the exponential mechanism or by permute-and-flip.
 
-use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected};
-use crate::accountant::{Statement, Theorem, WorstCases, exponential_mechanism_rdp, k_ary_randomized_response_rdp};
+use super::one_by_one::one_by_one;
+use super::pure::{finite, pure_rdp};
+use super::{
+    Bins, BothLosses, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected, required,
+};
+use crate::accountant::{Statement, Theorem, WorstCases, exponential_mechanism_rdp};
 use crate::distribution::{OutcomeDistribution, exponential_distribution, permute_and_flip_distribution};
-use crate::divergence::EnclosedLoss;
 use crate::error::Result;
 use crate::histogram::VoteHistogram;
 use crate::quantity::{Epsilon, NoiseScale};
@@ -69,16 +72,13 @@ pub const EXPONENTIAL: &MechanismKind = &MechanismKind {
 pub const PERMUTE_AND_FLIP: &MechanismKind = &MechanismKind {
     name: "permute-and-flip",
     example: "permute-and-flip:sigma=2",
-    relation: Relation::MovedVote,
-    parameters: &[Parameter::noise("sigma")],
-    releases: true,
     // D_α <= α ε²/2 = 2α/σ² (Bun and Steinke 2016, Proposition 3.3).
     noise_hides: true,
     read: |parameters| {
         Ok(Arc::new(Selection { rule: SelectionRule::PermuteAndFlip, sigma: parameters.scale("sigma")? }))
     },
-    draw_data: draw::votes,
     draw: |stream, _| Some(Arc::new(Selection { rule: SelectionRule::PermuteAndFlip, sigma: draw::scale(stream)? })),
+    ..*EXPONENTIAL
 };
 
 static BOUNDED_RANGE: Statement = Statement::for_any_data(
@@ -94,7 +94,7 @@ impl Selection {
     /// ε of a vote that moves: one count grows by 1 and another falls by 1. None where it overflows, which promises
     /// nothing.
     fn epsilon(self) -> Option<Epsilon> {
-        Epsilon::new(2.0 / self.sigma.get()).ok().filter(|epsilon| *epsilon != Epsilon::INFINITE)
+        finite(2.0 / self.sigma.get())
     }
 
     /// The theorem of the rule.
@@ -106,9 +106,7 @@ impl Selection {
                 Theorem::alike(&BOUNDED_RANGE, move |order| exponential_mechanism_rdp(order, epsilon))
             }
             // Nothing of pure differential privacy leaks more than randomized response (Kairouz, Oh and Viswanath 2015).
-            SelectionRule::PermuteAndFlip => Theorem::alike(&PURE, move |order| {
-                k_ary_randomized_response_rdp(order, epsilon, 2).unwrap_or(f64::INFINITY)
-            }),
+            SelectionRule::PermuteAndFlip => Theorem::alike(&PURE, move |order| pure_rdp(order, epsilon)),
         }]
     }
 }
@@ -146,15 +144,22 @@ impl Mechanism for Selection {
     }
 
     fn sampler(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: Bins) -> Result<Box<dyn Sampler>> {
-        if data.classes() != neighbor.classes() {
-            return Err(rejected(format!("{} classes, and {} of the neighbor", data.classes(), neighbor.classes())));
-        }
+        let reason = format_args!("{} classes, and {} of the neighbor", data.classes(), neighbor.classes());
+        required(data.classes() == neighbor.classes(), reason)?;
         let deficits = [data, neighbor].map(|votes| {
             let most = votes.counts().iter().copied().max().unwrap_or(0);
             votes.counts().iter().map(|&count| (most - count) as f64 / self.sigma.get()).collect::<Vec<f64>>()
         });
         Ok(match self.rule {
-            SelectionRule::Exponential => Box::new(GumbelSampler { deficits }),
+            SelectionRule::Exponential => {
+                // The largest count with Gumbel noise: what the mechanism is, and not how its distribution is computed.
+                let noise = Gumbel::<f64>::new(0.0, 1.0).map_err(|error| rejected(error.to_string()))?;
+                one_by_one(data.classes(), move |world, stream| {
+                    let noisy = deficits[world.index()].iter().map(|deficit| noise.sample(stream) - deficit);
+                    let later = |best: (usize, f64), next: (usize, f64)| if next.1 > best.1 { next } else { best };
+                    noisy.enumerate().fold((0, f64::NEG_INFINITY), later).0
+                })
+            }
             SelectionRule::PermuteAndFlip => {
                 let chances =
                     deficits.map(|deficits| deficits.into_iter().map(|deficit| libm::exp(-deficit)).collect());
@@ -163,34 +168,8 @@ impl Mechanism for Selection {
         })
     }
 
-    fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: usize) -> Result<[EnclosedLoss; 2]> {
+    fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: usize) -> Result<BothLosses> {
         (self as &dyn Mechanism).known_losses(data, neighbor)
-    }
-}
-
-/// The largest count with Gumbel noise: what the exponential mechanism is, and not how its distribution is computed.
-struct GumbelSampler {
-    /// How far each class is behind, in units of the noise.
-    deficits: [Vec<f64>; 2],
-}
-
-impl Sampler for GumbelSampler {
-    fn outcomes(&self) -> usize {
-        self.deficits[0].len()
-    }
-
-    fn sample_block(&self, world: World, stream: &mut Stream, samples: u64, counts: &mut [u64]) {
-        let Ok(noise) = Gumbel::<f64>::new(0.0, 1.0) else { return };
-        for _ in 0..samples {
-            let mut best = (0, f64::NEG_INFINITY);
-            for (class, deficit) in self.deficits[world.index()].iter().enumerate() {
-                let noisy = noise.sample(stream) - deficit;
-                if noisy > best.1 {
-                    best = (class, noisy);
-                }
-            }
-            counts[best.0] += 1;
-        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! Answers of many voters, shuffled.
 
+use super::one_by_one::one_by_one;
 use super::randomized_response::only_vote;
-use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected};
+use super::{Bins, BothLosses, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, required};
 use crate::accountant::{Statement, Theorem, WorstCases, rdp_of_own_loss};
 use crate::distribution::OutcomeDistribution;
 use crate::divergence::{EnclosedLoss, PrivacyLoss};
@@ -9,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
 use crate::quadrature::LogIntegral;
 use crate::quantity::NoiseScale;
-use crate::simulate::{Sampler, Stream, World};
+use crate::simulate::Sampler;
 use crate::special::{log_binomial_pmf, log_sum_exp, softplus};
 use rand::RngExt;
 use std::f64::consts::LN_2;
@@ -86,9 +87,7 @@ pub const SHUFFLED_RESPONSE: &MechanismKind = &MechanismKind {
         let users = parameters.whole("users", [1, MOST_USERS])?;
         let scale = parameters.in_domain("sigma", |sigma| {
             let scale = NoiseScale::new(sigma)?;
-            if sigma.recip() > LARGEST_EPSILON {
-                return Err(Error::Domain { quantity: "noise scale", value: sigma, domain: "[1/700, inf)" });
-            }
+            Error::check_domain(sigma.recip() <= LARGEST_EPSILON, "noise scale", sigma, "[1/700, inf)")?;
             Ok(scale)
         })?;
         Ok(Arc::new(ShuffledResponse { scale, users }))
@@ -191,9 +190,8 @@ fn near(n: u64, p: f64) -> (RangeInclusive<u64>, f64) {
 
 /// The vote of the user, of two.
 fn own(data: &VoteHistogram) -> Result<usize> {
-    if data.classes() != 2 {
-        return Err(rejected(format!("the vote of a user is for one of two classes, not of {}", data.classes())));
-    }
+    let reason = format_args!("the vote of a user is for one of two classes, not of {}", data.classes());
+    required(data.classes() == 2, reason)?;
     only_vote(data)
 }
 
@@ -220,11 +218,16 @@ impl Mechanism for ShuffledResponse {
     }
 
     fn sampler(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: Bins) -> Result<Box<dyn Sampler>> {
-        Ok(Box::new(ShuffledSampler { mechanism: *self, votes: [own(data)?, own(neighbor)?] }))
+        let (votes, users) = ([own(data)?, own(neighbor)?], self.users);
+        let truth = 1.0 / (1.0 + libm::exp(-self.epsilon()));
+        Ok(one_by_one(users as usize + 1, move |world, stream| {
+            let vote = |user: u64| user == 0 && votes[world.index()] == 1;
+            (0..users).filter(|&user| stream.random_bool(truth) == vote(user)).count()
+        }))
     }
 
     /// At least the losses of these votes, at most those of any votes of the others and of any local randomizer.
-    fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: usize) -> Result<[EnclosedLoss; 2]> {
+    fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: usize) -> Result<BothLosses> {
         let exact = (self as &dyn Mechanism).known_losses(data, neighbor)?;
         if data == neighbor {
             return Ok(exact);
@@ -234,40 +237,13 @@ impl Mechanism for ShuffledResponse {
     }
 }
 
-struct ShuffledSampler {
-    mechanism: ShuffledResponse,
-    /// In both worlds.
-    votes: [usize; 2],
-}
-
-impl Sampler for ShuffledSampler {
-    fn outcomes(&self) -> usize {
-        self.mechanism.users as usize + 1
-    }
-
-    fn sample_block(&self, world: World, stream: &mut Stream, samples: u64, counts: &mut [u64]) {
-        let truth = 1.0 / (1.0 + libm::exp(-self.mechanism.epsilon()));
-        for _ in 0..samples {
-            let mut ones = 0;
-            for user in 0..self.mechanism.users {
-                let vote = user == 0 && self.votes[world.index()] == 1;
-                ones += usize::from(stream.random_bool(truth) == vote);
-            }
-            counts[ones] += 1;
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::parse;
+    use super::super::tests::either_vote;
     use super::*;
     use crate::bound::Direction;
     use crate::quantity::{Epsilon, Order};
-
-    fn data() -> [VoteHistogram; 2] {
-        [vec![1, 0], vec![0, 1]].map(|votes| VoteHistogram::new(votes).unwrap())
-    }
 
     fn mechanism(sigma: f64, users: u64) -> ShuffledResponse {
         *parse(&format!("shuffled-response:sigma={sigma},users={users}")).unwrap().downcast().unwrap()
@@ -276,7 +252,7 @@ mod tests {
     /// Two users with e^ε = 2, written out.
     #[test]
     fn two_users_are_those_written_out() {
-        let [zero, one] = data();
+        let [zero, one] = either_vote();
         let sigma = 2f64.ln().recip();
         for (vote, expected) in [(&zero, [4.0, 4.0, 1.0]), (&one, [2.0, 5.0, 2.0])] {
             let found = mechanism(sigma, 2).output_distribution(vote, Bins::at(None)).unwrap();
@@ -319,7 +295,7 @@ mod tests {
     /// The exact divergence stays below the theorem, also with other votes of the others, and is it for one user.
     #[test]
     fn exact_divergences_are_below_the_theorem() {
-        let [zero, one] = data();
+        let [zero, one] = either_vote();
         for (sigma, users) in [(0.3, 3), (1.0, 20), (1.0, 1000), (4.0, 100)] {
             let mechanism = mechanism(sigma, users);
             let pair = (&mechanism as &dyn Mechanism).output_pair(&zero, &one, Bins::at(None)).unwrap();
@@ -342,7 +318,7 @@ mod tests {
     /// Rounding does not hide how little is left of next to nothing, at any order.
     #[test]
     fn little_is_left_of_much_noise() {
-        let [zero, one] = data();
+        let [zero, one] = either_vote();
         for users in [1, 2, 100] {
             let mechanism = mechanism(1e6, users);
             let pair = (&mechanism as &dyn Mechanism).output_pair(&zero, &one, Bins::at(None)).unwrap();

@@ -12,7 +12,7 @@
 //! post-processing: what is computed is at most the truth.
 
 use super::binned::{Binned, Normal, REACH, apart};
-use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected, rounder};
+use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, required, rounder};
 use crate::accountant::{Statement, Theorem, WorstCases, gnss_rdp};
 use crate::distribution::OutcomeDistribution;
 use crate::error::{Error, Result};
@@ -120,18 +120,12 @@ impl SmoothPair {
     /// and the step at most the smaller width.
     pub fn new(release: SmoothRelease, step: f64, width: NoiseScale, neighbor_width: NoiseScale) -> Result<Self> {
         let (beta, wide, neighbor_wide) = (release.beta, width.get(), neighbor_width.get());
-        if !(0.0..f64::INFINITY).contains(&beta) {
-            return Err(rejected(format!("beta = {beta} is not in [0, inf)")));
-        }
-        if !((neighbor_wide / wide).ln().abs() <= beta + ROUNDING) {
-            return Err(rejected(format!(
-                "widths {wide} and {neighbor_wide} differ by a factor of more than e^{beta}"
-            )));
-        }
+        required((0.0..f64::INFINITY).contains(&beta), format_args!("beta = {beta} is not in [0, inf)"))?;
+        let reason = format_args!("widths {wide} and {neighbor_wide} differ by a factor of more than e^{beta}");
+        required((neighbor_wide / wide).ln().abs() <= beta + ROUNDING, reason)?;
         let most = wide.min(neighbor_wide);
-        if !(step >= 0.0 && step <= most * (1.0 + ROUNDING)) {
-            return Err(rejected(format!("step = {step} is not in [0, {most}], the smaller width")));
-        }
+        let reason = format_args!("step = {step} is not in [0, {most}], the smaller width");
+        required(step >= 0.0 && step <= most * (1.0 + ROUNDING), reason)?;
         Ok(Self { release, step, width, neighbor_width })
     }
 

@@ -1,17 +1,20 @@
 //! Which answers are above a threshold: above-threshold and the sparse vector technique.
 
-use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected};
-use crate::accountant::{Statement, Theorem, WorstCases, gaussian_rdp, k_ary_randomized_response_rdp};
+use super::one_by_one::one_by_one;
+use super::pure::pure_theorem;
+use super::{
+    Bins, BothLosses, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected, required,
+};
+use crate::accountant::{Statement, Theorem, WorstCases, gaussian_rdp};
 use crate::bound::outward::{product_up, quotient_up, sum_up, up};
 use crate::distribution::{
     Noise, NoisyThreshold, OutcomeDistribution, ReportedAbove, sparse_vector_distribution, sparse_vector_outcomes,
 };
-use crate::divergence::EnclosedLoss;
 use crate::error::{Result, echo};
 use crate::histogram::VoteHistogram;
 use crate::named::named;
-use crate::quantity::{Epsilon, NoiseScale, Order};
-use crate::simulate::{Sampler, Stream, World};
+use crate::quantity::{NoiseScale, Order};
+use crate::simulate::{Sampler, Stream};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, Exp1, StandardNormal};
@@ -190,9 +193,7 @@ impl SparseVector {
         let noise = ThresholdNoise::ALL.into_iter().find(|noise| noise.name() == word);
         let names = || ThresholdNoise::ALL.map(ThresholdNoise::name).join(" or ");
         let threshold = parameters.number("threshold")?;
-        if !threshold.is_finite() {
-            return Err(rejected(format!("threshold = {threshold} is not in (-inf, inf)")));
-        }
+        required(threshold.is_finite(), format_args!("threshold = {threshold} is not in (-inf, inf)"))?;
         Ok(Self {
             noise: noise.ok_or_else(|| rejected(format!("noise = `{}` is not {}", echo(word), names())))?,
             threshold,
@@ -237,7 +238,7 @@ impl SparseVector {
     pub fn theorems(&self, answers: usize) -> Vec<Theorem> {
         let (sigma, cutoff) = (self.sigma, self.most_above().min(answers) as f64);
         match self.noise {
-            ThresholdNoise::Laplace => self.pure(cutoff).into_iter().collect(),
+            ThresholdNoise::Laplace => pure_theorem(&PURE, self.pure_epsilon(cutoff)).into_iter().collect(),
             ThresholdNoise::Gaussian => {
                 // n is exact, its root is not.
                 let together = up((answers as f64).sqrt(), 1.0);
@@ -248,14 +249,6 @@ impl SparseVector {
                 ]
             }
         }
-    }
-
-    /// None where ε overflows, which promises nothing.
-    fn pure(&self, cutoff: f64) -> Option<Theorem> {
-        let epsilon = Epsilon::new(self.pure_epsilon(cutoff)).ok().filter(|epsilon| *epsilon != Epsilon::INFINITE)?;
-        Some(Theorem::alike(&PURE, move |order| {
-            k_ary_randomized_response_rdp(order, epsilon, 2).unwrap_or(f64::INFINITY)
-        }))
     }
 
     /// 1/τ + 2c/σ, rounded up.
@@ -341,50 +334,24 @@ impl Mechanism for SparseVector {
     }
 
     fn sampler(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: Bins) -> Result<Box<dyn Sampler>> {
-        if data.classes() != neighbor.classes() {
-            return Err(rejected(format!("{} answers, and {} of the neighbor", data.classes(), neighbor.classes())));
-        }
+        let reason = format_args!("{} answers, and {} of the neighbor", data.classes(), neighbor.classes());
+        required(data.classes() == neighbor.classes(), reason)?;
         let numbered = sparse_vector_outcomes(data.classes(), self.most_above())?.into_iter().enumerate();
-        let outcomes = numbered.map(|(number, ReportedAbove { above, .. })| (above, number)).collect();
-        let answers = [data, neighbor].map(|data| data.counts().iter().map(|&count| count as f64).collect());
-        Ok(Box::new(ThresholdSampler { mechanism: *self, answers, outcomes }))
-    }
-
-    fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: usize) -> Result<[EnclosedLoss; 2]> {
-        (self as &dyn Mechanism).known_losses(data, neighbor)
-    }
-}
-
-/// The algorithm as it is published.
-struct ThresholdSampler {
-    mechanism: SparseVector,
-    answers: [Vec<f64>; 2],
-    outcomes: HashMap<Vec<usize>, usize>,
-}
-
-impl Sampler for ThresholdSampler {
-    fn outcomes(&self) -> usize {
-        self.outcomes.len()
-    }
-
-    fn sample_block(&self, world: World, stream: &mut Stream, samples: u64, counts: &mut [u64]) {
-        let SparseVector { noise, threshold, threshold_sigma, sigma, .. } = self.mechanism;
-        let mut above = Vec::new();
-        for _ in 0..samples {
-            above.clear();
+        let outcomes: HashMap<Vec<usize>, usize> =
+            numbered.map(|(number, ReportedAbove { above, .. })| (above, number)).collect();
+        let answers = [data, neighbor].map(|data| data.counts().iter().map(|&count| count as f64).collect::<Vec<_>>());
+        let (Self { noise, threshold, threshold_sigma, sigma, .. }, most) = (*self, self.most_above());
+        // The algorithm as it is published.
+        Ok(one_by_one(outcomes.len(), move |world, stream| {
             let noisy_threshold = threshold + noise.sample(threshold_sigma, stream);
-            for (position, answer) in self.answers[world.index()].iter().enumerate() {
-                if answer + noise.sample(sigma, stream) >= noisy_threshold {
-                    above.push(position);
-                    if above.len() == self.mechanism.most_above() {
-                        break;
-                    }
-                }
-            }
-            if let Some(&outcome) = self.outcomes.get(&above) {
-                counts[outcome] += 1;
-            }
-        }
+            let noisy = answers[world.index()].iter().map(|answer| answer + noise.sample(sigma, stream));
+            let above = noisy.enumerate().filter(|(_, noisy)| *noisy >= noisy_threshold);
+            outcomes[&above.map(|(position, _)| position).take(most).collect::<Vec<usize>>()]
+        }))
+    }
+
+    fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: usize) -> Result<BothLosses> {
+        (self as &dyn Mechanism).known_losses(data, neighbor)
     }
 }
 

@@ -2,16 +2,19 @@
 
 use super::binned::record;
 use super::draw::pick;
-use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected};
-use crate::accountant::{Statement, Theorem, WorstCases, k_ary_randomized_response_rdp};
+use super::one_by_one::one_by_one;
+use super::pure::{finite, pure_rdp};
+use super::{
+    Bins, BothLosses, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected, required,
+};
+use crate::accountant::{Statement, Theorem, WorstCases};
 use crate::bound::Direction;
 use crate::distribution::{OutcomeDistribution, OutputPair};
-use crate::divergence::EnclosedLoss;
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
 use crate::quadrature::LogIntegral;
-use crate::quantity::{Epsilon, NoiseScale};
-use crate::simulate::{Sampler, Stream, World};
+use crate::quantity::NoiseScale;
+use crate::simulate::Sampler;
 use crate::special::{log_sum_exp, softplus};
 use rand::RngExt;
 use rand_distr::{Distribution, Geometric};
@@ -70,9 +73,7 @@ pub const STAIRCASE: &MechanismKind = &MechanismKind {
     read: |parameters| {
         let sigma = parameters.scale("sigma")?;
         let gamma = if parameters.has("gamma") { parameters.number("gamma")? } else { Staircase::best_gamma(sigma) };
-        if !(0.0..=1.0).contains(&gamma) {
-            return Err(rejected(format!("gamma = {gamma} is not in [0, 1]")));
-        }
+        required((0.0..=1.0).contains(&gamma), format_args!("gamma = {gamma} is not in [0, 1]"))?;
         Ok(Arc::new(Staircase { sigma, gamma }))
     },
     draw_data: draw::no_record,
@@ -100,9 +101,8 @@ impl Staircase {
     /// Randomized response with ε, which bounds whatever has ε, and the divergence of the three outcomes.
     #[must_use]
     pub fn theorems(&self) -> Vec<Theorem> {
-        let epsilon = Epsilon::new(self.sigma.get().recip()).ok().filter(|epsilon| *epsilon != Epsilon::INFINITE);
-        let Some(epsilon) = epsilon else { return Vec::new() };
-        let pure = move |order| k_ary_randomized_response_rdp(order, epsilon, 2).unwrap_or(f64::INFINITY);
+        let Some(epsilon) = finite(self.sigma.get().recip()) else { return Vec::new() };
+        let pure = move |order| pure_rdp(order, epsilon);
         let mut all = vec![Theorem::alike(&PURE, pure)];
         let [without, with] = [0, 1].map(|record| OutcomeDistribution::from_integrals(&self.rows(record)));
         if let (Ok(without), Ok(with)) = (without, with)
@@ -146,10 +146,8 @@ impl Staircase {
     }
 
     fn checked(self) -> Result<()> {
-        if self.sigma.get().recip().is_infinite() {
-            let (value, domain) = (self.sigma.get(), "(0, inf)");
-            return Err(Error::Domain { quantity: "scale of staircase noise", value, domain });
-        }
+        let legal = self.sigma.get().recip() < f64::INFINITY;
+        Error::check_domain(legal, "scale of staircase noise", self.sigma.get(), "(0, inf)")?;
         Ok(())
     }
 }
@@ -178,53 +176,38 @@ impl Mechanism for Staircase {
 
     fn sampler(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: Bins) -> Result<Box<dyn Sampler>> {
         self.checked()?;
-        Ok(Box::new(StairSampler { mechanism: *self, counts: [record(data)? as f64, record(neighbor)? as f64] }))
-    }
-
-    fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: usize) -> Result<[EnclosedLoss; 2]> {
-        (self as &dyn Mechanism).known_losses(data, neighbor)
-    }
-}
-
-/// The noise as it is published: a sign, a geometric number of units, and which part of the unit.
-struct StairSampler {
-    mechanism: Staircase,
-    /// In both worlds.
-    counts: [f64; 2],
-}
-
-impl Sampler for StairSampler {
-    fn outcomes(&self) -> usize {
-        self.mechanism.edges().len() + 1
-    }
-
-    fn sample_block(&self, world: World, stream: &mut Stream, samples: u64, counts: &mut [u64]) {
-        let Staircase { sigma, gamma } = self.mechanism;
+        let counts = [record(data)? as f64, record(neighbor)? as f64];
+        let (Self { sigma, gamma }, edges) = (*self, self.edges());
         let b = libm::exp(-sigma.get().recip());
-        let Ok(units) = Geometric::new(1.0 - b) else { return };
+        let units = Geometric::new(1.0 - b).map_err(|error| rejected(error.to_string()))?;
         let first = if gamma == 0.0 { 0.0 } else { gamma / (gamma + (1.0 - gamma) * b) };
-        let edges = self.mechanism.edges();
-        for _ in 0..samples {
+        // The noise as it is published: a sign, a geometric number of units, and which part of the unit.
+        Ok(one_by_one(edges.len() + 1, move |world, stream| {
             let unit = units.sample(stream) as f64;
             let place: f64 = stream.random();
             let size =
                 if stream.random_bool(first) { unit + gamma * place } else { unit + gamma + (1.0 - gamma) * place };
-            let output = self.counts[world.index()] + if stream.random_bool(0.5) { size } else { -size };
-            counts[edges.partition_point(|edge| *edge <= output)] += 1;
-        }
+            let output = counts[world.index()] + if stream.random_bool(0.5) { size } else { -size };
+            edges.partition_point(|edge| *edge <= output)
+        }))
+    }
+
+    fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: usize) -> Result<BothLosses> {
+        (self as &dyn Mechanism).known_losses(data, neighbor)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::parse;
+    use super::super::tests::records;
     use super::*;
     use crate::quantity::Order;
 
     /// The density by its definition, summed over pieces on which it is constant for both counts.
     #[test]
     fn outcomes_keep_the_divergence_of_the_density() {
-        let [without, with] = [vec![0], vec![1]].map(|count| VoteHistogram::new(count).unwrap());
+        let [without, with] = records();
         for (sigma, gamma) in [(1.0f64, 0.25), (0.5, 0.8), (2.0, 0.5), (0.3, 0.0), (5.0, 1.0), (1.0, 0.49)] {
             let e = sigma.recip();
             let b = libm::exp(-e);

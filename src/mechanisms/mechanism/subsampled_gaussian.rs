@@ -1,10 +1,10 @@
 //! Gaussian noise on a Poisson subsample.
 
 use super::binned::{Binned, Mixture, Normal, RealOutput, edges_around_far, edges_of_losses, resolvable};
-use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw};
+use super::{Bins, BothLosses, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, losses};
 use crate::accountant::{Statement, Theorem, WorstCases, subsampled_gaussian_group_rdp, subsampled_gaussian_rdp};
 use crate::distribution::OutcomeDistribution;
-use crate::divergence::{EnclosedLoss, LossCell};
+use crate::divergence::LossCell;
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
 use crate::quadrature::LogIntegral;
@@ -140,12 +140,7 @@ impl Mechanism for SubsampledGaussian {
         self.binned(bins)?.sampler(data, neighbor)
     }
 
-    fn enclosed_losses(
-        &self,
-        data: &VoteHistogram,
-        neighbor: &VoteHistogram,
-        bins: usize,
-    ) -> Result<[EnclosedLoss; 2]> {
+    fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, bins: usize) -> Result<BothLosses> {
         let shift = self.sigma.get().recip();
         resolvable(shift, 1.0)?;
         self.outputs(edges_of_losses(shift, bins)).enclosed_losses(data, neighbor)
@@ -162,11 +157,9 @@ impl Mechanism for SubsampledGaussian {
         })]
     }
 
-    fn group_losses(&self, members: u64, bins: usize) -> Result<[EnclosedLoss; 2]> {
-        if !(1..=LARGEST_GROUP).contains(&members) {
-            let value = members as f64;
-            return Err(Error::Domain { quantity: "members of a group of subsamples", value, domain: "[1, 1000]" });
-        }
+    fn group_losses(&self, members: u64, bins: usize) -> Result<BothLosses> {
+        let legal = (1..=LARGEST_GROUP).contains(&members);
+        Error::check_domain(legal, "members of a group of subsamples", members as f64, "[1, 1000]")?;
         let shift = self.sigma.get().recip();
         resolvable(shift * members as f64, 1.0)?;
         Ok(self.binomial_losses(members, bins))
@@ -182,7 +175,7 @@ impl SubsampledGaussian {
     /// *Fewer records leak less.* Both ways the ratio of the densities, Σ w_b e^{b t x - b² t²/2}, grows with x, so that
     /// the best test of every δ is a threshold, N(0, 1) passes it as often whatever m, and Σ w_b N(b t, 1) the more
     /// often the larger b is, which grows with m. The same holds for records that count for anything between 0 and 1.
-    fn binomial_losses(self, members: u64, bins: usize) -> [EnclosedLoss; 2] {
+    fn binomial_losses(self, members: u64, bins: usize) -> BothLosses {
         let (shift, rate) = (self.sigma.get().recip(), self.rate.get());
         let edges = edges_of_losses(shift * members as f64, bins);
         let weights: Vec<f64> = (0..=members).map(|b| log_binomial_pmf(b, members, rate)).collect();
@@ -210,44 +203,38 @@ impl SubsampledGaussian {
         let mut ratios = vec![(none, if none.is_finite() { 8.0 * f64::EPSILON * none } else { 0.0 })];
         ratios.extend(edges.iter().map(|&edge| ratio(edge)));
         ratios.push((if rate > 0.0 { f64::NEG_INFINITY } else { 0.0 }, 0.0));
-        let of = |sign: f64| {
-            let cells = (0..=edges.len()).map(|bin| {
-                let ends = [ratios[bin], ratios[bin + 1]].map(|(l, error)| [sign * l - error, sign * l + error]);
-                let losses = [ends[0][0].min(ends[1][0]), ends[0][1].max(ends[1][1])];
-                let [p, q] = if sign > 0.0 { [without[bin], with[bin]] } else { [with[bin], without[bin]] };
-                LossCell { p, q, losses }
-            });
-            EnclosedLoss::of_cells(&cells.collect::<Vec<_>>())
+        let cell = |bin: usize| {
+            let ends = [ratios[bin], ratios[bin + 1]].map(|(l, error)| [l - error, l + error]);
+            let losses = [ends[0][0].min(ends[1][0]), ends[0][1].max(ends[1][1])];
+            LossCell { p: without[bin], q: with[bin], losses }
         };
-        [of(1.0), of(-1.0)]
+        losses::of_cells(&(0..=edges.len()).map(cell).collect::<Vec<_>>())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::{deltas, epsilons, records};
     use super::*;
     use crate::bound::Direction;
-    use crate::divergence::{ComposedDirection, PrivacyLoss, gdp_epsilon};
+    use crate::divergence::{ComposedDirection, gdp_epsilon};
     use crate::quantity::Delta;
 
     fn pair(sigma: f64, rate: f64, order: Order) -> crate::distribution::OutputPair {
-        let mechanism: Arc<dyn Mechanism> = Arc::new(SubsampledGaussian {
-            sigma: NoiseScale::new(sigma).unwrap(),
-            rate: Probability::new(rate).unwrap(),
-        });
-        let [data, neighbor] = [0, 1].map(|count| VoteHistogram::new(vec![count]).unwrap());
-        mechanism.output_pair(&data, &neighbor, Bins::at(Some(order))).unwrap()
+        super::super::tests::pair(&format!("subsampled-gaussian:sigma={sigma},rate={rate}"), Some(order))
+    }
+
+    fn mechanism(sigma: f64, rate: f64) -> SubsampledGaussian {
+        SubsampledGaussian { sigma: NoiseScale::new(sigma).unwrap(), rate: Probability::new(rate).unwrap() }
     }
 
     /// A subsample of everything is no subsample, also far from both means, where 1 + (e^x - 1) is 0 in doubles.
     #[test]
     fn all_records_are_the_gaussian_mechanism() {
-        let [without, with] = [0, 1].map(|count| VoteHistogram::new(vec![count]).unwrap());
+        let [without, with] = records();
         let delta = Delta::new(1e-5).unwrap();
         for rate in [1.0, 1.0 - 1e-15, 0.999_999] {
-            let mechanism =
-                SubsampledGaussian { sigma: NoiseScale::new(1.0).unwrap(), rate: Probability::new(rate).unwrap() };
-            for losses in mechanism.enclosed_losses(&without, &with, 2_000).unwrap() {
+            for losses in mechanism(1.0, rate).enclosed_losses(&without, &with, 2_000).unwrap() {
                 let found = ComposedDirection::of_enclosed(&[(&losses, 4)], delta, 1e-3).unwrap().epsilon(delta);
                 let truth = gdp_epsilon(2.0, delta).unwrap().get();
                 println!("{rate}: {found:?} {truth}");
@@ -289,15 +276,9 @@ mod tests {
 
     /// ε of so many outputs at δ, forward and reverse, enclosed.
     fn composed(sigma: f64, rate: f64, times: u64, delta: f64, bins: usize) -> [[f64; 2]; 2] {
-        let mechanism =
-            SubsampledGaussian { sigma: NoiseScale::new(sigma).unwrap(), rate: Probability::new(rate).unwrap() };
-        let [data, neighbor] = [0, 1].map(|count| VoteHistogram::new(vec![count]).unwrap());
-        let delta = Delta::new(delta).unwrap();
-        mechanism.enclosed_losses(&data, &neighbor, bins).unwrap().map(|loss| {
-            let epsilon =
-                |loss: PrivacyLoss| ComposedDirection::of_known(&[(loss, times)], delta, 1e-3).unwrap().epsilon(delta);
-            [epsilon(loss.at_least).lower, epsilon(loss.at_most).upper]
-        })
+        let ([data, neighbor], delta) = (records(), Delta::new(delta).unwrap());
+        let losses = mechanism(sigma, rate).enclosed_losses(&data, &neighbor, bins).unwrap();
+        losses.map(|loss| epsilons(loss, times, delta))
     }
 
     /// Between what two other implementations have: dp_accounting 0.6.0 from above, and from below with its optimistic
@@ -324,14 +305,8 @@ mod tests {
     #[test]
     fn groups_of_a_subsample_are_enclosed() {
         let of = |sigma: f64, rate: f64, members: u64, delta: f64| {
-            let mechanism =
-                SubsampledGaussian { sigma: NoiseScale::new(sigma).unwrap(), rate: Probability::new(rate).unwrap() };
-            let delta = Delta::new(delta).unwrap();
-            mechanism.group_losses(members, 2_000).unwrap().map(|loss| {
-                let epsilon =
-                    |loss: PrivacyLoss| ComposedDirection::of_known(&[(loss, 10)], delta, 1e-3).unwrap().epsilon(delta);
-                [epsilon(loss.at_least).lower, epsilon(loss.at_most).upper]
-            })
+            let (losses, delta) = (mechanism(sigma, rate).group_losses(members, 2_000), Delta::new(delta).unwrap());
+            losses.unwrap().map(|loss| epsilons(loss, 10, delta))
         };
         for ([lower, upper], [low, high]) in of(0.8, 0.1, 1, 1e-5).into_iter().zip(composed(0.8, 0.1, 10, 1e-5, 2_000))
         {
@@ -351,20 +326,15 @@ mod tests {
             (-200_000..=200_000).map(|i| excess(1e-4 * f64::from(i)).max(0.0)).sum::<f64>() * 1e-4
         };
         let truths = [sum(&|x| density(x) - epsilon.exp() * with(x)), sum(&|x| with(x) - epsilon.exp() * density(x))];
-        let mechanism =
-            SubsampledGaussian { sigma: NoiseScale::new(0.9).unwrap(), rate: Probability::new(rate).unwrap() };
+        let mechanism = mechanism(0.9, rate);
         for (loss, truth) in mechanism.group_losses(2, 2_000).unwrap().into_iter().zip(truths) {
-            let delta = |loss: PrivacyLoss| {
-                let composed = ComposedDirection::of_known(&[(loss, 1)], Delta::new(0.01).unwrap(), 1e-4).unwrap();
-                composed.delta(crate::quantity::Epsilon::new(epsilon).unwrap())
-            };
-            let (lower, upper) = (delta(loss.at_least).lower, delta(loss.at_most).upper);
+            let [lower, upper] = deltas(loss, 1, 0.01, epsilon);
             assert!(
                 lower <= truth + 1e-8 && truth <= upper + 1e-8 && upper < lower * 1.02 + 1e-8,
                 "{lower} {truth} {upper}"
             );
         }
-        let none: Result<[EnclosedLoss; 2]> = mechanism.group_losses(1_001, 10);
+        let none: Result<BothLosses> = mechanism.group_losses(1_001, 10);
         assert!(none.is_err());
     }
 

@@ -3,15 +3,17 @@
 use super::binned::record;
 use super::discrete_noise::discrete_laplace;
 use super::draw::pick;
-use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw};
-use crate::accountant::{Statement, Theorem, WorstCases, k_ary_randomized_response_rdp};
+use super::one_by_one::one_by_one;
+use super::pure::{finite, pure_rdp};
+use super::{Bins, BothLosses, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw};
+use crate::accountant::{Statement, Theorem, WorstCases};
 use crate::distribution::{OutcomeDistribution, OutputPair};
 use crate::divergence::EnclosedLoss;
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
 use crate::quadrature::LogIntegral;
-use crate::quantity::{Epsilon, NoiseScale};
-use crate::simulate::{Sampler, Stream, World};
+use crate::quantity::NoiseScale;
+use crate::simulate::Sampler;
 use crate::special::softplus;
 use rand::RngExt;
 use std::sync::Arc;
@@ -107,9 +109,8 @@ impl TruncatedGeometric {
     /// The theorem for any count, and that for the count at hand, which says less where it is not below the limit.
     #[must_use]
     pub fn theorems(&self) -> Vec<Theorem> {
-        let epsilon = Epsilon::new(self.sigma.get().recip()).ok().filter(|epsilon| *epsilon != Epsilon::INFINITE);
-        let Some(epsilon) = epsilon else { return Vec::new() };
-        let any = move |order| k_ary_randomized_response_rdp(order, epsilon, 2).unwrap_or(f64::INFINITY);
+        let Some(epsilon) = finite(self.sigma.get().recip()) else { return Vec::new() };
+        let any = move |order| pure_rdp(order, epsilon);
         let mut all = vec![Theorem::alike(&ANY_COUNT, any)];
         let two = [0, 1].map(|record| self.two_outputs(self.count + record));
         let pair = two.map(|rows| OutcomeDistribution::from_integrals(&rows).ok());
@@ -163,13 +164,8 @@ impl TruncatedGeometric {
     }
 
     fn count_of(self, data: &VoteHistogram) -> Result<u64> {
-        if !self.is_finite() {
-            return Err(Error::Domain {
-                quantity: "scale of discrete Laplace noise",
-                value: self.sigma.get(),
-                domain: "(count/1e308, inf)",
-            });
-        }
+        let legal = self.is_finite();
+        Error::check_domain(legal, "scale of discrete Laplace noise", self.sigma.get(), "(count/1e308, inf)")?;
         Ok(self.count + record(data)? as u64)
     }
 }
@@ -207,11 +203,17 @@ impl Mechanism for TruncatedGeometric {
 
     fn sampler(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: Bins) -> Result<Box<dyn Sampler>> {
         let counts = [self.count_of(data)?, self.count_of(neighbor)?];
-        Ok(Box::new(CutSampler { mechanism: *self, counts }))
+        let Self { sigma, count, limit } = *self;
+        let listed = limit <= MOST_LISTED;
+        Ok(one_by_one(if listed { limit as usize + 1 } else { 2 }, move |world, stream| {
+            let noisy = counts[world.index()] as f64 + discrete_laplace(sigma.get(), stream);
+            let output = noisy.clamp(0.0, limit as f64);
+            if listed { output as usize } else { usize::from(output > count as f64 || output == limit as f64) }
+        }))
     }
 
     /// At least the losses of this count, at most those of any: of one below the limit.
-    fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: usize) -> Result<[EnclosedLoss; 2]> {
+    fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: usize) -> Result<BothLosses> {
         let below_limit = Self { count: 0, ..*self };
         let [own, any] = [self, &below_limit].map(|of| (of as &dyn Mechanism).known_losses(data, neighbor));
         let ([forward, reverse], [any_forward, any_reverse]) = (own?, any?);
@@ -222,42 +224,16 @@ impl Mechanism for TruncatedGeometric {
     }
 }
 
-struct CutSampler {
-    mechanism: TruncatedGeometric,
-    /// In both worlds.
-    counts: [u64; 2],
-}
-
-impl Sampler for CutSampler {
-    fn outcomes(&self) -> usize {
-        if self.mechanism.limit <= MOST_LISTED { self.mechanism.limit as usize + 1 } else { 2 }
-    }
-
-    fn sample_block(&self, world: World, stream: &mut Stream, samples: u64, counts: &mut [u64]) {
-        let TruncatedGeometric { sigma, count, limit } = self.mechanism;
-        for _ in 0..samples {
-            let noisy = self.counts[world.index()] as f64 + discrete_laplace(sigma.get(), stream);
-            let output = noisy.clamp(0.0, limit as f64);
-            let outcome = if limit <= MOST_LISTED {
-                output as usize
-            } else {
-                usize::from(output > count as f64 || output == limit as f64)
-            };
-            counts[outcome] += 1;
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::parse;
+    use super::super::tests::records;
     use super::*;
     use crate::bound::Direction;
     use crate::quantity::Order;
 
     fn pair(text: &str) -> OutputPair {
-        let [without, with] = [vec![0], vec![1]].map(|count| VoteHistogram::new(count).unwrap());
-        parse(text).unwrap().output_pair(&without, &with, Bins::at(None)).unwrap()
+        super::super::tests::pair(text, None)
     }
 
     /// P(noise ≥ k) as a sum over the integers.
@@ -282,7 +258,7 @@ mod tests {
     /// A count from the limit on hides much, but nobody knows that the count is so large.
     #[test]
     fn losses_from_above_are_those_of_any_count() {
-        let [without, with] = [vec![0], vec![1]].map(|count| VoteHistogram::new(count).unwrap());
+        let [without, with] = records();
         for count in [0, 4, 5, 7, 3000] {
             let text = format!("truncated-geometric:sigma=2,count={count},limit=5");
             for (place, loss) in

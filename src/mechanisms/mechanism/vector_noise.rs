@@ -4,7 +4,8 @@ use super::additive_noise::AdditiveNoise;
 use super::binned::record;
 use super::draw::pick;
 use super::loss_lattice::{LossLattice, Sums};
-use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected};
+use super::one_by_one::one_by_one;
+use super::{Bins, BothLosses, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, required};
 use crate::accountant::{Statement, Theorem, WorstCases, gaussian_rdp, laplace_rdp};
 use crate::bound::outward::product_up;
 use crate::distribution::{Noise, OutcomeDistribution};
@@ -13,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
 use crate::quadrature::LogIntegral;
 use crate::quantity::NoiseScale;
-use crate::simulate::{Sampler, Stream, World};
+use crate::simulate::Sampler;
 use rand::RngExt;
 use rand_distr::{Distribution, Exp1, StandardNormal};
 use std::sync::Arc;
@@ -130,14 +131,10 @@ impl VectorNoise {
     /// The losses of Laplace noise of a scale, with at most so many bins, and that many times `shared` of all counts.
     fn lattice(self, scale: NoiseScale, bins: usize, shared: u32) -> Result<LossLattice> {
         let shift = scale.get().recip();
-        if self.counts > MOST_ADDED {
-            let reason = format!("the losses of at most {MOST_ADDED} counts are added up, not of {}", self.counts);
-            return Err(rejected(reason));
-        }
+        let reason = format_args!("the losses of at most {MOST_ADDED} counts are added up, not of {}", self.counts);
+        required(self.counts <= MOST_ADDED, reason)?;
         let loss = f64::from(self.counts) * shift;
-        if !(loss <= LARGEST_LOSS) {
-            return Err(Error::Domain { quantity: "counts over noise scale", value: loss, domain: "[0, 1000]" });
-        }
+        Error::check_domain(loss <= LARGEST_LOSS, "counts over noise scale", loss, "[0, 1000]")?;
         let bins = bins.clamp(1, MOST_BINS) as u32;
         Ok(LossLattice { counts: self.counts, shift, bins: (shared * bins / self.counts).clamp(1, bins) })
     }
@@ -149,6 +146,41 @@ fn rows(mut sums: Sums, record: usize) -> Vec<LogIntegral> {
         sums.rows.reverse();
     }
     sums.rows
+}
+
+impl VectorNoise {
+    /// Gaussian noise on every count, and the bin of the sum in units of its deviation.
+    fn sum_sampler(self, sigma: NoiseScale, worlds: [f64; 2], bins: Bins) -> Result<Box<dyn Sampler>> {
+        let (counts, edges) = (self.counts, self.sum(sigma)?.edges(bins)?);
+        let d = f64::from(counts);
+        Ok(one_by_one(edges.len() + 1, move |world, stream| {
+            let mut normal = || -> f64 { StandardNormal.sample(stream) };
+            let noise =
+                if counts <= MOST_DRAWN { (0..counts).map(|_| normal()).sum::<f64>() } else { d.sqrt() * normal() };
+            let sum = d * worlds[world.index()] / sigma.get() + noise;
+            edges.partition_point(|edge| *edge <= sum / d.sqrt())
+        }))
+    }
+
+    /// Laplace noise on every count, and the sum of the losses of the bins.
+    fn loss_sampler(self, scale: NoiseScale, worlds: [f64; 2], bins: Bins) -> Result<Box<dyn Sampler>> {
+        let lattice = self.lattice(scale, bins.count, SHARED)?;
+        // From the largest on.
+        let (losses, bins) = (lattice.below().losses, f64::from(lattice.bins));
+        Ok(one_by_one(losses.len(), move |world, stream| {
+            let mut loss = || {
+                let size: f64 = Exp1.sample(stream);
+                let noise = scale.get() * if stream.random_bool(0.5) { size } else { -size };
+                match worlds[world.index()] + noise {
+                    output if output < 0.0 => bins as i64,
+                    output if output >= 1.0 => -(bins as i64),
+                    output => bins as i64 - 1 - 2 * (output * bins) as i64,
+                }
+            };
+            let sum = (0..lattice.counts).map(|_| loss()).sum::<i64>();
+            losses.partition_point(|loss| *loss > sum).min(losses.len() - 1)
+        }))
+    }
 }
 
 impl Mechanism for VectorNoise {
@@ -186,24 +218,13 @@ impl Mechanism for VectorNoise {
 
     fn sampler(&self, data: &VoteHistogram, neighbor: &VoteHistogram, bins: Bins) -> Result<Box<dyn Sampler>> {
         let worlds = [record(data)? as f64, record(neighbor)? as f64];
-        Ok(match self.noise {
-            Noise::Gaussian(sigma) => {
-                let edges = self.sum(sigma)?.edges(bins)?;
-                Box::new(SumSampler { sigma: sigma.get(), counts: self.counts, worlds, edges })
-            }
-            Noise::Laplace(scale) => {
-                let lattice = self.lattice(scale, bins.count, SHARED)?;
-                Box::new(LossSampler { scale: scale.get(), lattice, worlds, losses: lattice.below().losses })
-            }
-        })
+        match self.noise {
+            Noise::Gaussian(sigma) => self.sum_sampler(sigma, worlds, bins),
+            Noise::Laplace(scale) => self.loss_sampler(scale, worlds, bins),
+        }
     }
 
-    fn enclosed_losses(
-        &self,
-        data: &VoteHistogram,
-        neighbor: &VoteHistogram,
-        bins: usize,
-    ) -> Result<[EnclosedLoss; 2]> {
+    fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, bins: usize) -> Result<BothLosses> {
         let scale = match self.noise {
             Noise::Gaussian(sigma) => return self.sum(sigma)?.enclosed_losses(data, neighbor, bins),
             Noise::Laplace(scale) => scale,
@@ -239,86 +260,19 @@ impl Mechanism for VectorNoise {
     }
 }
 
-/// Gaussian noise on every count, and the bin of the sum in units of its deviation.
-struct SumSampler {
-    sigma: f64,
-    counts: u32,
-    worlds: [f64; 2],
-    edges: Vec<f64>,
-}
-
-impl Sampler for SumSampler {
-    fn outcomes(&self) -> usize {
-        self.edges.len() + 1
-    }
-
-    fn sample_block(&self, world: World, stream: &mut Stream, samples: u64, counts: &mut [u64]) {
-        let d = f64::from(self.counts);
-        for _ in 0..samples {
-            let mut normal = || -> f64 { StandardNormal.sample(stream) };
-            let noise = if self.counts <= MOST_DRAWN {
-                (0..self.counts).map(|_| normal()).sum::<f64>()
-            } else {
-                d.sqrt() * normal()
-            };
-            let sum = d * self.worlds[world.index()] / self.sigma + noise;
-            counts[self.edges.partition_point(|edge| *edge <= sum / d.sqrt())] += 1;
-        }
-    }
-}
-
-/// Laplace noise on every count, and the sum of the losses of the bins.
-struct LossSampler {
-    scale: f64,
-    lattice: LossLattice,
-    worlds: [f64; 2],
-    /// From the largest on.
-    losses: Vec<i64>,
-}
-
-impl Sampler for LossSampler {
-    fn outcomes(&self) -> usize {
-        self.losses.len()
-    }
-
-    fn sample_block(&self, world: World, stream: &mut Stream, samples: u64, counts: &mut [u64]) {
-        let bins = f64::from(self.lattice.bins);
-        for _ in 0..samples {
-            let mut sum = 0;
-            for _ in 0..self.lattice.counts {
-                let size: f64 = Exp1.sample(stream);
-                let noise = self.scale * if stream.random_bool(0.5) { size } else { -size };
-                let output = self.worlds[world.index()] + noise;
-                sum += if output < 0.0 {
-                    bins as i64
-                } else if output >= 1.0 {
-                    -(bins as i64)
-                } else {
-                    bins as i64 - 1 - 2 * (output * bins) as i64
-                };
-            }
-            let outcome = self.losses.partition_point(|loss| *loss > sum);
-            counts[outcome.min(self.losses.len() - 1)] += 1;
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::parse;
+    use super::super::tests::{deltas, records};
     use super::*;
     use crate::bound::Direction;
-    use crate::divergence::{ComposedDirection, PrivacyLoss, gdp_delta};
-    use crate::quantity::{Delta, Epsilon, Order};
-
-    fn data() -> [VoteHistogram; 2] {
-        [vec![0], vec![1]].map(|count| VoteHistogram::new(count).unwrap())
-    }
+    use crate::divergence::gdp_delta;
+    use crate::quantity::{Epsilon, Order};
 
     /// Never above the theorem, and close to it.
     #[test]
     fn divergences_are_just_below_those_of_all_counts() {
-        let [without, with] = data();
+        let [without, with] = records();
         for (noise, counts, sigma) in [
             ("gaussian", 1, 2.0),
             ("gaussian", 50, 3.0),
@@ -346,13 +300,9 @@ mod tests {
     }
 
     fn ends(text: &str, epsilon: f64, delta: f64) -> [f64; 2] {
-        let [without, with] = data();
+        let [without, with] = records();
         let [loss, _] = parse(text).unwrap().enclosed_losses(&without, &with, 1000).unwrap();
-        let profile = |loss: PrivacyLoss| {
-            let composed = ComposedDirection::of_known(&[(loss, 1)], Delta::new(delta).unwrap(), 1e-4).unwrap();
-            composed.delta(Epsilon::new(epsilon).unwrap())
-        };
-        [profile(loss.at_least).lower, profile(loss.at_most).upper]
+        deltas(loss, 1, delta, epsilon)
     }
 
     /// A Gaussian vector is one count with less noise; a Laplace vector is so many Laplace counts composed.
@@ -361,15 +311,11 @@ mod tests {
         let truth = gdp_delta(5f64.sqrt() / 4.0, Epsilon::new(0.7).unwrap()).unwrap();
         let [lower, upper] = ends("gaussian-vector:sigma=4,counts=5", 0.7, truth);
         assert!(lower <= truth && truth <= upper && upper < 1.01 * lower, "{lower} {truth} {upper}");
-        let [without, with] = data();
+        let [without, with] = records();
         for (sigma, counts, epsilon) in [(1.0, 1, 0.5), (2.0, 3, 0.6), (10.0, 40, 1.0), (0.7, 8, 6.0)] {
             let [loss, _] =
                 parse(&format!("laplace:sigma={sigma}")).unwrap().enclosed_losses(&without, &with, 2000).unwrap();
-            let composed = |loss: PrivacyLoss| {
-                let composed = ComposedDirection::of_known(&[(loss, counts)], Delta::new(1e-3).unwrap(), 1e-4).unwrap();
-                composed.delta(Epsilon::new(epsilon).unwrap())
-            };
-            let expected = [composed(loss.at_least).lower, composed(loss.at_most).upper];
+            let expected = deltas(loss, counts, 1e-3, epsilon);
             let text = format!("laplace-vector:sigma={sigma},counts={counts}");
             let found = ends(&text, epsilon, 1e-3);
             println!("{text}: {found:?} {expected:?}");
@@ -383,7 +329,7 @@ mod tests {
 
     #[test]
     fn hopeless_vectors_are_rejected_in_one_line() {
-        let [data, _] = data();
+        let [data, _] = records();
         let fails = |text: &str| {
             let found = parse(text).and_then(|mechanism| mechanism.output_distribution(&data, Bins::at(None)));
             let error = found.unwrap_err().to_string();

@@ -3,8 +3,8 @@
 use super::randomized_response::only_vote;
 use super::wrapped::{CELLS, OF, SeldomSampler, base_of, drawn_of, least, mixed, of_subsample};
 use super::{
-    Bins, LargestLoss, Mechanism, MechanismKind, OPTIMIZED_UNARY, Parameter, Parameters, RANDOMIZED_RESPONSE, Relation,
-    SUBSAMPLED_GAUSSIAN_REPLACE, SYMMETRIC_UNARY, draw, rejected,
+    Bins, BothLosses, LargestLoss, Mechanism, MechanismKind, OPTIMIZED_UNARY, Parameter, Parameters,
+    RANDOMIZED_RESPONSE, Relation, SUBSAMPLED_GAUSSIAN_REPLACE, SYMMETRIC_UNARY, draw, rejected, required,
 };
 use crate::accountant::{Statement, Theorem, WorstCases, rdp_of_profiles, without_replacement_rdp};
 use crate::bound::Direction;
@@ -63,9 +63,7 @@ pub const WITHOUT_REPLACEMENT: &MechanismKind = &MechanismKind {
     read: |parameters| {
         let rate = parameters.probability("rate")?;
         let base = base_of(parameters, Relation::OneVoter)?;
-        if !base.treats_classes_alike() {
-            return Err(rejected(format!("{OF} = {} does not treat all classes alike", base.kind())));
-        }
+        required(base.treats_classes_alike(), format_args!("{OF} = {} does not treat all classes alike", base.kind()))?;
         Ok(Arc::new(SampledVoters { rate, base }))
     },
     draw_data: draw::one_of_two,
@@ -164,12 +162,7 @@ impl Mechanism for SampledVoters {
     }
 
     /// At least the losses of this pair, at most those of any other.
-    fn enclosed_losses(
-        &self,
-        data: &VoteHistogram,
-        neighbor: &VoteHistogram,
-        bins: usize,
-    ) -> Result<[EnclosedLoss; 2]> {
+    fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, bins: usize) -> Result<BothLosses> {
         let at_most = self.dominating(data.classes(), bins)?;
         let votes = [only_vote(data)?, only_vote(neighbor)?];
         let lower = if votes[0] == votes[1] || !votes.contains(&0) {
@@ -191,15 +184,11 @@ impl Mechanism for SampledVoters {
 mod tests {
     use super::super::parse;
     use super::*;
-    use crate::divergence::ComposedDirection;
-    use crate::quantity::{Delta, Epsilon};
+    use crate::quantity::Epsilon;
 
     /// δ of an enclosure at ε, from below and from above.
     fn deltas(loss: &EnclosedLoss, epsilon: f64) -> [f64; 2] {
-        let (delta, epsilon) = (Delta::new(1e-4).unwrap(), Epsilon::new(epsilon).unwrap());
-        let of =
-            |loss: &PrivacyLoss| ComposedDirection::of_known(&[(loss.clone(), 1)], delta, 1e-4).unwrap().delta(epsilon);
-        [of(&loss.at_least).lower, of(&loss.at_most).upper]
+        super::super::tests::deltas(loss.clone(), 1, 1e-4, epsilon)
     }
 
     /// γ δ at ln(1 + γ (e^ε - 1)): the theorem of Balle, Barthe and Gaboardi, written out for randomized response.

@@ -56,10 +56,8 @@ impl CapcModel {
     /// party, more than 10^6 of them, and distributions that do not all have the same number of classes, 1 to 10,000.
     pub fn new(p: &[Vec<f64>], p_marked: &[f64]) -> Result<Self> {
         check_voters(p.len() as u64)?;
-        if p.len() > MAX_PARTIES {
-            let expected = format!("1 to {MAX_PARTIES} parties");
-            return Err(Error::Length { quantity: "list of parties", found: p.len(), expected });
-        }
+        let expected = format_args!("1 to {MAX_PARTIES} parties");
+        Error::check_length(p.len() <= MAX_PARTIES, "list of parties", p.len(), expected)?;
         let p_marked = vote_probabilities(p_marked, MARKED)?;
         let row = |row: &Vec<f64>| {
             same_classes(PARTY, row.len(), p_marked.len())?;

@@ -60,9 +60,7 @@ impl NeighborIndex {
     pub fn new(queries: ArrayView2<'_, f64>, points: ArrayView2<'_, f64>, ranks: usize) -> Result<Self> {
         same_features(queries.ncols(), points.ncols())?;
         for (quantity, found) in [("list of queries", queries.nrows()), ("list of points", points.nrows())] {
-            if found == 0 || ranks == 0 {
-                return Err(Error::Length { quantity, found, expected: "at least 1, and 1 rank".into() });
-            }
+            Error::check_length(found > 0 && ranks > 0, quantity, found, "at least 1, and 1 rank")?;
         }
         if let Some(&value) = queries.iter().chain(&points).find(|value| !value.is_finite()) {
             return Err(Error::Domain { quantity: "feature", value, domain: "(-inf, inf)" });
@@ -138,13 +136,7 @@ impl NeighborIndex {
         sampling: &NeighborSampling,
     ) -> Result<Embedding> {
         same_features(self.queries.ncols(), points.ncols())?;
-        if labels.len() != self.distances.len() {
-            return Err(Error::Length {
-                quantity: "list of query labels",
-                found: labels.len(),
-                expected: format!("{}, one per query", self.distances.len()),
-            });
-        }
+        Error::check_size("list of query labels", labels.len(), self.distances.len(), ", one per query")?;
         let (starts, average) = self.starts(points, labels);
         let best = |ends: Vec<(f64, Array1<f64>)>| {
             // The first of equals, so that the result does not depend on the threads.
@@ -239,11 +231,8 @@ impl NeighborIndex {
 }
 
 fn same_features(expected: usize, found: usize) -> Result<()> {
-    if found == expected && found > 0 {
-        return Ok(());
-    }
-    let expected = format!("{} features, as the queries", expected.max(1));
-    Err(Error::Length { quantity: "point", found, expected })
+    let fits = found == expected && found > 0;
+    Error::check_length(fits, "point", found, format_args!("{} features, as the queries", expected.max(1)))
 }
 
 #[cfg(test)]

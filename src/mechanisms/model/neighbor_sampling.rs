@@ -70,13 +70,8 @@ impl NeighborSampling {
     /// or more than 2^24.
     pub fn new(k: u64, rate: f64, ranks: usize) -> Result<Self> {
         check_voters(k)?;
-        if !(rate > 0.0 && rate <= 1.0) {
-            return Err(Error::Domain { quantity: "subsampling rate", value: rate, domain: "(0, 1]" });
-        }
-        if !(1..=MAX_RANKS).contains(&ranks) {
-            let expected = "1 to 2^24 ranks".into();
-            return Err(Error::Length { quantity: "list of neighbors", found: ranks, expected });
-        }
+        Error::check_domain(rate > 0.0 && rate <= 1.0, "subsampling rate", rate, "(0, 1]")?;
+        Error::check_length((1..=MAX_RANKS).contains(&ranks), "list of neighbors", ranks, "1 to 2^24 ranks")?;
         let last: Vec<f64> =
             (1..=ranks as u64).map(|rank| rate * libm::exp(log_binomial_pmf(k - 1, rank - 1, rate))).collect();
         let (_, beyond) = binomial_tails(k, ranks as u64, rate)?;
@@ -152,31 +147,23 @@ impl NeighborSampling {
     /// [`Error::Rejected`] when the labels leave out more than 1e-9 of P^k_q; [`Error::Domain`] for a label that is not
     /// a class; [`Error::Length`] unless there are 1 to 10,000 classes.
     pub fn distributions(&self, labels: &[usize], classes: usize) -> Result<NeighborDistributions> {
-        if !(1..=MAX_CLASSES).contains(&classes) {
-            let expected = format!("1 to {MAX_CLASSES} classes");
-            return Err(Error::Length { quantity: "label probabilities of the neighbors", found: classes, expected });
-        }
+        let expected = format_args!("1 to {MAX_CLASSES} classes");
+        let fits = (1..=MAX_CLASSES).contains(&classes);
+        Error::check_length(fits, "label probabilities of the neighbors", classes, expected)?;
         let ranks = labels.len().min(self.ranks());
         let beyond =
             if ranks == self.ranks() { self.beyond } else { binomial_tails(self.k, ranks as u64, self.rate)?.1 };
-        if !(beyond <= MAX_BEYOND) {
-            return Err(Error::Rejected {
-                operation: "fit of Private-kNN",
-                reason: format!(
-                    "with probability {} the {} neighbors at rate {} are not all among the {ranks} recorded; \
+        let reason = format_args!(
+            "with probability {} the {} neighbors at rate {} are not all among the {ranks} recorded; \
                      at most 1e-9 is allowed, so record more neighbors of each query",
-                    if beyond > 0.01 { format!("{beyond:.2}") } else { format!("{beyond:.1e}") },
-                    self.k,
-                    self.rate
-                ),
-            });
-        }
+            if beyond > 0.01 { format!("{beyond:.2}") } else { format!("{beyond:.1e}") },
+            self.k,
+            self.rate
+        );
+        Error::check_possible(beyond <= MAX_BEYOND, "fit of Private-kNN", reason)?;
         let mut distributions = [vec![CompensatedSum::default(); classes], vec![CompensatedSum::default(); classes]];
         for ((&label, &inclusion), &last) in labels.iter().zip(&self.inclusion).zip(&self.last) {
-            if label >= classes {
-                let quantity = "label of a neighbor";
-                return Err(Error::Domain { quantity, value: label as f64, domain: "[0, classes - 1]" });
-            }
+            Error::check_domain(label < classes, "label of a neighbor", label as f64, "[0, classes - 1]")?;
             distributions[0][label].add(inclusion);
             distributions[1][label].add(last);
         }

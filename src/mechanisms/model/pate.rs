@@ -95,10 +95,8 @@ impl PateModel {
     /// # Errors
     /// [`Error::Domain`] for an m outside [1, 64] or above k.
     pub fn with_changed_teachers(mut self, changed: u64) -> Result<Self> {
-        if !(1..=MAX_CHANGED.min(self.k)).contains(&changed) {
-            let quantity = "number of changed teachers";
-            return Err(Error::Domain { quantity, value: changed as f64, domain: "[1, 64], at most k" });
-        }
+        let legal = (1..=MAX_CHANGED.min(self.k)).contains(&changed);
+        Error::check_domain(legal, "number of changed teachers", changed as f64, "[1, 64], at most k")?;
         self.changed = changed;
         Ok(self)
     }
@@ -141,20 +139,12 @@ impl PateModel {
 
 /// Checks a number of voters.
 pub(super) fn check_voters(k: u64) -> Result<()> {
-    if (1..=MAX_COUNT).contains(&k) {
-        Ok(())
-    } else {
-        Err(Error::Domain { quantity: "number of voters", value: k as f64, domain: "[1, 2^53]" })
-    }
+    Error::check_domain((1..=MAX_COUNT).contains(&k), "number of voters", k as f64, "[1, 2^53]")
 }
 
 /// Checks that the neighbor has the classes of the dataset.
 pub(super) fn same_classes(quantity: &'static str, found: usize, classes: usize) -> Result<()> {
-    if found == classes {
-        Ok(())
-    } else {
-        Err(Error::Length { quantity, found, expected: format!("{classes} classes") })
-    }
+    Error::check_size(quantity, found, classes, " classes")
 }
 
 /// Probabilities as they were given, if normalizing them changes no more than their rounding: a model that is written
@@ -167,9 +157,7 @@ pub(super) fn as_written(given: Vec<f64>, normalized: &[f64]) -> Vec<f64> {
 
 pub(super) fn relative_frequencies(votes: &[u64], quantity: &'static str) -> Result<Vec<f64>> {
     let total = votes.iter().fold(0u64, |sum, &votes| sum.saturating_add(votes));
-    if !(1..=MAX_COUNT).contains(&total) {
-        return Err(Error::Domain { quantity, value: total as f64, domain: "[1, 2^53]" });
-    }
+    Error::check_domain((1..=MAX_COUNT).contains(&total), quantity, total as f64, "[1, 2^53]")?;
     Ok(votes.iter().map(|&votes| votes as f64 / total as f64).collect())
 }
 

@@ -87,13 +87,9 @@ pub fn best_candidate(
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 pub fn wrong_label(inclusion: ArrayView1<'_, f64>, p: ArrayView2<'_, f64>, own: Option<usize>) -> Result<usize> {
-    if p.ncols() == 0 || p.nrows() != inclusion.len() {
-        return Err(Error::Length {
-            quantity: "list of label probabilities",
-            found: p.nrows(),
-            expected: format!("{} distributions of at least 1 class", inclusion.len()),
-        });
-    }
+    let expected = format_args!("{} distributions of at least 1 class", inclusion.len());
+    let fits = p.ncols() > 0 && p.nrows() == inclusion.len();
+    Error::check_length(fits, "list of label probabilities", p.nrows(), expected)?;
     let votes: Vec<f64> = p
         .columns()
         .into_iter()

@@ -71,17 +71,9 @@ impl PrivateKnnModel {
         let p = vote_probabilities(p, "label probabilities of the neighbors")?;
         let p_last = vote_probabilities(p_last, "label probabilities of the last neighbor")?;
         same_classes("label probabilities of the last neighbor", p_last.len(), p.len())?;
-        if !(0.0..=1.0).contains(&inclusion) {
-            let quantity = "probability that the added point is among the neighbors";
-            return Err(Error::Domain { quantity, value: inclusion, domain: "[0, 1]" });
-        }
-        if label >= p.len() {
-            return Err(Error::Domain {
-                quantity: "label of the added point",
-                value: label as f64,
-                domain: "[0, classes - 1]",
-            });
-        }
+        let legal = (0.0..=1.0).contains(&inclusion);
+        Error::check_domain(legal, "probability that the added point is among the neighbors", inclusion, "[0, 1]")?;
+        Error::check_domain(label < p.len(), "label of the added point", label as f64, "[0, classes - 1]")?;
         Ok(Self { k, p, p_last, inclusion, label, points: 1 })
     }
 
@@ -90,10 +82,8 @@ impl PrivateKnnModel {
     /// # Errors
     /// [`Error::Domain`] for an m outside [1, 64] or above k.
     pub fn with_points(mut self, points: u64) -> Result<Self> {
-        if !(1..=MAX_POINTS.min(self.k)).contains(&points) {
-            let quantity = "number of added points";
-            return Err(Error::Domain { quantity, value: points as f64, domain: "[1, 64], at most k" });
-        }
+        let legal = (1..=MAX_POINTS.min(self.k)).contains(&points);
+        Error::check_domain(legal, "number of added points", points as f64, "[1, 64], at most k")?;
         self.points = points;
         Ok(self)
     }

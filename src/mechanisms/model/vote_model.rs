@@ -95,28 +95,21 @@ impl VoteModel {
     }
 }
 
-impl From<PateModel> for VoteModel {
-    fn from(model: PateModel) -> Self {
-        Self::Pate(model)
-    }
+macro_rules! from_models {
+    ($($model:ty => $variant:ident),+ $(,)?) => {$(
+        impl From<$model> for VoteModel {
+            fn from(model: $model) -> Self {
+                Self::$variant(model)
+            }
+        }
+    )+};
 }
 
-impl From<CapcModel> for VoteModel {
-    fn from(model: CapcModel) -> Self {
-        Self::Capc(model)
-    }
-}
-
-impl From<PrivateKnnModel> for VoteModel {
-    fn from(model: PrivateKnnModel) -> Self {
-        Self::PrivateKnn(model)
-    }
-}
-
-impl From<PromptPateModel> for VoteModel {
-    fn from(model: PromptPateModel) -> Self {
-        Self::PromptPate(model)
-    }
+from_models! {
+    PateModel => Pate,
+    CapcModel => Capc,
+    PrivateKnnModel => PrivateKnn,
+    PromptPateModel => PromptPate,
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use super::stream::Stream;
 use super::wide_filter::WideFilter;
 #[cfg(target_arch = "x86_64")]
 use crate::vectorized::avx2;
-use crate::vectorized::{Arch, vectorized};
+use crate::vectorized::{Arch, in_vectors};
 use std::marker::PhantomData;
 
 /// Samples drawn together, side by side in memory: many, so that tables are read again and again while they are near;
@@ -76,11 +76,7 @@ impl<'a, N: UnitNoise> Argmax<'a, N> {
             });
         }
         let Self { arch, cells, winners, open, .. } = self;
-        vectorized(
-            *arch,
-            #[inline(always)]
-            || filter::<N>(deficits, cells, winners, open),
-        );
+        in_vectors!(*arch, filter::<N>(deficits, cells, winners, open));
     }
 }
 
@@ -149,17 +145,13 @@ impl Finer {
         for (class, (cell, sum)) in ours.enumerate().take(classes) {
             (*cell, *sum) = (cells[batch * class + sample], deficits.exact(class, sample) as f32);
         }
-        vectorized(
-            arch,
-            #[inline(always)]
-            || {
-                for (sums, cells) in self.sums.iter_mut().zip(&self.cells) {
-                    for lane in 0..TOGETHER {
-                        sums[lane] += N::approximate(cells[lane]);
-                    }
+        in_vectors!(arch, {
+            for (sums, cells) in self.sums.iter_mut().zip(&self.cells) {
+                for lane in 0..TOGETHER {
+                    sums[lane] += N::approximate(cells[lane]);
                 }
-            },
-        );
+            }
+        });
         let (cells, sums) = (&self.cells.as_flattened()[..classes], &self.sums.as_flattened()[..classes]);
         let (mut best, mut second, mut winner, mut extreme) = (f32::NEG_INFINITY, f32::NEG_INFINITY, 0, false);
         for (class, (&cell, &sum)) in cells.iter().zip(sums).enumerate() {

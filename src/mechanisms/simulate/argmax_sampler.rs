@@ -5,7 +5,6 @@ use super::coarse::Coarse;
 use super::deficits::{Few, Fixed, Random};
 use super::engine::Sampler;
 use super::halves::Halves;
-use super::lanes::Lanes;
 use super::model_votes::{Votes, deficits};
 use super::noise::{UnitGaussian, UnitLaplace, UnitNoise};
 use super::stream::{Stream, World};
@@ -69,12 +68,11 @@ impl ArgmaxSampler {
         if self.votes.one_by_one() {
             return self.sample_one_by_one::<N>(world, stream, samples, counts);
         }
-        let mut lanes = Lanes::new(stream);
         let batch = self.votes.batch(self.classes);
+        let mut words = Halves::new(stream, batch);
         let mut argmax = Argmax::<N>::new(self.classes, batch, &self.coarse);
         let mut votes = vec![0; batch * self.votes.room(self.classes)];
-        let (mut most, mut words) = (vec![0; batch], Halves::new(batch));
-        let mut tally = Tally::new(self.classes);
+        let (mut most, mut tally) = (vec![0; batch], Tally::new(self.classes));
         let fixed = match &self.votes {
             Votes::Fixed(worlds) => Some(Fixed::new(&worlds[world.index()])),
             Votes::Multinomial { .. } | Votes::Parties(_) => None,
@@ -83,14 +81,14 @@ impl ArgmaxSampler {
         let mut left = samples;
         while left > 0 {
             let winners = if let Some(fixed) = &fixed {
-                argmax.winners(fixed, &mut lanes, stream)
+                argmax.winners(fixed, &mut words.lanes, stream)
             } else {
-                self.votes.draw(world, &mut lanes, stream, &mut words, &mut votes);
+                self.votes.draw(world, stream, &mut words, &mut votes);
                 let votes = &votes[..batch * self.classes];
                 if few {
-                    argmax.winners(&Few::new(votes, batch, self.inverse_scale), &mut lanes, stream)
+                    argmax.winners(&Few::new(votes, batch, self.inverse_scale), &mut words.lanes, stream)
                 } else {
-                    argmax.winners(&Random::new(votes, &mut most, self.inverse_scale), &mut lanes, stream)
+                    argmax.winners(&Random::new(votes, &mut most, self.inverse_scale), &mut words.lanes, stream)
                 }
             };
             let used = left.min(batch as u64);

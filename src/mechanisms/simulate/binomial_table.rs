@@ -4,7 +4,7 @@ use super::alias::{self, AliasReader, AliasTables, ROW};
 use super::halves::Halves;
 use super::stream::Stream;
 use crate::variate::binomial;
-use crate::vectorized::{Arch, vectorized};
+use crate::vectorized::in_vectors;
 use std::ops::RangeInclusive;
 
 /// Weights below 2^-60 of the largest are left out: together they weigh less than the 2^-49 of an alias table.
@@ -96,14 +96,7 @@ impl BinomialTable {
 
     /// Draws of Bin(n, q) for a batch of numbers of trials, by a random word each or, outside of the range, from the
     /// stream; and the failures, n less each draw. The batch is a multiple of 64.
-    pub(super) fn draw(
-        &self,
-        arch: Arch,
-        trials: &[u32],
-        words: &Halves,
-        stream: &mut Stream,
-        [drawn, failed]: [&mut [u32]; 2],
-    ) {
+    pub(super) fn draw(&self, trials: &[u32], words: &Halves, stream: &mut Stream, [drawn, failed]: [&mut [u32]; 2]) {
         if self.rows == 0 {
             for ((drawn, failed), &n) in drawn.iter_mut().zip(failed).zip(trials) {
                 *drawn = self.draw_beyond_tables(n, stream);
@@ -111,24 +104,20 @@ impl BinomialTable {
             }
             return;
         }
-        vectorized(
-            arch,
-            #[inline(always)]
-            || {
-                let cells = self.cells.reader();
-                let halves = words.first().as_chunks::<ROW>().0;
-                let trials = trials.as_chunks::<ROW>().0;
-                let drawn = drawn.as_chunks_mut::<ROW>().0.iter_mut();
-                let failed = failed.as_chunks_mut::<ROW>().0.iter_mut();
-                for (row, ((trials, halves), (drawn, failed))) in
-                    trials.iter().zip(halves).zip(drawn.zip(failed)).enumerate()
-                {
-                    if self.draw_row(cells, trials, halves, drawn, failed) {
-                        self.complete(trials, words, row * ROW, stream, [drawn, failed]);
-                    }
+        in_vectors!(words.lanes.arch, {
+            let cells = self.cells.reader();
+            let halves = words.first().as_chunks::<ROW>().0;
+            let trials = trials.as_chunks::<ROW>().0;
+            let drawn = drawn.as_chunks_mut::<ROW>().0.iter_mut();
+            let failed = failed.as_chunks_mut::<ROW>().0.iter_mut();
+            for (row, ((trials, halves), (drawn, failed))) in
+                trials.iter().zip(halves).zip(drawn.zip(failed)).enumerate()
+            {
+                if self.draw_row(cells, trials, halves, drawn, failed) {
+                    self.complete(trials, words, row * ROW, stream, [drawn, failed]);
                 }
-            },
-        );
+            }
+        });
     }
 
     /// Draws as far as half words tell; true where they leave one open.
@@ -248,10 +237,10 @@ fn binomial_weights(n: usize, odds: f64) -> (usize, Vec<f64>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::lanes::Lanes;
     use super::super::stream::{StreamId, World};
     use super::*;
     use crate::special::log_binomial_pmf;
+    use crate::vectorized::Arch;
 
     fn distribution(table: &BinomialTable, n: u64) -> (usize, Vec<f64>) {
         let row = n as u32 - table.least;
@@ -302,12 +291,11 @@ mod tests {
         let table = BinomialTable::new(5..=9, 1.0, 3.0, &mut budget);
         assert_eq!((table.tables(), budget), (5, 1000 - 5 * 16));
         let mut stream = Stream::new(StreamId { seed: 0, query: 0, world: World::Dataset, block: 0 });
-        let mut lanes = Lanes::new(&mut stream);
-        let mut words = Halves::new(4096);
+        let mut words = Halves::new(&mut stream, 4096);
         let (mut drawn, mut failed) = ([0; 4096], [0; 4096]);
         for n in [0, 4, 5, 9, 10, 1 << 31] {
-            words.renew(&mut lanes, &mut stream);
-            table.draw(lanes.arch, &[n; 4096], &words, &mut stream, [&mut drawn, &mut failed]);
+            words.renew(&mut stream);
+            table.draw(&[n; 4096], &words, &mut stream, [&mut drawn, &mut failed]);
             assert!(drawn.iter().zip(&failed).all(|(drawn, failed)| drawn + failed == n));
             // Six standard deviations of the mean.
             let (mean, found) = (0.25 * f64::from(n), drawn.iter().map(|&n| f64::from(n)).sum::<f64>() / 4096.0);
@@ -320,18 +308,18 @@ mod tests {
     #[test]
     fn draws_are_those_of_whole_words() {
         let mut stream = Stream::new(StreamId { seed: 1, query: 0, world: World::Dataset, block: 0 });
-        let mut lanes = Lanes::new(&mut stream);
-        let mut words = Halves::new(4096);
+        let mut words = Halves::new(&mut stream, 4096);
         for (trials, success) in [(0..=90u64, 0.37), (230..=250, 3.0), (9_000..=9_050, 1e-3), (7..=7, 1.0)] {
             let table = BinomialTable::new(trials.clone(), success, 1.0, &mut 1_000_000);
             let rows = trials.end() - trials.start() + 1;
             assert_eq!(u64::from(table.tables()), rows);
             let numbers: [u32; 4096] = std::array::from_fn(|sample| (trials.start() + sample as u64 % rows) as u32);
             for _ in 0..20 {
-                words.renew(&mut lanes, &mut stream);
+                words.renew(&mut stream);
                 for arch in [Arch::new(), Arch::Scalar] {
                     let (mut drawn, mut failed) = ([0; 4096], [0; 4096]);
-                    table.draw(arch, &numbers, &words, &mut stream, [&mut drawn, &mut failed]);
+                    words.lanes.arch = arch;
+                    table.draw(&numbers, &words, &mut stream, [&mut drawn, &mut failed]);
                     for (sample, (&n, drawn)) in numbers.iter().zip(drawn).enumerate() {
                         let row = n - table.least;
                         let word = alias::whole(words.first()[sample], words.rest().half(sample));

@@ -24,9 +24,6 @@ use crate::error::{Error, Result};
 /// Pearson (1900), "On the criterion that a given system of deviations from the probable in the case of a correlated
 /// system of variables is such that it can be reasonably supposed to have arisen from random sampling".
 pub fn chi_square_p_value(counts: &[u64], p: &[f64]) -> Result<f64> {
-    if counts.len() != p.len() {
-        let expected = format!("{} outcomes", counts.len());
-        return Err(Error::Length { quantity: "distribution of the counts", found: p.len(), expected });
-    }
+    Error::check_size("distribution of the counts", p.len(), counts.len(), " outcomes")?;
     Ok(crate::variate::p_value(counts, p))
 }

@@ -1,6 +1,6 @@
 //! Votes in units of the noise, exactly and as they are compared.
 
-use crate::vectorized::{Arch, vectorized};
+use crate::vectorized::{Arch, in_vectors};
 #[cfg(target_arch = "x86_64")]
 use pulp::x86::V3;
 #[cfg(target_arch = "x86_64")]
@@ -78,18 +78,14 @@ pub(super) struct Random<'a> {
 impl<'a> Random<'a> {
     /// The votes, with room for the largest of every sample.
     pub(super) fn new(votes: &'a [u32], most: &'a mut [u32], inverse_scale: f64) -> Self {
-        vectorized(
-            Arch::new(),
-            #[inline(always)]
-            || {
-                most.fill(0);
-                for class in votes.chunks_exact(most.len()) {
-                    for (most, votes) in most.iter_mut().zip(class) {
-                        *most = (*most).max(*votes);
-                    }
+        in_vectors!(Arch::new(), {
+            most.fill(0);
+            for class in votes.chunks_exact(most.len()) {
+                for (most, votes) in most.iter_mut().zip(class) {
+                    *most = (*most).max(*votes);
                 }
-            },
-        );
+            }
+        });
         Self { votes, most, inverse_scale }
     }
 }

@@ -131,12 +131,8 @@ impl Tally {
         self.block.fill(0);
         mechanism.sample_block(world, &mut simulation.stream(world, block), samples, &mut self.block);
         let counted = self.block.iter().fold(0u64, |sum, &count| sum.saturating_add(count));
-        if counted != samples {
-            return Err(Error::Rejected {
-                operation: "simulation",
-                reason: format!("the mechanism counted {counted} outcomes where {samples} were requested"),
-            });
-        }
+        let reason = format_args!("the mechanism counted {counted} outcomes where {samples} were requested");
+        Error::check_possible(counted == samples, "simulation", reason)?;
         add(&mut self.counts[world.index()], &self.block);
         Ok(samples)
     }

@@ -1,9 +1,11 @@
 //! Counts of N independent outputs drawn at once from an exact distribution.
 
+use super::engine::labels;
 use super::simulation::Simulation;
 use super::stream::World;
 use crate::counts::PairedCounts;
 use crate::distribution::OutcomeDistribution;
+use crate::divergence::same_outcomes;
 use crate::error::{Error, Result};
 use crate::variate::Multinomial;
 
@@ -65,28 +67,17 @@ pub fn sample_distributions(
     neighbor: &OutcomeDistribution,
     simulation: Simulation,
 ) -> Result<PairedCounts> {
-    if neighbor.outcomes() != distribution.outcomes() {
-        return Err(Error::Length {
-            quantity: "distribution of the neighbor",
-            found: neighbor.outcomes(),
-            expected: format!("{} outcomes, as the other distribution", distribution.outcomes()),
-        });
-    }
+    same_outcomes(distribution, neighbor)?;
     let error = distribution.error().max(neighbor.error());
     let distance = error * (simulation.samples() as f64 / 2.0).sqrt();
-    if !(distance <= MAX_DISTANCE) {
-        return Err(Error::Rejected {
-            operation: "sampling from the exact distribution",
-            reason: format!(
-                "with a relative error of {error:.1e} in the distribution, counts of {:e} samples may be {distance:.1e} off in \
+    let reason = format_args!(
+        "with a relative error of {error:.1e} in the distribution, counts of {:e} samples may be {distance:.1e} off in \
                  total variation, more than {MAX_DISTANCE:e}",
-                simulation.samples() as f64
-            ),
-        });
-    }
-    let labels = (0..distribution.outcomes()).map(|outcome| outcome.to_string()).collect();
+        simulation.samples() as f64
+    );
+    Error::check_possible(distance <= MAX_DISTANCE, "sampling from the exact distribution", reason)?;
     PairedCounts::new(
-        labels,
+        labels(distribution.outcomes()),
         counts(distribution, simulation, World::Dataset),
         counts(neighbor, simulation, World::Neighbor),
     )

@@ -33,21 +33,22 @@ impl Rest {
 }
 
 /// A word for each sample of a batch.
-#[derive(Debug)]
 pub(super) struct Halves {
+    /// Where they come from.
+    pub(super) lanes: Lanes,
     first: Vec<u32>,
     rest: Rest,
 }
 
 impl Halves {
-    /// For batches of so many samples, a multiple of 16; nothing is drawn yet.
-    pub(super) fn new(batch: usize) -> Self {
-        Self { first: vec![0; batch], rest: Rest(0) }
+    /// For batches of so many samples, a multiple of 16; no word is drawn yet.
+    pub(super) fn new(stream: &mut Stream, batch: usize) -> Self {
+        Self { lanes: Lanes::new(stream), first: vec![0; batch], rest: Rest(0) }
     }
 
     /// Draws words: their first halves, and one word of the stream for the rest.
-    pub(super) fn renew(&mut self, lanes: &mut Lanes, stream: &mut Stream) {
-        lanes.fill_halves(&mut self.first);
+    pub(super) fn renew(&mut self, stream: &mut Stream) {
+        self.lanes.fill_halves(&mut self.first);
         self.rest = Rest::new(stream);
     }
 

@@ -6,7 +6,7 @@ use super::stream::Stream;
 use super::wide_lanes::{WideHalves, WideWords};
 #[cfg(target_arch = "x86_64")]
 use crate::vectorized::avx2;
-use crate::vectorized::{Arch, vectorized};
+use crate::vectorized::{Arch, in_vectors};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -44,17 +44,13 @@ impl Lanes {
             self.state = simd.vectorize(WideWords { simd, state: &self.state, chunks });
             return;
         }
-        self.state = vectorized(
-            self.arch,
-            #[inline(always)]
-            || {
-                let mut state = self.state;
-                for chunk in chunks {
-                    *chunk = step(&mut state);
-                }
-                state
-            },
-        );
+        self.state = in_vectors!(self.arch, {
+            let mut state = self.state;
+            for chunk in chunks {
+                *chunk = step(&mut state);
+            }
+            state
+        });
     }
 
     /// Half words for `halves`, whose length must be a multiple of 2 · [`LANES`]: of each eight words first the low
@@ -67,22 +63,18 @@ impl Lanes {
             self.state = simd.vectorize(WideHalves { simd, state: &self.state, chunks });
             return;
         }
-        self.state = vectorized(
-            self.arch,
-            #[inline(always)]
-            || {
-                let mut state = self.state;
-                for chunk in chunks {
-                    let words = step(&mut state);
-                    let (low, high) = chunk.split_at_mut(LANES);
-                    for lane in 0..LANES {
-                        low[lane] = words[lane] as u32;
-                        high[lane] = (words[lane] >> 32) as u32;
-                    }
+        self.state = in_vectors!(self.arch, {
+            let mut state = self.state;
+            for chunk in chunks {
+                let words = step(&mut state);
+                let (low, high) = chunk.split_at_mut(LANES);
+                for lane in 0..LANES {
+                    low[lane] = words[lane] as u32;
+                    high[lane] = (words[lane] >> 32) as u32;
                 }
-                state
-            },
-        );
+            }
+            state
+        });
     }
 }
 

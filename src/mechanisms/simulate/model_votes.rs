@@ -3,7 +3,6 @@
 use super::alias::{AliasTables, whole};
 use super::argmax::batch_size;
 use super::halves::Halves;
-use super::lanes::Lanes;
 use super::parties::PartyVotes;
 use super::stream::{Stream, World};
 use super::votes::MultinomialVotes;
@@ -150,26 +149,19 @@ impl Votes {
 
     /// Draws the votes of a batch, those of class c in sample s at `batch` c + s; in Private-kNN the same number more
     /// for every class.
-    pub(super) fn draw(
-        &self,
-        world: World,
-        lanes: &mut Lanes,
-        stream: &mut Stream,
-        words: &mut Halves,
-        histogram: &mut [u32],
-    ) {
+    pub(super) fn draw(&self, world: World, stream: &mut Stream, words: &mut Halves, histogram: &mut [u32]) {
         let batch = words.len();
         match (self, world) {
             (Self::Multinomial { voters, votes, .. }, World::Dataset) => {
-                votes.draw(*voters as u32, lanes, stream, words, histogram);
+                votes.draw(*voters as u32, stream, words, histogram);
             }
             (
                 Self::Multinomial { voters, votes, change: Change::Marked { changed, distribution } },
                 World::Neighbor,
             ) => {
-                votes.draw((voters - changed) as u32, lanes, stream, words, histogram);
+                votes.draw((voters - changed) as u32, stream, words, histogram);
                 for _ in 0..*changed {
-                    words.renew(lanes, stream);
+                    words.renew(stream);
                     let (distribution, rest) = (distribution.reader(), words.rest());
                     for (sample, &half) in words.first().iter().enumerate() {
                         histogram[batch * distribution.draw(half, || rest.half(sample)) + sample] += 1;
@@ -180,17 +172,17 @@ impl Votes {
                 Self::Multinomial { voters, votes, change: Change::Added { points, inclusion, label, last } },
                 World::Neighbor,
             ) => {
-                votes.draw(*voters as u32, lanes, stream, words, histogram);
+                votes.draw(*voters as u32, stream, words, histogram);
                 // Room for the displaced labels of a class that has no vote.
                 histogram.iter_mut().for_each(|votes| *votes += *points as u32);
                 for _ in 0..*points {
-                    words.renew(lanes, stream);
+                    words.renew(stream);
                     let rest = words.rest();
                     let included = words.first().iter().enumerate();
                     let included: Vec<u32> = included
                         .map(|(sample, &half)| includes(*inclusion, half, || rest.half(sample)).into())
                         .collect();
-                    words.renew(lanes, stream);
+                    words.renew(stream);
                     let (last, rest) = (last.reader(), words.rest());
                     for ((sample, &half), included) in words.first().iter().enumerate().zip(included) {
                         histogram[batch * label + sample] += included;
@@ -198,7 +190,7 @@ impl Votes {
                     }
                 }
             }
-            (Self::Parties(parties), _) => parties.draw(world, lanes, stream, words, histogram),
+            (Self::Parties(parties), _) => parties.draw(world, stream, words, histogram),
             (Self::Fixed(_), _) => {}
         }
     }

@@ -63,24 +63,16 @@ impl PartialCounts {
         counts_neighbor: Vec<u64>,
     ) -> Result<Self> {
         check_outcomes(counts.len())?;
-        if counts_neighbor.len() != counts.len() {
-            let expected = format!("{} outcomes", counts.len());
-            return Err(Error::Length { quantity: "neighbor counts", found: counts_neighbor.len(), expected });
-        }
-        let reject = |reason: String| Err(Error::Rejected { operation: "partial counts", reason });
-        if let Some(last) = blocks.ranges().last().filter(|last| last.end > simulation.blocks()) {
-            let all = simulation.blocks();
-            return reject(format!("block {} is none of the simulation's {all} blocks", last.end - 1));
+        Error::check_size("neighbor counts", counts_neighbor.len(), counts.len(), " outcomes")?;
+        if let Some(last) = blocks.ranges().last() {
+            check_end(simulation, last.end, "partial counts")?;
         }
         let part = Self { simulation, blocks, counts: [counts, counts_neighbor] };
         for (world, counts) in ["the dataset", "the neighbor"].into_iter().zip(&part.counts) {
-            let (counted, samples) =
-                (counts.iter().fold(0u64, |sum, &count| sum.saturating_add(count)), part.samples());
-            if counted != samples {
-                return reject(format!(
-                    "the counts of {world} sum to {counted} where the blocks have {samples} samples"
-                ));
-            }
+            let counted = counts.iter().fold(0u64, |sum, &count| sum.saturating_add(count));
+            let samples = part.samples();
+            let reason = format_args!("the counts of {world} sum to {counted} where the blocks have {samples} samples");
+            Error::check_possible(counted == samples, "partial counts", reason)?;
         }
         Ok(part)
     }
@@ -101,15 +93,10 @@ impl PartialCounts {
         M: Sampler + ?Sized,
         F: Fn(u64) -> ControlFlow<()> + Sync,
     {
-        let reject = |reason: String| Error::Rejected { operation: "simulation", reason };
         let (outcomes, expected) = (mechanism.outcomes(), self.outcomes());
-        if outcomes != expected {
-            return Err(reject(format!("the mechanism has {outcomes} outcomes where {expected} are counted")));
-        }
-        if blocks.end > self.simulation.blocks() {
-            let all = self.simulation.blocks();
-            return Err(reject(format!("block {} is none of the simulation's {all} blocks", blocks.end - 1)));
-        }
+        let reason = format_args!("the mechanism has {outcomes} outcomes where {expected} are counted");
+        Error::check_possible(outcomes == expected, "simulation", reason)?;
+        check_end(self.simulation, blocks.end, "simulation")?;
         let before = self.samples();
         for gap in self.blocks.missing_in(blocks.clone()).ranges() {
             let earlier = 2 * (self.samples() - before);
@@ -141,9 +128,8 @@ impl PartialCounts {
         };
         let names = ["seed", "query", "number of samples", "number of outcomes"];
         for (name, (ours, theirs)) in names.into_iter().zip(facts(self).into_iter().zip(facts(other))) {
-            if ours != theirs {
-                return Err(reject(format!("one part has the {name} {ours}, the other {theirs}")));
-            }
+            let reason = format_args!("one part has the {name} {ours}, the other {theirs}");
+            Error::check_possible(ours == theirs, "merge", reason)?;
         }
         let blocks = self.blocks.union(&other.blocks).map_err(|_| {
             let both: Vec<Range<u64>> = self.blocks.ranges().iter().flat_map(|range| other.held_in(range)).collect();
@@ -167,12 +153,8 @@ impl PartialCounts {
     /// [`Error::Rejected`] while blocks are missing.
     pub fn counts(&self) -> Result<PairedCounts> {
         let missing = self.missing();
-        if !missing.is_empty() {
-            return Err(Error::Rejected {
-                operation: "simulation",
-                reason: format!("not complete without {} of {}", missing.words(), self.simulation.blocks()),
-            });
-        }
+        let reason = format_args!("not complete without {} of {}", missing.words(), self.simulation.blocks());
+        Error::check_possible(missing.is_empty(), "simulation", reason)?;
         self.counts_so_far()
     }
 
@@ -225,15 +207,15 @@ impl PartialCounts {
     }
 }
 
+fn check_end(simulation: Simulation, end: u64, operation: &'static str) -> Result<()> {
+    let (all, last) = (simulation.blocks(), end.saturating_sub(1));
+    let reason = format_args!("block {last} is none of the simulation's {all} blocks");
+    Error::check_possible(end <= all, operation, reason)
+}
+
 fn check_outcomes(outcomes: usize) -> Result<()> {
-    if (1..=MAX_OUTCOMES).contains(&outcomes) {
-        return Ok(());
-    }
-    Err(Error::Length {
-        quantity: "set of outcomes",
-        found: outcomes,
-        expected: format!("1 to {MAX_OUTCOMES} outcomes"),
-    })
+    let expected = format_args!("1 to {MAX_OUTCOMES} outcomes");
+    Error::check_length((1..=MAX_OUTCOMES).contains(&outcomes), "set of outcomes", outcomes, expected)
 }
 
 #[cfg(test)]

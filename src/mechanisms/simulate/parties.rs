@@ -7,7 +7,6 @@
 
 use super::alias::AliasTables;
 use super::halves::Halves;
-use super::lanes::Lanes;
 use super::party_groups::{Group, MAX_PACKED, Sums, groups};
 use super::stream::{Stream, World};
 use crate::model::CapcModel;
@@ -55,23 +54,16 @@ impl PartyVotes {
 
     /// Draws the votes of a batch, those of class c in sample s at `batch` c + s; takes a word for every sample of the
     /// batch for every group.
-    pub(super) fn draw(
-        &self,
-        world: World,
-        lanes: &mut Lanes,
-        stream: &mut Stream,
-        words: &mut Halves,
-        votes: &mut [u32],
-    ) {
+    pub(super) fn draw(&self, world: World, stream: &mut Stream, words: &mut Halves, votes: &mut [u32]) {
         let batch = words.len();
         let votes = &mut votes[..batch * self.classes];
         votes.fill(0);
         match &*self.parties {
             Parties::Packed { groups, changed } => {
                 let first = if world == World::Neighbor { changed } else { &groups[0] };
-                let mut sums = Sums::new(lanes.arch, batch);
+                let mut sums = Sums::new(words.lanes.arch, batch);
                 for group in [first].into_iter().chain(&groups[1..]) {
-                    words.renew(lanes, stream);
+                    words.renew(stream);
                     sums.add(group, words, stream, votes);
                 }
                 sums.empty_into(votes);
@@ -84,7 +76,7 @@ impl PartyVotes {
                     } else {
                         &distributions[party]
                     };
-                    words.renew(lanes, stream);
+                    words.renew(stream);
                     let (distribution, rest) = (distribution.reader(), words.rest());
                     for (sample, &half) in words.first().iter().enumerate() {
                         votes[batch * distribution.draw(half, || rest.half(sample)) + sample] += 1;
@@ -107,11 +99,11 @@ mod tests {
     fn marginals(model: &CapcModel, world: World, batches: usize) -> Vec<Vec<u64>> {
         let votes = PartyVotes::new(model);
         let mut stream = Stream::new(StreamId { seed: 5, query: 0, world, block: 0 });
-        let mut lanes = Lanes::new(&mut stream);
+        let mut words = Halves::new(&mut stream, BATCH);
         let mut drawn = vec![7; BATCH * model.classes()];
         let mut counts = vec![vec![0; model.parties() + 1]; model.classes()];
         for _ in 0..batches {
-            votes.draw(world, &mut lanes, &mut stream, &mut Halves::new(BATCH), &mut drawn);
+            votes.draw(world, &mut stream, &mut words, &mut drawn);
             for sample in 0..BATCH {
                 let histogram = (0..model.classes()).map(|class| drawn[BATCH * class + sample]);
                 assert_eq!(histogram.clone().sum::<u32>() as usize, model.parties());
@@ -187,10 +179,10 @@ mod tests {
             }
             let votes = PartyVotes::new(&model);
             let mut stream = Stream::new(StreamId { seed: 6, query: 0, world, block: 0 });
-            let mut lanes = Lanes::new(&mut stream);
+            let mut words = Halves::new(&mut stream, BATCH);
             let (mut drawn, mut counts) = (vec![0; 3 * BATCH], vec![0u64; 25]);
             for _ in 0..5000 {
-                votes.draw(world, &mut lanes, &mut stream, &mut Halves::new(BATCH), &mut drawn);
+                votes.draw(world, &mut stream, &mut words, &mut drawn);
                 for sample in 0..BATCH {
                     counts[(5 * drawn[sample] + drawn[BATCH + sample]) as usize] += 1;
                 }

@@ -13,7 +13,7 @@
 use super::alias::{AliasTables, ROW, fetch, whole};
 use super::halves::Halves;
 use super::stream::Stream;
-use crate::vectorized::{Arch, vectorized};
+use crate::vectorized::{Arch, in_vectors};
 use rand::Rng;
 use std::rc::Rc;
 
@@ -137,40 +137,32 @@ impl Sums {
                 self.most.iter_mut().zip(most).for_each(|(sum, more)| *sum += more);
                 self.least = sum(self.least, *least);
                 let sums = &mut self.above;
-                vectorized(
-                    self.arch,
-                    #[inline(always)]
-                    || {
-                        // A slice of its own: what is written cannot change where it is.
-                        let above = above.as_slice();
-                        let rows = sums.as_chunks_mut::<ROW>().0.iter_mut().zip(words.first().as_chunks::<ROW>().0);
-                        for (row, (sums, halves)) in rows.enumerate() {
-                            let outcomes = group.draw_row(halves, words, row * ROW, &mut unlikely);
-                            for lane in 0..ROW {
-                                sums[lane] += above[outcomes[lane] as usize];
-                            }
+                in_vectors!(self.arch, {
+                    // A slice of its own: what is written cannot change where it is.
+                    let above = above.as_slice();
+                    let rows = sums.as_chunks_mut::<ROW>().0.iter_mut().zip(words.first().as_chunks::<ROW>().0);
+                    for (row, (sums, halves)) in rows.enumerate() {
+                        let outcomes = group.draw_row(halves, words, row * ROW, &mut unlikely);
+                        for lane in 0..ROW {
+                            sums[lane] += above[outcomes[lane] as usize];
                         }
-                    },
-                );
+                    }
+                });
                 *least
             }
             Histograms::Far(histograms) => {
                 let [low, high] = &mut self.bytes;
-                vectorized(
-                    self.arch,
-                    #[inline(always)]
-                    || {
-                        let histograms = histograms.as_slice();
-                        let rows = low.as_chunks_mut::<ROW>().0.iter_mut().zip(high.as_chunks_mut::<ROW>().0);
-                        for (row, ((low, high), halves)) in rows.zip(words.first().as_chunks::<ROW>().0).enumerate() {
-                            let outcomes = group.draw_row(halves, words, row * ROW, &mut unlikely);
-                            for lane in 0..ROW {
-                                let histogram = histograms[outcomes[lane] as usize];
-                                [low[lane], high[lane]] = sum([low[lane], high[lane]], histogram);
-                            }
+                in_vectors!(self.arch, {
+                    let histograms = histograms.as_slice();
+                    let rows = low.as_chunks_mut::<ROW>().0.iter_mut().zip(high.as_chunks_mut::<ROW>().0);
+                    for (row, ((low, high), halves)) in rows.zip(words.first().as_chunks::<ROW>().0).enumerate() {
+                        let outcomes = group.draw_row(halves, words, row * ROW, &mut unlikely);
+                        for lane in 0..ROW {
+                            let histogram = histograms[outcomes[lane] as usize];
+                            [low[lane], high[lane]] = sum([low[lane], high[lane]], histogram);
                         }
-                    },
-                );
+                    }
+                });
                 [0; 2]
             }
         };
@@ -186,17 +178,13 @@ impl Sums {
     /// Moves four bits of every class to its byte.
     fn spread(&mut self) {
         let Self { above, bytes: [low, high], .. } = self;
-        vectorized(
-            self.arch,
-            #[inline(always)]
-            || {
-                for ((low, high), above) in low.iter_mut().zip(high).zip(above) {
-                    *low = low.wrapping_add(*above & LOW_NIBBLES);
-                    *high = high.wrapping_add(*above >> 4 & LOW_NIBBLES);
-                    *above = 0;
-                }
-            },
-        );
+        in_vectors!(self.arch, {
+            for ((low, high), above) in low.iter_mut().zip(high).zip(above) {
+                *low = low.wrapping_add(*above & LOW_NIBBLES);
+                *high = high.wrapping_add(*above >> 4 & LOW_NIBBLES);
+                *above = 0;
+            }
+        });
         self.most = [0; MAX_PACKED];
     }
 
@@ -205,18 +193,14 @@ impl Sums {
         self.spread();
         let Self { bytes, least, .. } = self;
         let batch = bytes[0].len();
-        vectorized(
-            self.arch,
-            #[inline(always)]
-            || {
-                for (class, votes) in votes.chunks_exact_mut(batch).enumerate() {
-                    let (word, shift) = (class / 8, 8 * (class % 8));
-                    for (votes, bytes) in votes.iter_mut().zip(&bytes[word]) {
-                        *votes += (bytes.wrapping_add(least[word]) >> shift) as u32 & 255;
-                    }
+        in_vectors!(self.arch, {
+            for (class, votes) in votes.chunks_exact_mut(batch).enumerate() {
+                let (word, shift) = (class / 8, 8 * (class % 8));
+                for (votes, bytes) in votes.iter_mut().zip(&bytes[word]) {
+                    *votes += (bytes.wrapping_add(least[word]) >> shift) as u32 & 255;
                 }
-            },
-        );
+            }
+        });
         bytes.iter_mut().for_each(|bytes| bytes.fill(0));
         (self.least, self.parties) = ([0; 2], 0);
     }

@@ -78,9 +78,7 @@ pub struct Estimate {
 /// Casella and Robert (1996), "Rao-Blackwellisation of sampling schemes".
 pub fn rao_blackwell(model: &VoteModel, noise: Noise, simulation: Simulation) -> Result<RaoBlackwell> {
     let draws = simulation.samples();
-    if !DRAWS.contains(&draws) {
-        return Err(Error::Domain { quantity: "number of draws", value: draws as f64, domain: "[1000, 2^40]" });
-    }
+    Error::check_domain(DRAWS.contains(&draws), "number of draws", draws as f64, "[1000, 2^40]")?;
     let groups = groups(model);
     let shared = SharedVotes::new(model, &groups)?;
     let table = ArgmaxTable::new(noise, groups.entries(), groups.multiplicity()[groups.entries() - 1])?;
@@ -163,10 +161,7 @@ impl RaoBlackwell {
     #[must_use]
     pub fn renyi(&self, direction: Direction, order: Order) -> Estimate {
         let [p, q] = self.pair.in_direction(direction);
-        let [first, second] = match direction {
-            Direction::Forward => [0, 1],
-            Direction::Reverse => [1, 0],
-        };
+        let [first, second] = direction.ordered([0, 1]);
         let (a, value) = (order.get(), self.pair.renyi(direction, order));
         let ln_f = (a - 1.0) * value;
         let gradient: Vec<[f64; 2]> = (0..p.outcomes())

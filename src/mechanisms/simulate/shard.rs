@@ -41,13 +41,8 @@ impl Shard {
     /// # Errors
     /// [`Error::Domain`] for a number outside 1 to `count`.
     pub fn new(number: u64, count: u64) -> Result<Self> {
-        if !(1..=count).contains(&number) {
-            return Err(Error::Domain {
-                quantity: "number of the shard",
-                value: number as f64,
-                domain: "[1, number of shards]",
-            });
-        }
+        let legal = (1..=count).contains(&number);
+        Error::check_domain(legal, "number of the shard", number as f64, "[1, number of shards]")?;
         Ok(Self { number, count })
     }
 
@@ -69,13 +64,9 @@ impl Shard {
     /// [`Error::Rejected`] when there are more shards than blocks, so that one of them would be empty.
     pub fn blocks(self, simulation: Simulation) -> Result<Range<u64>> {
         let blocks = simulation.blocks();
-        if self.count > blocks {
-            let samples = simulation.samples();
-            return Err(Error::Rejected {
-                operation: "shard",
-                reason: format!("{} shards of {samples} samples, more than their {blocks} block(s)", self.count),
-            });
-        }
+        let samples = simulation.samples();
+        let reason = format_args!("{} shards of {samples} samples, more than their {blocks} block(s)", self.count);
+        Error::check_possible(self.count <= blocks, "shard", reason)?;
         let border = |shards: u64| (u128::from(shards) * u128::from(blocks) / u128::from(self.count)) as u64;
         Ok(border(self.number - 1)..border(self.number))
     }

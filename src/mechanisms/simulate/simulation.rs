@@ -28,7 +28,7 @@ pub const SAMPLER_VERSION: u32 = 4;
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(try_from = "Options", into = "Options")]
+#[serde(try_from = "Options")]
 pub struct Simulation {
     samples: u64,
     seed: u64,
@@ -36,7 +36,7 @@ pub struct Simulation {
 }
 
 /// The same before it is checked.
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Options {
     samples: u64,
@@ -52,9 +52,7 @@ impl Simulation {
     /// # Errors
     /// [`Error::Domain`] for no sample or more than 2^53.
     pub fn new(samples: u64) -> Result<Self> {
-        if !(1..=MAX_COUNT).contains(&samples) {
-            return Err(Error::Domain { quantity: "number of samples", value: samples as f64, domain: "[1, 2^53]" });
-        }
+        Error::check_domain((1..=MAX_COUNT).contains(&samples), "number of samples", samples as f64, "[1, 2^53]")?;
         Ok(Self { samples, seed: 0, query: 0 })
     }
 
@@ -120,12 +118,6 @@ impl TryFrom<Options> for Simulation {
     type Error = Error;
     fn try_from(options: Options) -> Result<Self> {
         Ok(Self::new(options.samples)?.seed(options.seed).query(options.query))
-    }
-}
-
-impl From<Simulation> for Options {
-    fn from(Simulation { samples, seed, query }: Simulation) -> Self {
-        Self { samples, seed, query }
     }
 }
 

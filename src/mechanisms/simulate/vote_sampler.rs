@@ -1,7 +1,6 @@
 //! Vote histograms of a model, before any noise.
 
 use super::halves::Halves;
-use super::lanes::Lanes;
 use super::model_votes::Votes;
 use super::stream::{Stream, World};
 use crate::model::VoteModel;
@@ -69,11 +68,10 @@ impl VoteSampler {
             }
             return drawn;
         }
-        let mut lanes = Lanes::new(stream);
         let batch = self.votes.batch(self.classes);
-        let (mut votes, mut words) = (vec![0; batch * self.votes.room(self.classes)], Halves::new(batch));
+        let (mut votes, mut words) = (vec![0; batch * self.votes.room(self.classes)], Halves::new(stream, batch));
         for mut rows in drawn.axis_chunks_iter_mut(ndarray::Axis(0), batch) {
-            self.votes.draw(world, &mut lanes, stream, &mut words, &mut votes);
+            self.votes.draw(world, stream, &mut words, &mut votes);
             for ((sample, class), entry) in rows.indexed_iter_mut() {
                 *entry = i64::from(votes[batch * class + sample]) - raised;
             }

@@ -8,7 +8,6 @@
 
 use super::binomial_table::BinomialTable;
 use super::halves::Halves;
-use super::lanes::Lanes;
 use super::stream::Stream;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
@@ -102,14 +101,7 @@ impl MultinomialVotes {
     ///
     /// Takes a word for every sample of the batch for every split of a set that has a vote in some sample, sets of many
     /// classes first.
-    pub(super) fn draw(
-        &self,
-        voters: u32,
-        lanes: &mut Lanes,
-        stream: &mut Stream,
-        words: &mut Halves,
-        votes: &mut [u32],
-    ) {
+    pub(super) fn draw(&self, voters: u32, stream: &mut Stream, words: &mut Halves, votes: &mut [u32]) {
         let batch = words.len();
         let entries = |set: usize| batch * set..batch * (set + 1);
         self.absent.iter().for_each(|&class| votes[entries(class)].fill(0));
@@ -120,10 +112,10 @@ impl MultinomialVotes {
                 votes[entries(*right)].fill(0);
                 continue;
             }
-            words.renew(lanes, stream);
+            words.renew(stream);
             let sets = [*set, *left, *right].map(entries);
             let [total, left, right] = votes.get_disjoint_mut(sets).expect("a set and its parts are three sets");
-            table.draw(lanes.arch, total, words, stream, [left, right]);
+            table.draw(total, words, stream, [left, right]);
         }
     }
 
@@ -161,20 +153,20 @@ mod tests {
 
     struct Drawn {
         stream: Stream,
-        lanes: Lanes,
+        words: Halves,
     }
 
     impl Drawn {
         fn new(seed: u64) -> Self {
             let mut stream = Stream::new(StreamId { seed, query: 0, world: World::Dataset, block: 0 });
-            let lanes = Lanes::new(&mut stream);
-            Self { stream, lanes }
+            let words = Halves::new(&mut stream, BATCH);
+            Self { stream, words }
         }
 
         /// Histograms of a batch, one after the other.
         fn batch(&mut self, votes: &MultinomialVotes, voters: u32) -> Vec<Vec<u64>> {
             let mut room = vec![7; BATCH * votes.room()];
-            votes.draw(voters, &mut self.lanes, &mut self.stream, &mut Halves::new(BATCH), &mut room);
+            votes.draw(voters, &mut self.stream, &mut self.words, &mut room);
             let sample = |s| (0..votes.classes).map(|class| u64::from(room[BATCH * class + s])).collect();
             (0..BATCH).map(sample).collect()
         }

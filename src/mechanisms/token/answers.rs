@@ -17,11 +17,10 @@ impl TokenNeighbors {
         }
         let each = mechanism.kind().models_of_owner;
         let spares = position.spares() / each;
-        if spares == 0 || !position.spares().is_multiple_of(each) {
-            let reason =
-                format!("{} models are set aside to stand in; {each} or a multiple is needed", position.spares());
-            return Err(Error::Rejected { operation: "answers of an ensemble in which a member is replaced", reason });
-        }
+        let reason =
+            format_args!("{} models are set aside to stand in; {each} or a multiple is needed", position.spares());
+        let possible = spares > 0 && position.spares().is_multiple_of(each);
+        Error::check_possible(possible, "answers of an ensemble in which a member is replaced", reason)?;
         let owners = position.members() / each;
         let mut neighbors = Vec::with_capacity(spares * owners * position.tokens());
         for spare in 0..spares {

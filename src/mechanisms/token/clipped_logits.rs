@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::mechanism::draw::between;
 use crate::mechanism::{Parameter, Parameters};
 use crate::quantity::Epsilon;
-use crate::vectorized::{Arch, vectorized};
+use crate::vectorized::{Arch, in_vectors};
 use std::sync::Arc;
 
 /// Probabilities further apart would be 0 in doubles, and their divergences infinite.
@@ -67,14 +67,10 @@ impl ClippedLogits {
     /// [`Error::Domain`] unless all are positive and finite.
     pub fn new(clip: f64, batch: f64, temperature: f64) -> Result<Self> {
         for (quantity, value) in [("clip of logits", clip), ("batch size", batch), ("temperature", temperature)] {
-            if !(value > 0.0 && value.is_finite()) {
-                return Err(Error::Domain { quantity, value, domain: "(0, inf)" });
-            }
+            Error::check_domain(value > 0.0 && value.is_finite(), quantity, value, "(0, inf)")?;
         }
         let scale = batch * temperature;
-        if !(scale > 0.0 && scale.is_finite()) {
-            return Err(Error::Domain { quantity: "batch size times temperature", value: scale, domain: "(0, inf)" });
-        }
+        Error::check_domain(scale > 0.0 && scale.is_finite(), "batch size times temperature", scale, "(0, inf)")?;
         Ok(Self { clip, batch, temperature, scale })
     }
 
@@ -99,37 +95,31 @@ impl TokenMechanism for ClippedLogits {
     fn released(&self, position: &NextTokens) -> Result<Released> {
         let tokens = position.tokens();
         let range = 2.0 * self.clip * position.members() as f64 / self.scale;
-        if range > WIDEST {
-            let reason = format!(
-                "clip {}, an ensemble of {} and batch size times temperature {} let ratios of probabilities reach e^{range:.0}; \
+        let reason = format_args!(
+            "clip {}, an ensemble of {} and batch size times temperature {} let ratios of probabilities reach e^{range:.0}; \
                  e^{WIDEST} is the largest that is computed",
-                self.clip,
-                position.members(),
-                self.scale
-            );
-            return Err(Error::Rejected { operation: "mean of clipped logits", reason });
-        }
+            self.clip,
+            position.members(),
+            self.scale
+        );
+        Error::check_possible(!(range > WIDEST), "mean of clipped logits", reason)?;
         // What moves the largest logit of a member to the clip.
         let shift = |member| self.clip - position.largest_logit(member);
         let shifts: Vec<f64> = (0..position.members()).map(shift).collect();
         let (mut whole, factor) = (vec![0.0; tokens], 1.0 / self.scale);
         let mut without = Vec::with_capacity(position.members() * tokens);
-        vectorized(
-            Arch::new(),
-            #[inline(always)]
-            || {
-                for (member, &shift) in shifts.iter().enumerate() {
-                    for (sum, &logit) in whole.iter_mut().zip(position.logits(member)) {
-                        *sum += self.clipped(logit, shift);
-                    }
+        in_vectors!(Arch::new(), {
+            for (member, &shift) in shifts.iter().enumerate() {
+                for (sum, &logit) in whole.iter_mut().zip(position.logits(member)) {
+                    *sum += self.clipped(logit, shift);
                 }
-                for (member, &shift) in shifts.iter().enumerate() {
-                    let sums = whole.iter().zip(position.logits(member));
-                    without.extend(sums.map(|(sum, &logit)| (sum - self.clipped(logit, shift)) * factor));
-                }
-                whole.iter_mut().for_each(|sum| *sum *= factor);
-            },
-        );
+            }
+            for (member, &shift) in shifts.iter().enumerate() {
+                let sums = whole.iter().zip(position.logits(member));
+                without.extend(sums.map(|(sum, &logit)| (sum - self.clipped(logit, shift)) * factor));
+            }
+            whole.iter_mut().for_each(|sum| *sum *= factor);
+        });
         without.chunks_exact_mut(tokens).try_for_each(softmax)?;
         softmax(&mut whole)?;
         Ok(Released::new(whole, without))

@@ -54,9 +54,7 @@ impl Decoding {
     /// # Errors
     /// [`Error::Domain`] unless the temperature is positive and finite, [`Error::Length`] for fewer than two tokens.
     pub fn new(temperature: f64, kept: Option<usize>) -> Result<Self> {
-        if !(temperature > 0.0 && temperature.is_finite()) {
-            return Err(Error::Domain { quantity: "temperature", value: temperature, domain: "(0, inf)" });
-        }
+        Error::check_domain(temperature > 0.0 && temperature.is_finite(), "temperature", temperature, "(0, inf)")?;
         if let Some(found) = kept.filter(|&kept| kept < 2) {
             return Err(Error::Length { quantity: "tokens that may be given", found, expected: "at least 2".into() });
         }

@@ -5,7 +5,7 @@ use crate::bound::Direction;
 use crate::error::Result;
 use crate::quantity::Order;
 use crate::special::log_sum_exp;
-use crate::vectorized::{Arch, vectorized};
+use crate::vectorized::{Arch, in_vectors};
 
 /// Partial sums: as many as the widest instructions hold.
 const LANES: usize = 8;
@@ -109,16 +109,12 @@ fn whole_orders(p: &[f64], q: &[f64], orders: &[u32]) -> [Vec<f64>; 2] {
         return sums;
     }
     let mut block = Block { ratios: [[0.0; BLOCK]; 2], factors: [[0.0; BLOCK]; 2], weights: [[0.0; BLOCK]; 2] };
-    vectorized(
-        Arch::new(),
-        #[inline(always)]
-        || {
-            for (p, q) in p.chunks(BLOCK).zip(q.chunks(BLOCK)) {
-                block.fill(p, q);
-                block.add(orders, &mut sums);
-            }
-        },
-    );
+    in_vectors!(Arch::new(), {
+        for (p, q) in p.chunks(BLOCK).zip(q.chunks(BLOCK)) {
+            block.fill(p, q);
+            block.add(orders, &mut sums);
+        }
+    });
     sums
 }
 
@@ -202,25 +198,21 @@ impl Block {
 pub(super) fn mixture_distance(public: &[f64], change: &[f64], share: f64, order: Order) -> Option<f64> {
     let order_of_sum = whole_order(order)?;
     let mut sums = [[0.0; LANES]; 2];
-    vectorized(
-        Arch::new(),
-        #[inline(always)]
-        || {
-            let (publics, changes) = (public.chunks_exact(LANES), change.chunks_exact(LANES));
-            for (lane, (&public, &change)) in publics.remainder().iter().zip(changes.remainder()).enumerate() {
-                let [forward, reverse] = mixture_terms(public, share * change, order_of_sum);
+    in_vectors!(Arch::new(), {
+        let (publics, changes) = (public.chunks_exact(LANES), change.chunks_exact(LANES));
+        for (lane, (&public, &change)) in publics.remainder().iter().zip(changes.remainder()).enumerate() {
+            let [forward, reverse] = mixture_terms(public, share * change, order_of_sum);
+            sums[0][lane] += forward;
+            sums[1][lane] += reverse;
+        }
+        for (public, change) in publics.zip(changes) {
+            for lane in 0..LANES {
+                let [forward, reverse] = mixture_terms(public[lane], share * change[lane], order_of_sum);
                 sums[0][lane] += forward;
                 sums[1][lane] += reverse;
             }
-            for (public, change) in publics.zip(changes) {
-                for lane in 0..LANES {
-                    let [forward, reverse] = mixture_terms(public[lane], share * change[lane], order_of_sum);
-                    sums[0][lane] += forward;
-                    sums[1][lane] += reverse;
-                }
-            }
-        },
-    );
+        }
+    });
     let sum = sums.map(|lanes| lanes.iter().sum::<f64>());
     let largest = sum[0].max(sum[1]);
     (sum[0].is_finite() && sum[1].is_finite()).then(|| largest.ln_1p() / (order.get() - 1.0))

@@ -3,7 +3,6 @@
 use super::dominating::range_ends;
 use super::{DominatingAnswer, EnsembleSize, NextTokens, Released, TokenMechanism, TokenMechanismKind, TokenNeighbors};
 use crate::accountant::{Statement, Theorem};
-use crate::bound::Direction;
 use crate::divergence::two_ratios_renyi;
 use crate::error::Result;
 use crate::mechanism::draw::rate;
@@ -92,10 +91,7 @@ impl TokenMechanism for InterpolatedTokens {
     fn theorems(&self, size: EnsembleSize, neighbors: TokenNeighbors) -> Vec<Theorem> {
         let (up, down) = self.range(size, neighbors);
         vec![Theorem::new(&RANGE, move |order, direction| {
-            let (up, down) = match direction {
-                Direction::Forward => (up, down),
-                Direction::Reverse => (down, up),
-            };
+            let [up, down] = direction.ordered([up, down]);
             if up == 0.0 {
                 return 0.0;
             }

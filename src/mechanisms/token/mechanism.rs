@@ -5,7 +5,7 @@ use crate::accountant::Theorem;
 use crate::error::Result;
 use crate::mechanism::{Parameter, Parameters, write_text};
 use crate::quantity::Order;
-use crate::vectorized::{Arch, vectorized};
+use crate::vectorized::{Arch, in_vectors};
 use rand_chacha::ChaCha8Rng;
 use std::fmt;
 use std::sync::Arc;
@@ -103,25 +103,21 @@ impl Released {
     pub(super) fn means<'a>(members: usize, tokens: usize, of: impl Fn(usize) -> &'a [f64]) -> Self {
         let mut without = vec![0.0; members * tokens];
         let mut whole = vec![0.0; tokens];
-        vectorized(
-            Arch::new(),
-            #[inline(always)]
-            || {
-                // Some tokens of all members at once stay in the cache.
-                for start in (0..tokens).step_by(TOKENS_AT_ONCE) {
-                    let some = start..(start + TOKENS_AT_ONCE).min(tokens);
-                    for member in (0..members.saturating_sub(1)).rev() {
-                        let (sums, later) = without[member * tokens..].split_at_mut(tokens);
-                        add(&mut sums[some.clone()], &later[some.clone()]);
-                        add(&mut sums[some.clone()], &of(member + 1)[some.clone()]);
-                    }
-                    for member in 0..members {
-                        add(&mut without[member * tokens..][some.clone()], &whole[some.clone()]);
-                        add(&mut whole[some.clone()], &of(member)[some.clone()]);
-                    }
+        in_vectors!(Arch::new(), {
+            // Some tokens of all members at once stay in the cache.
+            for start in (0..tokens).step_by(TOKENS_AT_ONCE) {
+                let some = start..(start + TOKENS_AT_ONCE).min(tokens);
+                for member in (0..members.saturating_sub(1)).rev() {
+                    let (sums, later) = without[member * tokens..].split_at_mut(tokens);
+                    add(&mut sums[some.clone()], &later[some.clone()]);
+                    add(&mut sums[some.clone()], &of(member + 1)[some.clone()]);
                 }
-            },
-        );
+                for member in 0..members {
+                    add(&mut without[member * tokens..][some.clone()], &whole[some.clone()]);
+                    add(&mut whole[some.clone()], &of(member)[some.clone()]);
+                }
+            }
+        });
         let mut means = Self { whole, neighbors: without };
         means.change(|sums, members| {
             let each = 1.0 / members.max(1) as f64;

@@ -99,9 +99,7 @@ impl MixedTokens {
     /// # Errors
     /// [`Error::Domain`] unless the radius is ≥ 0.
     pub fn new(order: Order, radius: f64, rate: Probability) -> Result<Self> {
-        if !(radius >= 0.0) {
-            return Err(Error::Domain { quantity: "radius of the mixtures", value: radius, domain: "[0, inf]" });
-        }
+        Error::check_domain(radius >= 0.0, "radius of the mixtures", radius, "[0, inf]")?;
         Ok(Self { order, radius, rate })
     }
 
@@ -228,10 +226,8 @@ pub fn pmixed_as_published(order: Order, members: usize, radius: f64) -> f64 {
 }
 
 fn public(position: &NextTokens) -> Result<&[f64]> {
-    position.public().ok_or_else(|| Error::Rejected {
-        operation: "mixtures with a public model",
-        reason: "the position has no public model".into(),
-    })
+    let none = || Error::rejected("mixtures with a public model", "the position has no public model");
+    position.public().ok_or_else(none)
 }
 
 /// λ p + (1-λ) p₀.

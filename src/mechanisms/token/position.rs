@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::special::exp_in_loops;
-use crate::vectorized::{Arch, largest_of, vectorized};
+use crate::vectorized::{Arch, in_vectors, largest_of};
 use ndarray::{ArrayView1, CowArray, Ix2};
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -62,11 +62,8 @@ impl NextTokens {
     ) -> Result<Self> {
         let members = members.into();
         let (count, tokens) = members.dim();
-        if count == 0 || tokens < 2 {
-            let quantity = "next tokens";
-            let expected = "at least one member and two tokens".into();
-            return Err(Error::Length { quantity, found: count.min(tokens), expected });
-        }
+        let expected = "at least one member and two tokens";
+        Error::check_length(count > 0 && tokens >= 2, "next tokens", count.min(tokens), expected)?;
         if let Some(public) = public.filter(|public| public.len() != tokens) {
             let expected = format!("{tokens}, as the members have");
             return Err(Error::Length { quantity: "tokens of the public model", found: public.len(), expected });
@@ -92,10 +89,8 @@ impl NextTokens {
     /// # Errors
     /// [`Error::Length`] unless a member is left.
     pub fn setting_aside(mut self, spares: usize) -> Result<Self> {
-        if spares >= self.models() {
-            let expected = format!("fewer than the {} models", self.models());
-            return Err(Error::Length { quantity: "models that stand in", found: spares, expected });
-        }
+        let expected = format_args!("fewer than the {} models", self.models());
+        Error::check_length(spares < self.models(), "models that stand in", spares, expected)?;
         self.spares = spares;
         Ok(self)
     }
@@ -206,37 +201,31 @@ fn largest_logit(logits: &[f64]) -> Result<f64> {
     if largest.is_finite() {
         return Ok(largest);
     }
-    if let Some(&value) = logits.iter().find(|value| value.is_nan() || **value == f64::INFINITY) {
-        return Err(Error::Domain { quantity: "logit", value, domain: "[-inf, inf)" });
-    }
-    let (quantity, domain) = ("largest logit of a model", "(-inf, inf): a model gives some token");
-    Err(Error::Domain { quantity, value: largest, domain })
+    Error::check_domain_of_all(logits, |logit| logit < f64::INFINITY, "logit", "[-inf, inf)")?;
+    let domain = "(-inf, inf): a model gives some token";
+    Err(Error::Domain { quantity: "largest logit of a model", value: largest, domain })
 }
 
 /// Turns logits into probabilities, given the largest one.
 fn exponentials(logits: &mut [f64], largest: f64) {
     let mut sum = 0.0;
-    vectorized(
-        Arch::new(),
-        #[inline(always)]
-        || {
-            for chunk in logits.chunks_mut(CHUNK) {
-                // A loop of its own runs with wide instructions.
-                chunk.iter_mut().for_each(|value| *value = weight(*value - largest));
-                let mut sums = [0.0; LANES];
-                let mut groups = chunk.chunks_exact(LANES);
-                for group in &mut groups {
-                    for lane in 0..LANES {
-                        sums[lane] += group[lane];
-                    }
+    in_vectors!(Arch::new(), {
+        for chunk in logits.chunks_mut(CHUNK) {
+            // A loop of its own runs with wide instructions.
+            chunk.iter_mut().for_each(|value| *value = weight(*value - largest));
+            let mut sums = [0.0; LANES];
+            let mut groups = chunk.chunks_exact(LANES);
+            for group in &mut groups {
+                for lane in 0..LANES {
+                    sums[lane] += group[lane];
                 }
-                sums.iter_mut().zip(groups.remainder()).for_each(|(sum, value)| *sum += *value);
-                sum += sums.iter().sum::<f64>();
             }
-            let factor = 1.0 / sum;
-            logits.iter_mut().for_each(|value| *value *= factor);
-        },
-    );
+            sums.iter_mut().zip(groups.remainder()).for_each(|(sum, value)| *sum += *value);
+            sum += sums.iter().sum::<f64>();
+        }
+        let factor = 1.0 / sum;
+        logits.iter_mut().for_each(|value| *value *= factor);
+    });
 }
 
 #[inline(always)]

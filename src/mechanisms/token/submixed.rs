@@ -71,10 +71,7 @@ impl SubmixedTokens {
     /// # Errors
     /// [`Error::Domain`] unless the discordance is ≥ 0.
     pub fn new(order: Order, discordance: f64) -> Result<Self> {
-        if !(discordance >= 0.0) {
-            let quantity = "discordance of a pair of models";
-            return Err(Error::Domain { quantity, value: discordance, domain: "[0, inf]" });
-        }
+        Error::check_domain(discordance >= 0.0, "discordance of a pair of models", discordance, "[0, inf]")?;
         Ok(Self { order, discordance })
     }
 
@@ -83,10 +80,9 @@ impl SubmixedTokens {
     /// # Errors
     /// [`Error::Rejected`] for a position without a public model, and for an odd number of models.
     pub fn shares(&self, position: &NextTokens) -> Result<Vec<f64>> {
-        let public = position.public().ok_or_else(|| rejected("the position has no public model".into()))?;
-        if !position.members().is_multiple_of(2) {
-            return Err(rejected(format!("{} models, which are no pairs", position.members())));
-        }
+        let public = position.public().ok_or_else(|| Error::rejected(OPERATION, "the position has no public model"))?;
+        let reason = format_args!("{} models, which are no pairs", position.members());
+        Error::check_possible(position.members().is_multiple_of(2), OPERATION, reason)?;
         let pairs = (0..position.members()).step_by(2);
         pairs.map(|first| self.share([position.member(first), position.member(first + 1)], public)).collect()
     }
@@ -108,10 +104,6 @@ impl SubmixedTokens {
         let square: f64 = terms.map(|((p, q), public)| (p - q) * (p - q) / public).sum();
         largest_share(self.discordance, 0.5 * self.order.get() * square, distance)
     }
-}
-
-fn rejected(reason: String) -> Error {
-    Error::Rejected { operation: OPERATION, reason }
 }
 
 impl TokenMechanism for SubmixedTokens {

@@ -103,8 +103,6 @@ fn pixels(arrays: &mut ArrayFile, name: &str) -> Result<ndarray::Array4<u8>> {
 fn classes(arrays: &mut ArrayFile, name: &str) -> Result<Array1<u8>> {
     // CIFAR's labels come as a column in some copies.
     let classes: ArrayD<u64> = arrays.whole_numbers(name)?;
-    if let Some(error) = arrays.first_fault(name, &classes, |class| class > 255, "a class from 0 to 255") {
-        return Err(error.into());
-    }
+    arrays.check_each(name, &classes, |class| class > 255, "a class from 0 to 255")?;
     Ok(classes.iter().map(|&class| class as u8).collect())
 }

@@ -1,7 +1,7 @@
 //! Curves: bounds against the order, tightness against samples.
 
 use super::axis::{Axis, Rail, Ruler};
-use super::drawing::{Drawing, headline, px};
+use super::drawing::{Drawing, SMALL, TEXT, WIDTH, headline, px};
 use super::ink::{Ink, SeriesKind, inks};
 use super::text::{LONG_NAME, apart, fitted, shortened, width, wrapped};
 use super::words::{key, number};
@@ -75,11 +75,8 @@ pub struct Curves {
 }
 
 /// Sizes in pixels of the figure's own coordinates.
-const WIDTH: f64 = 880.0;
 const LEFT: f64 = 74.0;
 const PLOT: f64 = 380.0;
-const SMALL: f64 = 12.0;
-const TEXT: f64 = 13.0;
 const LINE: f64 = 19.0;
 /// The next line of a name, and the most room for one.
 const NEXT: f64 = 15.0;
@@ -139,14 +136,7 @@ impl Curves {
                 text class="quiet" x=(LEFT) y=(bottom + 64.0 + 17.0 * line as f64) font-size=(SMALL) fill="#5a6169" { (note) }
             }
         };
-        Drawing {
-            width: WIDTH,
-            height,
-            title: self.title.clone(),
-            caption: self.description.clone(),
-            description: self.words(),
-            body,
-        }
+        Drawing::new(&self.title, &self.description, height, self.words(), body)
     }
 
     fn grid(&self, x: &Ruler, y: &Ruler, [left, right, top, bottom]: [f64; 4]) -> Markup {

@@ -9,6 +9,11 @@ const INK: &str = "#1c1f23";
 const LONG_TITLE: usize = 300;
 const LONG_DESCRIPTION: usize = 3000;
 
+/// Sizes in pixels of a figure's own coordinates: its width, small text and text.
+pub(super) const WIDTH: f64 = 880.0;
+pub(super) const SMALL: f64 = 12.0;
+pub(super) const TEXT: f64 = 13.0;
+
 const FONT: &str = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'DejaVu Sans', sans-serif";
 
 /// A figure as SVG elements with a title and a description for those who do not see it.
@@ -28,6 +33,10 @@ pub struct Drawing {
 }
 
 impl Drawing {
+    pub(super) fn new(title: &str, caption: &str, height: f64, description: String, body: Markup) -> Self {
+        Self { width: WIDTH, height, title: title.to_owned(), caption: caption.to_owned(), description, body }
+    }
+
     /// The figure as a file of its own: white background, no style sheet, nothing to load.
     #[must_use]
     pub fn svg(&self) -> String {

@@ -1,7 +1,7 @@
 //! How often each of two datasets gives each kind of output, with a set of them marked.
 
 use super::axis::{Ruler, Scale};
-use super::drawing::{Drawing, headline, px};
+use super::drawing::{Drawing, SMALL, TEXT, WIDTH, headline, px};
 use super::ink::SeriesKind;
 use super::text::{fitted, wrapped};
 use maud::{Markup, html};
@@ -52,12 +52,9 @@ pub struct Histograms {
 }
 
 /// Sizes in pixels of the figure's own coordinates.
-const WIDTH: f64 = 880.0;
 const LEFT: f64 = 74.0;
 const RIGHT: f64 = 866.0;
 const PLOT: f64 = 300.0;
-const SMALL: f64 = 12.0;
-const TEXT: f64 = 13.0;
 /// Room for a label below the axis.
 const LABEL: f64 = 44.0;
 
@@ -77,14 +74,7 @@ impl Histograms {
             (self.grid(&y, top, bottom))
             (self.bars(&y, bottom))
         };
-        Drawing {
-            width: WIDTH,
-            height: bottom + 58.0,
-            title: self.title.clone(),
-            caption: self.description.clone(),
-            description: self.words(),
-            body,
-        }
+        Drawing::new(&self.title, &self.description, bottom + 58.0, self.words(), body)
     }
 
     fn column(&self, place: usize) -> [f64; 2] {

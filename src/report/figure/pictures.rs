@@ -1,6 +1,6 @@
 //! Small images side by side, for people to look at.
 
-use super::drawing::{Drawing, headline, px};
+use super::drawing::{Drawing, TEXT, WIDTH, headline, px};
 use super::text::{fitted, wrapped};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -41,12 +41,10 @@ pub struct Pictures {
 }
 
 /// Sizes in pixels of the figure's own coordinates.
-const WIDTH: f64 = 880.0;
 const LEFT: f64 = 10.0;
 /// The width of an image, and the room between two.
 const SIDE: f64 = 48.0;
 const GAP: f64 = 6.0;
-const TEXT: f64 = 13.0;
 /// Room for the name above a row.
 const NAME: f64 = 24.0;
 
@@ -69,14 +67,7 @@ impl Pictures {
         let names: Vec<String> =
             self.rows.iter().map(|row| format!("{}: {} images", row.name, row.pictures.len_of(Axis(0)))).collect();
         let description = format!("{} {}.", self.description, names.join("; "));
-        Drawing {
-            width: WIDTH,
-            height: top.round() + 4.0,
-            title: self.title.clone(),
-            caption: self.description.clone(),
-            description,
-            body,
-        }
+        Drawing::new(&self.title, &self.description, top.round() + 4.0, description, body)
     }
 }
 

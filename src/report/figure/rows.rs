@@ -1,7 +1,7 @@
 //! One row per query, method or outcome: bars for lower bounds, marks for everything else.
 
 use super::axis::{Axis, Rail, Ruler, Scale};
-use super::drawing::{Drawing, headline, px};
+use super::drawing::{Drawing, SMALL, TEXT, WIDTH, headline, px};
 use super::ink::{Ink, SeriesKind, inks};
 use super::text::{LONG_NAME, fitted, shortened, width, wrapped};
 use super::words::{key, number};
@@ -72,10 +72,6 @@ pub struct Rows {
     pub sorted_by: Option<usize>,
 }
 
-const WIDTH: f64 = 880.0;
-const SMALL: f64 = 12.0;
-const TEXT: f64 = 13.0;
-
 /// What the parts of the figure share.
 struct Frame {
     left: f64,
@@ -130,14 +126,7 @@ impl Rows {
             }
         };
         let height = frame.bottom + 60.0 + 17.0 * words.len() as f64;
-        Drawing {
-            width: WIDTH,
-            height,
-            title: self.title.clone(),
-            caption: self.description.clone(),
-            description: self.words(&rows),
-            body,
-        }
+        Drawing::new(&self.title, &self.description, height, self.words(&rows), body)
     }
 
     /// The rows that are drawn, and what is said about the others.

@@ -9,10 +9,10 @@ use crate::distribution::{Noise, OutputPair};
 use crate::divergence::{Conversion, RdpCurve, order_grid};
 use crate::error::Result;
 use crate::mechanism::{Mechanism, NoisyArgmax, RandomVotes};
-use crate::order;
 use crate::parallel;
 use crate::quantity::{Delta, Order};
 use crate::record::{RecordedQuery, ScenarioQuery};
+use crate::study::claim::with_requested;
 use crate::study::progress::Meter;
 
 /// The cost of a sequence of answers.
@@ -45,6 +45,13 @@ impl NamedCurve {
         Some(Self { name, meaning, directions, validity, curve: curve.repeated(times), largest_loss })
     }
 
+    /// Costs that are computed, not bounded, in both directions.
+    fn computed(name: &'static str, meaning: CostMeaning, orders: &[Order], values: Vec<f64>) -> Result<Self> {
+        let (directions, validity, largest_loss) = (Directions::Both, Validity::Exact, AtMost::NOTHING);
+        let curve = RdpCurve::new(orders.to_vec(), values)?;
+        Ok(Self { name, meaning, directions, validity, curve, largest_loss })
+    }
+
     /// ε at δ and its order; 0 for a curve of zeros, to which a conversion would only add its own slack.
     pub fn epsilon(&self, delta: Delta, conversion: Conversion) -> (f64, f64) {
         let (epsilon, order) = match conversion {
@@ -63,19 +70,12 @@ const FEW_STEP: usize = 5;
 
 /// The orders of all curves but the exact ones.
 pub fn all_orders(requested: &[Order]) -> Vec<Order> {
-    with(order_grid(), requested)
+    with_requested(order_grid(), requested)
 }
 
 /// Fewer orders, of many different releases.
 pub fn some_orders(requested: &[Order]) -> Vec<Order> {
-    with(order_grid().into_iter().filter(|order| order.get() < 2000.0).step_by(FEW_STEP).collect(), requested)
-}
-
-fn with(mut orders: Vec<Order>, requested: &[Order]) -> Vec<Order> {
-    orders.extend(requested);
-    order::sort(&mut orders, |a, b| a.get().total_cmp(&b.get()));
-    orders.dedup();
-    orders
+    with_requested(order_grid().into_iter().filter(|order| order.get() < 2000.0).step_by(FEW_STEP).collect(), requested)
 }
 
 /// The expected charge of answers that may be withheld, which is no bound and so no theorem.
@@ -115,14 +115,8 @@ pub fn recorded(
         let expected = |order: &Order| {
             costs.iter().map(|cost| ConfidentCost::expected(cost.in_both_directions(*order))).fold(0.0, sum_up)
         };
-        curves.push(NamedCurve {
-            name: expected_charge(mechanism.noise),
-            meaning: CostMeaning::Expected,
-            directions: Directions::Both,
-            validity: Validity::Exact,
-            curve: RdpCurve::new(orders.clone(), parallel::map(&orders, expected))?,
-            largest_loss: AtMost::NOTHING,
-        });
+        let (name, values) = (expected_charge(mechanism.noise), parallel::map(&orders, expected));
+        curves.push(NamedCurve::computed(name, CostMeaning::Expected, &orders, values)?);
     }
     Ok(curves)
 }
@@ -136,7 +130,7 @@ pub fn exact_orders(
     conversion: Conversion,
 ) -> Vec<Order> {
     let best = bounds.iter().flat_map(|bound| deltas.iter().map(|&delta| bound.epsilon(delta, conversion).1));
-    with(some_orders(requested), &best.filter_map(|order| Order::new(order).ok()).collect::<Vec<_>>())
+    with_requested(some_orders(requested), &best.filter_map(|order| Order::new(order).ok()).collect::<Vec<_>>())
 }
 
 /// The exact cost of one answer per recorded query, conditional on the votes, and that of all answers when one teacher,
@@ -151,16 +145,7 @@ pub fn exact(
     meter: &Meter<'_>,
 ) -> Result<Vec<NamedCurve>> {
     let moves = VoterMoves::new(mechanism, queries, orders, meter)?;
-    let curve = |name, meaning, values| {
-        Ok(NamedCurve {
-            name,
-            meaning,
-            directions: Directions::Both,
-            validity: Validity::Exact,
-            curve: RdpCurve::new(orders.to_vec(), values)?,
-            largest_loss: AtMost::NOTHING,
-        })
-    };
+    let curve = |name, meaning, values| NamedCurve::computed(name, meaning, orders, values);
     let per_query = curve("exact-per-query", CostMeaning::ExactGivenVotes, moves.per_query());
     let one_voter = moves.one_voter().map(|values| curve("exact-one-voter", CostMeaning::ExactOfOneVoter, values));
     [per_query].into_iter().chain(one_voter).collect()
@@ -191,9 +176,7 @@ pub fn scenario(queries: &[ScenarioQuery], adds: bool, requested: &[Order]) -> R
         true => ("exact-sum", CostMeaning::ExactOfScenario),
         false => ("exact-largest-answer", CostMeaning::ExactOfOneAnswer),
     };
-    let curve = RdpCurve::new(orders.clone(), parallel::map(&orders, both))?;
-    let (directions, validity, largest_loss) = (Directions::Both, Validity::Exact, AtMost::NOTHING);
-    curves.push(NamedCurve { name, meaning, directions, validity, curve, largest_loss });
+    curves.push(NamedCurve::computed(name, meaning, &orders, parallel::map(&orders, both))?);
     Ok(curves)
 }
 

@@ -1,6 +1,7 @@
 //! What an account says: costs by accountant and what each holds for.
 
 use crate::bound::{Directions, Validity};
+use crate::named::named;
 use crate::study::number::Number;
 use serde::Serialize;
 use std::fmt;
@@ -14,14 +15,7 @@ pub enum Summed {
     Releases,
 }
 
-impl fmt::Display for Summed {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(match self {
-            Self::Answers => "answers",
-            Self::Releases => "releases",
-        })
-    }
-}
+named!(Summed, "what is summed up", [Answers "answers", Releases "releases"]);
 
 /// What a curve of costs holds for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

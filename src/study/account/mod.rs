@@ -20,7 +20,7 @@ pub(super) use releases::{least_theorem, of_release};
 
 use super::number::{Number, significant};
 use super::progress::{Meter, Progress};
-use super::{Answer, Study, Warning};
+use super::{Study, Warning};
 use crate::accountant::WorstCases;
 use crate::divergence::Conversion;
 use crate::error::{Error, Result};
@@ -64,13 +64,7 @@ pub struct AccountAnswer {
     pub warnings: Vec<Warning>,
 }
 
-impl Answer for AccountAnswer {
-    const SCHEMA: &'static str = "leakbound.account/1";
-
-    fn warnings(&self) -> &[Warning] {
-        &self.warnings
-    }
-}
+answer!(AccountAnswer, "leakbound.account/1", warnings);
 
 impl Study for AccountStudy {
     type Answer = AccountAnswer;

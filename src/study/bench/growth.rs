@@ -52,26 +52,14 @@ impl Term {
     /// How large it is at a point.
     pub(super) fn size(self, point: &SweepPoint) -> f64 {
         let (classes, voters) = (point.classes as f64, point.voters as f64);
-        let grouped = point.classes <= MOST_GROUPED;
         match self {
             Self::Sample => 1.0,
             Self::Class => classes,
             Self::Distant => classes * classes.log2(),
             Self::Tabulated => classes * voters,
-            Self::Grouped => {
-                if grouped {
-                    classes * classes * voters * voters.log2()
-                } else {
-                    0.0
-                }
-            }
-            Self::Single => {
-                if grouped {
-                    0.0
-                } else {
-                    voters
-                }
-            }
+            Self::Grouped if point.classes <= MOST_GROUPED => classes * classes * voters * voters.log2(),
+            Self::Single if point.classes > MOST_GROUPED => voters,
+            Self::Grouped | Self::Single => 0.0,
         }
     }
 }

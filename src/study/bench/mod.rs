@@ -13,7 +13,7 @@ pub use works::BenchWork;
 use machine::{cores, debug_build, name, pool, steps};
 
 use super::progress::{Meter, Progress};
-use super::{Answer, Study, Warning};
+use super::{Study, Warning};
 use crate::counts::MAX_COUNT;
 use crate::error::{Error, Result};
 use crate::simulate::{ArgmaxSampler, PartialCounts, Sampler, Simulation};
@@ -68,13 +68,7 @@ pub struct BenchAnswer {
     pub warnings: Vec<Warning>,
 }
 
-impl Answer for BenchAnswer {
-    const SCHEMA: &'static str = "leakbound.bench/1";
-
-    fn warnings(&self) -> &[Warning] {
-        &self.warnings
-    }
-}
+answer!(BenchAnswer, "leakbound.bench/1", warnings);
 
 impl Study for BenchStudy {
     type Answer = BenchAnswer;

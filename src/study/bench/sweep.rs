@@ -1,7 +1,7 @@
 //! How the cost of a sample grows with classes, voters, noise and threads.
 
 use super::super::progress::{Meter, Progress};
-use super::super::{Answer, Study, Warning};
+use super::super::{Study, Warning};
 use super::grid::{SweepPoint, Varied};
 use super::growth::{Term, fit};
 use super::machine::{cores, debug_build, name, pool};
@@ -133,13 +133,7 @@ pub struct SweepAnswer {
     pub warnings: Vec<Warning>,
 }
 
-impl Answer for SweepAnswer {
-    const SCHEMA: &'static str = "leakbound.bench-sweep/1";
-
-    fn warnings(&self) -> &[Warning] {
-        &self.warnings
-    }
-}
+answer!(SweepAnswer, "leakbound.bench-sweep/1", warnings);
 
 /// A measured cost above the model's by more than this factor is a warning.
 const TOLERATED: f64 = 2.0;

@@ -10,7 +10,7 @@ pub use profile::ProfileKind;
 use super::account::EpsilonAtDelta;
 use super::number::{Number, short};
 use super::progress::{Meter, Progress};
-use super::{Answer, Study, Warning};
+use super::{Study, Warning};
 use crate::bound::{AtMost, Direction};
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
@@ -93,13 +93,7 @@ pub struct CalibrateAnswer {
     pub warnings: Vec<Warning>,
 }
 
-impl Answer for CalibrateAnswer {
-    const SCHEMA: &'static str = "leakbound.calibrate/1";
-
-    fn warnings(&self) -> &[Warning] {
-        &self.warnings
-    }
-}
+answer!(CalibrateAnswer, "leakbound.calibrate/1", warnings);
 
 /// δ of the table.
 const DELTAS: [f64; 6] = [1e-3, 1e-4, 1e-5, 1e-6, 1e-8, 1e-10];

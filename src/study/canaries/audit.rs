@@ -7,12 +7,11 @@ use crate::bound::Claimed;
 use crate::error::{Error, Result};
 use crate::quantity::FailureProbability;
 use crate::record::{CanaryPlan, RecordedCanaryPlan, TrainingClaim};
-use crate::study::claim::Claim;
 use crate::study::number::{Number, short, significant};
 use crate::study::progress::Progress;
 use crate::study::score_bounds::ScoreBoundRow;
 use crate::study::scores::{ScoreAnswers, ScoresAnswer, ScoresStudy};
-use crate::study::{Answer, Study, Warning};
+use crate::study::{Study, Warning};
 use serde::Serialize;
 
 /// What do the scores of planned canaries prove of the run?
@@ -79,21 +78,7 @@ pub struct CanaryAuditAnswer {
     pub warnings: Vec<Warning>,
 }
 
-impl Answer for CanaryAuditAnswer {
-    const SCHEMA: &'static str = "leakbound.canary-audit/1";
-
-    fn claims(&self) -> &[Claim] {
-        &self.audit.claims
-    }
-
-    fn warnings(&self) -> &[Warning] {
-        &self.warnings
-    }
-
-    fn seed(&self) -> Option<u64> {
-        None
-    }
-}
+answer!(CanaryAuditAnswer, "leakbound.canary-audit/1", |self| claims: self.audit.claims, warnings: self.warnings);
 
 impl Study for CanaryAuditStudy {
     type Answer = CanaryAuditAnswer;

@@ -10,7 +10,7 @@ use crate::quantity::{Delta, FailureProbability};
 use crate::record::{CanaryPlan, RecordedCanaryPlan, TrainingClaim};
 use crate::study::number::Number;
 use crate::study::progress::Progress;
-use crate::study::{Answer, Study, Warning};
+use crate::study::{Study, Warning};
 use serde::Serialize;
 
 /// Where the numbers of guesses of a plan come from.
@@ -91,17 +91,7 @@ pub struct CanaryPlanAnswer {
     pub warnings: Vec<Warning>,
 }
 
-impl Answer for CanaryPlanAnswer {
-    const SCHEMA: &'static str = "leakbound.canary-plan/1";
-
-    fn warnings(&self) -> &[Warning] {
-        &self.warnings
-    }
-
-    fn seed(&self) -> Option<u64> {
-        Some(self.plan.seed)
-    }
-}
+answer!(CanaryPlanAnswer, "leakbound.canary-plan/1", |self| warnings: self.warnings, seed: self.plan.seed);
 
 impl Study for CanaryPlanStudy {
     type Answer = CanaryPlanAnswer;

@@ -9,7 +9,6 @@ pub use request::{CountedQuery, CountsStudy};
 
 use super::claim::Claim;
 use super::composed::ComposedSection;
-use super::evidence::Evidence;
 use super::progress::{Meter, Progress};
 use super::rows::{
     BoundRow, DistributionDivergenceRow, EpsilonRow, FailureNote, ForecastRow, RecommendationRow, SetRow, bound_rows,
@@ -116,13 +115,8 @@ impl CountsStudy {
 
     /// Claims are tested on evidence that holds for all queries at once.
     fn tested(&self, budget: &FailureBudget) -> Result<Vec<Claim>> {
-        let claims = &self.bounds.claims;
-        if claims.is_empty() {
-            return Ok(Vec::new());
-        }
         let queries = self.queries.iter().map(|query| (query.name.as_str(), &query.counts, &query.guide));
-        let evidence = Evidence::of_all(queries, budget, claims.wanted())?;
-        Ok(claims.test_evidence(&evidence, self.bounds.failure_probability))
+        self.bounds.claims.test_queries(queries, budget, self.bounds.failure_probability)
     }
 }
 

@@ -23,92 +23,88 @@ pub struct OutcomeRow {
     pub log_q: Number,
 }
 
-/// The Rényi divergence of one order in both directions.
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct DivergenceRow {
-    /// α.
-    pub order: f64,
-    /// D(P‖Q).
-    pub forward: Number,
-    /// D(Q‖P).
-    pub reverse: Number,
-    /// What each of the two is at least, as far as it is known.
-    pub at_least: [Number; 2],
-    /// What each of the two is at most; infinite where nothing is known beyond the bins.
-    pub at_most: [Number; 2],
-    /// In a search: the change that attains the forward value.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub forward_change: Option<Neighbor>,
-    /// The same for the reverse value.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reverse_change: Option<Neighbor>,
+/// What is shown of a quantity, forward and reverse.
+pub(super) struct Ends {
+    pub(super) values: [Number; 2],
+    pub(super) at_least: [Number; 2],
+    pub(super) at_most: [Number; 2],
+    pub(super) changes: [Option<Neighbor>; 2],
 }
 
-/// δ at one ε in both directions.
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct HockeyStickRow {
-    /// ε.
-    pub epsilon: f64,
-    /// Smallest δ with P ≤ e^ε Q + δ.
-    pub delta_forward: Number,
-    /// Smallest δ with Q ≤ e^ε P + δ.
-    pub delta_reverse: Number,
-    /// What each of the two is at least, as far as it is known.
-    pub at_least: [Number; 2],
-    /// What each of the two is at most; infinite where nothing is known beyond the bins.
-    pub at_most: [Number; 2],
-    /// In a search: the change that attains the forward value.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub forward_change: Option<Neighbor>,
-    /// The same for the reverse value.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reverse_change: Option<Neighbor>,
+/// Rows of a quantity in both directions: what it is the quantity at, and its two values.
+macro_rules! both_directions {
+    ($($(#[$row:meta])* $name:ident {
+        $(#[$place:meta])* $at:ident, $(#[$one:meta])* $forward:ident, $(#[$other:meta])* $reverse:ident
+    })*) => {$(
+        $(#[$row])*
+        #[derive(Debug, Clone, Serialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        pub struct $name {
+            $(#[$place])*
+            pub $at: f64,
+            $(#[$one])*
+            pub $forward: Number,
+            $(#[$other])*
+            pub $reverse: Number,
+            /// What each of the two is at least, as far as it is known.
+            pub at_least: [Number; 2],
+            /// What each of the two is at most; infinite where nothing is known beyond the bins.
+            pub at_most: [Number; 2],
+            /// In a search: the change that attains the forward value.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub forward_change: Option<Neighbor>,
+            /// The same for the reverse value.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub reverse_change: Option<Neighbor>,
+        }
+
+        impl $name {
+            pub(super) const fn new($at: f64, ends: Ends) -> Self {
+                let Ends { values, at_least, at_most, changes } = ends;
+                let ([$forward, $reverse], [forward_change, reverse_change]) = (values, changes);
+                Self { $at, $forward, $reverse, at_least, at_most, forward_change, reverse_change }
+            }
+        }
+    )*};
 }
 
-/// ε at one δ in both directions.
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ProfileEpsilonRow {
-    /// δ.
-    pub delta: f64,
-    /// Smallest ε with P ≤ e^ε Q + δ.
-    pub epsilon_forward: Number,
-    /// Smallest ε with Q ≤ e^ε P + δ.
-    pub epsilon_reverse: Number,
-    /// What each of the two is at least, as far as it is known.
-    pub at_least: [Number; 2],
-    /// What each of the two is at most; infinite where nothing is known beyond the bins.
-    pub at_most: [Number; 2],
-    /// In a search: the change that attains the forward value.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub forward_change: Option<Neighbor>,
-    /// The same for the reverse value.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reverse_change: Option<Neighbor>,
-}
-
-/// The largest true-positive rate of any test at one false-positive rate, in both directions.
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct TestPowerRow {
-    /// False-positive rate.
-    pub fpr: f64,
-    /// The largest share of the outputs of P that a test finds, where it takes this share of those of Q.
-    pub tpr_forward: Number,
-    /// The largest share of the outputs of Q that a test finds, where it takes this share of those of P.
-    pub tpr_reverse: Number,
-    /// What each of the two is at least, as far as it is known.
-    pub at_least: [Number; 2],
-    /// What each of the two is at most; infinite where nothing is known beyond the bins.
-    pub at_most: [Number; 2],
-    /// In a search: the change that attains the forward value.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub forward_change: Option<Neighbor>,
-    /// The same for the reverse value.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reverse_change: Option<Neighbor>,
+both_directions! {
+    /// The Rényi divergence of one order in both directions.
+    DivergenceRow {
+        /// α.
+        order,
+        /// D(P‖Q).
+        forward,
+        /// D(Q‖P).
+        reverse
+    }
+    /// δ at one ε in both directions.
+    HockeyStickRow {
+        /// ε.
+        epsilon,
+        /// Smallest δ with P ≤ e^ε Q + δ.
+        delta_forward,
+        /// Smallest δ with Q ≤ e^ε P + δ.
+        delta_reverse
+    }
+    /// ε at one δ in both directions.
+    ProfileEpsilonRow {
+        /// δ.
+        delta,
+        /// Smallest ε with P ≤ e^ε Q + δ.
+        epsilon_forward,
+        /// Smallest ε with Q ≤ e^ε P + δ.
+        epsilon_reverse
+    }
+    /// The largest true-positive rate of any test at one false-positive rate, in both directions.
+    TestPowerRow {
+        /// False-positive rate.
+        fpr,
+        /// The largest share of the outputs of P that a test finds, where it takes this share of those of Q.
+        tpr_forward,
+        /// The largest share of the outputs of Q that a test finds, where it takes this share of those of P.
+        tpr_reverse
+    }
 }
 
 /// One value of one accountant.

@@ -7,10 +7,10 @@ pub use answer::{
     AccountantRow, DivergenceRow, ExactAnswer, HockeyStickRow, OutcomeRow, ProfileEpsilonRow, TestPowerRow,
 };
 
+use super::Study;
 use super::claim::{Claim, Claims};
 use super::number::{Number, short};
 use super::progress::{Meter, Progress};
-use super::{Answer, Study};
 use crate::accountant::{Theorem, WorstCases};
 use crate::bound::outward::up;
 use crate::bound::{AtLeast, AtMost, Direction, Directions, Exact};
@@ -21,6 +21,7 @@ use crate::histogram::{Adjacency, Changes, Neighbor, VoteHistogram};
 use crate::mechanism::{Mechanism, NoisyArgmax, Value as ParameterValue};
 use crate::parallel;
 use crate::quantity::{Delta, Epsilon, Order, Probability};
+use answer::Ends;
 use compared::{Compared, Outputs, Wanted, suprema};
 use std::sync::Arc;
 
@@ -88,14 +89,6 @@ struct Value {
     changes: [Option<Neighbor>; 2],
 }
 
-/// What is shown of a quantity.
-struct Ends {
-    values: [Number; 2],
-    at_least: [Number; 2],
-    at_most: [Number; 2],
-    changes: [Option<Neighbor>; 2],
-}
-
 /// What a search found.
 struct Found {
     neighbors: usize,
@@ -142,13 +135,7 @@ impl Study for ExactStudy {
     }
 }
 
-impl Answer for ExactAnswer {
-    const SCHEMA: &'static str = "leakbound.exact/1";
-
-    fn claims(&self) -> &[Claim] {
-        &self.claims
-    }
-}
+answer!(ExactAnswer, "leakbound.exact/1", claims);
 
 impl ExactStudy {
     /// The mechanism as a noisy argmax, which has theorems for pairs.
@@ -278,52 +265,12 @@ impl ExactStudy {
         let accountants = self.accountants(neighbor);
         let (mut divergences, mut hockey_stick, mut epsilons, mut test_power) = (vec![], vec![], vec![], vec![]);
         for (&wanted, value) in wanted.iter().zip(values) {
-            let Ends { values: [forward, reverse], at_least, at_most, changes } =
-                self.ends(wanted, value, binned, &accountants)?;
-            let [forward_change, reverse_change] = changes;
+            let ends = self.ends(wanted, value, binned, &accountants)?;
             match wanted {
-                Wanted::Renyi(order) => {
-                    let order = order.get();
-                    let row =
-                        DivergenceRow { order, forward, reverse, at_least, at_most, forward_change, reverse_change };
-                    divergences.push(row);
-                }
-                Wanted::Delta(epsilon) => {
-                    let (epsilon, delta_forward, delta_reverse) = (epsilon.get(), forward, reverse);
-                    hockey_stick.push(HockeyStickRow {
-                        epsilon,
-                        delta_forward,
-                        delta_reverse,
-                        at_least,
-                        at_most,
-                        forward_change,
-                        reverse_change,
-                    });
-                }
-                Wanted::Epsilon(delta) => {
-                    let (delta, epsilon_forward, epsilon_reverse) = (delta.get(), forward, reverse);
-                    epsilons.push(ProfileEpsilonRow {
-                        delta,
-                        epsilon_forward,
-                        epsilon_reverse,
-                        at_least,
-                        at_most,
-                        forward_change,
-                        reverse_change,
-                    });
-                }
-                Wanted::TruePositiveRate(rate) => {
-                    let (fpr, tpr_forward, tpr_reverse) = (rate.get(), forward, reverse);
-                    test_power.push(TestPowerRow {
-                        fpr,
-                        tpr_forward,
-                        tpr_reverse,
-                        at_least,
-                        at_most,
-                        forward_change,
-                        reverse_change,
-                    });
-                }
+                Wanted::Renyi(order) => divergences.push(DivergenceRow::new(order.get(), ends)),
+                Wanted::Delta(epsilon) => hockey_stick.push(HockeyStickRow::new(epsilon.get(), ends)),
+                Wanted::Epsilon(delta) => epsilons.push(ProfileEpsilonRow::new(delta.get(), ends)),
+                Wanted::TruePositiveRate(rate) => test_power.push(TestPowerRow::new(rate.get(), ends)),
             }
         }
         let test = self.argmax().and_then(|argmax| argmax.test);

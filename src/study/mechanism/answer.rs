@@ -3,11 +3,11 @@
 use super::counterexample::CounterexampleFound;
 use super::naming::Naming;
 use crate::black_box::Dataset;
+use crate::study::Warning;
 use crate::study::claim::Claim;
 use crate::study::counts::TradeOffRow;
 use crate::study::number::Number;
 use crate::study::rows::{BoundRow, EpsilonRow, FailureNote};
-use crate::study::{Answer, Warning};
 use serde::Serialize;
 
 /// A pair of datasets that was tried.
@@ -112,14 +112,4 @@ pub struct MechanismAnswer {
     pub warnings: Vec<Warning>,
 }
 
-impl Answer for MechanismAnswer {
-    const SCHEMA: &'static str = "leakbound.audit-mechanism/1";
-
-    fn claims(&self) -> &[Claim] {
-        &self.claims
-    }
-
-    fn warnings(&self) -> &[Warning] {
-        &self.warnings
-    }
-}
+answer!(MechanismAnswer, "leakbound.audit-mechanism/1", claims, warnings);

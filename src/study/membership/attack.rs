@@ -80,18 +80,27 @@ macro_rules! on_scores {
 }
 
 impl Attack {
+    /// The attack that is made, whatever it looks at: its name, the name of the JSON schema of its answer, and its name
+    /// for a reader.
+    const fn names(&self) -> [&'static str; 3] {
+        match self {
+            Self::Lira { .. } => ["lira", "leakbound.membership-lira/1", "LiRA"],
+            Self::LabelOnly(_) => ["label-only", "leakbound.membership-label-only/1", "label-only"],
+            Self::Threshold { .. } => ["threshold", "leakbound.membership-threshold/1", "threshold"],
+            Self::Rmia(_) => ["rmia", "leakbound.membership-rmia/1", "RMIA"],
+            Self::Risk { .. } => ["risk", "leakbound.membership-risk/1", "privacy-risk score"],
+            Self::Trained { .. } => ["attacker", "leakbound.membership-attacker/1", "trained attacker"],
+            Self::Neighbor(attack) | Self::Encoder { attack, .. } => attack.names(),
+        }
+    }
+
     /// Its name in the rows of an answer.
     #[must_use]
     pub fn name(&self) -> String {
         match self {
-            Self::Lira { .. } => "lira".into(),
-            Self::LabelOnly(_) => "label-only".into(),
-            Self::Threshold { .. } => "threshold".into(),
-            Self::Rmia(_) => "rmia".into(),
-            Self::Risk { .. } => "risk".into(),
-            Self::Trained { .. } => "attacker".into(),
             Self::Neighbor(attack) => format!("neighbor-{}", attack.name()),
             Self::Encoder { attack, .. } => format!("encoder-{}", attack.name()),
+            attack => attack.names()[0].into(),
         }
     }
 
@@ -112,28 +121,16 @@ impl Attack {
 
     /// The name of the JSON schema of its answer.
     pub(super) const fn schema(&self) -> &'static str {
-        match self {
-            Self::Lira { .. } => "leakbound.membership-lira/1",
-            Self::LabelOnly(_) => "leakbound.membership-label-only/1",
-            Self::Threshold { .. } => "leakbound.membership-threshold/1",
-            Self::Rmia(_) => "leakbound.membership-rmia/1",
-            Self::Risk { .. } => "leakbound.membership-risk/1",
-            Self::Trained { .. } => "leakbound.membership-attacker/1",
-            Self::Neighbor(attack) | Self::Encoder { attack, .. } => attack.schema(),
-        }
+        self.names()[1]
     }
 
     /// Its name for a reader.
     pub(super) fn words(&self) -> String {
         match self {
             Self::Lira { plan, .. } => format!("LiRA, variant {}", plan.variant),
-            Self::LabelOnly(_) => "label-only".into(),
-            Self::Threshold { .. } => "threshold".into(),
-            Self::Rmia(_) => "RMIA".into(),
-            Self::Risk { .. } => "privacy-risk score".into(),
-            Self::Trained { .. } => "trained attacker".into(),
             Self::Neighbor(attack) => format!("{} on nearest neighbors", attack.words()),
             Self::Encoder { attack, .. } => format!("{} on the encoder's views", attack.words()),
+            attack => attack.names()[2].into(),
         }
     }
 

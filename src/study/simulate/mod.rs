@@ -8,7 +8,7 @@ pub use request::{Checkpoints, SaveMoment, SimulateStudy};
 use super::number::Number;
 use super::progress::Progress;
 use super::votes::Sampling;
-use super::{Answer, Study, Warning};
+use super::{Study, Warning};
 use crate::distribution::OutputPair;
 use crate::error::{Error, Result};
 use crate::model::{Composition, VoteModel};
@@ -90,17 +90,7 @@ pub struct SimulateAnswer {
     pub warnings: Vec<Warning>,
 }
 
-impl Answer for SimulateAnswer {
-    const SCHEMA: &'static str = SIMULATE_SCHEMA;
-
-    fn warnings(&self) -> &[Warning] {
-        &self.warnings
-    }
-
-    fn seed(&self) -> Option<u64> {
-        Some(self.plan.seed)
-    }
-}
+answer!(SimulateAnswer, SIMULATE_SCHEMA, |self| warnings: self.warnings, seed: self.plan.seed);
 
 impl SimulateAnswer {
     /// The counts alone.

@@ -51,13 +51,7 @@ pub(super) fn findings(students: &[AttackedStudentRow]) -> Vec<StudentFindingRow
     let rows = budgets(students);
     let mut of_budgets = rows.iter().filter(|row| row.budget.is_some());
     if let (Some(first), Some(last)) = (of_budgets.next(), of_budgets.next_back()) {
-        let decision = if last.upper - first.lower < MARGIN {
-            Decision::Agrees
-        } else if last.lower - first.upper > MARGIN {
-            Decision::Differs
-        } else {
-            Decision::Undecided
-        };
+        let decision = Decision::of([MARGIN; 2], [last.lower - first.upper, last.upper - first.lower]);
         findings.push(StudentFindingRow { finding: StudentFinding::NoRise, decision });
     }
     findings

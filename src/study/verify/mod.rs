@@ -7,7 +7,7 @@ pub use request::{TestedAccountant, VerifyStudy};
 
 use super::number::Number;
 use super::progress::{Meter, Progress};
-use super::{Answer, Study, Verdict, Warning};
+use super::{Study, Verdict, Warning};
 use crate::error::{Error, Result, one_line};
 use crate::verify::{
     Accountant, Case, ClaimScope, Counterexample, ExternalAccountant, Finding, Outcome, Plan, Problem, PropertyKind,
@@ -76,17 +76,10 @@ pub struct VerifyAnswer {
     pub warnings: Vec<Warning>,
 }
 
-impl Answer for VerifyAnswer {
-    const SCHEMA: &'static str = "leakbound.verify/1";
-
-    fn warnings(&self) -> &[Warning] {
-        &self.warnings
-    }
-
-    fn verdict(&self) -> Verdict {
-        if self.refuted { Verdict::Refuted } else { Verdict::Passed }
-    }
-}
+answer!(
+    VerifyAnswer, "leakbound.verify/1",
+    |self| warnings: self.warnings, verdict: if self.refuted { Verdict::Refuted } else { Verdict::Passed }
+);
 
 impl Study for VerifyStudy<'_> {
     type Answer = VerifyAnswer;

@@ -12,12 +12,11 @@ use super::bounds::Bounds;
 use super::claim::Claim;
 use super::composed::ComposedSection;
 use super::counts::skipped;
-use super::evidence::Evidence;
 use super::number::Number;
 use super::progress::{Meter, Progress};
 use super::rows::{FailureNote, RecommendationRow, bound_rows, epsilon_rows};
 use super::spending::{Applied, Beside, Planned, Target, plan_all};
-use super::{Answer, Study, Warning};
+use super::{Study, Warning};
 use crate::accountant::{Theorem, WorstCases};
 use crate::audit::{FailureBudget, Guide, SetSource, Skipped};
 use crate::bound::{Direction, Directions, UpperBound};
@@ -150,17 +149,7 @@ pub struct VotesAnswer {
     pub warnings: Vec<Warning>,
 }
 
-impl Answer for VotesAnswer {
-    const SCHEMA: &'static str = "leakbound.audit-votes/1";
-
-    fn claims(&self) -> &[Claim] {
-        &self.claims
-    }
-
-    fn warnings(&self) -> &[Warning] {
-        &self.warnings
-    }
-}
+answer!(VotesAnswer, "leakbound.audit-votes/1", claims, warnings);
 
 /// One query with everything that is known of it.
 pub(super) struct AuditedVotes {
@@ -340,13 +329,8 @@ impl VotesStudy {
     }
 
     fn tested(&self, audited: &[AuditedVotes], budget: &FailureBudget) -> Result<Vec<Claim>> {
-        let claims = &self.bounds.claims;
-        if claims.is_empty() {
-            return Ok(Vec::new());
-        }
         let queries = audited.iter().map(|query| (query.name.as_str(), &query.counts, &query.guide));
-        let evidence = Evidence::of_all(queries, budget, claims.wanted())?;
-        Ok(claims.test_evidence(&evidence, self.bounds.failure_probability))
+        self.bounds.claims.test_queries(queries, budget, self.bounds.failure_probability)
     }
 }
 

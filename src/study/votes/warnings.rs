@@ -19,58 +19,49 @@ impl VotesStudy {
         rows: &[VotesQuery],
         composed: Option<&ComposedSection>,
     ) -> Vec<Warning> {
-        all(self, distribution, audited, rows, composed)
+        let mut warnings = Vec::new();
+        warnings.extend(model(self, audited));
+        let above: Vec<&str> = audited
+            .iter()
+            .filter(|query| {
+                let mut bounds = query.upper_bounds(&self.bounds.orders).into_iter();
+                bounds.any(|(order, direction, upper)| query.pair.renyi(direction, order) > upper.value * (1.0 + 1e-9))
+            })
+            .map(|query| query.name.as_str())
+            .collect();
+        if !above.is_empty() {
+            warnings.push(Warning {
+                code: "accountant-exceeded",
+                message: format!(
+                    "the {} divergence exceeds an accountant on queries {}",
+                    distribution.column(),
+                    above.join(", ")
+                ),
+                hint: "an accountant is wrong for these votes, or the neighbor differs by more than one vote".into(),
+            });
+        }
+        let unequal = audited.iter().filter(|query| differs_by_more(&query.model)).count();
+        if unequal > 0 {
+            warnings.push(Warning {
+                code: "votes-differ",
+                message: format!(
+                    "in {unequal} queries the votes of the worlds differ by more or less than one moved vote"
+                ),
+                hint: "their accountants use the real difference of the votes".into(),
+            });
+        }
+        warnings.extend(chance(self, distribution, rows));
+        warnings.extend(sum_above_cap(self, composed));
+        let silent = audited.iter().all(|query| query.pair.largest_renyi(self.bounds.orders[0]) == 0.0);
+        if silent {
+            warnings.push(Warning {
+                code: "no-difference",
+                message: "the two worlds have the same distribution in every query".into(),
+                hint: "check that the recorded neighbor differs".into(),
+            });
+        }
+        warnings
     }
-}
-
-/// All warnings, those about the model first.
-fn all(
-    study: &VotesStudy,
-    distribution: DistributionKind,
-    audited: &[AuditedVotes],
-    rows: &[VotesQuery],
-    composed: Option<&ComposedSection>,
-) -> Vec<Warning> {
-    let mut warnings = Vec::new();
-    warnings.extend(model(study, audited));
-    let above: Vec<&str> = audited
-        .iter()
-        .filter(|query| {
-            let mut bounds = query.upper_bounds(&study.bounds.orders).into_iter();
-            bounds.any(|(order, direction, upper)| query.pair.renyi(direction, order) > upper.value * (1.0 + 1e-9))
-        })
-        .map(|query| query.name.as_str())
-        .collect();
-    if !above.is_empty() {
-        warnings.push(Warning {
-            code: "accountant-exceeded",
-            message: format!(
-                "the {} divergence exceeds an accountant on queries {}",
-                distribution.column(),
-                above.join(", ")
-            ),
-            hint: "an accountant is wrong for these votes, or the neighbor differs by more than one vote".into(),
-        });
-    }
-    let unequal = audited.iter().filter(|query| differs_by_more(&query.model)).count();
-    if unequal > 0 {
-        warnings.push(Warning {
-            code: "votes-differ",
-            message: format!("in {unequal} queries the votes of the worlds differ by more or less than one moved vote"),
-            hint: "their accountants use the real difference of the votes".into(),
-        });
-    }
-    warnings.extend(chance(study, distribution, rows));
-    warnings.extend(sum_above_cap(study, composed));
-    let silent = audited.iter().all(|query| query.pair.largest_renyi(study.bounds.orders[0]) == 0.0);
-    if silent {
-        warnings.push(Warning {
-            code: "no-difference",
-            message: "the two worlds have the same distribution in every query".into(),
-            hint: "check that the recorded neighbor differs".into(),
-        });
-    }
-    warnings
 }
 
 /// Whether recorded votes differ by anything but one moved vote.

@@ -67,12 +67,8 @@ pub fn lira(source: &impl ShadowScores, plan: &LiraPlan) -> Result<Guesses> {
     let mut scores = Array2::zeros((job.victims.len(), members.ncols()));
     let undecided =
         if plan.variant == LiraVariant::Leakbound { job.own(&mut scores)? } else { job.named(&mut scores)? };
-    if undecided == scores.len() as u64 {
-        return Err(Error::Rejected {
-            operation: "LiRA",
-            reason: "every sample has too few models that were trained on it, or too few that were not".into(),
-        });
-    }
+    let reason = "every sample has too few models that were trained on it, or too few that were not";
+    Error::check_possible(undecided != scores.len() as u64, "LiRA", reason)?;
     let truth = members.select(Axis(0), &job.victims);
     Ok(Guesses { scores: AttackScores::new(scores, truth)?, undecided })
 }

@@ -124,7 +124,7 @@ impl LiraPlan {
     pub(super) fn check(&self, views: usize) -> Result<()> {
         let reject = |reason: &str| {
             let reason = format!("variant {} {reason}", self.variant);
-            Err(Error::Rejected { operation: "LiRA", reason })
+            Err(Error::rejected("LiRA", reason))
         };
         match self.variant {
             LiraVariant::Leakbound => {}
@@ -192,21 +192,15 @@ impl Victims {
             Self::LeaveOneOut => ((0..models).collect(), models.saturating_sub(1)),
             Self::HeldOut(victims) => {
                 for (position, &victim) in victims.iter().enumerate() {
-                    if victim >= models || victims[..position].contains(&victim) {
-                        let domain = "the models that were recorded, each once";
-                        return Err(Error::Domain { quantity: "victim", value: victim as f64, domain });
-                    }
+                    let legal = victim < models && !victims[..position].contains(&victim);
+                    let domain = "the models that were recorded, each once";
+                    Error::check_domain(legal, "victim", victim as f64, domain)?;
                 }
-                if victims.is_empty() {
-                    return Err(Error::Length { quantity: "victims", found: 0, expected: "at least 1".into() });
-                }
+                Error::check_length(!victims.is_empty(), "victims", 0, "at least 1")?;
                 (victims.clone(), models - victims.len())
             }
         };
-        if left < 2 {
-            let expected = "at least 2".into();
-            return Err(Error::Length { quantity: "shadow models beside a victim", found: left, expected });
-        }
+        Error::check_length(left >= 2, "shadow models beside a victim", left, "at least 2")?;
         Ok(victims)
     }
 
@@ -230,10 +224,7 @@ impl FromStr for Victims {
             return Ok(Self::LeaveOneOut);
         }
         let victims: std::result::Result<Vec<usize>, _> = text.split(',').map(|part| part.trim().parse()).collect();
-        victims.map(Self::HeldOut).map_err(|_| Error::Syntax {
-            quantity: "victims",
-            value: text.into(),
-            expected: "loo, or numbers of models counted from 0, such as 0,5",
-        })
+        let expected = "loo, or numbers of models counted from 0, such as 0,5";
+        victims.map(Self::HeldOut).map_err(|_| Error::syntax("victims", text, expected))
     }
 }

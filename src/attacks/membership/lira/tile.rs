@@ -15,7 +15,7 @@ use super::side_by_side::{LANES, Lanes};
 use super::sums::{Models, VIEWS, WideLanes};
 use crate::membership::shadow_scores::ScoreBlock;
 use crate::special::ln_in_loops;
-use crate::vectorized::{Arch, vectorized};
+use crate::vectorized::{Arch, in_vectors};
 use ndarray::{ArrayView1, ArrayView2, ArrayView3, ArrayViewMut2, Axis};
 use pulp::{Simd, WithSimd};
 use std::borrow::Cow;
@@ -86,11 +86,7 @@ fn tiles<F: Real>(
         }
         for tile in &mut *tiles {
             arch.dispatch(Prepare(tile));
-            vectorized(
-                arch,
-                #[inline(always)]
-                || tile.guess(),
-            );
+            in_vectors!(arch, tile.guess());
         }
         for model in 0..models {
             let mut row = scores.index_axis_mut(Axis(0), model);

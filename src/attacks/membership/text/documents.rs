@@ -33,10 +33,8 @@ impl Documents {
                 of.push(document);
                 continue;
             }
-            let document = u32::try_from(all.len()).map_err(|_| {
-                let expected = "at most 2^32".into();
-                Error::Length { quantity: "documents", found: all.len(), expected }
-            })?;
+            let most = |_| Error::length("documents", all.len(), "at most 2^32");
+            let document = u32::try_from(all.len()).map_err(most)?;
             of.push(document);
             all.push(name.clone());
             known.insert(name, document);

@@ -24,14 +24,9 @@ impl Ragged {
     /// # Errors
     /// [`Error::Length`] where the last row does not end with the values, [`Error::Rejected`] for ends that fall.
     pub fn new(values: Vec<f64>, ends: Vec<usize>) -> Result<Self> {
-        if !ends.is_sorted() {
-            return Err(Error::Rejected { operation: "rows of values", reason: "a row ends before its start".into() });
-        }
+        Error::check_possible(ends.is_sorted(), "rows of values", "a row ends before its start")?;
         let end = ends.last().copied().unwrap_or(0);
-        if end != values.len() {
-            let expected = format!("{end}, where the last row ends");
-            return Err(Error::Length { quantity: "values of rows", found: values.len(), expected });
-        }
+        Error::check_size("values of rows", values.len(), end, ", where the last row ends")?;
         Ok(Self { values, ends })
     }
 

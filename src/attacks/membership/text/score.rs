@@ -98,12 +98,8 @@ impl TextRule {
     /// # Errors
     /// [`Error::Domain`] for any other number.
     pub fn new(share: f64, entropy_limit: f64) -> Result<Self> {
-        if !(share > 0.0 && share <= 1.0) {
-            return Err(Error::Domain { quantity: "share of the tokens", value: share, domain: "(0, 1]" });
-        }
-        if !(entropy_limit > 0.0) {
-            return Err(Error::Domain { quantity: "limit of the entropy", value: entropy_limit, domain: "(0, inf]" });
-        }
+        Error::check_domain(share > 0.0 && share <= 1.0, "share of the tokens", share, "(0, 1]")?;
+        Error::check_domain(entropy_limit > 0.0, "limit of the entropy", entropy_limit, "(0, inf]")?;
         Ok(Self { share, entropy_limit })
     }
 
@@ -143,7 +139,7 @@ impl TextScore {
         let part = |part: TextPart| {
             sequence.get(part).ok_or_else(|| {
                 let reason = format!("{} needs `{}`", self.name(), part.name());
-                Error::Rejected { operation: "score of a text", reason }
+                Error::rejected("score of a text", reason)
             })
         };
         let own = part(TextPart::LogProbabilities)?;

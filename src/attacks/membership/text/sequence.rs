@@ -42,11 +42,9 @@ impl<'a> TextSequence<'a> {
             _ => None,
         };
         if let Some(expected) = expected {
-            return Err(Error::Length { quantity: part.name(), found: values.len(), expected });
+            return Err(Error::length(part.name(), values.len(), expected));
         }
-        if let Some(&value) = values.iter().find(|&&value| !part.holds(value)) {
-            return Err(Error::Domain { quantity: part.name(), value, domain: part.domain() });
-        }
+        Error::check_domain_of_all(values, |value| part.holds(value), part.name(), part.domain())?;
         self.parts[part as usize] = Some(values);
         Ok(self)
     }

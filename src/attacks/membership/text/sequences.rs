@@ -59,10 +59,7 @@ impl MemoryText {
     /// number that is no log-probability.
     pub fn new(log_probabilities: Ragged, members: Vec<bool>) -> Result<Self> {
         let rows = log_probabilities.rows();
-        if members.len() != rows {
-            let expected = format!("{rows}, one for each sequence");
-            return Err(Error::Length { quantity: "members", found: members.len(), expected });
-        }
+        Error::check_size("members", members.len(), rows, ", one for each sequence")?;
         let none = Self { parts: [const { None }; TextPart::ALL.len()], members, documents: None };
         none.with(TextPart::LogProbabilities, log_probabilities)
     }
@@ -74,23 +71,17 @@ impl MemoryText {
     /// [`Error::Length`] for rows that do not fit the sequences or their tokens, [`Error::Domain`] for a number that
     /// the part cannot have.
     pub fn with(mut self, part: TextPart, rows: Ragged) -> Result<Self> {
-        if rows.rows() != self.members.len() {
-            let expected = format!("{}, one row for each sequence", self.members.len());
-            return Err(Error::Length { quantity: part.name(), found: rows.rows(), expected });
-        }
+        Error::check_size(part.name(), rows.rows(), self.members.len(), ", one row for each sequence")?;
         for sequence in 0..rows.rows() {
             let found = rows.row(sequence).len();
             let tokens = self.parts[TextPart::LogProbabilities as usize].as_ref();
             let wanted = tokens.filter(|_| part.is_of_tokens()).map(|tokens| tokens.row(sequence).len());
             let wanted = if part.is_one() { Some(1) } else { wanted };
-            if found == 0 || wanted.is_some_and(|wanted| found != wanted) {
-                let expected = wanted.map_or("at least 1".into(), |wanted| format!("{wanted} in sequence {sequence}"));
-                return Err(Error::Length { quantity: part.name(), found, expected });
-            }
+            let expected = wanted.map_or("at least 1".into(), |wanted| format!("{wanted} in sequence {sequence}"));
+            let fits = found > 0 && wanted.is_none_or(|wanted| found == wanted);
+            Error::check_length(fits, part.name(), found, expected)?;
         }
-        if let Some(&value) = rows.values().iter().find(|&&value| !part.holds(value)) {
-            return Err(Error::Domain { quantity: part.name(), value, domain: part.domain() });
-        }
+        Error::check_domain_of_all(rows.values(), |value| part.holds(value), part.name(), part.domain())?;
         self.parts[part as usize] = Some(rows);
         Ok(self)
     }
@@ -101,14 +92,11 @@ impl MemoryText {
     /// [`Error::Length`] for another number of sequences, [`Error::Rejected`] for a document with members and
     /// non-members.
     pub fn in_documents(self, documents: Documents) -> Result<Self> {
-        if documents.sequences() != self.members.len() {
-            let expected = format!("{}, one for each sequence", self.members.len());
-            return Err(Error::Length { quantity: "documents", found: documents.sequences(), expected });
-        }
+        Error::check_size("documents", documents.sequences(), self.members.len(), ", one for each sequence")?;
         if let Some(sequence) = documents.divided(&self.members) {
             let name = documents.name(documents.of(sequence));
             let reason = format!("document {name} has members and non-members");
-            return Err(Error::Rejected { operation: "documents of sequences", reason });
+            return Err(Error::rejected("documents of sequences", reason));
         }
         Ok(Self { documents: Some(documents), ..self })
     }
@@ -146,8 +134,7 @@ impl TextSequences for MemoryText {
     /// [`Error::Rejected`] for a part that is not there.
     fn read(&self, part: TextPart, sequences: Range<usize>) -> Result<Ragged> {
         let Some((rows, sign)) = self.part(part) else {
-            let reason = format!("there is no `{}`", part.name());
-            return Err(Error::Rejected { operation: "part of sequences", reason });
+            return Err(Error::rejected("part of sequences", format_args!("there is no `{}`", part.name())));
         };
         let mut read = Ragged::default();
         sequences.for_each(|sequence| read.push(rows.row(sequence).iter().map(|value| sign * value)));

@@ -16,7 +16,7 @@
 
 use super::lanes::{LANES, Lane};
 use crate::special::log_poisson_pmf;
-use crate::vectorized::{Arch, vectorized};
+use crate::vectorized::{Arch, in_vectors};
 
 /// Products that are summed side by side.
 const TERMS: usize = 4;
@@ -49,11 +49,7 @@ pub(super) struct Weights {
 impl Weights {
     /// For votes of this mean among k, and so many coefficients.
     pub(super) fn new(mean: f64, voters: f64, terms: usize) -> Self {
-        vectorized(
-            Arch::new(),
-            #[inline(always)]
-            || Self::from_mode(mean, voters, terms),
-        )
+        in_vectors!(Arch::new(), Self::from_mode(mean, voters, terms))
     }
 
     /// From the mode upward and downward, until nothing matters any more.

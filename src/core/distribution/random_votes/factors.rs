@@ -7,7 +7,7 @@ use super::votes::{Component, Group, Output, Votes};
 use crate::error::Result;
 use crate::solve::{Search, increasing_root};
 use crate::special::{exp_in_loops, log_sum_exp};
-use crate::vectorized::{Arch, vectorized};
+use crate::vectorized::{Arch, in_vectors};
 
 /// A value x = floor + offset of the winning noisy count, with the noise around it.
 #[derive(Debug, Clone, Copy)]
@@ -159,11 +159,7 @@ impl Factors {
         wins: Winner,
     ) -> Self {
         let building = Building { votes, place, ln_tilt, marked, modes, wins };
-        vectorized(
-            Arch::new(),
-            #[inline(always)]
-            || building.run(),
-        )
+        in_vectors!(Arch::new(), building.run())
     }
 
     /// Chooses η so that the mean power of ε is m, with a winner among the factors or with none.

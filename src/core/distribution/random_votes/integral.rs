@@ -126,12 +126,7 @@ impl<'a> Integral<'a> {
                 }
             }
         }
-        Err(Error::NoConvergence {
-            quantity: "distribution of random votes",
-            residual: distance,
-            tolerance: LEVEL_DISTANCE,
-            iterations: LEVELS as usize,
-        })
+        Err(Error::no_convergence("distribution of random votes", distance, LEVEL_DISTANCE, LEVELS as usize))
     }
 
     fn each_output<'s>(&self, sums: &'s mut Vec<Vec<Vec<f64>>>) -> impl Iterator<Item = &'s mut Vec<Vec<f64>>> {

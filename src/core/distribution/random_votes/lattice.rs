@@ -62,15 +62,12 @@ impl Lattice {
         // as narrow as σ.
         let range = (-marks - 9.6 * sigma, voters + marks + 14.6 * sigma);
         let nodes = (range.1 - range.0) / (NOMINAL_STEP * sigma);
-        if !(nodes <= MAX_NODES && nodes * voters <= MAX_TABLE_VALUES) {
-            return Err(Error::Rejected {
-                operation: "exact distribution of random votes",
-                reason: format!(
-                    "{voters} voters with noise of scale {sigma:e} need {nodes:.1e} nodes of {voters} values, more than \
-                     the {MAX_NODES:e} nodes or {MAX_TABLE_VALUES:e} values of some minutes"
-                ),
-            });
-        }
+        let reason = format_args!(
+            "{voters} voters with noise of scale {sigma:e} need {nodes:.1e} nodes of {voters} values, more than the \
+             {MAX_NODES:e} nodes or {MAX_TABLE_VALUES:e} values of some minutes"
+        );
+        let possible = nodes <= MAX_NODES && nodes * voters <= MAX_TABLE_VALUES;
+        Error::check_possible(possible, "exact distribution of random votes", reason)?;
         let own_tables = nodes * (voters + 2.0 * marks + 1.0);
         let first_step = first_step(votes.positions.len()) * sigma;
         let step = if range.1 - range.0 > own_tables { Step::Real(first_step) } else { Step::rational(first_step) };

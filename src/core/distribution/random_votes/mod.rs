@@ -37,11 +37,10 @@ mod spectrum;
 mod votes;
 mod wide_noise;
 
-use super::categorical::OutcomeDistribution;
+use super::categorical::{OutcomeDistribution, divided_by_sum};
 use super::noise::Noise;
 use crate::error::{Error, Result};
 use crate::histogram::MAX_CLASSES;
-use crate::special::CompensatedSum;
 use integral::Integral;
 pub use votes::Displacement;
 use votes::{MAX_MARKS, Marks, Votes};
@@ -161,14 +160,9 @@ pub fn displaced_argmax_distributions(
     let (p, distribution) = both(probabilities, displacement.distribution, "label probabilities of the last neighbor")?;
     let Displacement { points, inclusion, label, .. } = *displacement;
     check_marks("number of added points", points, k)?;
-    if !(0.0..=1.0).contains(&inclusion) {
-        let quantity = "probability that the added point is among the neighbors";
-        return Err(Error::Domain { quantity, value: inclusion, domain: "[0, 1]" });
-    }
-    if label >= p.len() {
-        let quantity = "label of the added point";
-        return Err(Error::Domain { quantity, value: label as f64, domain: "[0, classes - 1]" });
-    }
+    let quantity = "probability that the added point is among the neighbors";
+    Error::check_domain((0.0..=1.0).contains(&inclusion), quantity, inclusion, "[0, 1]")?;
+    Error::check_domain(label < p.len(), "label of the added point", label as f64, "[0, classes - 1]")?;
     distributions(
         k,
         &p,
@@ -198,63 +192,37 @@ fn distributions<const N: usize>(
         OutcomeDistribution::from_integrals(&votes.of_class.iter().map(|&group| integrals[group]).collect::<Vec<_>>())
     };
     let distributions = integrals.iter().map(distribution).collect::<Result<Vec<_>>>()?;
-    distributions.try_into().map_err(|distributions: Vec<OutcomeDistribution>| Error::Length {
-        quantity: "list of distributions",
-        found: distributions.len(),
-        expected: N.to_string(),
+    distributions.try_into().map_err(|distributions: Vec<OutcomeDistribution>| {
+        Error::length("list of distributions", distributions.len(), N)
     })
 }
 
 /// σ, or that the noise is rejected.
-fn gaussian_scale(noise: Noise) -> Result<f64> {
-    match noise {
-        Noise::Gaussian(sigma) => Ok(sigma.get()),
-        Noise::Laplace(_) => Err(Error::Rejected {
-            operation: "exact distribution of random votes",
-            reason: format!("only Gaussian noise is supported, not {noise}"),
-        }),
-    }
+pub(super) fn gaussian_scale(noise: Noise) -> Result<f64> {
+    let Noise::Gaussian(sigma) = noise else {
+        let reason = format!("only Gaussian noise is supported, not {noise}");
+        return Err(Error::rejected("exact distribution of random votes", reason));
+    };
+    Ok(sigma.get())
 }
 
 /// Checks two distributions over the same classes.
 fn both(p: &[f64], other: &[f64], quantity: &'static str) -> Result<(Vec<f64>, Vec<f64>)> {
     let p = normalized(p, "vote probabilities")?;
     let other = normalized(other, quantity)?;
-    if other.len() != p.len() {
-        return Err(Error::Length { quantity, found: other.len(), expected: format!("{} classes", p.len()) });
-    }
+    Error::check_size(quantity, other.len(), p.len(), " classes")?;
     Ok((p, other))
 }
 
 fn check_marks(quantity: &'static str, marks: u64, k: u64) -> Result<()> {
-    if (1..=MAX_MARKS.min(k)).contains(&marks) {
-        Ok(())
-    } else {
-        Err(Error::Domain { quantity, value: marks as f64, domain: "[1, 64], at most k" })
-    }
+    Error::check_domain((1..=MAX_MARKS.min(k)).contains(&marks), quantity, marks as f64, "[1, 64], at most k")
 }
 
 /// Checks a probability vector and divides it by its sum.
 pub fn normalized(probabilities: &[f64], quantity: &'static str) -> Result<Vec<f64>> {
-    if probabilities.is_empty() || probabilities.len() > MAX_CLASSES {
-        return Err(Error::Length {
-            quantity,
-            found: probabilities.len(),
-            expected: format!("1 to {MAX_CLASSES} classes"),
-        });
-    }
-    if let Some(&value) = probabilities.iter().find(|value| !(0.0..=1.0).contains(*value)) {
-        return Err(Error::Domain { quantity, value, domain: "[0, 1]" });
-    }
-    let total = probabilities.iter().copied().collect::<CompensatedSum>().value();
-    if !((total - 1.0).abs() <= 1e-9) {
-        return Err(Error::Domain {
-            quantity: "sum of vote probabilities",
-            value: total,
-            domain: "[1 - 1e-9, 1 + 1e-9]",
-        });
-    }
-    Ok(probabilities.iter().map(|value| value / total).collect())
+    let (found, expected) = (probabilities.len(), format_args!("1 to {MAX_CLASSES} classes"));
+    Error::check_length((1..=MAX_CLASSES).contains(&found), quantity, found, expected)?;
+    divided_by_sum(probabilities, quantity, "sum of vote probabilities")
 }
 
 #[cfg(test)]

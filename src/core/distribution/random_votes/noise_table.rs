@@ -1,7 +1,7 @@
 //! F and f of the noise at the distances of one lattice: all classes and nodes share them.
 
 use crate::special::{LN_SQRT_2PI, exp_in_loops, log_ndtr};
-use crate::vectorized::{Arch, vectorized};
+use crate::vectorized::{Arch, in_vectors};
 
 /// Numbers for n = 0, 1, ... votes: their logarithms, and e^(-`ln_scale`) times the numbers themselves where there are
 /// few votes.
@@ -71,14 +71,10 @@ impl NoiseTable {
 
 fn exponentials(logarithms: &[f64]) -> Vec<f64> {
     let mut values = logarithms.to_vec();
-    vectorized(
-        Arch::new(),
-        #[inline(always)]
-        || {
-            for value in &mut values {
-                *value = exp_in_loops(*value);
-            }
-        },
-    );
+    in_vectors!(Arch::new(), {
+        for value in &mut values {
+            *value = exp_in_loops(*value);
+        }
+    });
     values
 }

@@ -4,7 +4,7 @@ use super::factors::{Factor, Factors};
 use super::inversion::{Block, Circle};
 use super::lanes::{Complex, LANES};
 use super::votes::{Output, Votes};
-use crate::vectorized::{Arch, vectorized};
+use crate::vectorized::{Arch, in_vectors};
 
 /// Share of the size of all terms below which the next eight end the sum: 1/128 of rounding.
 const NEGLIGIBLE: f64 = f64::EPSILON / 128.0;
@@ -24,11 +24,7 @@ pub(super) fn coefficients(
     outputs: &[Output],
 ) -> Vec<Vec<Coefficient>> {
     let kernel = Kernel { circle, votes, factors, outputs, negligible: NEGLIGIBLE };
-    vectorized(
-        Arch::new(),
-        #[inline(always)]
-        || kernel.run(),
-    )
+    in_vectors!(Arch::new(), kernel.run())
 }
 
 struct Kernel<'a> {

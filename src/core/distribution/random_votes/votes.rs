@@ -101,9 +101,7 @@ pub(super) struct Output {
 impl Votes {
     /// k voters with the distribution P; `plain` asks for the distribution without the marks, beside the one with them.
     pub(super) fn new(k: u64, p: &[f64], marks: Option<&Marks<'_>>, plain: bool) -> Result<Self> {
-        if !(1..=MAX_VOTERS).contains(&k) {
-            return Err(Error::Domain { quantity: "number of voters", value: k as f64, domain: "[1, 1e6]" });
-        }
+        Error::check_domain((1..=MAX_VOTERS).contains(&k), "number of voters", k as f64, "[1, 1e6]")?;
         let components = |class: usize| marks.map_or_else(|| vec![Component::BASE], |marks| marks.components(class));
         let key = |class: usize| {
             let of_label = matches!(marks, Some(Marks::Displaced(change)) if change.label == class);

@@ -19,7 +19,7 @@ use super::series::{Sum, add_scaled, divide, functional, multiply, root_factoria
 use super::votes::{Group, Output, Votes};
 use crate::quadrature::LogIntegral;
 use crate::special::{LN_SQRT_2PI, exp_in_loops, log_poisson_pmf, ndtr};
-use crate::vectorized::{Arch, vectorized};
+use crate::vectorized::{Arch, in_vectors};
 use rayon::prelude::*;
 
 /// The most coefficients of a product: beyond, the integral with tilts is as fast.
@@ -47,13 +47,8 @@ const NEGLIGIBLE: f64 = 1e-24;
 pub(super) fn distributions(votes: &Votes, sigma: f64) -> Option<Vec<Vec<LogIntegral>>> {
     let expansion = Expansion::new(votes, sigma)?;
     let nodes = Nodes::new(&expansion)?;
-    let block = |workspace: &mut Workspace, block: usize| {
-        vectorized(
-            Arch::new(),
-            #[inline(always)]
-            || workspace.block(&expansion, &nodes, block),
-        )
-    };
+    let block =
+        |workspace: &mut Workspace, block: usize| in_vectors!(Arch::new(), workspace.block(&expansion, &nodes, block));
     let blocks: Vec<Vec<Sum>> =
         (0..nodes.blocks).into_par_iter().map_init(|| Workspace::new(&expansion), block).collect();
     expansion.integrals(&nodes, &blocks)
@@ -159,11 +154,7 @@ impl Nodes {
         }
         let z: Vec<f64> = (first..=last).map(|distance| distance as f64 / sigma).collect();
         let mut density: Vec<f64> = z.iter().map(|z| -0.5 * z * z).collect();
-        vectorized(
-            Arch::new(),
-            #[inline(always)]
-            || density.iter_mut().for_each(|value| *value = exp_in_loops(*value)),
-        );
+        in_vectors!(Arch::new(), density.iter_mut().for_each(|value| *value = exp_in_loops(*value)));
         let below = z.iter().map(|&z| ndtr(z)).collect();
         let mut nodes = Self { start: from, blocks: 0, first, below, density };
         let last = nodes.confine(expansion, to)?;

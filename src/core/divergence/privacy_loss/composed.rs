@@ -132,12 +132,8 @@ struct Parts<'a> {
 impl Parts<'_> {
     fn compose(self, delta: Delta, relative: f64) -> Result<ComposedDirection> {
         let Self { above, below, .. } = self;
-        if above.is_empty() {
-            return Err(Error::Length { quantity: "composed losses", found: 0, expected: "at least 1".into() });
-        }
-        if !(relative > 0.0 && relative < 1.0) {
-            return Err(Error::Domain { quantity: "relative width", value: relative, domain: "(0, 1)" });
-        }
+        Error::check_length(!above.is_empty(), "composed losses", 0, "at least 1")?;
+        Error::check_domain(relative > 0.0 && relative < 1.0, "relative width", relative, "(0, 1)")?;
         let queries: f64 = above.iter().map(|loss| loss.1 as f64).sum();
         // What is kept of every loss when the largest are set aside.
         let spare = MOVED_SHARE * relative * delta.get() / queries.max(1.0);
@@ -294,11 +290,7 @@ fn tilt(losses: &[(&PrivacyLoss, u64)], spare: f64, delta: Delta) -> Option<(f64
     }
     for _ in 0..30 {
         let middle = 0.5 * (low + high);
-        if short(middle) {
-            low = middle;
-        } else {
-            high = middle;
-        }
+        if short(middle) { low = middle } else { high = middle }
     }
     let [_, mean, variance] = sum(low);
     Some((low, variance.sqrt().max(NARROWEST * scale), mean))

@@ -50,9 +50,7 @@ impl LossQuantiles {
     /// [`Error::Domain`] for no output at all, [`Error::Rejected`] where a lattice that is fine enough has more than
     /// 2^20 points: of some 10^9 outputs or more.
     pub fn new(losses: [&PrivacyLoss; 2], times: u64) -> Result<Self> {
-        if times == 0 {
-            return Err(Error::Domain { quantity: "composed outputs", value: 0.0, domain: "[1, inf)" });
-        }
+        Error::check_domain(times > 0, "composed outputs", 0.0, "[1, inf)")?;
         let [forward, reverse] = losses.map(|loss| Quantiles::new(loss, times));
         Ok(Self { sides: [forward?, reverse?] })
     }
@@ -121,12 +119,10 @@ impl Quantiles {
             let scaled = sums.iter().map(|value| value / sum * all_finite).collect();
             return Ok(Self { first: first as f64 * step, step, sums: scaled });
         }
-        Err(Error::Rejected {
-            operation: "distribution of composed losses",
-            reason: format!(
-                "{times} outputs whose losses are so small take a lattice of more than {MOST_POINTS} points"
-            ),
-        })
+        Err(Error::rejected(
+            "distribution of composed losses",
+            format_args!("{times} outputs whose losses are so small take a lattice of more than {MOST_POINTS} points"),
+        ))
     }
 
     fn at(&self, uniform: f64) -> f64 {

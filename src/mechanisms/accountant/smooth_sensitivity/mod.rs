@@ -8,6 +8,7 @@ pub use threshold::threshold_local_sensitivities;
 
 use self::cells::{Cells, Cost};
 use super::gnmax::{gnmax_data_dependent, gnmax_data_independent, log_flip_probability};
+use super::halving::halved;
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
 use crate::quantity::{NoiseScale, Order};
@@ -140,13 +141,10 @@ impl GnmaxSensitivity {
     }
 
     fn rejected(&self, log_q: f64) -> Error {
-        Error::Rejected {
-            operation: "local sensitivity of a GNMax cost",
-            reason: format!(
-                "at order {} and sigma {} the cost does not increase with q at ln q = {log_q:.6}",
-                self.order, self.sigma
-            ),
-        }
+        let (order, sigma) = (self.order, self.sigma);
+        let reason =
+            format_args!("at order {order} and sigma {sigma} the cost does not increase with q at ln q = {log_q:.6}");
+        Error::rejected("local sensitivity of a GNMax cost", reason)
     }
 
     /// Whether the second condition of the monotone case holds, on a grid of Φ⁻¹(q/(C-1)).
@@ -177,20 +175,10 @@ impl GnmaxSensitivity {
     /// # Errors
     /// [`Error::Length`] for another number of classes; [`Error::Rejected`] for more than 10⁷ votes.
     pub fn local(&self, histogram: &VoteHistogram) -> Result<Vec<f64>> {
-        if histogram.classes() != self.classes {
-            return Err(Error::Length {
-                quantity: "vote histogram",
-                found: histogram.classes(),
-                expected: format!("{} classes", self.classes),
-            });
-        }
+        Error::check_size("vote histogram", histogram.classes(), self.classes, " classes")?;
         let total = histogram.counts().iter().fold(0u64, |sum, &count| sum.saturating_add(count));
-        if total > MAX_VOTES {
-            return Err(Error::Rejected {
-                operation: "local sensitivity of a GNMax cost",
-                reason: format!("{total} votes; at most {MAX_VOTES} are tried one by one"),
-            });
-        }
+        let reason = format_args!("{total} votes; at most {MAX_VOTES} are tried one by one");
+        Error::check_possible(total <= MAX_VOTES, "local sensitivity of a GNMax cost", reason)?;
         let mut local = vec![if self.classes == 1 { 0.0 } else { self.local_at(self.log_q1) }; total as usize + 1];
         let mut log_q = log_flip_probability(histogram, self.sigma);
         if let Some(cells) = &self.cells {
@@ -253,9 +241,7 @@ impl GnmaxSensitivity {
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 pub fn smooth_sensitivity(local: &[f64], beta: f64) -> Result<f64> {
-    if !(0.0..f64::INFINITY).contains(&beta) {
-        return Err(Error::Domain { quantity: "smoothness beta", value: beta, domain: "[0, inf)" });
-    }
+    Error::check_domain((0.0..f64::INFINITY).contains(&beta), "smoothness beta", beta, "[0, inf)")?;
     Ok(local.iter().enumerate().map(|(d, value)| value * libm::exp(-beta * d as f64)).fold(0.0, f64::max))
 }
 
@@ -265,29 +251,18 @@ fn log_q0(order: Order, sigma: NoiseScale) -> Result<f64> {
     let independent = gnmax_data_independent(order, sigma);
     let dependent_wins = |log_q: f64| gnmax_data_dependent(order, sigma, log_q) < independent;
     // μ₂ > 1, μ₁ > α and q small enough all hold below this (with 0.99 for rounding).
-    let mut high = -(1.0 + 1.0 / s).powi(2).max(((a - 0.99) / s).powi(2)).max(1.0 / s / s);
+    let high = -(1.0 + 1.0 / s).powi(2).max(((a - 0.99) / s).powi(2)).max(1.0 / s / s);
     if dependent_wins(high) {
         return Ok(high);
     }
     let mut low = 2.0 * high;
     while !dependent_wins(low) {
-        if !(low > SMALLEST_LOG_Q) {
-            return Err(Error::Rejected {
-                operation: "local sensitivity of a GNMax cost",
-                reason: format!("at order {a} and sigma {s} no consensus makes a query cheaper"),
-            });
-        }
+        let reason = format_args!("at order {a} and sigma {s} no consensus makes a query cheaper");
+        Error::check_possible(low > SMALLEST_LOG_Q, "local sensitivity of a GNMax cost", reason)?;
         low *= 1.5;
     }
     // The costs cross between the two: halve until neighboring doubles are left.
-    for _ in 0..200 {
-        let middle = 0.5 * (low + high);
-        if middle <= low || middle >= high {
-            break;
-        }
-        if dependent_wins(middle) { low = middle } else { high = middle }
-    }
-    Ok(high)
+    Ok(halved(low, high, 200, dependent_wins).1)
 }
 
 #[cfg(test)]

@@ -34,14 +34,12 @@ pub fn threshold_local_sensitivities(
     test: &ThresholdTest,
     histogram: &VoteHistogram,
 ) -> Result<Vec<f64>> {
-    let reject = |reason: String| Err(Error::Rejected { operation: "local sensitivity of a threshold test", reason });
-    if test.form() == ThresholdForm::PerClass {
-        return reject("with noise per class the cost depends on all counts, not on the largest alone".into());
-    }
+    let operation = "local sensitivity of a threshold test";
+    let reason = "with noise per class the cost depends on all counts, not on the largest alone";
+    Error::check_possible(test.form() != ThresholdForm::PerClass, operation, reason)?;
     let total = histogram.counts().iter().fold(0u64, |sum, &count| sum.saturating_add(count));
-    if total > MAX_VOTES {
-        return reject(format!("{total} votes; at most {MAX_VOTES} are tried one by one"));
-    }
+    let reason = format_args!("{total} votes; at most {MAX_VOTES} are tried one by one");
+    Error::check_possible(total <= MAX_VOTES, operation, reason)?;
     let costs: Vec<f64> = (0..=total)
         .map(|count| {
             let odds = test.odds(&VoteHistogram::new(vec![count])?);

@@ -1,7 +1,7 @@
 //! The Gaussian measure of the cone "first wins": two coordinates with correlation 1/√2 are both positive.
 
 use crate::special::{exp_in_loops, log_ndtr};
-use crate::vectorized::{Arch, vectorized};
+use crate::vectorized::{Arch, in_vectors};
 use std::f64::consts::{FRAC_PI_4, PI};
 use std::sync::LazyLock;
 
@@ -47,11 +47,7 @@ pub(super) fn corner(u: f64, s: f64) -> f64 {
 /// A base near the smallest exponent e of the integrand exp(-e), or 0, and ∫ exp(base - e) dθ.
 fn angle_integral(u: f64, s: f64) -> (f64, f64) {
     let rule = &*RULE;
-    vectorized(
-        rule.arch,
-        #[inline(always)]
-        || rule.angle_integral(u, s),
-    )
+    in_vectors!(rule.arch, rule.angle_integral(u, s))
 }
 
 /// Σ terms · weights in four sums, which need not wait for each other.

@@ -1,67 +1,51 @@
 //! What a box needs of exponentials and logarithms, in loops that are compiled for the vectors of the machine.
 
 use crate::special::{LN_SQRT_2PI, NormalTails, exp_in_loops, exp_less_one_in_loops, ln_in_loops};
-use crate::vectorized::{Arch, vectorized};
+use crate::vectorized::{Arch, in_vectors};
 
 /// Points whose normal distributions are computed side by side.
 pub(super) const LANES: usize = 16;
 
 /// φ at each point.
 pub(super) fn densities(points: &[f64; LANES]) -> [f64; LANES] {
-    vectorized(
-        Arch::new(),
-        #[inline(always)]
-        || {
-            let mut densities = *points;
-            for x in &mut densities {
-                *x = exp_in_loops(-0.5 * *x * *x - LN_SQRT_2PI);
-            }
-            densities
-        },
-    )
+    in_vectors!(Arch::new(), {
+        let mut densities = *points;
+        for x in &mut densities {
+            *x = exp_in_loops(-0.5 * *x * *x - LN_SQRT_2PI);
+        }
+        densities
+    })
 }
 
 /// Φ(-|x|) at each point.
 pub(super) fn smaller_tails(points: &[f64; LANES]) -> [f64; LANES] {
     let tails = NormalTails::get();
-    vectorized(
-        Arch::new(),
-        #[inline(always)]
-        || {
-            let mut smaller = *points;
-            for x in &mut smaller {
-                *x = tails.smaller(*x);
-            }
-            smaller
-        },
-    )
+    in_vectors!(Arch::new(), {
+        let mut smaller = *points;
+        for x in &mut smaller {
+            *x = tails.smaller(*x);
+        }
+        smaller
+    })
 }
 
 /// ln(x + rest) of each, for rests that rounding took from x.
 pub(super) fn logarithms(x: &[[f64; 3]; 2], rest: &[[f64; 3]; 2]) -> [[f64; 3]; 2] {
-    vectorized(
-        Arch::new(),
-        #[inline(always)]
-        || {
-            let mut logarithms = *x;
-            for (x, rest) in logarithms.as_flattened_mut().iter_mut().zip(rest.as_flattened()) {
-                *x = ln_in_loops(*x) + rest / *x;
-            }
-            logarithms
-        },
-    )
+    in_vectors!(Arch::new(), {
+        let mut logarithms = *x;
+        for (x, rest) in logarithms.as_flattened_mut().iter_mut().zip(rest.as_flattened()) {
+            *x = ln_in_loops(*x) + rest / *x;
+        }
+        logarithms
+    })
 }
 
 /// e^l - 1 of each.
 pub(super) fn growths(mut l: [f64; 3]) -> [f64; 3] {
-    vectorized(
-        Arch::new(),
-        #[inline(always)]
-        || {
-            for l in &mut l {
-                *l = exp_less_one_in_loops(*l);
-            }
-            l
-        },
-    )
+    in_vectors!(Arch::new(), {
+        for l in &mut l {
+            *l = exp_less_one_in_loops(*l);
+        }
+        l
+    })
 }

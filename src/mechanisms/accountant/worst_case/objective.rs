@@ -25,7 +25,7 @@
 //! quadratic in the size of the box.
 
 use crate::special::{exp_less_one_in_loops, ln_of_one_plus_in_loops};
-use crate::vectorized::{Arch, vectorized};
+use crate::vectorized::{Arch, in_vectors};
 
 /// Boxes whose exponentials and logarithms are computed side by side.
 pub(super) const BLOCK: usize = 8;
@@ -166,30 +166,22 @@ impl Slack {
             }
         }
         let exponents = powers;
-        vectorized(
-            Arch::new(),
-            #[inline(always)]
-            || {
-                for power in powers.as_flattened_mut() {
-                    *power = exp_less_one_in_loops(*power);
-                }
-            },
-        );
+        in_vectors!(Arch::new(), {
+            for power in powers.as_flattened_mut() {
+                *power = exp_less_one_in_loops(*power);
+            }
+        });
         let mut logarithms = [[0.0; BLOCK]; 2];
         for (lane, (outcomes, powers)) in boxes.iter().zip(&powers).enumerate() {
             let excess = total_excess(outcomes, powers, self.a);
             logarithms[0][lane] = excess;
             logarithms[1][lane] = excess + 0.5 * self.form(outcomes, powers);
         }
-        vectorized(
-            Arch::new(),
-            #[inline(always)]
-            || {
-                for x in logarithms.as_flattened_mut() {
-                    *x = ln_of_one_plus_in_loops(*x);
-                }
-            },
-        );
+        in_vectors!(Arch::new(), {
+            for x in logarithms.as_flattened_mut() {
+                *x = ln_of_one_plus_in_loops(*x);
+            }
+        });
         let mut looks = [(0.0, 0.0); BLOCK];
         for (lane, (outcomes, exponents)) in boxes.iter().zip(&exponents).enumerate() {
             looks[lane] = if exponents.iter().all(|exponent| *exponent <= LARGEST_EXPONENT) {

@@ -55,16 +55,9 @@ pub struct WorstHistogram {
 /// # Ok::<(), Error>(())
 /// ```
 pub fn gnmax_worst_histogram(order: Order, sigma: NoiseScale, classes: usize, votes: u64) -> Result<WorstHistogram> {
-    if !(2..=MAX_CLASSES).contains(&classes) {
-        return Err(Error::Length {
-            quantity: "vote histogram",
-            found: classes,
-            expected: format!("2 to {MAX_CLASSES} classes"),
-        });
-    }
-    if !(1..=MOST_VOTES).contains(&votes) {
-        return Err(Error::Domain { quantity: "number of votes", value: votes as f64, domain: "[1, 2^53]" });
-    }
+    let expected = format_args!("2 to {MAX_CLASSES} classes");
+    Error::check_length((2..=MAX_CLASSES).contains(&classes), "vote histogram", classes, expected)?;
+    Error::check_domain((1..=MOST_VOTES).contains(&votes), "number of votes", votes as f64, "[1, 2^53]")?;
     let margin = match gnmax_worst_case(order, sigma, Adjacency::Moved).votes {
         WorstVotes::TwoClasses { margin } => margin,
         WorstVotes::Threshold { first, second } => first - second,
