@@ -33,6 +33,8 @@ mod resamples;
 mod stream_counts;
 mod tails;
 mod tangent;
+#[cfg(test)]
+mod tests;
 mod trade_off_band;
 mod variational;
 
