@@ -33,8 +33,6 @@ mod resamples;
 mod stream_counts;
 mod tails;
 mod tangent;
-#[cfg(test)]
-mod tests;
 mod trade_off_band;
 mod variational;
 
@@ -73,3 +71,6 @@ pub use stream_counts::{OutputWorld, StreamCounts, StreamOutput};
 pub use tails::Tails;
 pub use trade_off_band::{TradeOffBand, trade_off_band};
 pub use variational::{Variational, variational_bound};
+
+#[cfg(test)]
+mod tests;
