@@ -125,11 +125,8 @@ fn asymptotic(method: &'static str, value: f64, failure: FailureProbability) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::audit::tests::binomial;
     use proptest::prelude::*;
-
-    fn counts(successes: u64, trials: u64) -> BinomialCounts {
-        BinomialCounts::new(successes, trials).unwrap()
-    }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2000))]
@@ -137,7 +134,7 @@ mod tests {
         /// Exchanging the worlds exchanges the directions; so does exchanging O with its complement for declared sets.
         #[test]
         fn symmetries(k in 0u64..=50, l in 0u64..=70, delta in 0.0f64..0.5, f in 1e-9f64..0.9) {
-            let (p, q) = (counts(k, 50), counts(l, 70));
+            let (p, q) = (binomial(k, 50), binomial(l, 70));
             let (delta, failure) = (Delta::new(delta).unwrap(), FailureProbability::new(f).unwrap());
             let both = |p: BinomialCounts, q: BinomialCounts, direction, tails| [
                 jeffreys_epsilon(p, q, delta, direction, failure, tails).unwrap().value,
@@ -158,7 +155,7 @@ mod tests {
         /// Clopper-Pearson limits lie outside those of Jeffreys.
         #[test]
         fn never_below_clopper_pearson(k in 0u64..=50, l in 0u64..=70, f in 1e-9f64..0.9) {
-            let (p, q) = (counts(k, 50), counts(l, 70));
+            let (p, q) = (binomial(k, 50), binomial(l, 70));
             let (delta, failure) = (Delta::new(0.01).unwrap(), FailureProbability::new(f).unwrap());
             for direction in Direction::BOTH {
                 let exact = Rectangle::four_tails(p, q, failure).unwrap().epsilon(delta, direction).value;

@@ -202,21 +202,14 @@ fn best_power(worlds: &[Worlds], a: f64, failure: FailureProbability) -> f64 {
 mod tests {
     use super::*;
     use crate::audit::expected_counts;
+    use crate::audit::tests::{failure, order};
     use crate::divergence::renyi_divergence;
     use proptest::prelude::*;
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
     use rand_distr::{Binomial, Distribution};
 
-    fn order(a: f64) -> Order {
-        Order::new(a).unwrap()
-    }
-
     const FAILURE: f64 = 0.05;
-
-    fn failure() -> FailureProbability {
-        FailureProbability::new(FAILURE).unwrap()
-    }
 
     /// Pairs of distributions on five classes whose χ² spreads over three orders of magnitude.
     fn pairs(queries: usize, scale: f64) -> Vec<[OutcomeDistribution; 2]> {
@@ -242,7 +235,7 @@ mod tests {
     fn bound(pairs: &[[OutcomeDistribution; 2]], counts: &[PairedCounts], a: f64) -> f64 {
         let queries: Vec<JointQuery> =
             pairs.iter().zip(counts).map(|([p, q], counts)| JointQuery { counts, p, q }).collect();
-        joint_bound(&queries, order(a), Direction::Forward, failure()).unwrap().value
+        joint_bound(&queries, order(a), Direction::Forward, failure(FAILURE)).unwrap().value
     }
 
     #[test]

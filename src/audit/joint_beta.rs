@@ -105,19 +105,12 @@ fn bayesian(value: f64, failure: FailureProbability) -> LowerBound {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::audit::tests::{binomial, failure};
     use crate::interval::clopper_pearson_upper;
     use crate::special::{BetaDistribution, log_binomial_pmf};
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
     use rand_distr::{Beta, Distribution};
-
-    fn counts(successes: u64, trials: u64) -> BinomialCounts {
-        BinomialCounts::new(successes, trials).unwrap()
-    }
-
-    fn failure(f: f64) -> FailureProbability {
-        FailureProbability::new(f).unwrap()
-    }
 
     /// Draws of the posterior: at the limit the share of private pairs is f within 4.5 standard errors, false-alarm
     /// rate 7e-6 for each of twelve comparisons.
@@ -133,7 +126,7 @@ mod tests {
             let pairs: Vec<(f64, f64)> =
                 (0..DRAWS).map(|_| (p_distribution.sample(&mut stream), q_distribution.sample(&mut stream))).collect();
             for f in [0.01, 0.05, 0.3] {
-                let (p, q, level) = (counts(k, n), counts(l, m), Delta::new(delta).unwrap());
+                let (p, q, level) = (binomial(k, n), binomial(l, m), Delta::new(delta).unwrap());
                 let one = joint_beta_epsilon(p, q, level, Direction::Forward, failure(f), Tails::Two).unwrap().value;
                 let all = joint_beta_region_epsilon(p, q, level, failure(f)).unwrap().value;
                 let needed = |p: f64, q: f64| ((p - delta).max(0.0) / q).ln();
@@ -160,7 +153,7 @@ mod tests {
         for (k, n) in edges {
             for (l, m) in edges {
                 for (delta, f) in [(0.0, 0.05), (0.3, 0.999), (1e-9, 1e-300)] {
-                    let (p, q, level) = (counts(k, n), counts(l, m), Delta::new(delta).unwrap());
+                    let (p, q, level) = (binomial(k, n), binomial(l, m), Delta::new(delta).unwrap());
                     let all = joint_beta_region_epsilon(p, q, level, failure(f)).unwrap().value;
                     assert!(all.is_finite() && all >= 0.0, "{k}/{n} {l}/{m} {delta} {f}: {all}");
                     let bound = joint_beta_epsilon(p, q, level, Direction::Forward, failure(f), Tails::Four).unwrap();
@@ -180,12 +173,12 @@ mod tests {
             for l in 0..=n {
                 let probability = libm::exp(log_binomial_pmf(k, n, p) + log_binomial_pmf(l, n, p));
                 let bound = |tails| {
-                    let (inside, other) = (counts(k, n), counts(l, n));
+                    let (inside, other) = (binomial(k, n), binomial(l, n));
                     joint_beta_epsilon(inside, other, no_delta, Direction::Forward, failure(0.1), tails).unwrap().value
                 };
                 one += if bound(Tails::Two) > 0.0 { probability } else { 0.0 };
                 four += if bound(Tails::Four) > 0.0 { probability } else { 0.0 };
-                let all = joint_beta_region_epsilon(counts(k, n), counts(l, n), no_delta, failure(0.1)).unwrap();
+                let all = joint_beta_region_epsilon(binomial(k, n), binomial(l, n), no_delta, failure(0.1)).unwrap();
                 region += if all.value > 0.0 { probability } else { 0.0 };
             }
         }
@@ -198,8 +191,8 @@ mod tests {
     fn a_certain_neighbor_leaves_one_quantile() {
         let m = 1_000_000_000_000;
         let bound = joint_beta_epsilon(
-            counts(30, 40),
-            counts(m / 10, m),
+            binomial(30, 40),
+            binomial(m / 10, m),
             Delta::new(0.05).unwrap(),
             Direction::Forward,
             failure(0.02),
@@ -207,6 +200,6 @@ mod tests {
         );
         let p = BetaDistribution::new(30.5, 10.5).quantile(0.02).unwrap().value;
         assert!((bound.unwrap().value - ((p - 0.05) / 0.1).ln()).abs() < 1e-4);
-        assert!(clopper_pearson_upper(counts(m / 10, m), failure(0.05)).unwrap().value < 0.100_001);
+        assert!(clopper_pearson_upper(binomial(m / 10, m), failure(0.05)).unwrap().value < 0.100_001);
     }
 }

@@ -175,23 +175,14 @@ fn ln_quotient(x: ProportionLimit, y: ProportionLimit) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::audit::tests::{distribution, order};
     use crate::bound::Direction;
-    use crate::distribution::OutcomeDistribution;
     use crate::divergence::renyi_divergence;
-    use crate::quantity::Order;
     use proptest::prelude::*;
 
     fn range(low: f64, high: f64) -> ProportionRange {
         let limit = |value: f64| ProportionLimit { value, complement: 1.0 - value };
         ProportionRange { lower: limit(low), upper: limit(high) }
-    }
-
-    fn order(a: f64) -> Order {
-        Order::new(a).unwrap()
-    }
-
-    fn distribution(p: &[f64]) -> OutcomeDistribution {
-        OutcomeDistribution::from_probabilities(p).unwrap()
     }
 
     /// Of two outcomes next to a tie. The order is lowered, and still leaves all but a thousandth of the largest ratio.

@@ -71,3 +71,6 @@ pub use stream_counts::{OutputWorld, StreamCounts, StreamOutput};
 pub use tails::Tails;
 pub use trade_off_band::{TradeOffBand, trade_off_band};
 pub use variational::{Variational, variational_bound};
+
+#[cfg(test)]
+mod tests;

@@ -273,11 +273,8 @@ impl Rectangle {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::audit::tests::order;
     use proptest::prelude::*;
-
-    fn order(a: f64) -> Order {
-        Order::new(a).unwrap()
-    }
 
     fn counts() -> impl Strategy<Value = BinomialCounts> {
         (0..=3u32).prop_flat_map(|size| {

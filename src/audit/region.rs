@@ -243,18 +243,10 @@ impl Dual<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::audit::tests::{counts, failure, order};
     use crate::audit::variational::tests::{FIG_6, FIVE, TEN, TIE, reference_and_counts, share};
     use crate::distribution::OutcomeDistribution;
-    use crate::quantity::FailureProbability;
     use proptest::prelude::*;
-
-    fn order(a: f64) -> Order {
-        Order::new(a).unwrap()
-    }
-
-    fn failure(f: f64) -> FailureProbability {
-        FailureProbability::new(f).unwrap()
-    }
 
     /// Methods 2.2 and 5: at small signals a region is as good as a bound for one order; half of the five-class case is
     /// certified with a tenth of a million samples.
@@ -294,8 +286,7 @@ mod tests {
         ) {
             let q: Vec<u64> = weights.iter().map(|weight| weight.0).collect();
             let p: Vec<u64> = weights.iter().map(|weight| (weight.0 as f64 * weight.1.exp()) as u64 + 1).collect();
-            let labels = (0..q.len()).map(|class| class.to_string()).collect();
-            let counts = PairedCounts::new(labels, p, q).unwrap();
+            let counts = counts(p, q);
             let reference = ReferenceDistributions::from_pilot(&counts).unwrap();
             let region = Region::new(&counts, &reference, failure(0.3)).unwrap();
             let mut distributions = region.distributions.clone();
@@ -339,10 +330,9 @@ mod tests {
             a in prop_oneof![Just(1.0 + 1e-12), Just(1e5), Just(1e300), 1.1f64..60.0],
             f in prop_oneof![Just(1e-300), Just(0.999), Just(0.05)], pilot in any::<bool>(),
         ) {
-            let labels = (0..p.len()).map(|class| class.to_string()).collect();
             let q = q[..p.len()].to_vec();
             prop_assume!(p.iter().sum::<u64>() > 0 && q.iter().sum::<u64>() > 0);
-            let counts = PairedCounts::new(labels, p, q).unwrap();
+            let counts = counts(p, q);
             let reference = if pilot {
                 ReferenceDistributions::from_pilot(&counts).unwrap()
             } else {

@@ -120,6 +120,7 @@ impl TradeOffBand {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::audit::tests::{assert_rarely_wrong, counts};
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
     use rand_distr::{Binomial, Distribution};
@@ -145,12 +146,10 @@ mod tests {
         const AUDITS: usize = 2_000;
         const FAILURE: f64 = 0.2;
         let (p, q) = ([0.4, 0.3, 0.2, 0.06, 0.04], [0.2, 0.2, 0.2, 0.2, 0.2]);
-        let labels: Vec<String> = (0..5).map(|class| class.to_string()).collect();
         let mut stream = ChaCha8Rng::seed_from_u64(11);
         let mut wrong = 0;
         for _ in 0..AUDITS {
-            let counts =
-                PairedCounts::new(labels.clone(), draw(&p, 300, &mut stream), draw(&q, 200, &mut stream)).unwrap();
+            let counts = counts(draw(&p, 300, &mut stream), draw(&q, 200, &mut stream));
             let band =
                 trade_off_band(&counts, &[5.0, 4.0, 3.0, 2.0, 1.0], FailureProbability::new(FAILURE).unwrap()).unwrap();
             let holds = band.rectangles.iter().enumerate().all(|(index, rectangle)| {
@@ -162,16 +161,14 @@ mod tests {
             });
             wrong += usize::from(!holds);
         }
-        println!("{wrong} of {AUDITS}");
-        assert!((wrong as f64) < AUDITS as f64 * FAILURE + 4.0 * (AUDITS as f64 * FAILURE * (1.0 - FAILURE)).sqrt());
+        assert_rarely_wrong(wrong, AUDITS, FAILURE, 4.0);
     }
 
     /// With many thresholds the uniform band is tighter in the middle, the exact limits at the ends.
     #[test]
     fn both_bands_are_used() {
         let classes = 1000;
-        let labels = (0..classes).map(|class| class.to_string()).collect();
-        let counts = PairedCounts::new(labels, vec![10; classes], vec![10; classes]).unwrap();
+        let counts = counts(vec![10; classes], vec![10; classes]);
         let score: Vec<f64> = (0..classes).map(|class| -(class as f64)).collect();
         let failure = FailureProbability::new(0.05).unwrap();
         let band = trade_off_band(&counts, &score, failure).unwrap();

@@ -168,6 +168,7 @@ pub fn variational_bound(
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::audit::tests::{counts, failure, order};
     use crate::distribution::{Noise, OutcomeDistribution, noisy_argmax_distribution};
     use crate::divergence::renyi_divergence;
     use crate::histogram::VoteHistogram;
@@ -193,14 +194,9 @@ pub(super) mod tests {
     /// The exact distributions as reference, and counts at exactly their frequencies.
     pub(crate) fn reference_and_counts(case: Case, n: f64) -> (ReferenceDistributions, PairedCounts) {
         let [p, q] = distributions(case);
-        let counts = |distribution: &OutcomeDistribution| {
-            distribution.p().iter().map(|p| (p * n).round() as u64).collect::<Vec<_>>()
-        };
-        let labels = (0..p.outcomes()).map(|class| class.to_string()).collect();
-        (
-            ReferenceDistributions::from_distributions(&p, &q).unwrap(),
-            PairedCounts::new(labels, counts(&p), counts(&q)).unwrap(),
-        )
+        let exact =
+            |distribution: &OutcomeDistribution| distribution.p().iter().map(|p| (p * n).round() as u64).collect();
+        (ReferenceDistributions::from_distributions(&p, &q).unwrap(), counts(exact(&p), exact(&q)))
     }
 
     /// The share of the divergence that is certified at exactly the frequencies of the distributions.
@@ -213,14 +209,6 @@ pub(super) mod tests {
         let [p, q] = distributions(case);
         let (reference, counts) = reference_and_counts(case, n);
         bound(&counts, &reference) / renyi_divergence(&p, &q, order).unwrap()
-    }
-
-    fn order(a: f64) -> Order {
-        Order::new(a).unwrap()
-    }
-
-    fn failure() -> FailureProbability {
-        FailureProbability::new(0.05).unwrap()
     }
 
     /// Methods 1.4, at the frequencies of the distributions; the tabulated values were made with the normal quantile at
@@ -240,7 +228,7 @@ pub(super) mod tests {
         ] {
             for (a, expected) in [2.0, 10.0].into_iter().zip(expected) {
                 let found = share(case, n, order(a), |counts, reference| {
-                    variational_bound(counts, reference, order(a), Direction::Forward, failure()).unwrap().value
+                    variational_bound(counts, reference, order(a), Direction::Forward, failure(0.05)).unwrap().value
                 });
                 println!("{:?}, n = {n:e}, order {a}: {found:.4}, tabulated {expected}", case.0);
                 assert!((found - expected).abs() < 0.02, "{:?} {n} {a}: {found}", case.0);
@@ -253,7 +241,7 @@ pub(super) mod tests {
     fn half_of_ten_classes_needs_a_hundred_thousand_samples() {
         let certified = |n: f64| {
             share(TEN, n, order(2.0), |counts, reference| {
-                variational_bound(counts, reference, order(2.0), Direction::Forward, failure()).unwrap().value
+                variational_bound(counts, reference, order(2.0), Direction::Forward, failure(0.05)).unwrap().value
             })
         };
         for (goal, expected) in [(0.5, 1.0e5), (0.9, 3.2e6)] {
@@ -272,7 +260,7 @@ pub(super) mod tests {
         for case in [FIG_6, FIVE] {
             for a in [1.5, 2.0, 8.0] {
                 let bound = |counts: &PairedCounts, reference: &ReferenceDistributions| {
-                    variational_bound(counts, reference, order(a), Direction::Forward, failure()).unwrap().value
+                    variational_bound(counts, reference, order(a), Direction::Forward, failure(0.05)).unwrap().value
                 };
                 let shares = [1e3, 1e4, 1e5, 1e6, 1e8, 1e10, 1e12, 1e14].map(|n| share(case, n, order(a), bound));
                 assert!(shares.is_sorted(), "{shares:?}");
@@ -288,7 +276,7 @@ pub(super) mod tests {
         let (_, counts) = reference_and_counts(FIG_6, 1e6);
         let reversed = ReferenceDistributions::from_distributions(&q, &p).unwrap();
         for direction in Direction::BOTH {
-            let bound = variational_bound(&counts, &reversed, order(2.0), direction, failure()).unwrap();
+            let bound = variational_bound(&counts, &reversed, order(2.0), direction, failure(0.05)).unwrap();
             assert_eq!(bound.value, 0.0);
         }
     }
@@ -312,7 +300,7 @@ pub(super) mod tests {
     /// with probability 0.2 exceeds with probability 4e-6 a case.
     #[test]
     fn failures_are_no_more_frequent_than_stated() {
-        let f = FailureProbability::new(0.2).unwrap();
+        let f = failure(0.2);
         let null: Case = (&[14, 12, 10], &[14, 12, 10], 2.0);
         for (case, n, a) in [(FIG_6, 1_000, 2.0), (FIG_6, 300, 8.0), (FIVE, 100_000, 2.0), (null, 1_000, 2.0)] {
             let [p, q] = distributions(case);
@@ -322,11 +310,9 @@ pub(super) mod tests {
                 if exact == 0.0 { distributions((&[14, 12, 10], &[13, 13, 10], 2.0)) } else { distributions(case) };
             let reference = ReferenceDistributions::from_distributions(&p0, &q0).unwrap();
             let mut stream = rand_chacha::ChaCha8Rng::seed_from_u64(7);
-            let labels: Vec<String> = (0..p.outcomes()).map(|class| class.to_string()).collect();
             let mut failed = [0; 2];
             for _ in 0..1000 {
-                let counts =
-                    PairedCounts::new(labels.clone(), draw(&p, n, &mut stream), draw(&q, n, &mut stream)).unwrap();
+                let counts = counts(draw(&p, n, &mut stream), draw(&q, n, &mut stream));
                 let bound = variational_bound(&counts, &reference, order(a), Direction::Forward, f).unwrap().value;
                 failed[0] += u32::from(bound > exact);
                 let region = crate::audit::Region::new(&counts, &reference, f).unwrap();

@@ -47,12 +47,6 @@ impl DefenseFamily {
         name.parse().unwrap_or(Self::Other)
     }
 
-    /// Whether it trains an encoder without labels, and a linear classifier on it.
-    #[must_use]
-    pub const fn is_self_supervised(self) -> bool {
-        matches!(self, Self::SimClr | Self::MoCo)
-    }
-
     /// The attack that sections 5.3 and 5.5 adapt to it; LiRA where nothing better is known.
     #[must_use]
     pub const fn attack(self) -> DefenseAttack {

@@ -1,9 +1,9 @@
 //! One number for each model and sample, for attacks that look at no more.
 
-use super::shadow_scores::{ShadowScores, blocks};
+use super::shadow_scores::{ShadowScores, blocks, columns};
 use crate::error::{Error, Result};
 use crate::parallel;
-use ndarray::{Array2, ArrayViewMut2, Axis};
+use ndarray::{Array2, ArrayViewMut2};
 use std::ops::Range;
 
 /// Means over the views \[model, sample\].
@@ -14,13 +14,7 @@ pub(super) fn means(source: &impl ShadowScores) -> Result<Array2<f64>> {
 /// What a function makes of the views, \[model, sample\].
 pub(super) fn of_views(source: &impl ShadowScores, number: impl Fn(&[f64]) -> f64 + Sync) -> Result<Array2<f64>> {
     let mut numbers = Array2::zeros(source.members().raw_dim());
-    let mut parts = Vec::new();
-    let mut rest = numbers.view_mut();
-    for range in blocks(source) {
-        let (part, after) = rest.split_at(Axis(1), range.len());
-        parts.push((range, part));
-        rest = after;
-    }
+    let parts = columns(&mut numbers, &blocks(source));
     let one = |(range, mut part): (Range<usize>, ArrayViewMut2<'_, f64>)| -> Result<()> {
         let block = source.block(range)?;
         let expected = [part.nrows(), part.ncols(), source.views()];

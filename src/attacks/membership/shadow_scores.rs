@@ -2,7 +2,7 @@
 
 use super::score::MembershipScore;
 use crate::error::{Error, Result};
-use ndarray::{Array1, Array2, Array3, Array4, ArrayView2, ArrayView4, Axis, CowArray, Ix3, Ix4};
+use ndarray::{Array1, Array2, Array3, Array4, ArrayView2, ArrayView4, ArrayViewMut2, Axis, CowArray, Ix3, Ix4};
 use std::ops::Range;
 
 /// The largest magnitude of a score, so that no sum of squares overflows a double.
@@ -99,6 +99,15 @@ pub(super) fn blocks(source: &impl ShadowScores) -> Vec<Range<usize>> {
     let piece = (BLOCK_SCORES / (models * source.views()).max(1)).clamp(1, 1024);
     let piece = piece.min(samples.div_ceil(LEAST_BLOCKS).next_multiple_of(LANES));
     ranges(samples, if piece > LANES { piece - piece % LANES } else { piece })
+}
+
+/// The columns of a table by victim or model and sample, one part for each block of samples.
+pub(super) fn columns<'a>(
+    table: &'a mut Array2<f64>,
+    blocks: &[Range<usize>],
+) -> Vec<(Range<usize>, ArrayViewMut2<'a, f64>)> {
+    let piece = blocks.first().map_or(1, Range::len);
+    blocks.iter().cloned().zip(table.axis_chunks_iter_mut(Axis(1), piece)).collect()
 }
 
 /// 0..samples in pieces.

@@ -1,24 +1,10 @@
 use super::*;
+use crate::audit::tests::{self, FIG6, LOW, failure, order};
 use crate::distribution::OutcomeDistribution;
 use crate::divergence::renyi_divergence;
 use crate::variate::Multinomial;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-
-const FIG6: [[f64; 5]; 2] = [
-    [0.725_072_6, 0.222_155_5, 0.046_394_1, 0.005_950_1, 0.000_427_7],
-    [0.469_361_7, 0.469_361_7, 0.053_740_4, 0.007_023_5, 0.000_512_7],
-];
-const LOW: [[f64; 5]; 2] =
-    [[0.449_758, 0.423_810, 0.075_764, 0.030_373, 0.020_295], [0.436_762, 0.436_761, 0.075_790, 0.030_384, 0.020_303]];
-
-fn order(a: f64) -> Order {
-    Order::new(a).unwrap()
-}
-
-fn failure(f: f64) -> FailureProbability {
-    FailureProbability::new(f).unwrap()
-}
 
 fn counts(distributions: [&OutcomeDistribution; 2], n: u64, seed: u64) -> PairedCounts {
     let mut stream = ChaCha8Rng::seed_from_u64(seed);
@@ -27,7 +13,7 @@ fn counts(distributions: [&OutcomeDistribution; 2], n: u64, seed: u64) -> Paired
         Multinomial::new(distribution.p()).add(n, &mut stream, |outcome, count| counts[outcome] += count);
         counts
     });
-    PairedCounts::new((0..x.len()).map(|c| c.to_string()).collect(), x, y).unwrap()
+    tests::counts(x, y)
 }
 
 /// Coverage and mean of bound over truth (over 1 where the truth is 0) of two-cut and k-cut, percentile and BCa: 200
@@ -127,7 +113,7 @@ fn no_input_panics_and_no_bound_is_nan_or_infinite() {
         (vec![big, big - 1], vec![big - 1, big]),
         (vec![3; 200], vec![2; 200]),
     ] {
-        let counts = PairedCounts::new((0..x.len()).map(|c| c.to_string()).collect(), x.clone(), y).unwrap();
+        let counts = tests::counts(x.clone(), y);
         let set = OutputSet::new((0..x.len()).map(|c| c == 0).collect());
         let bootstrap = Bootstrap::new(&counts, &[set], 100, 1).unwrap();
         for a in [1.0 + f64::EPSILON, 2.0, 64.0, 1e20, f64::MAX] {

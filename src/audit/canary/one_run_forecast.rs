@@ -7,7 +7,7 @@ use super::one_run_nested::NestedTests;
 use super::one_run_plan::OneRunPlan;
 use super::one_run_ranks::{GuessedSides, OneRunGuesses, cumulated, ranked, right};
 use super::score_model::CanaryScoreModel;
-use super::scores::CanaryScores;
+use super::scores::{CanaryScores, sides};
 use crate::error::{Error, Result};
 use crate::interval::BinomialCounts;
 use crate::parallel;
@@ -208,14 +208,11 @@ fn simulated<T: Send>(
         let mut stream = ChaCha8Rng::seed_from_u64(plan.seed());
         stream.set_stream(first_stream + repetition);
         loop {
-            let mut sides = [Vec::new(), Vec::new()];
-            for _ in 0..plan.canaries() {
-                let member: bool = stream.random();
-                sides[usize::from(!member)].push(model.draw(member, &mut stream));
-            }
-            // All coins of few canaries may fall on one side.
-            if sides.iter().all(|side| !side.is_empty()) {
-                let [members, others] = sides;
+            let [members, others] = sides((0..plan.canaries()).map(|_| {
+                let member = stream.random();
+                (member, model.draw(member, &mut stream))
+            }));
+            if !(members.is_empty() || others.is_empty()) {
                 return made(CanaryScores::new(members, others)?, repetition);
             }
         }

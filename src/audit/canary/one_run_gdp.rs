@@ -93,6 +93,7 @@ fn refuted(mu: f64, guesses: BinomialCounts, canaries: u64, failure: FailureProb
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::audit::tests::assert_rarely_wrong;
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
     use rand_distr::{Bernoulli, Distribution};
@@ -119,7 +120,7 @@ mod tests {
     /// errors).
     #[test]
     fn gaussian_canaries_are_covered() {
-        const RUNS: u32 = 400;
+        const RUNS: usize = 400;
         const FAILURE: f64 = 0.1;
         let mut stream = ChaCha8Rng::seed_from_u64(21);
         for truth in [0.0, 0.5, 2.0] {
@@ -130,9 +131,8 @@ mod tests {
                     mu(v, 150, 150, FAILURE) > truth
                 })
                 .count();
-            println!("{truth}: {wrong} of {RUNS}");
-            let most = f64::from(RUNS) * FAILURE + 5.0 * (f64::from(RUNS) * FAILURE * (1.0 - FAILURE)).sqrt();
-            assert!((wrong as f64) < most);
+            println!("{truth}");
+            assert_rarely_wrong(wrong, RUNS, FAILURE, 5.0);
         }
     }
 }

@@ -231,13 +231,11 @@ mod tests {
     fn coins(m: usize, shift: f64, stream: &mut ChaCha8Rng) -> CanaryScores {
         let coin = Bernoulli::new(0.5).unwrap();
         loop {
-            let mut sides = [Vec::new(), Vec::new()];
-            for _ in 0..m {
+            let canaries = (0..m).map(|_| {
                 let (member, z): (bool, f64) = (coin.sample(stream), StandardNormal.sample(stream));
-                sides[usize::from(!member)].push(if member { z + shift } else { z });
-            }
-            let [members, others] = sides;
-            if let Ok(scores) = CanaryScores::new(members, others) {
+                (member, if member { z + shift } else { z })
+            });
+            if let Ok(scores) = CanaryScores::of_coins(canaries) {
                 return scores;
             }
         }

@@ -381,6 +381,7 @@ impl Weighted {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::audit::tests::assert_rarely_wrong;
     use crate::special::log_binomial_pmf;
     use rand::RngExt;
     use rand_distr::{Distribution, StandardNormal};
@@ -511,7 +512,7 @@ mod tests {
     /// probability 3e-6 (five standard errors, ten cases).
     #[test]
     fn randomized_response_is_covered() {
-        const RUNS: u32 = 1_000;
+        const RUNS: usize = 1_000;
         const CANARIES: usize = 300;
         const FAILURE: f64 = 0.1;
         let mut stream = ChaCha8Rng::seed_from_u64(8);
@@ -525,21 +526,18 @@ mod tests {
                 let wrong = (0..RUNS).filter(|_| {
                     // Groups of coins that are shown or not: each with probability δ.
                     let shown: Vec<bool> = (0..CANARIES / together).map(|_| stream.random::<f64>() < delta).collect();
-                    let mut scores = [Vec::new(), Vec::new()];
-                    for canary in 0..CANARIES {
+                    let scores = CanaryScores::of_coins((0..CANARIES).map(|canary| {
                         let (member, lie): (bool, bool) = (stream.random(), stream.random::<f64>() > q);
                         let shown = shown[canary / together];
                         let size = if shown { 2.0 } else { stream.random::<f64>() };
-                        scores[usize::from(!member)].push(if member == (lie && !shown) { -size } else { size });
-                    }
-                    let [members, others] = scores;
-                    let scores = CanaryScores::new(members, others).unwrap();
+                        (member, if member == (lie && !shown) { -size } else { size })
+                    }))
+                    .unwrap();
                     tests.audit(&scores, 0).unwrap().epsilon.value > epsilon
                 });
                 let wrong = wrong.count();
-                println!("{sides:?}, ε = {epsilon}, δ = {delta}, {together} together: {wrong} of {RUNS}");
-                let most = f64::from(RUNS) * FAILURE + 5.0 * (f64::from(RUNS) * FAILURE * (1.0 - FAILURE)).sqrt();
-                assert!((wrong as f64) < most);
+                println!("{sides:?}, ε = {epsilon}, δ = {delta}, {together} together");
+                assert_rarely_wrong(wrong, RUNS, FAILURE, 5.0);
             }
         }
     }
@@ -549,7 +547,7 @@ mod tests {
     #[test]
     fn the_best_of_planned_attacks_is_covered() {
         use crate::audit::{GuessSelection, OneRunPlan};
-        const RUNS: u32 = 1_000;
+        const RUNS: usize = 1_000;
         const FAILURE: f64 = 0.1;
         let (delta, failure) = (Delta::new(0.0).unwrap(), FailureProbability::new(FAILURE).unwrap());
         let plan = OneRunPlan::new(300, 1, GuessSelection::Nested(GuessedSides::Both), delta, failure).unwrap();
@@ -559,19 +557,13 @@ mod tests {
         let wrong = (0..RUNS).filter(|_| {
             let coins: Vec<bool> = (0..300).map(|_| stream.random()).collect();
             let shown = (0..3).filter(|_| {
-                let mut sides = [Vec::new(), Vec::new()];
-                for &coin in &coins {
-                    sides[usize::from(!coin)].push(stream.random::<f64>());
-                }
-                let [members, others] = sides;
-                tests.audit(&CanaryScores::new(members, others).unwrap(), 0).unwrap().epsilon.value > 0.0
+                let scores = coins.iter().map(|&coin| (coin, stream.random::<f64>()));
+                tests.audit(&CanaryScores::of_coins(scores).unwrap(), 0).unwrap().epsilon.value > 0.0
             });
             shown.count() > 0
         });
         let wrong = wrong.count();
-        println!("{wrong} of {RUNS}");
-        let most = f64::from(RUNS) * FAILURE + 5.0 * (f64::from(RUNS) * FAILURE * (1.0 - FAILURE)).sqrt();
-        assert!((wrong as f64) < most);
+        assert_rarely_wrong(wrong, RUNS, FAILURE, 5.0);
     }
 
     /// Normal scores of known μ: bounds are below the ε of that μ, and above those of numbers of guesses that are chosen
@@ -584,13 +576,12 @@ mod tests {
         let mut stream = ChaCha8Rng::seed_from_u64(3);
         let (mut nested, mut best) = (Vec::new(), vec![Vec::new(); 8]);
         for _ in 0..41 {
-            let mut sides = [Vec::new(), Vec::new()];
-            for _ in 0..2_000 {
+            let canaries = (0..2_000).map(|_| {
                 let (member, normal): (bool, f64) = (stream.random(), StandardNormal.sample(&mut stream));
-                sides[usize::from(!member)].push(if member { normal + 1.0 } else { normal });
-            }
-            let [members, others] = sides;
-            let sums = cumulated(&ranked(&CanaryScores::new(members, others).unwrap(), &mut stream));
+                (member, if member { normal + 1.0 } else { normal })
+            });
+            let scores = CanaryScores::of_coins(canaries).unwrap();
+            let sums = cumulated(&ranked(&scores, &mut stream));
             nested.push(tests.of_sums(&sums).unwrap().epsilon.value);
             for (power, best) in best.iter_mut().enumerate() {
                 let pairs = 1_000 >> power;
@@ -617,14 +608,12 @@ mod tests {
         let (mut sums, mut wrong) = ([0.0; 2], 0);
         for run in 0..200 {
             // A tenth of the members is shown in one half of the runs, and no one in the other.
-            let mut sides = [Vec::new(), Vec::new()];
-            for _ in 0..1_000 {
+            let canaries = (0..1_000).map(|_| {
                 let (member, normal): (bool, f64) = (stream.random(), StandardNormal.sample(&mut stream));
                 let shown = run % 2 == 0 && member && stream.random::<f64>() < 0.1;
-                sides[usize::from(!member)].push(if shown { normal + 5.0 } else { normal });
-            }
-            let [shown, others] = sides;
-            let scores = CanaryScores::new(shown, others).unwrap();
+                (member, if shown { normal + 5.0 } else { normal })
+            });
+            let scores = CanaryScores::of_coins(canaries).unwrap();
             let bounds = [&both, &members].map(|tests| tests.audit(&scores, 0).unwrap().epsilon.value);
             if run % 2 == 0 {
                 sums = [sums[0] + bounds[0], sums[1] + bounds[1]];

@@ -162,15 +162,11 @@ impl OneRunPlan {
     pub fn scores(&self, scores: &[f64]) -> Result<CanaryScores> {
         let (found, expected) = (scores.len(), format_args!("{}, one for each canary of the plan", self.canaries));
         Error::check_length(found as u64 == self.canaries, "scores of canaries", found, expected)?;
-        let mut sides = [Vec::new(), Vec::new()];
-        for (&score, coin) in scores.iter().zip(self.coins()) {
-            sides[usize::from(!coin)].push(match self.members_score {
-                MembersScore::High => score,
-                MembersScore::Low => -score,
-            });
-        }
-        let [members, others] = sides;
-        CanaryScores::new(members, others)
+        let scores = scores.iter().map(|&score| match self.members_score {
+            MembersScore::High => score,
+            MembersScore::Low => -score,
+        });
+        CanaryScores::of_coins(self.coins().into_iter().zip(scores))
     }
 
     /// What one set of scores proves ([`audit_one_run`]) with its share of the failure probability.

@@ -43,6 +43,12 @@ impl CanaryScores {
         Self::sorted(members, others)
     }
 
+    /// Scores of canaries, each beside its coin: whether it is a member.
+    pub(super) fn of_coins(canaries: impl IntoIterator<Item = (bool, f64)>) -> Result<Self> {
+        let [members, others] = sides(canaries);
+        Self::new(members, others)
+    }
+
     fn sorted(mut members: Vec<f64>, mut others: Vec<f64>) -> Result<Self> {
         // A zero has no sign, so that -0 and 0 are equal scores in this order too.
         for scores in [&mut members, &mut others] {
@@ -129,6 +135,13 @@ impl CanaryScores {
         let ([first, second], [first_others, second_others]) = (parts(&self.members), parts(&self.others));
         Ok([Self::sorted(first, first_others)?, Self::sorted(second, second_others)?])
     }
+}
+
+/// The scores of members and those of the others.
+pub(super) fn sides(canaries: impl IntoIterator<Item = (bool, f64)>) -> [Vec<f64>; 2] {
+    let mut sides = [Vec::new(), Vec::new()];
+    canaries.into_iter().for_each(|(member, score)| sides[usize::from(!member)].push(score));
+    sides
 }
 
 #[cfg(test)]

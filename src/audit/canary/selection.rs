@@ -302,6 +302,7 @@ pub fn best_threshold_false_claims(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::audit::tests::failure;
     use rand_distr::{Distribution, StandardNormal};
 
     const VALID: [ThresholdSelection; 4] = [
@@ -310,10 +311,6 @@ mod tests {
         ThresholdSelection::MultiSplit,
         ThresholdSelection::Uniform,
     ];
-
-    fn failure(value: f64) -> FailureProbability {
-        FailureProbability::new(value).unwrap()
-    }
 
     fn normal(sizes: [usize; 2], shift: f64, stream: &mut ChaCha8Rng) -> CanaryScores {
         let mut draw = |size, shift| -> Vec<f64> {

@@ -1,30 +1,10 @@
 use super::bets::{Aim, bets};
 use super::*;
+use crate::audit::tests::{self, FIG6, LOW, distribution, failure, order};
 use crate::divergence::renyi_divergence;
 use crate::variate::Multinomial;
 use proptest::prelude::*;
 use rand::RngExt;
-
-/// Argmax of votes 14, 12, 10, 8, 6 and 13, 13, 10, 8, 6 with noise 2, and of 90, 88, 40, 20, 12 and 89, 89, 40, 20, 12
-/// with noise 40, rounded.
-const FIG6: [[f64; 5]; 2] = [
-    [0.725_072_6, 0.222_155_5, 0.046_394_1, 0.005_950_1, 0.000_427_7],
-    [0.469_361_7, 0.469_361_7, 0.053_740_4, 0.007_023_5, 0.000_512_7],
-];
-const LOW: [[f64; 5]; 2] =
-    [[0.449_758, 0.423_810, 0.075_764, 0.030_373, 0.020_295], [0.436_762, 0.436_761, 0.075_790, 0.030_384, 0.020_303]];
-
-fn distribution(p: &[f64]) -> OutcomeDistribution {
-    OutcomeDistribution::from_probabilities(p).unwrap()
-}
-
-fn order(a: f64) -> Order {
-    Order::new(a).unwrap()
-}
-
-fn failure(f: f64) -> FailureProbability {
-    FailureProbability::new(f).unwrap()
-}
 
 fn divergence(distributions: &[[f64; 5]; 2], a: f64) -> f64 {
     renyi_divergence(&distribution(&distributions[0]), &distribution(&distributions[1]), order(a)).unwrap()
@@ -47,7 +27,7 @@ fn counts(distributions: &[[f64; 5]; 2], n: u64, seed: u64) -> PairedCounts {
         counts
     });
     let [x, y] = worlds;
-    PairedCounts::new((0..5).map(|c| c.to_string()).collect(), x, y).unwrap()
+    tests::counts(x, y)
 }
 
 /// A factor's mean is at most 1 under every pair of distributions that satisfy the claim, whatever was believed when
@@ -194,8 +174,7 @@ fn counts_in_a_random_order_are_like_a_stream() {
             streamed.observe(pair[0], pair[1]).unwrap();
             (0..2).for_each(|world| table[world][pair[world]] += 1);
         }
-        let labels = (0..5).map(|c| c.to_string()).collect();
-        let counts = PairedCounts::new(labels, table[0].to_vec(), table[1].to_vec()).unwrap();
+        let counts = tests::counts(table[0].to_vec(), table[1].to_vec());
         counted.observe_counts(&counts, run).unwrap();
         assert_eq!(streamed.seen, counted.seen);
         let bound = |process: &EProcess| process.lower_bound(order(2.0), Direction::Forward, failure(0.05)).value;
@@ -280,7 +259,6 @@ fn claims_of_epsilon_are_tested() {
 
 #[test]
 fn no_input_panics_and_no_bound_is_nan() {
-    let labels = |n: usize| (0..n).map(|c| c.to_string()).collect::<Vec<_>>();
     let big = 1_000_000_000_000;
     let worlds: [[Vec<u64>; 2]; 7] = [
         [vec![1], vec![1]],
@@ -292,7 +270,7 @@ fn no_input_panics_and_no_bound_is_nan() {
         [vec![1 << 41; 2_000], (0..2_000).map(|c| (1 << 41) + c % 7 * (1 << 37)).collect()],
     ];
     for [x, y] in worlds {
-        let counts = PairedCounts::new(labels(x.len()), x.clone(), y).unwrap();
+        let counts = tests::counts(x.clone(), y);
         let mut process = EProcess::new(x.len()).unwrap();
         process.observe_counts(&counts, 1).unwrap();
         for a in [1.0 + f64::EPSILON, 2.0, 64.0, 1e20, 1e300, f64::MAX] {
@@ -314,7 +292,7 @@ fn no_input_panics_and_no_bound_is_nan() {
     assert!(EProcess::new(0).is_err() && process.observe(0, 2).is_err() && process.observe(2, 0).is_err());
     process.observe(0, 1).unwrap();
     assert!(process.clone().with_horizon(5).is_err() && EProcess::new(2).unwrap().with_horizon(0).is_err());
-    assert!(process.with_pilot(&PairedCounts::new(labels(2), vec![1, 1], vec![1, 1]).unwrap()).is_err());
+    assert!(process.with_pilot(&tests::counts(vec![1, 1], vec![1, 1])).is_err());
 }
 
 /// Three points of x = y² + 2y + 3 have their root at 3, and two of a line at its own.

@@ -1,19 +1,12 @@
 //! The half-space against exact tails, grids of its region, and the tabulated shares.
 
 use super::*;
+use crate::audit::tests::{failure, order};
 use crate::audit::variational::tests::{Case, FIG_6, FIVE, TEN, distributions, share as share_of};
 use crate::audit::{OutputSet, Rectangle};
 use crate::distribution::OutcomeDistribution;
 use crate::special::{log_binomial_pmf, ndtr};
 use proptest::prelude::*;
-
-fn failure(f: f64) -> FailureProbability {
-    FailureProbability::new(f).unwrap()
-}
-
-fn order(a: f64) -> Order {
-    Order::new(a).unwrap()
-}
 
 fn half_space(k: u64, n: u64, l: u64, m: u64, f: f64) -> HalfSpace {
     HalfSpace::new(BinomialCounts::new(k, n).unwrap(), BinomialCounts::new(l, m).unwrap(), failure(f)).unwrap()

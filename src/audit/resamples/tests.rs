@@ -1,10 +1,11 @@
 use super::*;
+use crate::audit::tests;
 use crate::distribution::OutcomeDistribution;
 use crate::divergence::renyi_divergence;
 use crate::quantity::Order;
 
 fn counts(x: &[u64], y: &[u64]) -> PairedCounts {
-    PairedCounts::new((0..x.len()).map(|c| c.to_string()).collect(), x.to_vec(), y.to_vec()).unwrap()
+    tests::counts(x.to_vec(), y.to_vec())
 }
 
 #[test]

@@ -7,7 +7,7 @@ use super::sample::Sample;
 use super::tile;
 use crate::error::{Error, Result};
 use crate::membership::AttackScores;
-use crate::membership::shadow_scores::{ScoreBlock, ShadowScores, blocks};
+use crate::membership::shadow_scores::{ScoreBlock, ShadowScores, blocks, columns};
 use crate::parallel;
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis};
 use std::ops::Range;
@@ -208,13 +208,6 @@ impl<S: ShadowScores> Job<'_, S> {
         neutral: f64,
         fast: bool,
     ) -> Result<u64> {
-        let mut parts = Vec::new();
-        let mut rest = scores.view_mut();
-        for range in &self.blocks {
-            let (part, after) = rest.split_at(Axis(1), range.len());
-            parts.push((range.clone(), part));
-            rest = after;
-        }
         let all: Vec<(usize, usize)> = self.victims.iter().copied().enumerate().collect();
         let one = |(range, mut part): (Range<usize>, ArrayViewMut2<'_, f64>)| -> Result<u64> {
             let block = self.source.block(range.clone())?;
@@ -239,6 +232,6 @@ impl<S: ShadowScores> Job<'_, S> {
             }
             Ok(undecided)
         };
-        Ok(parallel::try_map(parts, one)?.into_iter().sum())
+        Ok(parallel::try_map(columns(scores, &self.blocks), one)?.into_iter().sum())
     }
 }
