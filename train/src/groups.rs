@@ -77,12 +77,9 @@ impl Trainer<'_> {
             let streams = |purpose| self.streams(purpose, phase, &range);
             let device = self.device.tensors();
             let mut networks = self.network.build(&mut streams(Purpose::Weights), self.shape, self.classes, device);
-            let tables: Vec<&[Example]> = tables[range.clone()].iter().map(Vec::as_slice).collect();
-            let augmenter = self
-                .training
-                .augmentation
-                .map(|augmentation| Augmenter::new(augmentation, self.shape, streams(Purpose::Augmentation)));
-            let lesson = Lesson { images: &images, tables: &tables, plan: self.training, steps, loss: self.loss };
+            let augmenter = Augmenter::new(self.training.augmentation, self.shape, streams(Purpose::Augmentation));
+            let tables = &tables[range.clone()];
+            let lesson = Lesson { images: &images, tables, plan: self.training, steps, loss: self.loss };
             train(&mut *networks, &lesson, streams(Purpose::Order), augmenter);
             check_finite(networks.parameters(), "training")?;
             ask(&mut *networks, range, &asked).map_err(unavailable("answers"))

@@ -14,7 +14,7 @@ use super::moving_average::MovingAverage;
 use super::optimizer::OptimizerState;
 use super::progress::report;
 use super::seed::Purpose;
-use super::train::Passes;
+use super::train::Batches;
 use super::training_images::{Example, TrainingImages};
 use leakbound::error::Result;
 use loss::{PseudoLabels, loss};
@@ -83,10 +83,8 @@ impl FixMatch<'_> {
     ) -> Result<Box<dyn Ensemble>> {
         let &FixMatch { ref trainer, plan, pixels } = self;
         let streams = |purpose| trainer.streams(purpose, phase, group);
-        let mut passes: Vec<Passes> =
-            tables.iter().zip(streams(Purpose::Order)).map(|(table, stream)| Passes::new(table, stream)).collect();
-        let mut augmenter =
-            plan.augmentation.map(|weak| Augmenter::new(weak, trainer.shape, streams(Purpose::Augmentation)));
+        let mut batches = Batches::new(tables.to_vec(), streams(Purpose::Order), plan.batch);
+        let mut augmenter = Augmenter::new(plan.augmentation, trainer.shape, streams(Purpose::Augmentation));
         let mut unlabeled = plan.unlabeled.map(|part| {
             let batch = part.ratio * plan.batch;
             (part, UnlabeledViews::new(trainer, (phase, group), plan.augmentation, batch, pixels))
@@ -94,16 +92,9 @@ impl FixMatch<'_> {
         let mut state = OptimizerState::new(trainer.training.optimizer, networks.parameters());
         let mut average = MovingAverage::new(&*networks, plan.average);
         let shape = [tables.len() as i64, plan.batch as i64, -1];
-        let mut batch = Vec::with_capacity(tables.len() * plan.batch);
         for step in 0..plan.steps {
-            batch.clear();
-            passes.iter_mut().for_each(|passes| passes.extend(&mut batch, plan.batch));
-            let (inputs, targets) = images.rows(&batch);
-            let inputs = match &mut augmenter {
-                Some(augmenter) => augmenter.vary(&inputs, plan.batch),
-                None => inputs,
-            };
-            let (labeled, targets) = (inputs.view(shape), targets.view(shape));
+            let (inputs, targets) = images.rows(&batches.next());
+            let (labeled, targets) = (augmenter.vary(inputs, plan.batch).view(shape), targets.view(shape));
             let mut gradients = match &mut unlabeled {
                 None => networks.gradients(&labeled, &targets),
                 Some((part, views)) => {

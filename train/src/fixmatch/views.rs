@@ -4,7 +4,7 @@ use crate::augment::{Augmentation, Augmenter};
 use crate::groups::Trainer;
 use crate::rand_augment::RandAugment;
 use crate::seed::Purpose;
-use crate::train::Passes;
+use crate::train::Batches;
 use crate::training_images::{Example, TrainingImages, rows_of};
 use std::ops::Range;
 use tch::{Device, Tensor};
@@ -12,9 +12,10 @@ use tch::{Device, Tensor};
 /// Images of all networks of a group without their labels, in an order of each network's own: every batch twice, weakly
 /// and strongly augmented.
 pub(super) struct UnlabeledViews<'a> {
-    passes: Vec<Passes>,
-    batch: usize,
-    weak: Option<Augmenter>,
+    batches: Batches,
+    /// Networks, and images of each in a batch.
+    shape: [usize; 2],
+    weak: Augmenter,
     strong: RandAugment,
     /// \[image, channel, row, column\].
     pixels: &'a [u8],
@@ -34,9 +35,9 @@ impl<'a> UnlabeledViews<'a> {
         let images = pixels.len() / trainer.shape.iter().product::<usize>().max(1);
         let all: Vec<Example> = (0..images as u32).map(Example::labeled).collect();
         Self {
-            passes: streams(Purpose::UnlabeledOrder).into_iter().map(|stream| Passes::new(&all, stream)).collect(),
-            batch,
-            weak: augmentation.map(|weak| Augmenter::new(weak, trainer.shape, streams(Purpose::WeakViews))),
+            batches: Batches::new(vec![all; group.len()], streams(Purpose::UnlabeledOrder), batch),
+            shape: [group.len(), batch],
+            weak: Augmenter::new(augmentation, trainer.shape, streams(Purpose::WeakViews)),
             strong: RandAugment::new(augmentation, trainer.shape, streams(Purpose::StrongViews)),
             pixels,
             device: trainer.device.tensors(),
@@ -45,18 +46,10 @@ impl<'a> UnlabeledViews<'a> {
 
     /// The next batch of each network, [M, μB, F], weakly and strongly augmented.
     pub fn next(&mut self, images: &TrainingImages) -> [Tensor; 2] {
-        let mut batch = Vec::with_capacity(self.passes.len() * self.batch);
-        for passes in &mut self.passes {
-            passes.extend(&mut batch, self.batch);
-        }
-        let numbers: Vec<u32> = batch.iter().map(|example| example.image).collect();
-        let inputs = rows_of(&images.inputs, numbers.iter().copied());
-        let weak = match &mut self.weak {
-            Some(weak) => weak.vary(&inputs, self.batch),
-            None => inputs,
-        };
+        let numbers: Vec<u32> = self.batches.next().iter().map(|example| example.image).collect();
+        let [networks, batch] = self.shape;
+        let weak = self.weak.vary(rows_of(&images.inputs, numbers.iter().copied()), batch);
         let strong = self.strong.views(self.pixels, &numbers, self.device);
-        let shape = [self.passes.len() as i64, self.batch as i64, -1];
-        [weak, strong].map(|views| views.view(shape))
+        [weak, strong].map(|views| views.view([networks as i64, batch as i64, -1]))
     }
 }

@@ -5,7 +5,7 @@ use crate::early_stopping::{BestParameters, EarlyStopping};
 use crate::ensemble::{Ensemble, check_finite};
 use crate::optimizer::{Optimizer, OptimizerState};
 use crate::progress::{TrainingProgress, report};
-use crate::train::Passes;
+use crate::train::Batches;
 use crate::training_images::{Example, TrainingImages, rows_of};
 use leakbound::error::Result;
 use rand_chacha::ChaCha8Rng;
@@ -32,7 +32,7 @@ pub(super) fn learn(
     stream: ChaCha8Rng,
     progress: &TrainingProgress<'_>,
 ) -> Result<usize> {
-    let mut passes = Passes::new(&examples.training, stream);
+    let mut batches = Batches::new(vec![examples.training.clone()], vec![stream], plan.batch);
     let all = examples.training.len() + examples.validation.len();
     let stopping = EarlyStopping { validation: examples.validation.len() as f64 / all as f64, patience: plan.patience };
     let mut best = BestParameters::new(classifier, stopping, vec![examples.validation.clone()]);
@@ -43,9 +43,7 @@ pub(super) fn learn(
     for epoch in 0..plan.epochs {
         let rate = plan.rate * plan.decay.powi((epoch / 2) as i32);
         for _ in 0..steps {
-            let mut batch = Vec::with_capacity(plan.batch);
-            passes.extend(&mut batch, plan.batch);
-            let (inputs, targets) = networks.rows(&batch);
+            let (inputs, targets) = networks.rows(&batches.next());
             let mut gradients = classifier.gradients(&inputs.view(shape), &targets.view(shape));
             state.step(classifier.parameters(), &mut gradients, rate);
         }
