@@ -383,7 +383,6 @@ fn memory(report: &mut Report) {
 }
 
 /// All of it.
-#[must_use]
 pub fn report() -> Report {
     let mut report = Report::new(format!(
         "Audits of programs at failure probability {FAILURE}: the mechanisms of validation/zoo, each audited once stopping early with {VISIBLE} runs of \

@@ -204,7 +204,6 @@ fn right(report: &mut Report) {
 }
 
 /// The table.
-#[must_use]
 pub fn report() -> Report {
     let mut report = Report::new(format!(
         "{PROGRAMS} programs with epsilon = 1 but for an output that one of two neighbors has with probability p and the other \

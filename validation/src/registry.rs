@@ -477,7 +477,6 @@ fn most_by_chance(answers: u64) -> u64 {
 ///
 /// # Panics
 /// When an accountant of one direction is printed as one of both.
-#[must_use]
 pub fn check(effort: Effort) -> Report {
     let mut report = Report::new(format!(
         "at least {} cases of `exact`, {} of `audit votes`, {} of `account` with compositions, {} of each property of each \
@@ -512,7 +511,6 @@ pub fn check(effort: Effort) -> Report {
 }
 
 /// An hour.
-#[must_use]
 pub fn report() -> Report {
     check(Effort { verified: 2000, at_least: Duration::from_secs(3600), seed: 1_000_000_000, ..GATE })
 }

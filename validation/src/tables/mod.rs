@@ -131,7 +131,6 @@ fn noise(name: NoiseName, scale: NoiseScale) -> Noise {
 }
 
 /// Checks all tables.
-#[must_use]
 pub fn report() -> Report {
     let mut report = Report::new(
         "every entry of every reference table: worst error of each quantity, in brackets the largest share of its \

@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
-type Result<T> = std::result::Result<T, String>;
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 /// A work and the program of `benches/baselines` that does the same.
 struct Work {
@@ -138,16 +138,20 @@ fn options(mut arguments: impl Iterator<Item = String>) -> Result<Options> {
                 let name = value()?;
                 let names: Vec<&str> = WORKS.iter().map(|work| work.name).chain([random_histograms::NAME]).collect();
                 if !names.contains(&name.as_str()) {
-                    return Err(format!("--work is one of {}", names.join(", ")));
+                    return Err(format!("--work is one of {}", names.join(", ")).into());
                 }
                 options.work = Some(name);
             }
             "--write" => options.write = true,
-            other => return Err(format!("`{other}` is no option; see the head of validation/src/bin/compare/main.rs")),
+            other => {
+                return Err(
+                    format!("`{other}` is no option; see the head of validation/src/bin/compare/main.rs").into()
+                );
+            }
         }
     }
     if !options.baselines.is_dir() {
-        return Err(format!("{}: no such folder (hint: --baselines FOLDER)", options.baselines.display()));
+        return Err(format!("{}: no such folder (hint: --baselines FOLDER)", options.baselines.display()).into());
     }
     Ok(options)
 }
@@ -219,9 +223,10 @@ fn baseline(options: &Options, script: &[&str]) -> Result<Vec<Baseline>> {
     if !output.status.success() || text.is_empty() {
         let message = String::from_utf8_lossy(&output.stderr);
         let hint = "(hint: `cargo xtask compare` installs benches/baselines/requirements.txt)";
-        return Err(format!("{}: {} {hint}", script[0], message.lines().last().unwrap_or("no result")));
+        return Err(format!("{}: {} {hint}", script[0], message.lines().last().unwrap_or("no result")).into());
     }
-    text.lines().map(|line| serde_json::from_str(line).map_err(|error| format!("{}: {error}", script[0]))).collect()
+    let read = |line| Ok(serde_json::from_str(line).map_err(|error| format!("{}: {error}", script[0]))?);
+    text.lines().map(read).collect()
 }
 
 /// What `leakbound bench` measures.
@@ -243,8 +248,8 @@ fn lira_rate(_: &str, seconds: f64) -> Result<f64> {
     let scores = Array3::from_shape_fn((64, 50_000, 18), |(model, sample, _)| {
         generator.sample::<f32, _>(StandardNormal) + if members[[model, sample]] { 0.5 } else { 0.0 }
     });
-    let source = MemoryScores::single(scores, members).map_err(words)?;
-    once_per_second(seconds, 64.0 * 50_000.0, || lira(&source, &LiraPlan::default()).map(|_| ()).map_err(words))
+    let source = MemoryScores::single(scores, members)?;
+    once_per_second(seconds, 64.0 * 50_000.0, || lira(&source, &LiraPlan::default()).map(drop).map_err(Into::into))
 }
 
 /// Guesses per second of the ROC on two threads: 3.2 million guesses of both classes, from the scores of the victims
@@ -253,15 +258,15 @@ fn roc_rate(_: &str, seconds: f64) -> Result<f64> {
     let mut generator = ChaCha8Rng::seed_from_u64(1);
     let members = Array2::from_shape_simple_fn((64, 50_000), || generator.random::<f32>() < 0.5);
     let scores = members.map(|&member| generator.sample::<f64, _>(StandardNormal) + if member { 0.5 } else { 0.0 });
-    let guesses = AttackScores::new(scores, members).map_err(words)?;
-    let fpr = Probability::new(0.001).map_err(words)?;
+    let guesses = AttackScores::new(scores, members)?;
+    let fpr = Probability::new(0.001)?;
     let pool = pool()?;
     let start = Instant::now();
     let mut rates = Vec::new();
     while rates.len() < 3 || start.elapsed().as_secs_f64() < seconds {
         let once = Instant::now();
         let [members, non_members] = guesses.pooled(|_| true);
-        let roc = pool.install(|| Roc::new(&members, &non_members)).map_err(words)?;
+        let roc = pool.install(|| Roc::new(&members, &non_members))?;
         std::hint::black_box(roc.auc() + roc.tpr(roc.at_fpr(fpr)));
         rates.push(64.0 * 50_000.0 / once.elapsed().as_secs_f64());
     }
@@ -276,7 +281,7 @@ fn leakbound(arguments: &[&str]) -> Result<Vec<u8>> {
         .output()
         .map_err(|error| format!("{}: {error}", program.display()))?;
     if !output.status.success() {
-        return Err(format!("leakbound {}: {}", arguments[0], String::from_utf8_lossy(&output.stderr).trim()));
+        return Err(format!("leakbound {}: {}", arguments[0], String::from_utf8_lossy(&output.stderr).trim()).into());
     }
     Ok(output.stdout)
 }
@@ -355,12 +360,6 @@ fn table(options: &Options, all: &[(&Work, Measured)], sweep: &[f64]) -> String 
 fn best<'a>(measured: &'a Measured, family: &str) -> Option<(&'a String, &'a [f64])> {
     let of_family = measured.baselines.iter().filter(|(variant, _)| variant.starts_with(family));
     of_family.max_by(|a, b| median(a.1).total_cmp(&median(b.1))).map(|(variant, rates)| (variant, rates.as_slice()))
-}
-
-/// An error of the library in words.
-#[expect(clippy::needless_pass_by_value, reason = "to be named in map_err")]
-fn words(error: leakbound::Error) -> String {
-    error.to_string()
 }
 
 fn median(values: &[f64]) -> f64 {

@@ -5,7 +5,7 @@
 //! log-uniform from 0.05 (nearly all votes for one class) to 20 (nearly flat), and so is the noise, from 10 to 100 votes.
 
 use super::noisy_votes::{fixed, outputs_rate};
-use super::{Options, Result, median, words};
+use super::{Options, Result, median};
 use leakbound::model::{CapcModel, PateModel, PrivateKnnModel, VoteModel};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -123,7 +123,7 @@ fn between(generator: &mut ChaCha8Rng, low: f64, high: f64) -> f64 {
 fn dirichlet(generator: &mut ChaCha8Rng, concentrations: &[f64]) -> Result<Vec<f64>> {
     let mut weights = Vec::new();
     for shape in concentrations {
-        weights.push(Gamma::new(shape.max(1e-3), 1.0).map_err(|error| error.to_string())?.sample(generator));
+        weights.push(Gamma::new(shape.max(1e-3), 1.0)?.sample(generator));
     }
     let total: f64 = weights.iter().sum();
     Ok(weights.iter().map(|weight| weight / total).collect())
@@ -156,7 +156,7 @@ fn random_fixed(generator: &mut ChaCha8Rng) -> Result<Input> {
 fn random_pate(generator: &mut ChaCha8Rng) -> Result<Input> {
     let ([p, marked], concentration, sigma) = random_probabilities(generator)?;
     let about = format!("concentration {concentration:.3}, sigma {sigma:.1}");
-    let model = PateModel::new(VOTERS, &p, &marked).map_err(words)?.into();
+    let model = PateModel::new(VOTERS, &p, &marked)?.into();
     Ok(Input { model, sigma, told: json!({ "k": VOTERS, "p": p }), about })
 }
 
@@ -164,7 +164,7 @@ fn random_private_knn(generator: &mut ChaCha8Rng) -> Result<Input> {
     let ([p, marked], concentration, sigma) = random_probabilities(generator)?;
     let (inclusion, label) = (generator.random_range(0.05..0.95), generator.random_range(0..CLASSES));
     let about = format!("concentration {concentration:.3}, sigma {sigma:.1}, inclusion {inclusion:.2}");
-    let model = PrivateKnnModel::new(NEIGHBORS, &p, &marked, inclusion, label).map_err(words)?.into();
+    let model = PrivateKnnModel::new(NEIGHBORS, &p, &marked, inclusion, label)?.into();
     Ok(Input { model, sigma, told: json!({ "k": NEIGHBORS, "p": p }), about })
 }
 
@@ -178,7 +178,7 @@ fn random_capc(generator: &mut ChaCha8Rng) -> Result<Input> {
         parties.push(dirichlet(generator, &around)?);
     }
     let about = format!("concentration {concentration:.3}, of parties {closeness:.3}, sigma {sigma:.1}");
-    let model = CapcModel::new(&parties, &marked).map_err(words)?.into();
+    let model = CapcModel::new(&parties, &marked)?.into();
     Ok(Input { model, sigma, told: json!({ "parties": parties }), about })
 }
 
@@ -217,13 +217,13 @@ impl Program {
         let mut line = String::new();
         self.output.read_line(&mut line).map_err(failed)?;
         // What went wrong stands on its standard error, which is ours.
-        serde_json::from_str(&line).map_err(|error| format!("noisy_argmax.py: {error}"))
+        Ok(serde_json::from_str(&line).map_err(|error| format!("noisy_argmax.py: {error}"))?)
     }
 
     /// Closes its input and waits until it has ended.
     fn end(self) -> Result<()> {
         let Self { mut child, input, .. } = self;
         drop(input);
-        child.wait().map(|_| ()).map_err(|error| format!("noisy_argmax.py: {error}"))
+        child.wait().map(drop).map_err(|error| format!("noisy_argmax.py: {error}").into())
     }
 }
