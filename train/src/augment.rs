@@ -1,6 +1,7 @@
 //! Flips and shifts of images, drawn anew for every step of a training or listed as the views that an attack asks for.
 
-use leakbound::error::{Error, Result};
+use crate::checks::reject;
+use leakbound::error::Result;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
@@ -23,7 +24,8 @@ pub struct Augmentation {
 
 impl Augmentation {
     /// # Errors
-    /// [`Error::Rejected`] if a shift could leave nothing of an image of shape \[channels, rows, columns\].
+    /// [`Error::Rejected`](leakbound::Error::Rejected) if a shift could leave nothing of an image of shape \[channels,
+    /// rows, columns\].
     pub(super) fn check(self, shape: [usize; 3]) -> Result<()> {
         check_shift("augmentation", self.shift, shape)
     }
@@ -55,7 +57,7 @@ pub(super) fn check_shift(operation: &'static str, shift: usize, [_, rows, colum
         return Ok(());
     }
     let reason = format!("a shift of {shift} pixels leaves nothing of an image of {rows} x {columns}");
-    Err(Error::Rejected { operation, reason })
+    reject(operation, reason)
 }
 
 /// One flip and shift: first the flip, then so many pixels downwards and to the right.

@@ -3,8 +3,7 @@
 use super::augment::{Augmentation, Augmenter};
 use super::checks::{check_counts, check_range, reject};
 use super::early_stopping::{BestParameters, EarlyStopping};
-use super::ensemble::Ensemble;
-use super::loss::Loss;
+use super::ensemble::{Ensemble, Loss};
 use super::optimizer::{Optimizer, OptimizerState, Schedule};
 use super::training_images::{Example, TrainingImages};
 use leakbound::error::Result;

@@ -266,7 +266,7 @@ fn moved_by_one() -> Vec<Pair> {
 }
 
 /// ε = 1, at this δ.
-fn claim(delta: f64) -> Bounds {
+pub(crate) fn claim(delta: f64) -> Bounds {
     let delta = Delta::new(delta).expect("a delta");
     let failure = FailureProbability::new(FAILURE).expect("a probability");
     let mut bounds = Bounds::new(vec![Order::new(2.0).expect("an order")], delta, failure);

@@ -1,11 +1,9 @@
 //! Linear classifiers on embeddings.
 
 use super::plan::ClassifierPlan;
-use crate::architecture::{Architecture, Networks};
 use crate::augment::Augmenter;
-use crate::ensemble::Ensemble;
+use crate::ensemble::{Architecture, CrossEntropy, Ensemble, Networks};
 use crate::layers::{BatchPass, dense};
-use crate::loss::CrossEntropy;
 use crate::optimizer::{Optimizer, Schedule};
 use crate::train::{Lesson, TrainingPlan, train};
 use crate::training_images::{Example, TrainingImages};

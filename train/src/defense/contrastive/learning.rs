@@ -4,7 +4,7 @@ use super::classifier::classifiers;
 use super::plan::{DIMENSION, EncoderPlan};
 use super::views::{RandomViews, random_views};
 use crate::answers::{by_network, numbers};
-use crate::checks::unavailable;
+use crate::checks::{reject, unavailable};
 use crate::defense::method::{Answers, Further, Method, PHASE, Queries, Task};
 use crate::ensemble::{Ensemble, check_finite, logits_of_all};
 use crate::groups::Trainer;
@@ -13,7 +13,7 @@ use crate::optimizer::{Optimizer, OptimizerState, Schedule};
 use crate::seed::{Purpose, stream};
 use crate::train::Batches;
 use crate::training_images::{Example, TrainingImages};
-use leakbound::error::{Error, Result};
+use leakbound::error::Result;
 use ndarray::Array5;
 use rand_chacha::ChaCha8Rng;
 use std::ops::Range;
@@ -54,21 +54,20 @@ pub(super) trait Learner: Sync {
     }
 
     /// # Errors
-    /// [`Error::Rejected`] if a shadow model has too few images.
+    /// [`Error::Rejected`](leakbound::Error::Rejected) if a shadow model has too few images.
     fn check_images(&self, images: usize) -> Result<()> {
         let batch = self.plan().batch;
         if batch <= images {
             return Ok(());
         }
-        Err(rejected(format!(
-            "a batch of {batch} for an encoder of {images} images, which would be told apart from themselves; take a \
+        reject(
+            "defense",
+            format!(
+                "a batch of {batch} for an encoder of {images} images, which would be told apart from themselves; take a \
              smaller batch or more images"
-        )))
+            ),
+        )
     }
-}
-
-pub(super) fn rejected(reason: String) -> Error {
-    Error::Rejected { operation: "defense", reason }
 }
 
 impl<L: Learner> Method for L {
@@ -100,7 +99,8 @@ struct Tensors {
 /// An encoder on the images of each table, and a linear classifier on it: logits, and embeddings of random views.
 ///
 /// # Errors
-/// Those of [`Trainer::in_groups`]; [`Error::Rejected`] for a training that encoders cannot have, and too few images.
+/// Those of [`Trainer::in_groups`]; [`Error::Rejected`](leakbound::Error::Rejected) for a training that encoders cannot
+/// have, and too few images.
 fn answers(learner: &dyn Learner, task: &Task<'_>) -> Result<Vec<Answers>> {
     let &Task { trainer, images, tables, asked, .. } = task;
     check(learner, &trainer, tables)?;
@@ -122,7 +122,7 @@ fn views_of_samples(learner: &dyn Learner, Task { trainer, images, queries, .. }
 /// Those of the first samples, [sample, view, channel, row, column].
 ///
 /// # Errors
-/// [`Error::Unavailable`] if libtorch fails.
+/// [`Error::Unavailable`](leakbound::Error::Unavailable) if libtorch fails.
 fn shown_views(learner: &dyn Learner, task: &Task<'_>) -> Result<Array5<f32>> {
     let (views, samples) = (learner.plan().views, SHOWN.min(task.queries.attacked));
     let [channels, rows, columns] = task.queries.image;
@@ -135,10 +135,10 @@ fn check(learner: &dyn Learner, trainer: &Trainer<'_>, tables: &[Vec<Example>]) 
     if training.augmentation.is_some() || training.early_stopping.is_some() {
         let reason = "encoders learn from random views of their own and for a set number of epochs; leave out flips, \
                       shifts and early stopping";
-        return Err(rejected(reason.into()));
+        return reject("defense", reason);
     }
     if trainer.shape[1..].iter().all(|&length| length < 2) {
-        return Err(rejected("images of one pixel have no random views".into()));
+        return reject("defense", "images of one pixel have no random views");
     }
     learner.check_images(tables.iter().map(Vec::len).min().unwrap_or(0))
 }

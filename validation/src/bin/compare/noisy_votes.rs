@@ -11,13 +11,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 /// Outputs of fixed votes of a hundred classes per second: 482 votes by Zipf's law.
-pub fn fixed_100_rate(seconds: f64) -> Result<f64> {
+pub fn fixed_100_rate(_: &str, seconds: f64) -> Result<f64> {
     outputs_rate(&fixed((1..=100).map(|class| 100 / class).collect())?, "gaussian:40", seconds)
 }
 
 /// Pairs of exact distributions per second, of 250 teachers and a hundred classes, with vote probabilities by Zipf's
 /// law; the changed teacher is nearly as sure of the last class as not.
-pub fn pair_100_rate(seconds: f64) -> Result<f64> {
+pub fn pair_100_rate(_: &str, seconds: f64) -> Result<f64> {
     let weights: Vec<f64> = (1..=100).map(|class| f64::from(class).recip()).collect();
     let total: f64 = weights.iter().sum();
     let p: Vec<f64> = weights.iter().map(|weight| weight / total).collect();

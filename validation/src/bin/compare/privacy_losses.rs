@@ -16,15 +16,15 @@ const CELLS: usize = 2_000;
 
 /// Compositions of so many steps of DP-SGD per second, with noise 0.8 at a rate of 1 %: from the parameters to epsilon at
 /// 1e-5, enclosed from both sides, of a record that is added and of one that is removed.
-pub fn dp_sgd_rate(steps: u64, seconds: f64) -> Result<f64> {
+pub fn dp_sgd_rate<const STEPS: u64>(_: &str, seconds: f64) -> Result<f64> {
     once_per_second(seconds, 1.0, || {
         let delta = Delta::new(1e-5)?;
         let [without, with] = [0, 1].map(|count| VoteHistogram::new(vec![count]));
         let mechanism = parse("subsampled-gaussian:sigma=0.8,rate=0.01")?;
         for loss in mechanism.enclosed_losses(&without?, &with?, CELLS)? {
-            let epsilon = ComposedDirection::of_enclosed(&[(&loss, steps)], delta, WIDTH)?.epsilon(delta);
+            let epsilon = ComposedDirection::of_enclosed(&[(&loss, STEPS)], delta, WIDTH)?.epsilon(delta);
             if !(epsilon.upper <= 1.01 * epsilon.lower) {
-                return Err(format!("{steps} steps: epsilon from {} to {}", epsilon.lower, epsilon.upper).into());
+                return Err(format!("{STEPS} steps: epsilon from {} to {}", epsilon.lower, epsilon.upper).into());
             }
         }
         Ok(())
@@ -36,7 +36,7 @@ const RELEASES: u32 = 10_000;
 
 /// Releases per second of `account` over ten thousand of four kinds, no two the same: by Renyi divergences, and epsilon at
 /// 1e-5 enclosed by privacy losses.
-pub fn releases_rate(seconds: f64) -> Result<f64> {
+pub fn releases_rate(_: &str, seconds: f64) -> Result<f64> {
     let release = |index: u32| {
         let sigma = 20.0 + 180.0 * (f64::from(index) * 0.618_033_988_749_895).fract();
         let mechanism = match index % 4 {

@@ -5,7 +5,7 @@
 //! log-uniform from 0.05 (nearly all votes for one class) to 20 (nearly flat), and so is the noise, from 10 to 100 votes.
 
 use super::noisy_votes::{fixed, outputs_rate};
-use super::{Options, Result, median};
+use super::{Options, Result, ends, median, no_python, python};
 use leakbound::model::{CapcModel, PateModel, PrivateKnnModel, VoteModel};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -13,7 +13,7 @@ use rand_distr::{Distribution, Gamma};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
 /// The name on the command line.
 pub const NAME: &str = "random-histograms";
@@ -102,15 +102,15 @@ fn measure(options: &Options, kind: &Kind, input: &Input, program: &mut Program)
 fn line(kind: &str, family: &str, place: usize, rows: &[(Row, String)]) -> String {
     let ratios: Vec<f64> = rows.iter().map(|(row, _)| row.ratios[place]).collect();
     let ours: Vec<f64> = rows.iter().map(|(row, _)| row.ours).collect();
-    let smallest = |values: &[f64]| values.iter().copied().fold(f64::INFINITY, f64::min);
+    let [smallest, largest] = ends(&ratios);
     let worst = rows.iter().min_by(|a, b| a.0.ratios[place].total_cmp(&b.0.ratios[place])).map_or("", |row| &row.1);
     format!(
         "| {kind} | {family} | {:.1} x | {:.1} x | {:.1} x | {} | {} | {worst} |",
         median(&ratios),
-        smallest(&ratios),
-        ratios.iter().copied().fold(0.0, f64::max),
+        smallest,
+        largest,
         super::rate(median(&ours)),
-        super::rate(smallest(&ours)),
+        super::rate(ends(&ours)[0]),
     )
 }
 
@@ -198,14 +198,11 @@ struct Rates {
 
 impl Program {
     fn start(options: &Options) -> Result<Self> {
-        let mut child = Command::new(&options.python)
-            .args(["noisy_argmax.py", "inputs"])
-            .current_dir(&options.baselines)
-            .env("PYTHONDONTWRITEBYTECODE", "1")
+        let mut child = python(options, &["noisy_argmax.py", "inputs"])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
-            .map_err(|error| format!("{}: {error} (hint: --python PROGRAM)", options.python.display()))?;
+            .map_err(|error| no_python(options, &error))?;
         let (input, output) = (child.stdin.take(), child.stdout.take());
         let (Some(input), Some(output)) = (input, output) else { return Err("noisy_argmax.py: no pipes".into()) };
         Ok(Self { child, input, output: BufReader::new(output) })
