@@ -21,19 +21,16 @@ pub const MEMORY: u64 = 256 << 20;
 pub fn on_disk<T>(bytes: &[u8], ending: &str, read: impl FnOnce(&Path) -> Result<T>) -> Option<T> {
     let mut file = tempfile::Builder::new().suffix(ending).tempfile().expect("a file can be made");
     file.write_all(bytes).expect("a file takes every byte");
-    match read(file.path()) {
-        Ok(value) => Some(value),
-        Err(error) => {
-            rejected(&error, &file.path().to_string_lossy());
-            None
-        }
-    }
+    accepted(read(file.path()), &file.path().to_string_lossy())
 }
 
-/// A rejection is one line that starts with the name of the file.
-pub fn rejected(error: &Error, name: &str) {
-    let text = error.to_string();
-    assert!(text.starts_with(name) && !text.contains(char::is_control), "{text:?}");
+/// What was read, if it was: a rejection is one line that starts with the name of the file.
+pub fn accepted<T>(read: Result<T>, name: &str) -> Option<T> {
+    let rejected = |error: &Error| {
+        let text = error.to_string();
+        assert!(text.starts_with(name) && !text.contains(char::is_control), "{text:?}");
+    };
+    read.inspect_err(rejected).ok()
 }
 
 /// The archive itself where the bytes start with `P`. Otherwise its arrays, each as index of a name, length in two
@@ -49,8 +46,14 @@ pub fn archive(bytes: &[u8], names: &[&str]) -> Vec<u8> {
     })
 }
 
+/// The archive itself where the bytes start with `P`; otherwise its arrays as in [`archive`], without the first byte and
+/// all compressed.
+pub fn compressed(bytes: &[u8], names: &[&str]) -> Vec<u8> {
+    if bytes.starts_with(b"P") { bytes.to_vec() } else { packed(bytes, names, |_| CompressionMethod::default()) }
+}
+
 /// An archive of arrays, each given as index of a name, length in two bytes (little-endian) and content.
-pub fn packed(mut bytes: &[u8], names: &[&str], method: impl Fn(usize) -> CompressionMethod) -> Vec<u8> {
+fn packed(mut bytes: &[u8], names: &[&str], method: impl Fn(usize) -> CompressionMethod) -> Vec<u8> {
     let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
     while let [name, low, high, rest @ ..] = bytes {
         let (array, after) = rest.split_at(usize::from(u16::from_le_bytes([*low, *high])).min(rest.len()));

@@ -5,22 +5,13 @@ use pulp::Arch;
 use serde::{Deserialize, Serialize};
 use tch::{TchError, Tensor};
 
-/// β₁, β₂ and ε of Kingma and Ba (2015), algorithm 1.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct AdamConstants {
-    pub beta1: f64,
-    pub beta2: f64,
-    pub epsilon: f64,
-}
-
-impl AdamConstants {
-    /// Those of the paper.
-    pub const PAPER: Self = Self { beta1: 0.9, beta2: 0.999, epsilon: 1e-8 };
-}
+/// β₁, β₂ and ε of Kingma and Ba (2015), algorithm 1, with the values of the paper.
+pub(super) const PAPER: [f64; 3] = [0.9, 0.999, 1e-8];
 
 /// What Adam remembers of parameters.
 pub(super) struct Adam {
-    constants: AdamConstants,
+    /// β₁, β₂ and ε.
+    constants: [f64; 3],
     steps: i32,
     moments: Vec<Moments>,
     /// Room for the gradient of one parameter, which becomes its step.
@@ -46,14 +37,14 @@ enum Moments {
 
 impl Adam {
     /// Before the first step.
-    pub fn new(constants: AdamConstants, parameters: &[Tensor]) -> Self {
+    pub fn new(constants: [f64; 3], parameters: &[Tensor]) -> Self {
         let on_gpu = parameters.iter().any(|parameter| parameter.device().is_cuda());
         let moments = if on_gpu { Moments::tensors } else { Moments::numbers };
         Self { constants, steps: 0, moments: parameters.iter().map(moments).collect(), room: Vec::new() }
     }
 
     /// As after the steps that are remembered, which were on the same kind of device.
-    pub fn resumed(constants: AdamConstants, parameters: &[Tensor], memory: &AdamMemory) -> Self {
+    pub fn resumed(constants: [f64; 3], parameters: &[Tensor], memory: &AdamMemory) -> Self {
         let mut adam = Self::new(constants, parameters);
         adam.steps = memory.steps;
         for (moments, kept) in adam.moments.iter_mut().zip(&memory.moments) {
@@ -74,7 +65,7 @@ impl Adam {
     /// θ ← θ - rate · m̂/(√v̂ + ε) with m̂ = m/(1 - β₁ᵗ), v̂ = v/(1 - β₂ᵗ).
     pub fn step(&mut self, parameters: &mut [Tensor], gradients: &[Tensor], rate: f64) {
         self.steps += 1;
-        let AdamConstants { beta1, beta2, epsilon } = self.constants;
+        let [beta1, beta2, epsilon] = self.constants;
         let (first, second) = (1.0 - beta1.powi(self.steps), 1.0 - beta2.powi(self.steps));
         for ((parameter, gradient), moments) in parameters.iter_mut().zip(gradients).zip(&mut self.moments) {
             match moments {
@@ -180,7 +171,7 @@ mod tests {
     /// Parameters that start at `start` and meet these gradients.
     fn stepped(moments: fn(&Tensor) -> Moments, start: &Tensor, gradients: &[Tensor]) -> Vec<f32> {
         let mut parameters = [start.copy()];
-        let mut adam = Adam { moments: vec![moments(start)], ..Adam::new(AdamConstants::PAPER, &[]) };
+        let mut adam = Adam { moments: vec![moments(start)], ..Adam::new(PAPER, &[]) };
         for gradient in gradients {
             adam.step(&mut parameters, std::slice::from_ref(gradient), 0.01);
         }
@@ -210,7 +201,7 @@ mod tests {
         let gradients: Vec<Tensor> =
             (0..6).map(|step| Tensor::from_slice(&[0.3f32 * step as f32 - 0.4, (step as f32).sin()])).collect();
         for moments in [Moments::numbers, Moments::tensors] {
-            let fresh = || Adam { moments: vec![moments(&start)], ..Adam::new(AdamConstants::PAPER, &[]) };
+            let fresh = || Adam { moments: vec![moments(&start)], ..Adam::new(PAPER, &[]) };
             let (mut parameters, mut adam) = ([start.copy()], fresh());
             for gradient in &gradients[..3] {
                 adam.step(&mut parameters, std::slice::from_ref(gradient), 0.01);

@@ -1,6 +1,7 @@
 //! Flips and shifts of images, drawn anew for every step of a training or listed as the views that an attack asks for.
 
-use leakbound::error::{Error, Result};
+use crate::checks::reject;
+use leakbound::error::Result;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
@@ -23,7 +24,8 @@ pub struct Augmentation {
 
 impl Augmentation {
     /// # Errors
-    /// [`Error::Rejected`] if a shift could leave nothing of an image of shape \[channels, rows, columns\].
+    /// [`Error::Rejected`](leakbound::Error::Rejected) if a shift could leave nothing of an image of shape \[channels,
+    /// rows, columns\].
     pub(super) fn check(self, shape: [usize; 3]) -> Result<()> {
         check_shift("augmentation", self.shift, shape)
     }
@@ -55,7 +57,7 @@ pub(super) fn check_shift(operation: &'static str, shift: usize, [_, rows, colum
         return Ok(());
     }
     let reason = format!("a shift of {shift} pixels leaves nothing of an image of {rows} x {columns}");
-    Err(Error::Rejected { operation, reason })
+    reject(operation, reason)
 }
 
 /// One flip and shift: first the flip, then so many pixels downwards and to the right.
@@ -103,24 +105,25 @@ pub(super) fn moved(images: &Tensor, shape: [usize; 3], moves: &[Move]) -> Tenso
     padded.view([count, channels, -1]).gather(2, &from.expand([count, channels, -1], false), false).view([count, -1])
 }
 
-/// Varies the batches of several networks.
+/// Varies the batches of several networks, or leaves them as they are.
+#[derive(Default)]
 pub(super) struct Augmenter {
-    augmentation: Augmentation,
+    augmentation: Option<Augmentation>,
     shape: [usize; 3],
     streams: Vec<ChaCha8Rng>,
 }
 
 impl Augmenter {
     /// One stream for each network.
-    pub fn new(augmentation: Augmentation, shape: [usize; 3], streams: Vec<ChaCha8Rng>) -> Self {
+    pub fn new(augmentation: Option<Augmentation>, shape: [usize; 3], streams: Vec<ChaCha8Rng>) -> Self {
         Self { augmentation, shape, streams }
     }
 
     /// Images [M · B, F], those of network 0 first, each moved as the stream of its network draws.
-    pub fn vary(&mut self, images: &Tensor, batch: usize) -> Tensor {
-        let moves: Vec<Move> =
-            self.streams.iter_mut().flat_map(|stream| self.augmentation.draw(batch, stream)).collect();
-        moved(images, self.shape, &moves)
+    pub fn vary(&mut self, images: Tensor, batch: usize) -> Tensor {
+        let Some(augmentation) = self.augmentation else { return images };
+        let moves: Vec<Move> = self.streams.iter_mut().flat_map(|stream| augmentation.draw(batch, stream)).collect();
+        moved(&images, self.shape, &moves)
     }
 }
 
@@ -188,12 +191,12 @@ mod tests {
         let (_, images) = images();
         let augmentation = Augmentation { flip: true, shift: 1 };
         let streams = |networks| streams(9, Purpose::Augmentation, 0, networks);
-        let mut together = Augmenter::new(augmentation, SHAPE, streams(0..2));
-        let mut alone = Augmenter::new(augmentation, SHAPE, streams(1..2));
+        let mut together = Augmenter::new(Some(augmentation), SHAPE, streams(0..2));
+        let mut alone = Augmenter::new(Some(augmentation), SHAPE, streams(1..2));
         let mut seen = std::collections::BTreeSet::new();
         for _ in 0..200 {
-            let both = rows(&together.vary(&images, 1));
-            assert_eq!(both[1], rows(&alone.vary(&images.narrow(0, 1, 1), 1))[0]);
+            let both = rows(&together.vary(images.shallow_clone(), 1));
+            assert_eq!(both[1], rows(&alone.vary(images.narrow(0, 1, 1), 1))[0]);
             seen.insert(both[1].iter().map(|&pixel| pixel as u8).collect::<Vec<u8>>());
         }
         // Each of the 2 x 3 x 3 moves has probability 1/18: all are seen in 200 draws but for 18 (17/18)^200 = 2e-4.

@@ -3,10 +3,10 @@
 use super::checkpoint::{Dependence, TrainingCheckpoint};
 use super::checks::reject;
 use super::device::TrainingDevice;
+use super::ensemble::CrossEntropy;
 use super::groups::Trainer;
-use super::loss::CrossEntropy;
+use super::guard::TrainingProgress;
 use super::network::NetworkPlan;
-use super::progress::TrainingProgress;
 use super::train::TrainingPlan;
 use leakbound::error::{Error, Result};
 use leakbound::record::ImageSet;

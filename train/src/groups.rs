@@ -4,11 +4,9 @@ use super::augment::Augmenter;
 use super::checkpoint::{Dependence, TrainingCheckpoint, kept_or_made};
 use super::checks::unavailable;
 use super::device::TrainingDevice;
-use super::ensemble::{Ensemble, check_finite};
-use super::guard::guarded;
-use super::loss::Loss;
+use super::ensemble::{Ensemble, Loss, check_finite};
+use super::guard::{TrainingProgress, guarded, report};
 use super::network::NetworkPlan;
-use super::progress::{TrainingProgress, report};
 use super::seed::{Purpose, streams};
 use super::train::{Lesson, TrainingPlan, train};
 use super::training_images::{Example, TrainingImages};
@@ -77,12 +75,9 @@ impl Trainer<'_> {
             let streams = |purpose| self.streams(purpose, phase, &range);
             let device = self.device.tensors();
             let mut networks = self.network.build(&mut streams(Purpose::Weights), self.shape, self.classes, device);
-            let tables: Vec<&[Example]> = tables[range.clone()].iter().map(Vec::as_slice).collect();
-            let augmenter = self
-                .training
-                .augmentation
-                .map(|augmentation| Augmenter::new(augmentation, self.shape, streams(Purpose::Augmentation)));
-            let lesson = Lesson { images: &images, tables: &tables, plan: self.training, steps, loss: self.loss };
+            let augmenter = Augmenter::new(self.training.augmentation, self.shape, streams(Purpose::Augmentation));
+            let tables = &tables[range.clone()];
+            let lesson = Lesson { images: &images, tables, plan: self.training, steps, loss: self.loss };
             train(&mut *networks, &lesson, streams(Purpose::Order), augmenter);
             check_finite(networks.parameters(), "training")?;
             ask(&mut *networks, range, &asked).map_err(unavailable("answers"))

@@ -1,8 +1,10 @@
-//! Failures of libtorch, such as a lack of memory, as errors: the operators of `tch` panic.
+//! Failures of libtorch, such as a lack of memory, as errors: the operators of `tch` panic. And the progress of training,
+//! with its early end.
 
 use leakbound::error::{Error, Result};
 use std::any::Any;
 use std::cell::Cell;
+use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::Once;
 
@@ -49,6 +51,15 @@ fn reason(panic: &(dyn Any + Send)) -> String {
         return format!("not enough memory ({line}); train fewer networks side by side");
     }
     line.to_owned()
+}
+
+/// A progress callback: networks, or steps, that are done since the last call. [`ControlFlow::Break`] ends the training
+/// with [`Error::Interrupted`]; a checkpoint keeps what is complete.
+pub type TrainingProgress<'a> = dyn Fn(u64) -> ControlFlow<()> + Sync + 'a;
+
+/// Reports `done` more.
+pub(super) fn report(progress: &TrainingProgress<'_>, done: u64) -> Result<()> {
+    if progress(done).is_break() { Err(Error::Interrupted) } else { Ok(()) }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Initial parameters, each network's from a stream of its own.
 
-use super::architecture::Networks;
+use super::ensemble::Networks;
 use super::memory::{Budget, out_of_memory};
 use rand::{Rng, RngExt};
 use rand_distr::StandardNormal;

@@ -4,6 +4,7 @@
 //! A convolution of M networks is one with M groups. On a CPU that took less than half the time of unfolding the images
 //! for batched products of matrices (4 networks of 16 and of 64 filters, 32 images), and on a GPU it is one call.
 
+use serde::Serialize;
 use tch::{Device, Kind, Tensor};
 
 /// Share of a running statistic that each batch replaces. Keras takes 0.01, of which nothing is learned within the few
@@ -117,6 +118,17 @@ pub(super) fn own_normalization(images: &Tensor, [scale, shift]: [&Tensor; 2]) -
 /// γ (x - mean)/√(variance + 1e-5) + β with mean and variance of each image over a group of channels: Wu and He (2018).
 pub(super) fn group_normalization(images: &Tensor, [scale, shift]: [&Tensor; 2], groups: i64) -> Tensor {
     images.group_norm(groups, Some(scale), Some(shift), VARIANCE_FLOOR, false)
+}
+
+/// Over what a layer's values are normalized.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Normalization {
+    /// Each channel over the batch: Ioffe and Szegedy (2015).
+    Batch,
+    /// 16 groups of channels over each image (Wu and He, 2018), after ReLU: no image depends on another, as DP-SGD
+    /// needs it (De et al., 2022).
+    Group,
 }
 
 #[cfg(test)]

@@ -7,8 +7,6 @@
 
 mod adam;
 mod answers;
-mod architecture;
-mod attention;
 mod augment;
 mod block;
 mod canaries;
@@ -28,21 +26,15 @@ mod in_context;
 mod initial;
 mod label_dp;
 mod layers;
-mod lenet;
-mod loss;
 mod memory;
 mod meta_classifier;
-mod mislabeled;
 mod mlp;
 mod moving_average;
 mod neighbors;
 mod network;
 mod next_token;
-mod normalization;
 mod optimizer;
-mod packed;
 mod pate_fm;
-mod progress;
 mod prompt_pate;
 mod property;
 mod rand_augment;
@@ -50,7 +42,6 @@ mod rand_augment;
 mod sample;
 mod seed;
 mod shadow;
-mod shown;
 mod student;
 mod teachers;
 mod train;
@@ -60,6 +51,7 @@ mod wide_resnet;
 pub use augment::Augmentation;
 pub use checkpoint::TrainingCheckpoint;
 pub use context::TrainingContext;
+pub use defense::method::Shown;
 pub use defense::{ClassifierPlan, Defense, Dfkd, DpSgd, EncoderPlan, Hamp, MoCo, RelaxLoss, Selena, SimClr};
 pub use device::{DeviceChoice, TrainingDevice, cuda_library};
 pub use dp_sgd::{
@@ -69,8 +61,10 @@ pub use dp_sgd::{
 };
 pub use early_stopping::EarlyStopping;
 pub use fixmatch::{FixMatchPlan, Unlabeled};
+pub use guard::TrainingProgress;
 pub use in_context::{InContextAccuracy, InContextPlan, LessonShares};
 pub use label_dp::{LabelDpModels, LabelDpPlan, LabelMechanism, train_label_dp};
+pub use layers::Normalization;
 pub use leakbound::membership::CanaryKind;
 pub use meta_classifier::{
     FlatPlan, MetaClassifier, MetaClassifierPlan, SetPlan, TargetNetworks, TargetPlan, WeightInference,
@@ -82,14 +76,11 @@ pub use next_token::{
     NextTokens, PlantedTokens, Planting, SequencePlan, TextSequence, Texts, TokenLosses, TokenRecordingPlan,
     check_next_tokens, train_language_models,
 };
-pub use normalization::Normalization;
 pub use optimizer::{Optimizer, Schedule};
 pub use pate_fm::{LabelGoal, PateFmModels, PateFmPlan, PateFmRun, VotesPlan, VotingPlan, train_pate_fm};
-pub use progress::TrainingProgress;
 pub use prompt_pate::{PromptAdversary, PromptPatePlan, PromptVotes, ShownQueries, train_prompt_pate};
 pub use property::{EnsembleImages, PropertyModels, PropertyPlan, train_for_property};
 pub use shadow::{FurtherAnswers, Inclusion, NeighborAnswers, ShadowAnswers, ShadowPlan, Views, train_shadow_models};
-pub use shown::Shown;
 pub use student::{Baselines, LabelCosts, LabelingPlan, StudentPlan, StudentRun, Students, train_student};
 pub use teachers::{TeacherPlan, TeacherVotes, train_teachers};
 pub use train::TrainingPlan;

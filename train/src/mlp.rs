@@ -1,6 +1,6 @@
 //! Networks with one hidden layer.
 
-use super::architecture::{Architecture, Networks};
+use super::ensemble::{Architecture, Networks};
 use super::initial::Initial;
 use super::layers::{BatchPass, dense};
 use rand::Rng;

@@ -29,18 +29,20 @@ impl MovingAverage {
         let step = self.steps as f64;
         let decay = self.decay.min((1.0 + step) / (10.0 + step));
         self.steps += 1;
-        let follow = |averages: &mut [Tensor], now: &[Tensor]| {
-            for (average, now) in averages.iter_mut().zip(now) {
-                let _ = average.lerp_(now, 1.0 - decay);
-            }
-        };
-        follow(self.network.parameters(), networks.parameters());
-        follow(self.network.statistics(), networks.statistics());
+        follow(self.network.parameters(), networks.parameters(), decay);
+        follow(self.network.statistics(), networks.statistics(), decay);
     }
 
     /// The networks with the averages.
     pub fn into_network(self) -> Box<dyn Ensemble> {
         self.network
+    }
+}
+
+/// a ← d a + (1 - d) θ.
+pub(super) fn follow(averages: &mut [Tensor], now: &[Tensor], decay: f64) {
+    for (average, now) in averages.iter_mut().zip(now) {
+        let _ = average.lerp_(now, 1.0 - decay);
     }
 }
 

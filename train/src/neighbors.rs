@@ -1,6 +1,7 @@
 //! Nearest neighbors of the audited samples among the images of every model.
 
-use leakbound::error::{Error, Result};
+use crate::checks::reject;
+use leakbound::error::Result;
 use ndarray::{Array1, Array2, ArrayView3, Axis};
 use pathfinding::kuhn_munkres::kuhn_munkres_min;
 use pathfinding::matrix::Matrix;
@@ -17,7 +18,8 @@ const MOST: usize = 1 << 28;
 /// The squares are whole numbers, so that the assignment is the same on every machine.
 ///
 /// # Errors
-/// [`Error::Rejected`] for more samples than images, and where there are more than 2^28 distances.
+/// [`Error::Rejected`](leakbound::Error::Rejected) for more samples than images, and where there are more than 2^28
+/// distances.
 ///
 /// # References
 /// Aerni, Zhang and Tramèr (2024), appendix B.3, with the cosine similarity of OpenCLIP's embeddings in the place of
@@ -26,18 +28,23 @@ pub(crate) fn nearest_neighbors<'a>(
     samples: impl ExactSizeIterator<Item = ArrayView3<'a, u8>>,
     fixed: impl ExactSizeIterator<Item = ArrayView3<'a, u8>>,
 ) -> Result<Vec<u32>> {
-    let rejected = |reason| Err(Error::Rejected { operation: "neighbors", reason });
     let (rows, columns) = (samples.len(), fixed.len());
     if rows > columns {
-        return rejected(format!(
-            "{rows} audited samples have no nearest neighbors of their own among {columns} fixed images; take more fixed \
+        return reject(
+            "neighbors",
+            format!(
+                "{rows} audited samples have no nearest neighbors of their own among {columns} fixed images; take more fixed \
              images"
-        ));
+            ),
+        );
     }
     if rows.checked_mul(columns).is_none_or(|count| count > MOST) {
-        return rejected(format!(
-            "{rows} audited samples and {columns} fixed images have more than {MOST} distances; take fewer of either"
-        ));
+        return reject(
+            "neighbors",
+            format!(
+                "{rows} audited samples and {columns} fixed images have more than {MOST} distances; take fewer of either"
+            ),
+        );
     }
     if rows == 0 {
         return Ok(Vec::new());

@@ -1,11 +1,10 @@
 //! Which network is trained.
 
 use super::checks::{check_counts, check_range, reject};
-use super::cnn::Cnn;
+use super::cnn::{Cnn, LeNet};
 use super::ensemble::Ensemble;
-use super::lenet::LeNet;
+use super::layers::Normalization;
 use super::mlp::Mlp;
-use super::normalization::Normalization;
 use super::wide_resnet::WideResNet;
 use leakbound::error::Result;
 use rand_chacha::ChaCha8Rng;

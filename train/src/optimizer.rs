@@ -1,6 +1,6 @@
 //! Steps along gradients, for the parameters of many networks at once: every rule here works element by element.
 
-use super::adam::{Adam, AdamConstants};
+use super::adam::Adam;
 use serde::Serialize;
 use tch::Tensor;
 
@@ -131,9 +131,7 @@ impl OptimizerState {
     /// Before the first step.
     pub fn new(rule: Optimizer, parameters: &[Tensor]) -> Self {
         match rule {
-            Optimizer::Adam { beta1, beta2, epsilon } => {
-                Self::Adam(Adam::new(AdamConstants { beta1, beta2, epsilon }, parameters))
-            }
+            Optimizer::Adam { beta1, beta2, epsilon } => Self::Adam(Adam::new([beta1, beta2, epsilon], parameters)),
             Optimizer::Sgd { momentum, weight_decay, nesterov } => {
                 let remembered = if momentum == 0.0 { &[] } else { parameters };
                 let velocities = remembered.iter().map(Tensor::zeros_like).collect();

@@ -3,7 +3,7 @@
 use super::checkpoint::TrainingCheckpoint;
 use super::context::TrainingContext;
 use super::device::{DeviceChoice, TrainingDevice};
-use super::progress::TrainingProgress;
+use super::guard::TrainingProgress;
 use leakbound::error::Result;
 use leakbound::record::{ImagePart, ImageSet, MemoryBudget, read_images};
 use std::ops::ControlFlow;

@@ -3,8 +3,7 @@
 use super::augment::{Augmentation, Augmenter};
 use super::checks::{check_counts, check_range, reject};
 use super::early_stopping::{BestParameters, EarlyStopping};
-use super::ensemble::Ensemble;
-use super::loss::Loss;
+use super::ensemble::{Ensemble, Loss};
 use super::optimizer::{Optimizer, OptimizerState, Schedule};
 use super::training_images::{Example, TrainingImages};
 use leakbound::error::Result;
@@ -65,21 +64,16 @@ impl TrainingPlan {
     }
 }
 
-/// The examples of one network in random order, one pass after the other without end: every batch is full, and networks
-/// with different numbers of examples stay in step.
-pub(super) struct Passes {
+/// The examples of one network in random order, one pass after the other without end.
+struct Passes {
     order: Vec<Example>,
     at: usize,
     stream: ChaCha8Rng,
 }
 
 impl Passes {
-    pub fn new(examples: &[Example], stream: ChaCha8Rng) -> Self {
-        Self { order: examples.to_vec(), at: examples.len(), stream }
-    }
-
     /// Adds the next `size` examples, of which there is at least one.
-    pub fn extend(&mut self, batch: &mut Vec<Example>, size: usize) {
+    fn extend(&mut self, batch: &mut Vec<Example>, size: usize) {
         for _ in 0..size {
             if self.at >= self.order.len() {
                 self.order.shuffle(&mut self.stream);
@@ -91,11 +85,41 @@ impl Passes {
     }
 }
 
+/// Batches of networks that are trained side by side: every batch is full, and networks with different numbers of
+/// examples stay in step.
+pub(super) struct Batches {
+    networks: Vec<Passes>,
+    /// Examples of a network in a batch.
+    size: usize,
+    /// Whether what does not fill a batch is left out of a pass: no example is in a batch twice then.
+    pub whole: bool,
+}
+
+impl Batches {
+    /// Of the examples of each network, whose order its stream draws.
+    pub fn new(tables: Vec<Vec<Example>>, streams: Vec<ChaCha8Rng>, size: usize) -> Self {
+        let passes = |(order, stream): (Vec<Example>, _)| Passes { at: order.len(), order, stream };
+        Self { networks: tables.into_iter().zip(streams).map(passes).collect(), size, whole: false }
+    }
+
+    /// The next examples, those of network 0 first.
+    pub fn next(&mut self) -> Vec<Example> {
+        let mut batch = Vec::with_capacity(self.networks.len() * self.size);
+        for passes in &mut self.networks {
+            if self.whole && passes.at + self.size > passes.order.len() {
+                passes.at = passes.order.len();
+            }
+            passes.extend(&mut batch, self.size);
+        }
+        batch
+    }
+}
+
 /// What an ensemble learns.
 pub(super) struct Lesson<'a> {
     pub images: &'a TrainingImages,
     /// The examples of each network, at least one.
-    pub tables: &'a [&'a [Example]],
+    pub tables: &'a [Vec<Example>],
     pub plan: &'a TrainingPlan,
     pub steps: u64,
     pub loss: &'a dyn Loss,
@@ -106,35 +130,23 @@ pub(super) struct Lesson<'a> {
 pub(super) fn train(
     ensemble: &mut dyn Ensemble,
     &Lesson { images, tables, plan, steps, loss }: &Lesson<'_>,
-    streams: Vec<ChaCha8Rng>,
-    mut augmenter: Option<Augmenter>,
+    mut streams: Vec<ChaCha8Rng>,
+    mut augmenter: Augmenter,
 ) {
-    let mut held_out = Vec::new();
-    let mut learn = |examples: &&[Example], mut stream: ChaCha8Rng| match plan.early_stopping {
-        None => Passes::new(examples, stream),
-        Some(stopping) => {
-            let mut examples = examples.to_vec();
-            examples.shuffle(&mut stream);
-            held_out.push(examples.split_off(examples.len() - stopping.held_out(examples.len())));
-            Passes::new(&examples, stream)
-        }
-    };
-    let mut passes: Vec<Passes> =
-        tables.iter().zip(streams).map(|(examples, stream)| learn(examples, stream)).collect();
-    let mut best = plan.early_stopping.map(|stopping| BestParameters::new(ensemble, stopping, held_out));
+    let mut tables = tables.to_vec();
+    let mut best = plan.early_stopping.map(|stopping| {
+        let hold_out = |(examples, stream): (&mut Vec<Example>, &mut ChaCha8Rng)| {
+            examples.shuffle(stream);
+            examples.split_off(examples.len() - stopping.held_out(examples.len()))
+        };
+        BestParameters::new(ensemble, stopping, tables.iter_mut().zip(&mut streams).map(hold_out).collect())
+    });
+    let mut batches = Batches::new(tables, streams, plan.batch);
     let mut state = OptimizerState::new(plan.optimizer, ensemble.parameters());
-    let mut batch = Vec::with_capacity(passes.len() * plan.batch);
     let shape = [ensemble.networks(), plan.batch as i64, -1];
     for step in 0..steps {
-        batch.clear();
-        for passes in &mut passes {
-            passes.extend(&mut batch, plan.batch);
-        }
-        let (inputs, targets) = images.rows(&batch);
-        let inputs = match &mut augmenter {
-            Some(augmenter) => augmenter.vary(&inputs, plan.batch),
-            None => inputs,
-        };
+        let (inputs, targets) = images.rows(&batches.next());
+        let inputs = augmenter.vary(inputs, plan.batch);
         let epoch = |steps_done: u64| steps_done * plan.epochs as u64 / steps;
         let mut gradients = loss.gradients(ensemble, &inputs.view(shape), &targets.view(shape), epoch(step));
         state.step(ensemble.parameters(), &mut gradients, plan.schedule.rate(step, steps));

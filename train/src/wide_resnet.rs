@@ -1,11 +1,11 @@
 //! Wide residual networks.
 
-use super::architecture::{Architecture, Networks};
+use super::ensemble::{Architecture, Networks};
 use super::initial::Initial;
 use super::layers::{
-    BatchPass, batch_normalization, convolution, dense, folded, group_normalization, running_statistics, unfolded,
+    BatchPass, Normalization, batch_normalization, convolution, dense, folded, group_normalization, running_statistics,
+    unfolded,
 };
-use super::normalization::Normalization;
 use rand::Rng;
 use std::slice::Iter;
 use tch::{Device, Kind, Tensor};

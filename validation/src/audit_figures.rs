@@ -19,7 +19,6 @@ const SAMPLES: [u64; 2] = [100_000_000, 100_000];
 const SEED: u64 = 6;
 
 /// Draws both figures and says what they show.
-#[must_use]
 pub fn report() -> Report {
     let mut report = Report::new(format!(
         "Noisy argmax on synthetic histograms, one audit each, seed {SEED}, failure probability {FAILURE} over all \
@@ -65,11 +64,7 @@ fn figure(report: &mut Report, number: u32, case: &AuditCase, samples: u64, meth
         let shares = [1, 3, 10, 19].map(|place| values[place] / exact[place]);
         let words = shares.map(|share| format!("{share:>8.4}")).concat();
         let line = format!("{:<20}{words}  ({})", method.name(), method.validity());
-        if valid {
-            report.claim(values.iter().zip(&exact).all(|(bound, exact)| bound <= exact), line);
-        } else {
-            report.line(format!("      {line}"));
-        }
+        report.judged(valid.then(|| values.iter().zip(&exact).all(|(bound, exact)| bound <= exact)), line);
         let kind = if valid { SeriesKind::Lower } else { SeriesKind::Heuristic };
         series.push(Series::new(method.name(), kind, points(&values)));
     }

@@ -266,7 +266,7 @@ fn moved_by_one() -> Vec<Pair> {
 }
 
 /// ε = 1, at this δ.
-fn claim(delta: f64) -> Bounds {
+pub(crate) fn claim(delta: f64) -> Bounds {
     let delta = Delta::new(delta).expect("a delta");
     let failure = FailureProbability::new(FAILURE).expect("a probability");
     let mut bounds = Bounds::new(vec![Order::new(2.0).expect("an order")], delta, failure);
@@ -383,7 +383,6 @@ fn memory(report: &mut Report) {
 }
 
 /// All of it.
-#[must_use]
 pub fn report() -> Report {
     let mut report = Report::new(format!(
         "Audits of programs at failure probability {FAILURE}: the mechanisms of validation/zoo, each audited once stopping early with {VISIBLE} runs of \

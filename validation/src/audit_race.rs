@@ -1,10 +1,9 @@
 //! The race of pairs in an audit of a program: one of many pairs of neighbors leaks by a rare event.
 
-use crate::audit_mechanism::{FAILURE, interval, laplace, refuted, rounded};
+use crate::audit_mechanism::{FAILURE, claim, interval, laplace, refuted, rounded};
 use crate::experiment::Report;
 use leakbound::black_box::{Dataset, FunctionBlackBox, Output, Pair, Ran};
-use leakbound::quantity::{Delta, Epsilon, FailureProbability, Order};
-use leakbound::study::{Bounds, MechanismAnswer, MechanismStudy, Study, unwatched};
+use leakbound::study::{MechanismAnswer, MechanismStudy, Study, unwatched};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
@@ -114,14 +113,8 @@ impl Program {
     }
 
     fn audit(self, pairs: Vec<Pair>, guilty: usize, runs: u64, stop_early: bool, seed: u64) -> Option<MechanismAnswer> {
-        let bounds = || {
-            let delta = Delta::new(self.delta)?;
-            let mut bounds = Bounds::new(vec![Order::new(2.0)?], delta, FailureProbability::new(FAILURE)?);
-            bounds.claims.epsilon = Some((Epsilon::new(1.0)?, delta));
-            Ok::<_, leakbound::Error>(bounds)
-        };
         let source = self.source(guilty);
-        let study = MechanismStudy::new(&source, pairs, bounds().ok()?, runs);
+        let study = MechanismStudy::new(&source, pairs, claim(self.delta), runs);
         MechanismStudy { stop_early, seed, ..study }.run(&unwatched).ok()
     }
 
@@ -204,7 +197,6 @@ fn right(report: &mut Report) {
 }
 
 /// The table.
-#[must_use]
 pub fn report() -> Report {
     let mut report = Report::new(format!(
         "{PROGRAMS} programs with epsilon = 1 but for an output that one of two neighbors has with probability p and the other \

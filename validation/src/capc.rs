@@ -182,7 +182,6 @@ fn pate(report: &mut Report) -> Result<()> {
 }
 
 /// Compares.
-#[must_use]
 pub fn report() -> Report {
     let setting = format!(
         "CaPC on the 60 adversarial queries of data/fashion_votes.npz, each with a naturally and a wrongly labeled \

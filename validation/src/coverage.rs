@@ -1,7 +1,7 @@
 //! Coverage: in how many simulated audits is any bound of a method above the truth?
 
 use crate::audit_cases::{AuditCase, FAILURE, FIGURE_6, FIVE, TEN, TIE, plan};
-use crate::experiment::Report;
+use crate::experiment::{Report, stream};
 use crate::multinomial;
 use leakbound::Result;
 use leakbound::audit::{AuditPlan, Bounded, Guide, Method, SetSource, audit_counts, split_pilot};
@@ -9,8 +9,6 @@ use leakbound::bound::{Direction, Validity};
 use leakbound::distribution::OutcomeDistribution;
 use leakbound::divergence::{hockey_stick, renyi_divergence};
 use leakbound::quantity::{Delta, Epsilon, Order};
-use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 /// The orders of every audit.
@@ -150,9 +148,7 @@ struct Found {
 
 /// One audit with every method that applies.
 fn audit(case: &Case, truth: &Truth, methods: &[Method], seed: u64) -> Result<Vec<Found>> {
-    let mut stream = ChaCha8Rng::seed_from_u64(SEED);
-    stream.set_stream(seed);
-    let counts = multinomial::paired(&truth.p, &truth.q, case.samples, &mut stream);
+    let counts = multinomial::paired(&truth.p, &truth.q, case.samples, &mut stream(SEED, seed));
     let mut rows = Vec::new();
     for sets in Sets::ALL {
         let pilot = if sets == Sets::Pilot { Some(split_pilot(&counts, PILOT_FRACTION, seed)?) } else { None };
@@ -234,13 +230,11 @@ pub fn allowed(audits: u64) -> f64 {
 }
 
 /// Runs all cases with all methods.
-#[must_use]
 pub fn report() -> Report {
     report_of(&Method::ALL)
 }
 
 /// Runs all cases with the e-process alone, which takes most of the time of all.
-#[must_use]
 pub fn report_of_e_process() -> Report {
     report_of(&[Method::EProcess])
 }
@@ -266,15 +260,13 @@ fn report_of(methods: &[Method]) -> Report {
 fn judge(report: &mut Report, case: &Case, row: &Row) {
     let share = row.mean_share.map_or("  truth 0".to_owned(), |share| format!("{share:>9.4}"));
     let method = row.delta.map_or_else(|| row.method.to_string(), |delta| format!("{}, delta {delta}", row.method));
+    let valid = row.method.validity() == Validity::FiniteSample;
+    let note = if valid { String::new() } else { format!("  ({})", row.method.validity()) };
     let line = format!(
-        "{:<22} {:<10} {method:<30} wrong {:.4}  bound/truth {share}",
+        "{:<22} {:<10} {method:<30} wrong {:.4}  bound/truth {share}{note}",
         case.name(),
         format!("{:?}", row.sets),
         row.wrong as f64 / AUDITS as f64
     );
-    if row.method.validity() == Validity::FiniteSample {
-        report.claim(row.wrong as f64 <= allowed(AUDITS), line);
-    } else {
-        report.line(format!("      {line}  ({})", row.method.validity()));
-    }
+    report.judged(valid.then(|| row.wrong as f64 <= allowed(AUDITS)), line);
 }

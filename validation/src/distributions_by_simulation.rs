@@ -1,7 +1,7 @@
 //! Exact distributions against direct simulation: votes drawn, noise added, argmax taken, as the mechanism is
 //! described.
 
-use crate::experiment::Report;
+use crate::experiment::{Report, stream};
 use crate::multinomial;
 use leakbound::Result;
 use leakbound::distribution::{
@@ -9,7 +9,7 @@ use leakbound::distribution::{
 };
 use leakbound::histogram::VoteHistogram;
 use leakbound::quantity::NoiseScale;
-use rand::{RngExt, SeedableRng};
+use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, Normal};
 use rayon::prelude::*;
@@ -71,8 +71,7 @@ impl Case {
 
     /// How often each class won among one block of samples.
     fn block(&self, classes: usize, index: u64) -> Vec<u64> {
-        let mut stream = ChaCha8Rng::seed_from_u64(SEED);
-        stream.set_stream(index);
+        let mut stream = stream(SEED, index);
         let mut wins = vec![0; classes];
         for _ in 0..BLOCK {
             let histogram = self.histogram(&mut stream);
@@ -137,7 +136,6 @@ fn p_value(wins: &[u64], distribution: &OutcomeDistribution) -> (f64, usize) {
 }
 
 /// Simulates all cases.
-#[must_use]
 pub fn report() -> Report {
     let mut report = Report::new(format!(
         "{SAMPLES} simulated outputs per case, seed {SEED}: p-value of the chi-square test against the exact distribution, \

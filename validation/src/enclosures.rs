@@ -4,7 +4,7 @@
 //! δ(ε) = 1 - e^{(ε - ε₀)/2}. *Randomized response* and every other loss of *two points* a > 0 > -b are binomial: k of n
 //! outputs have the loss a, and δ(ε) = Σ P_k (1 - e^{ε - l_k}) over the sums of losses l_k = k a - (n - k) b above ε.
 
-use crate::experiment::Report;
+use crate::experiment::{Report, stream};
 use leakbound::bound::Direction;
 use leakbound::divergence::{Bracket, ComposedDirection, EnclosedLoss, LossCell, gdp_delta};
 use leakbound::histogram::VoteHistogram;
@@ -12,8 +12,7 @@ use leakbound::mechanism::parse;
 use leakbound::quantity::{Delta, Epsilon};
 use leakbound::special::log_binomial_pmf;
 use leakbound::{Error, Result};
-use rand::{Rng, RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
+use rand::{Rng, RngExt};
 use rayon::prelude::*;
 use std::f64::consts::LN_2;
 
@@ -196,9 +195,7 @@ pub fn check(cases: u64) -> std::result::Result<Report, (String, Error)> {
     let all: Vec<(Kind, Seen)> = (0..cases)
         .into_par_iter()
         .map(|index| {
-            let mut stream = ChaCha8Rng::seed_from_u64(SEED);
-            stream.set_stream(index);
-            let (case, mut seen) = (Case::draw(&mut stream), Seen::default());
+            let (case, mut seen) = (Case::draw(&mut stream(SEED, index)), Seen::default());
             case.check(&mut seen).map_err(|error| (format!("{case:?}"), error))?;
             Ok((case.kind, seen))
         })
@@ -221,7 +218,6 @@ pub fn check(cases: u64) -> std::result::Result<Report, (String, Error)> {
 }
 
 /// A million cases.
-#[must_use]
 pub fn report() -> Report {
     check(ALL).unwrap_or_else(|(case, error)| {
         let mut report = Report::new("random compositions with closed forms");

@@ -1,6 +1,14 @@
 //! What an experiment is and what it hands back.
 
+#[cfg(feature = "torch")]
+use leakbound::record::{ImagePart, MemoryBudget, read_images};
+#[cfg(feature = "torch")]
+use leakbound_train::{DeviceChoice, TrainingContext, TrainingDevice};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
 use std::fmt::{Display, Write as _};
+#[cfg(feature = "torch")]
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -11,6 +19,13 @@ pub static DATA: OnceLock<PathBuf> = OnceLock::new();
 #[must_use]
 pub fn data_folder() -> PathBuf {
     DATA.get().cloned().unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data"))
+}
+
+/// The stream of this number of a seed.
+pub(crate) fn stream(seed: u64, number: u64) -> ChaCha8Rng {
+    let mut stream = ChaCha8Rng::seed_from_u64(seed);
+    stream.set_stream(number);
+    stream
 }
 
 /// What an experiment found.
@@ -27,6 +42,7 @@ pub enum Verdict {
 }
 
 /// The lines of an experiment with its verdict.
+#[must_use]
 #[derive(Debug, Clone)]
 pub struct Report {
     /// One sentence: what was done, with sizes and seeds.
@@ -41,7 +57,6 @@ pub struct Report {
 
 impl Report {
     /// A report that passes while nothing fails.
-    #[must_use]
     pub fn new(setting: impl Into<String>) -> Self {
         let setting = setting.into();
         println!("{setting}");
@@ -49,7 +64,6 @@ impl Report {
     }
 
     /// A report of what may end in an error, which is a claim that fails.
-    #[must_use]
     pub fn filled<E: Display>(setting: impl Into<String>, fill: impl FnOnce(&mut Self) -> Result<(), E>) -> Self {
         let mut report = Self::new(setting);
         if let Err(error) = fill(&mut report) {
@@ -75,19 +89,18 @@ impl Report {
         }
     }
 
+    /// Adds a line with the verdict of its claim, or as a figure where nothing is claimed.
+    pub fn judged(&mut self, holds: Option<bool>, line: String) {
+        match holds {
+            Some(holds) => self.claim(holds, line),
+            None => self.line(format!("      {line}")),
+        }
+    }
+
     /// Says why nothing was done.
     pub fn set_aside(&mut self, reason: impl AsRef<str>) {
         self.line(format!("set aside: {}", reason.as_ref()));
         self.verdict = Verdict::SetAside;
-    }
-
-    /// Says that the folder has no images.
-    pub fn without_images(&mut self, folder: &Path) {
-        self.set_aside(format!(
-            "{} does not hold Fashion-MNIST; --data FOLDER says where it is, `cargo xtask data fashion-mnist` puts it \
-             there",
-            folder.display()
-        ));
     }
 
     /// Adds a figure, an SVG document, which is written beside the result file.
@@ -107,6 +120,29 @@ impl Report {
             let _ = writeln!(text, "\n![{figure}]({date}-{figure}.svg)");
         }
         text
+    }
+}
+
+#[cfg(feature = "torch")]
+impl Report {
+    /// Trains networks on Fashion-MNIST, where the folder of recordings has it; an error is a claim that fails.
+    pub fn trained(&mut self, train: impl FnOnce(&mut Self, &TrainingContext<'_>) -> leakbound::Result<()>) {
+        let folder = data_folder();
+        let read = |part| read_images(&folder, part, MemoryBudget::of_machine());
+        let (Ok((images, _)), Ok((test, _))) = (read(ImagePart::Train), read(ImagePart::Test)) else {
+            return self.set_aside(format!(
+                "{} does not hold Fashion-MNIST; --data FOLDER says where it is, `cargo xtask data fashion-mnist` puts \
+                 it there",
+                folder.display()
+            ));
+        };
+        let trained = TrainingDevice::open(DeviceChoice::Cpu).and_then(|device| {
+            let progress = &|_| ControlFlow::Continue(());
+            train(self, &TrainingContext { train: &images, test: &test, device, progress, checkpoint: None })
+        });
+        if let Err(error) = trained {
+            self.claim(false, error.to_string());
+        }
     }
 }
 

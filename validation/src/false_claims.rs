@@ -1,6 +1,8 @@
 //! False claims: how often do bounds from canary scores claim leakage that is not there, or more than there is?
 
-use crate::experiment::Report;
+pub use crate::audit_cases::FAILURE;
+use crate::coverage::allowed;
+use crate::experiment::{Report, stream};
 use crate::peers::one_run_over_hull;
 use leakbound::Result;
 use leakbound::audit::{
@@ -11,13 +13,11 @@ use leakbound::bound::Direction;
 use leakbound::divergence::gdp_epsilon;
 use leakbound::interval::BinomialCounts;
 use leakbound::quantity::{Delta, FailureProbability};
-use rand::{RngExt, SeedableRng};
+use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 
-/// The failure probability of every audit.
-pub const FAILURE: f64 = 0.05;
 /// Canaries of every audit, each in or out by a fair coin.
 pub const CANARIES: usize = 1000;
 const REPETITIONS: u64 = 4_000;
@@ -222,9 +222,7 @@ pub struct Row {
 pub fn measure(scores: Scores, delta: Delta, truth: [f64; 2], repetitions: u64, only_valid: bool) -> Result<Vec<Row>> {
     let practices: Vec<&Practice> = PRACTICES.iter().filter(|practice| practice.valid || !only_valid).collect();
     let one = |repetition: u64| -> Result<Vec<(u64, f64)>> {
-        let mut stream = ChaCha8Rng::seed_from_u64(SEED);
-        stream.set_stream(repetition);
-        let scores = scores.draw(&mut stream)?;
+        let scores = scores.draw(&mut stream(SEED, repetition))?;
         let bound = |practice: &&Practice| -> Result<(u64, f64)> {
             let bound = practice.bound(&scores, delta, repetition)?;
             let truth = truth[usize::from(practice.bounds == Bounds::Mu)];
@@ -243,13 +241,6 @@ pub fn measure(scores: Scores, delta: Delta, truth: [f64; 2], repetitions: u64, 
     Ok(practices.iter().enumerate().map(row).collect())
 }
 
-/// The largest number of wrong audits that a rate of at most [`FAILURE`] explains: three standard errors.
-#[must_use]
-pub fn most_wrong(repetitions: u64) -> f64 {
-    let expected = repetitions as f64 * FAILURE;
-    expected + 3.0 * (expected * (1.0 - FAILURE)).sqrt()
-}
-
 /// The μ whose ε at δ is this.
 fn mu_of(epsilon: f64, delta: Delta) -> Result<f64> {
     let (mut low, mut high) = (0.0, 100.0);
@@ -261,7 +252,6 @@ fn mu_of(epsilon: f64, delta: Delta) -> Result<f64> {
 }
 
 /// The experiment.
-#[must_use]
 pub fn report() -> Report {
     let setting = format!(
         "{CANARIES} canaries in or out by fair coins, failure probability {FAILURE}, seed {SEED}: noise N(0, 1) in {REPETITIONS} \
@@ -275,18 +265,15 @@ fn fill(report: &mut Report) -> Result<()> {
     let zero = Delta::new(0.0)?;
     report.line("noise: audits that claim leakage");
     for row in measure(Scores::Normal(0.0), zero, [0.0, 0.0], REPETITIONS, false)? {
+        let note = if row.valid { "" } else { "  (no guarantee: as other tools do)" };
         let line = format!(
-            "{:<28} {}  {:>5} of {REPETITIONS}  {:>6.2} %",
+            "{:<28} {}  {:>5} of {REPETITIONS}  {:>6.2} %{note}",
             row.name,
             row.quantity,
             row.wrong,
             100.0 * row.wrong as f64 / REPETITIONS as f64
         );
-        if row.valid {
-            report.claim(row.wrong as f64 <= most_wrong(REPETITIONS), line);
-        } else {
-            report.line(format!("      {line}  (no guarantee: as other tools do)"));
-        }
+        report.judged(row.valid.then(|| row.wrong as f64 <= allowed(REPETITIONS)), line);
     }
     let small = Delta::new(1e-5)?;
     for epsilon in [0.5, 1.0, 4.0] {
@@ -300,7 +287,7 @@ fn fill(report: &mut Report) -> Result<()> {
                 let share =
                     if of.is_finite() { format!("{:>5.1} % of {of:.4}", 100.0 * row.mean / of) } else { String::new() };
                 let line = format!("{:<28} {}  {:>4}  {:>7.4}  {share}", row.name, row.quantity, row.wrong, row.mean);
-                report.claim(row.wrong as f64 <= most_wrong(KNOWN_REPETITIONS), line);
+                report.claim(row.wrong as f64 <= allowed(KNOWN_REPETITIONS), line);
             }
         }
     }

@@ -1,15 +1,13 @@
 //! Students of Confident-GNMax on Fashion-MNIST, trained here, beside a published table.
 
-use crate::experiment::{Report, data_folder};
+use crate::experiment::Report;
 use leakbound::Result;
 use leakbound::accountant::PrivacyBudget;
 use leakbound::distribution::{ThresholdForm, ThresholdTest};
 use leakbound::divergence::{Conversion, order_grid};
 use leakbound::quantity::{Delta, Epsilon, NoiseScale};
-use leakbound::record::{ImagePart, MemoryBudget, read_images};
 use leakbound_train::{
-    DeviceChoice, LabelCosts, LabelingPlan, NetworkPlan, Optimizer, Schedule, StudentPlan, Students, TrainingContext,
-    TrainingDevice, TrainingPlan, train_student,
+    LabelCosts, LabelingPlan, NetworkPlan, Optimizer, Schedule, StudentPlan, Students, TrainingPlan, train_student,
 };
 
 /// A row of a table: the mean of some runs.
@@ -70,7 +68,6 @@ impl Row {
 }
 
 /// Minutes on two cores.
-#[must_use]
 pub fn report() -> Report {
     let mut report = Report::new(format!(
         "{TEACHERS} teachers of one hidden layer with {HIDDEN} units on partitions of the 60,000 training images of \
@@ -79,27 +76,11 @@ pub fn report() -> Report {
          happened, data-dependent; students of the same shape, 50 epochs, batch \
          128, Adam 1e-3 decayed by 0.95; accuracy on the other 2,000 test images; means of {RUNS} runs, seed 0"
     ));
-    let folder = data_folder();
-    let sets = [ImagePart::Train, ImagePart::Test].map(|part| read_images(&folder, part, MemoryBudget::of_machine()));
-    let [Ok((train, _)), Ok((test, _))] = sets else {
-        report.without_images(&folder);
-        return report;
-    };
-    let students = plan().and_then(|plan| {
-        let device = TrainingDevice::open(DeviceChoice::Cpu)?;
-        let context = TrainingContext {
-            train: &train,
-            test: &test,
-            device,
-            progress: &|_| std::ops::ControlFlow::Continue(()),
-            checkpoint: None,
-        };
-        Ok((train_student(&context, &plan)?, plan))
+    report.trained(|report, context| {
+        let plan = plan()?;
+        tables(report, &train_student(context, &plan)?, &plan);
+        Ok(())
     });
-    match students {
-        Ok((students, plan)) => tables(&mut report, &students, &plan),
-        Err(error) => report.claim(false, error.to_string()),
-    }
     report
 }
 

@@ -161,7 +161,6 @@ fn random_votes(tallies: &mut Tallies, stream: &mut impl Rng) -> Result<f64> {
 }
 
 /// Runs all inequalities.
-#[must_use]
 pub fn report() -> Report {
     let mut report = Report::new(format!(
         "{HISTOGRAMS} random histograms with all their neighbors and {RANDOM_VOTES} random pairs of vote distributions, orders \

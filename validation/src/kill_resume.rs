@@ -74,7 +74,6 @@ impl Runs<'_> {
 
 /// Kills `program`, the command `leakbound`, at least `kills` times while it simulates, in runs of up to five kills
 /// each.
-#[must_use]
 pub fn compare(program: &Path, folder: &Path, kills: u32) -> Report {
     let setting = format!(
         "at least {kills} kills (SIGKILL) at random moments, seed {SEED}, each followed by --resume: counts against those \
@@ -125,7 +124,6 @@ fn attempt(program: &Path, folder: &Path, kills: u32, report: &mut Report) -> Re
 }
 
 /// Builds the command and kills it 50 times.
-#[must_use]
 pub fn report() -> Report {
     let built = build().and_then(|program| {
         let folder = std::env::temp_dir().join(format!("leakbound-kill-resume-{}", std::process::id()));

@@ -31,7 +31,6 @@ const EXECUTIONS: usize = 3;
 ///
 /// # Panics
 /// When the recording cannot be read or the parameters of this file are not legal.
-#[must_use]
 pub fn report() -> Report {
     let mut report = Report::new(format!(
         "Confident-GNMax with k = 250, T = {THRESHOLD}, sigma1 = {SIGMA_1} (one noise on the maximum), sigma2 = {SIGMA_2} on \

@@ -1,15 +1,15 @@
 //! How much of the true divergence each 2-cut certifies: the C = 2 tie of 250 voters at σ = 40, with the counts at
 //! their expected values.
 
+use crate::audit_cases::TIE;
 use crate::experiment::Report;
 use leakbound::Result;
 use leakbound::audit::Rectangle;
 use leakbound::bound::Direction;
-use leakbound::distribution::{Noise, OutcomeDistribution, noisy_argmax_distribution};
+use leakbound::distribution::OutcomeDistribution;
 use leakbound::divergence::renyi_divergence;
-use leakbound::histogram::VoteHistogram;
 use leakbound::interval::BinomialCounts;
-use leakbound::quantity::{FailureProbability, NoiseScale, Order};
+use leakbound::quantity::{FailureProbability, Order};
 
 /// Names of the columns: bound and split of the failure probability.
 pub const COLUMNS: [&str; 4] = ["paper, each 95 %", "paper, jointly 95 %", "corner, undirected", "corner, directed"];
@@ -26,25 +26,13 @@ pub const TOLERANCE: f64 = 0.001;
 /// The sample sizes of the ladder.
 pub const SAMPLES: [u64; 4] = [100_000, 1_000_000, 10_000_000, 100_000_000];
 
-/// The distributions of the tie and of its neighbor, ordered so that the first class is the likelier one under the
-/// first.
-///
-/// # Errors
-/// None for these histograms.
-pub fn distributions() -> Result<[OutcomeDistribution; 2]> {
-    let noise = Noise::Gaussian(NoiseScale::new(40.0)?);
-    Ok([
-        noisy_argmax_distribution(&VoteHistogram::new(vec![125, 125])?, noise)?,
-        noisy_argmax_distribution(&VoteHistogram::new(vec![124, 126])?, noise)?,
-    ])
-}
-
 /// Certified fractions of the true divergence of orders 2 and 10 from n outputs in each world.
 ///
 /// # Errors
 /// As [`Rectangle::four_tails`].
 pub fn fractions(n: u64) -> Result<[[f64; 2]; 4]> {
-    let [p, q] = distributions()?;
+    // The first class is the likelier one under the first.
+    let [p, q] = TIE.distributions()?;
     let expected =
         |distribution: &OutcomeDistribution| BinomialCounts::new((distribution.p()[0] * n as f64).round() as u64, n);
     let (x, y) = (expected(&p)?, expected(&q)?);
@@ -72,7 +60,6 @@ pub fn fractions(n: u64) -> Result<[[f64; 2]; 4]> {
 }
 
 /// Prints the ladder beside the printed one.
-#[must_use]
 pub fn report() -> Report {
     let mut report = Report::new(
         "(125, 125) against (124, 126), sigma 40: certified fraction of the true divergence of orders 2 / 10 at the \
@@ -97,10 +84,7 @@ pub fn report() -> Report {
             })
             .collect();
         let line = format!("{n:>11}  {}", cells.concat());
-        match printed {
-            Some(row) => report.claim(agrees(&found, &row), line),
-            None => report.line(format!("      {line}")),
-        }
+        report.judged(printed.map(|row| agrees(&found, &row)), line);
     }
     report
 }

@@ -148,7 +148,6 @@ fn proved(answer: &MechanismAnswer) -> String {
 }
 
 /// All libraries that are installed.
-#[must_use]
 pub fn report() -> Report {
     let mut report = Report::new(format!(
         "Libraries from the package index as black boxes: {RUNS} runs of each world, fewer where the library is slow; \

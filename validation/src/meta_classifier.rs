@@ -1,19 +1,18 @@
 //! Meta-classifiers on the weights of networks that are trained here, beside a published accuracy.
 
-use crate::experiment::{Report, data_folder};
+use crate::experiment::Report;
 use leakbound::Result;
 use leakbound::property::{NetworkSplit, PropertyAttack};
 use leakbound::quantity::FailureProbability;
-use leakbound::record::{ImagePart, MemoryBudget, RecordedNetworks, read_images};
+use leakbound::record::RecordedNetworks;
 use leakbound::study::{
     InferredValues, MetaClassifierAnswer, MetaClassifierStudy, PropertyAttackRow, Study, TargetAnswers, unwatched,
 };
 use leakbound_train::{
-    DeviceChoice, MetaClassifierPlan, NetworkPlan, Optimizer, Schedule, TargetPlan, TrainingContext, TrainingDevice,
-    TrainingPlan, WeightInference, infer_by_weights, train_target_networks,
+    MetaClassifierPlan, NetworkPlan, Optimizer, Schedule, TargetPlan, TrainingPlan, WeightInference, infer_by_weights,
+    train_target_networks,
 };
 use ndarray::{Array4, Axis};
-use std::ops::ControlFlow;
 
 /// Ihrig (2021), section 6.3.2: EMNIST Letters, 4,028 networks of 509,533 weights, 206 of them attacked.
 const PUBLISHED: f64 = 0.6087;
@@ -27,7 +26,6 @@ const POINTS: usize = 100;
 const FAILURE: f64 = 0.05;
 
 /// Six minutes on two cores.
-#[must_use]
 pub fn report() -> Report {
     let mut report = Report::new(format!(
         "{NETWORKS} networks of one hidden layer with {HIDDEN} units for each of two values of a property, all and a \
@@ -36,24 +34,14 @@ pub fn report() -> Report {
          meta-classifiers with the published training (Adam 1e-3, 0.95 every second epoch, at most 100 epochs of batches \
          of 24, patience 30) and 7 layers in the place of 21; seed 0"
     ));
-    let folder = data_folder();
-    let sets = [ImagePart::Train, ImagePart::Test].map(|part| read_images(&folder, part, MemoryBudget::of_machine()));
-    let [Ok((train, _)), Ok((test, _))] = sets else {
-        report.without_images(&folder);
-        return report;
-    };
-    let inferred = TrainingDevice::open(DeviceChoice::Cpu).and_then(|device| {
-        let progress = &|_| ControlFlow::Continue(());
-        let context = TrainingContext { train: &train, test: &test, device, progress, checkpoint: None };
-        let networks = train_target_networks(&context, &plan())?.networks;
+    report.trained(|report, context| {
+        let networks = train_target_networks(context, &plan())?.networks;
         let split = networks.split.clone().unwrap_or_default();
-        let inferences = infer_by_weights(&networks, &split, &MetaClassifierPlan::default(), device, progress)?;
-        Ok((judged(&networks, &split, &inferences)?, inferences))
+        let plan = MetaClassifierPlan::default();
+        let inferences = infer_by_weights(&networks, &split, &plan, context.device, context.progress)?;
+        tables(report, &judged(&networks, &split, &inferences)?, &inferences);
+        Ok(())
     });
-    match inferred {
-        Ok((answer, inferences)) => tables(&mut report, &answer, &inferences),
-        Err(error) => report.claim(false, error.to_string()),
-    }
     report
 }
 

@@ -228,16 +228,16 @@ fn exact_case(random: &mut ChaCha8Rng, tallies: &mut Tallies) {
 }
 
 /// Arrays of a recording.
-struct Arrays(NpzWriter<Cursor<Vec<u8>>>);
+type Arrays = NpzWriter<Cursor<Vec<u8>>>;
 
-impl Arrays {
-    fn new() -> Self {
-        Self(NpzWriter::new(Cursor::new(Vec::new())))
-    }
+fn no_arrays() -> Arrays {
+    NpzWriter::new(Cursor::default())
+}
 
-    fn bytes(self) -> Vec<u8> {
-        self.0.finish().expect("an archive in memory").into_inner()
-    }
+/// Asks with these arrays as `votes.npz`.
+fn ask_with(words: &str, arrays: Arrays, tallies: &mut Tallies) -> Option<Value> {
+    let bytes = arrays.finish().expect("an archive in memory").into_inner();
+    ask(words, Some(("votes.npz", bytes)), tallies)
 }
 
 /// A class, most often the query's own.
@@ -246,10 +246,9 @@ fn class(random: &mut ChaCha8Rng, classes: u8, own: u8, agreement: f64) -> u8 {
 }
 
 /// Writes recorded votes of a model; its number and its options.
-fn recorded(random: &mut ChaCha8Rng, arrays: &mut Arrays) -> (usize, String) {
+fn recorded(random: &mut ChaCha8Rng, writer: &mut Arrays) -> (usize, String) {
     let (queries, classes) = (random.random_range(1..4usize), random.random_range(2..5u8));
     let agreement = [0.0, 0.5, 0.9, 0.99][random.random_range(0..4)];
-    let writer = &mut arrays.0;
     let own: Vec<u8> = (0..queries).map(|_| random.random_range(0..classes)).collect();
     let labels = ndarray::Array1::from(own.clone());
     let model = random.random_range(0..4);
@@ -311,7 +310,7 @@ fn recorded(random: &mut ChaCha8Rng, arrays: &mut Arrays) -> (usize, String) {
 }
 
 fn votes_case(random: &mut ChaCha8Rng, tallies: &mut Tallies, seed: usize) {
-    let mut arrays = Arrays::new();
+    let mut arrays = no_arrays();
     let (model, options) = recorded(random, &mut arrays);
     let composition = ["", " --composition shared-teachers", " --composition independent"];
     // Independent answers add up for one neighbor: that of fixed votes, or of an adversary who does not choose the query.
@@ -329,8 +328,7 @@ fn votes_case(random: &mut ChaCha8Rng, tallies: &mut Tallies, seed: usize) {
          --seed {seed}{composition}",
         [100, 1000, 20_000][random.random_range(0..3)],
     );
-    let bytes = arrays.bytes();
-    let Some(document) = ask(&words, Some(("votes.npz", bytes)), tallies) else { return };
+    let Some(document) = ask_with(&words, arrays, tallies) else { return };
     let series = text(&document, "distribution") == "series";
     let mut wrong = 0;
     for query in rows(&document["queries"]) {
@@ -388,8 +386,8 @@ fn account_case(random: &mut ChaCha8Rng, tallies: &mut Tallies) {
     let own: Vec<u8> = (0..queries).map(|_| random.random_range(0..classes)).collect();
     let votes =
         Array3::from_shape_fn((1, queries, voters), |(_, query, _)| class(random, classes, own[query], agreement));
-    let mut arrays = Arrays::new();
-    arrays.0.add_array("pate_votes", &votes).expect("memory");
+    let mut arrays = no_arrays();
+    arrays.add_array("pate_votes", &votes).expect("memory");
     let noise = noise(random);
     let test = if random.random_bool(0.3) {
         let threshold = (voters as f64 * random.random_range(0.3..1.1)).round();
@@ -399,7 +397,7 @@ fn account_case(random: &mut ChaCha8Rng, tallies: &mut Tallies) {
     };
     let delta = ["1e-5", "1e-9", "0.01"][random.random_range(0..3)];
     let words = format!("account votes.npz --noise {noise}{test} --delta {delta} --orders {ORDERS} --composition pld");
-    let Some(document) = ask(&words, Some(("votes.npz", arrays.bytes())), tallies) else { return };
+    let Some(document) = ask_with(&words, arrays, tallies) else { return };
     let curves = || rows(&document["curves"]).filter(|curve| text(curve, "meaning") != "expected");
     // One voter at all answers is fewer neighbors than any voter at each.
     let one_voter = |curve: &Value| text(curve, "meaning") == "exact-of-one-voter";
@@ -477,7 +475,6 @@ fn most_by_chance(answers: u64) -> u64 {
 ///
 /// # Panics
 /// When an accountant of one direction is printed as one of both.
-#[must_use]
 pub fn check(effort: Effort) -> Report {
     let mut report = Report::new(format!(
         "at least {} cases of `exact`, {} of `audit votes`, {} of `account` with compositions, {} of each property of each \
@@ -512,7 +509,6 @@ pub fn check(effort: Effort) -> Report {
 }
 
 /// An hour.
-#[must_use]
 pub fn report() -> Report {
     check(Effort { verified: 2000, at_least: Duration::from_secs(3600), seed: 1_000_000_000, ..GATE })
 }

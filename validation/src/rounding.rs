@@ -358,7 +358,6 @@ pub fn rows() -> BTreeMap<&'static str, Row> {
 }
 
 /// The table of formulas with their worst relative errors and sides.
-#[must_use]
 pub fn report() -> Report {
     let mut report = Report::new(
         "published formulas at extreme orders, scales, rates, deltas and counts against their values in real arithmetic \

@@ -24,7 +24,6 @@ const THRESHOLD: f64 = 1e-5;
 ///
 /// # Panics
 /// When a model of this file is not one.
-#[must_use]
 pub fn report() -> Report {
     let mut report = Report::new(format!(
         "Noise: all 2^31 cells of the approximation; {BLOCKS} blocks of {BLOCK} draws, Anderson-Darling over the blocks \

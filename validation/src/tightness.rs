@@ -106,7 +106,6 @@ pub fn samples(case: &AuditCase, method: Method, share: f64) -> Result<Option<u6
 }
 
 /// Prints all tables.
-#[must_use]
 pub fn report() -> Report {
     let setting = format!(
         "Failure probability {FAILURE}, exact distributions as guide, counts at their expected values, forward; in brackets what \

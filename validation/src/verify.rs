@@ -38,7 +38,6 @@ const ANSWER_TIME: Duration = Duration::from_secs(60);
 const SEED: u64 = 20_261_121;
 
 /// Runs all three.
-#[must_use]
 pub fn report() -> Report {
     let mut report = Report::new(format!(
         "leakbound verify, seed {SEED} and those after it: accountants of this library on at least {CASES} cases each, none refuted; \
@@ -51,7 +50,6 @@ pub fn report() -> Report {
 }
 
 /// What is found about accountants of other libraries, where they are installed.
-#[must_use]
 pub fn report_of_others() -> Report {
     let mut report = Report::new(format!(
         "leakbound verify, seed {SEED}: accountants of other libraries, {CASES_OF_OTHERS} cases of each property that applies \

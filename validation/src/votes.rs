@@ -17,7 +17,6 @@ const THRESHOLD: f64 = 1e-6;
 ///
 /// # Panics
 /// When a model of this file is not one.
-#[must_use]
 pub fn report() -> Report {
     let mut report = Report::new(format!(
         "Vote histograms, {SAMPLES} per world and model, seed 3: chi-square of the votes of every class and of every two \

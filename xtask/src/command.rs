@@ -13,6 +13,11 @@ pub fn root() -> PathBuf {
     xtask.parent().map_or_else(|| PathBuf::from("."), Path::to_path_buf)
 }
 
+/// The text of a file of the repository.
+pub fn text(file: &str) -> Result<String, String> {
+    std::fs::read_to_string(root().join(file)).map_err(|error| format!("{file}: {error}"))
+}
+
 /// A program that starts in the repository's root.
 pub fn program(name: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(name);

@@ -1,6 +1,6 @@
 //! `cargo xtask validate mutants`: mutation testing of the statistical rooms by `validation/mutants`.
 
-use crate::command::{self, Outcome, run_visibly};
+use crate::command::{Outcome, run_visibly};
 use crate::tools::MUTANTS;
 use crate::venv::Environment;
 
@@ -11,10 +11,7 @@ const ENVIRONMENT: Environment = Environment::new("target/mutants/python");
 
 /// Installs what it needs and passes the arguments on.
 pub fn run(arguments: &[String]) -> Outcome {
-    let file = "validation/mutants/requirements.txt";
-    let path = command::root().join(file);
-    let requirements = std::fs::read_to_string(path).map_err(|error| format!("{file}: {error}"))?;
-    ENVIRONMENT.require(&requirements)?;
+    ENVIRONMENT.require_file("validation/mutants/requirements.txt")?;
     MUTANTS.require()?;
     let mut python = ENVIRONMENT.python();
     run_visibly(python.env("PYTHONDONTWRITEBYTECODE", "1").arg("validation/mutants/mutants.py").args(arguments))

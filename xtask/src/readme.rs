@@ -4,12 +4,11 @@ use crate::command::{self, Outcome};
 
 /// Runs the first `sh` block of README.md in the repository's root. A release build would take longer than most steps.
 pub fn run() -> Outcome {
-    let path = command::root().join("README.md");
-    if !path.exists() {
+    if !command::root().join("README.md").exists() {
         println!("there is no README.md yet");
         return Ok(());
     }
-    let text = std::fs::read_to_string(&path).map_err(|error| format!("README.md: {error}"))?;
+    let text = command::text("README.md")?;
     let script = first_sh_block(&text).ok_or("README.md has no ```sh block")?;
     let script = script.replace("cargo run --release -- ", "target/debug/leakbound ");
     command::run_quietly(command::program("sh").args(["-eu", "-c", &script]))

@@ -5,9 +5,8 @@ use crate::venv::Environment;
 use crate::{libtorch, python};
 use std::process::Command;
 
-/// Where the environment is, and what it holds.
+/// Where the environment is.
 const ENVIRONMENT: Environment = Environment::new("target/site-env");
-const REQUIREMENTS: &str = "docs/requirements.txt";
 /// The program that the tests build, and the pages of rustdoc.
 const PROGRAM: &str = "target/debug/leakbound";
 const RUSTDOC: &str = "target/doc";
@@ -51,9 +50,7 @@ pub fn examples(arguments: &[String]) -> Outcome {
 
 /// One of the programs that make the site.
 fn tool(name: &str) -> Result<Command, String> {
-    let requirements = std::fs::read_to_string(command::root().join(REQUIREMENTS))
-        .map_err(|error| format!("{REQUIREMENTS}: {error}"))?;
-    ENVIRONMENT.require(&requirements)?;
+    ENVIRONMENT.require_file("docs/requirements.txt")?;
     let mut python = ENVIRONMENT.python();
     python.arg(name).env("PYTHONDONTWRITEBYTECODE", "1");
     Ok(python)

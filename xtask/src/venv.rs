@@ -52,4 +52,9 @@ impl Environment {
         command::run_visibly(self.pip().args(["install", "--quiet", "--requirement", &list]))?;
         write("requirements.txt")
     }
+
+    /// The same for the packages of a file of the repository.
+    pub fn require_file(&self, requirements: &str) -> Outcome {
+        self.require(&command::text(requirements)?)
+    }
 }

@@ -1,7 +1,7 @@
 //! Any bytes as a scenario: rejected in one line, or queries whose identity and outcomes can be told. The same bytes as
 //! releases and as an event of dp_accounting: rejected in one line, or at least one release that is made.
 
-use crate::input::rejected;
+use crate::input::accepted;
 use leakbound::record::{ReleasePart, events_from_bytes, releases_from_bytes, scenario_from_bytes};
 
 /// Whether there is a part, and each of them is made.
@@ -15,22 +15,18 @@ fn all_made(parts: &[ReleasePart]) -> bool {
 
 pub fn run(bytes: &[u8]) {
     for list in [releases_from_bytes("r", bytes), events_from_bytes("r", bytes)] {
-        match list {
-            Ok(list) => assert!(list.releases.group > 0 && list.releases.count() > 0 && all_made(&list.releases.parts)),
-            Err(error) => rejected(&error, "r: "),
+        if let Some(list) = accepted(list, "r: ") {
+            assert!(list.releases.group > 0 && list.releases.count() > 0 && all_made(&list.releases.parts));
         }
     }
-    match scenario_from_bytes("s.toml", bytes) {
-        Ok(scenario) => {
-            assert!(!scenario.queries.is_empty());
-            assert!(scenario.samples.is_none_or(|samples| (1..=leakbound::counts::MAX_COUNT).contains(&samples)));
-            let named = scenario.queries.iter().all(|query| query.query.is_some());
-            assert!(named || scenario.queries.len() == 1);
-            assert!(scenario.queries.iter().all(|query| query.model.classes() > 0));
-            assert_eq!(scenario.sha256().len(), 64);
-            // The same bytes are the same scenario.
-            assert_eq!(scenario_from_bytes("s.toml", bytes).expect("it was read before"), scenario);
-        }
-        Err(error) => rejected(&error, "s.toml: "),
+    if let Some(scenario) = accepted(scenario_from_bytes("s.toml", bytes), "s.toml: ") {
+        assert!(!scenario.queries.is_empty());
+        assert!(scenario.samples.is_none_or(|samples| (1..=leakbound::counts::MAX_COUNT).contains(&samples)));
+        let named = scenario.queries.iter().all(|query| query.query.is_some());
+        assert!(named || scenario.queries.len() == 1);
+        assert!(scenario.queries.iter().all(|query| query.model.classes() > 0));
+        assert_eq!(scenario.sha256().len(), 64);
+        // The same bytes are the same scenario.
+        assert_eq!(scenario_from_bytes("s.toml", bytes).expect("it was read before"), scenario);
     }
 }

@@ -3,7 +3,7 @@
 //! Bytes that start with `{` are the content of a checkpoint, to which the line with its checksum is added: the
 //! checksum would otherwise stop every change.
 
-use crate::input::rejected;
+use crate::input::accepted;
 use leakbound::record::{Checkpoint, InputFile, PartialSimulation, merge_simulated, simulated_from_bytes};
 
 pub fn run(bytes: &[u8]) {
@@ -13,24 +13,18 @@ pub fn run(bytes: &[u8]) {
     } else {
         bytes.to_vec()
     };
-    match Checkpoint::from_bytes("c", &whole) {
-        Ok(checkpoint) => {
-            check(&checkpoint.simulation);
-            let again = Checkpoint::from_bytes("c", &checkpoint.to_bytes()).expect("what was written is read");
-            assert_eq!(again, checkpoint);
-            let resumed = again.resume("c", &checkpoint).expect("it is the same work");
-            assert_eq!(resumed, checkpoint.simulation);
-        }
-        Err(error) => rejected(&error, "c: "),
+    if let Some(checkpoint) = accepted(Checkpoint::from_bytes("c", &whole), "c: ") {
+        check(&checkpoint.simulation);
+        let again = Checkpoint::from_bytes("c", &checkpoint.to_bytes()).expect("what was written is read");
+        assert_eq!(again, checkpoint);
+        let resumed = again.resume("c", &checkpoint).expect("it is the same work");
+        assert_eq!(resumed, checkpoint.simulation);
     }
-    match simulated_from_bytes("d.json", bytes) {
-        Ok(file) => {
-            check(&file.simulation);
-            let empty = file.simulation.samples() == 0;
-            // A part can be added to itself only if it is empty.
-            assert_eq!(merge_simulated(&[file.clone(), file]).is_ok(), empty);
-        }
-        Err(error) => rejected(&error, "d.json: "),
+    if let Some(file) = accepted(simulated_from_bytes("d.json", bytes), "d.json: ") {
+        check(&file.simulation);
+        let empty = file.simulation.samples() == 0;
+        // A part can be added to itself only if it is empty.
+        assert_eq!(merge_simulated(&[file.clone(), file]).is_ok(), empty);
     }
 }
 

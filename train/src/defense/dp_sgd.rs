@@ -7,10 +7,9 @@ use crate::dp_sgd::{
     DpSgdBudget, DpSgdPlan, GradientNoise, PrivateLesson, TrainingStreams, TrainingViews, train_privately,
 };
 use crate::groups::Trainer;
-use crate::guard::guarded;
+use crate::guard::{guarded, report};
 use crate::network::NetworkPlan;
 use crate::optimizer::{Optimizer, Schedule};
-use crate::progress::report;
 use crate::seed::{Purpose, stream};
 use crate::train::TrainingPlan;
 use crate::training_images::{Example, TrainingImages};

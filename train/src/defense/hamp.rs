@@ -3,10 +3,9 @@
 use super::method::{Answers, Further, Method, PHASE, Queries, Task, logits};
 use crate::answers::by_network;
 use crate::checks::{check_range, reject};
-use crate::ensemble::{Ensemble, logits_of_each};
+use crate::ensemble::{Ensemble, Loss, logits_of_each};
 use crate::groups::Trainer;
 use crate::guard::guarded;
-use crate::loss::Loss;
 use crate::seed::{Purpose, stream};
 use crate::training_images::TrainingImages;
 use leakbound::error::Result;

@@ -1,10 +1,9 @@
-//! What a defense is given, and what it gives back.
+//! What a defense is given and what it gives back, and what there is without one.
 
 use crate::answers::by_network;
 use crate::ensemble::{Ensemble, logits_of_all};
 use crate::groups::Trainer;
 use crate::network::NetworkPlan;
-use crate::shown::Shown;
 use crate::train::TrainingPlan;
 use crate::training_images::{Example, TrainingImages};
 use leakbound::error::Result;
@@ -130,4 +129,27 @@ pub(crate) trait Method: Sync {
 /// Logits of the same images, network by network.
 pub(crate) fn logits(networks: &mut dyn Ensemble, asked: &Tensor) -> std::result::Result<Vec<Vec<f32>>, TchError> {
     by_network(&logits_of_all(networks, asked))
+}
+
+/// What there is to see in an array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shown {
+    /// Nothing.
+    Nothing,
+    /// Images: \[model, image, channel, row, column\] in [0, 1].
+    Images,
+    /// A course: \[model, iteration\].
+    Iterations,
+}
+
+/// Mean cross-entropy on the labels.
+pub(crate) struct Undefended;
+
+impl Method for Undefended {
+    fn answers(&self, task: &Task<'_>) -> Result<Vec<Answers>> {
+        let Task { trainer, images, tables, asked, .. } = task;
+        trainer.train_and_ask(PHASE, images, tables, asked, &|networks, _, asked| {
+            Ok(logits(networks, asked)?.into_iter().map(|logits| vec![logits]).collect())
+        })
+    }
 }

@@ -9,7 +9,6 @@ mod hamp;
 pub(super) mod method;
 mod relaxloss;
 mod selena;
-mod undefended;
 
 pub use contrastive::{ClassifierPlan, EncoderPlan, MoCo, SimClr};
 pub use dfkd::Dfkd;
@@ -18,11 +17,11 @@ pub use hamp::Hamp;
 pub use relaxloss::RelaxLoss;
 pub use selena::Selena;
 
+use super::defense::method::Undefended;
 use crate::dp_sgd::GradientNoise;
 use method::Method;
 use serde::Serialize;
 use std::fmt;
-use undefended::Undefended;
 
 /// How shadow models are defended.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]

@@ -1,11 +1,9 @@
 //! RelaxLoss: training that keeps the loss of its images at a threshold.
 
-use super::method::{Answers, Method, Task};
-use super::undefended::Undefended;
+use super::method::{Answers, Method, Task, Undefended};
 use crate::checks::{check_range, reject};
-use crate::ensemble::Ensemble;
+use crate::ensemble::{Ensemble, Loss};
 use crate::groups::Trainer;
-use crate::loss::Loss;
 use leakbound::error::Result;
 use serde::Serialize;
 use tch::{Kind, Tensor};

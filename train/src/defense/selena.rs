@@ -3,13 +3,13 @@
 use super::method::{Answers, Further, Method, PHASE, Queries, Task, logits};
 use crate::answers::{accuracy, by_network};
 use crate::checkpoint::{TrainingCheckpoint, one_kept_or_made};
+use crate::checks::reject;
 use crate::ensemble::logits_of_all;
 use crate::groups::Trainer;
-use crate::guard::guarded;
-use crate::progress::report;
+use crate::guard::{guarded, report};
 use crate::seed::{Purpose, stream};
 use crate::training_images::{Example, TrainingImages, check_tables};
-use leakbound::error::{Error, Result};
+use leakbound::error::Result;
 use rand::RngExt;
 use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
@@ -200,7 +200,7 @@ impl Models<'_> {
                 "model {empty} of the {models} of SELENA leaves out all {images} images of shadow model {number}; take \
                  more images or leave out fewer"
             );
-            return Err(Error::Rejected { operation: "defense", reason });
+            return reject("defense", reason);
         }
         Ok((sets, tables))
     }
@@ -228,7 +228,7 @@ impl Method for Selena {
             let reason = format!(
                 "{left_out} of {models} models of SELENA leave out an image; at least one must, and one must learn it"
             );
-            return Err(Error::Rejected { operation: "defense", reason });
+            return reject("defense", reason);
         }
         Ok(())
     }

@@ -3,14 +3,13 @@
 use super::plan::{DpSgdBudget, DpSgdPlan, TrainingViews, fixed_images};
 use super::train::{PrivateLesson, TrainingStreams, train_privately};
 use crate::answers::{accuracy, indices, numbers};
+use crate::canaries::wrong_labels;
 use crate::checkpoint::one_kept_or_made;
 use crate::checks::check_counts;
 use crate::context::TrainingContext;
 use crate::ensemble::logits_of_all;
-use crate::guard::guarded;
-use crate::mislabeled::wrong_labels;
+use crate::guard::{guarded, report};
 use crate::network::NetworkPlan;
-use crate::progress::report;
 use crate::seed::{Purpose, shuffled, stream};
 use crate::training_images::{Example, TrainingImages, rows_of};
 use leakbound::error::Result;

@@ -46,8 +46,8 @@ fn norm_of_rows(rows: &Tensor) -> Tensor {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::layers::Normalization;
     use crate::network::NetworkPlan;
-    use crate::normalization::Normalization;
     use crate::seed::{Purpose, stream};
     use tch::Device;
 

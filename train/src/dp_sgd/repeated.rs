@@ -3,15 +3,14 @@
 use super::plan::{DpSgdBudget, DpSgdPlan};
 use super::train::{PrivateLesson, TrainingStreams, train_privately};
 use crate::answers::{accuracy, indices, numbers};
+use crate::augment::Augmenter;
 use crate::checkpoint::one_kept_or_made;
 use crate::checks::{check_counts, reject};
 use crate::context::TrainingContext;
-use crate::ensemble::{check_finite, logits_of_all};
-use crate::guard::guarded;
-use crate::loss::CrossEntropy;
+use crate::ensemble::{CrossEntropy, check_finite, logits_of_all};
+use crate::guard::{guarded, report};
 use crate::network::NetworkPlan;
 use crate::optimizer::{Optimizer, Schedule};
-use crate::progress::report;
 use crate::seed::{Purpose, shuffled, stream};
 use crate::train::{Lesson, TrainingPlan, train};
 use crate::training_images::{Example, TrainingImages};
@@ -120,9 +119,9 @@ pub fn train_repeated_runs(context: &TrainingContext<'_>, plan: &RepeatedRunsPla
         if let InitialWeights::Learned { epochs } = plan.initial {
             let examples = Example::all(auxiliary);
             let learning = TrainingPlan::new(epochs, BATCH, Optimizer::ADAM, Schedule::Constant { rate: RATE });
-            let (tables, steps) = (&[&*examples], learning.steps(examples.len()));
+            let (steps, tables) = (learning.steps(examples.len()), &[examples]);
             let lesson = Lesson { images: &images, tables, plan: &learning, steps, loss: &CrossEntropy };
-            train(&mut *network, &lesson, vec![stream(plan.seed, Purpose::Order, 0, 0)], None);
+            train(&mut *network, &lesson, vec![stream(plan.seed, Purpose::Order, 0, 0)], Augmenter::default());
             check_finite(network.parameters(), "initial weights")?;
         }
         let row = images.inputs.narrow(0, canary.into(), 1);

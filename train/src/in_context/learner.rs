@@ -2,17 +2,15 @@
 
 use super::lessons::{Library, lessons};
 use super::plan::InContextPlan;
-use super::prompt::{Batch, Prompt};
-use super::transformer::Transformer;
-use crate::adam::{Adam, AdamConstants, AdamMemory};
+use super::transformer::{Batch, Prompt, Transformer};
+use crate::adam::{Adam, AdamMemory, PAPER};
 use crate::answers::numbers;
 use crate::block::sum_of_parts;
 use crate::checkpoint::TrainingCheckpoint;
 use crate::checks::unavailable;
 use crate::context::TrainingContext;
 use crate::ensemble::check_finite;
-use crate::guard::guarded;
-use crate::progress::report;
+use crate::guard::{guarded, report};
 use crate::seed::{Purpose, stream};
 use crate::training_images::TrainingImages;
 use leakbound::error::Result;
@@ -87,7 +85,7 @@ impl<'a> Learner<'a> {
         let weights = stream(plan.seed, Purpose::Weights, PHASE, 0);
         let transformer = Transformer::new(plan, pixels, classes, weights, device);
         let library = Library::new(&context.train.labels.to_vec(), classes);
-        let adam = Adam::new(AdamConstants::PAPER, &transformer.stack.parameters);
+        let adam = Adam::new(PAPER, &transformer.stack.parameters);
         Ok(Self { plan, context, images, library, transformer, adam, step: 0 })
     }
 
@@ -100,7 +98,7 @@ impl<'a> Learner<'a> {
         for (parameter, numbers) in parameters.iter_mut().zip(&saved.parameters) {
             parameter.copy_(&Tensor::from_slice(numbers).view_as(parameter));
         }
-        self.adam = Adam::resumed(AdamConstants::PAPER, parameters, &saved.adam);
+        self.adam = Adam::resumed(PAPER, parameters, &saved.adam);
         self.step = saved.step;
         Ok(())
     }

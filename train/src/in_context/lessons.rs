@@ -1,7 +1,7 @@
 //! Prompts that a transformer learns from.
 
 use super::plan::{InContextPlan, LessonShares};
-use super::prompt::{Batch, Instruction, Labeled, Prompt};
+use super::transformer::{Batch, Instruction, Labeled, Prompt};
 use crate::seed::{Purpose, stream};
 use rand::RngExt;
 use rand::seq::{IndexedRandom, SliceRandom};
@@ -142,9 +142,7 @@ mod tests {
         let plan = InContextPlan::small();
         for step in 0..plan.steps {
             let (batch, answers) = lessons(&plan, &library, step);
-            let rows = batch.rows(Device::Cpu);
-            let [instructions, images, names, queries] =
-                [&rows.instructions, &rows.example_images, &rows.example_labels, &rows.query_images].map(numbers);
+            let [instructions, images, names, queries] = batch.rows(Device::Cpu).map(|rows| numbers(&rows));
             for (prompt, &instruction) in instructions.iter().enumerate() {
                 prompts += 1;
                 let examples = prompt * batch.examples..(prompt + 1) * batch.examples;

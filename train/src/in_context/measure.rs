@@ -2,8 +2,7 @@
 
 use super::learner::answers;
 use super::lessons::Library;
-use super::prompt::{Instruction, Labeled, Prompt};
-use super::transformer::Transformer;
+use super::transformer::{Instruction, Labeled, Prompt, Transformer};
 use crate::seed::{Purpose, stream};
 use leakbound::error::Result;
 use rand::RngExt;

@@ -1,14 +1,14 @@
-//! A transformer over prompts of labeled images.
+//! Prompts, and a transformer over them.
 //!
-//! Tokens: the instruction, each example as the sum of an embedding of its image and one of its label, and each query as
-//! an embedding of its image and one that says that its label is asked for. The class of a query is read at its token.
+//! A prompt is an instruction, labeled images, and images that are asked about. Tokens: the instruction, each example as
+//! the sum of an embedding of its image and one of its label, and each query as an embedding of its image and one that
+//! says that its label is asked for. The class of a query is read at its token.
 
 use super::plan::InContextPlan;
-use super::prompt::Batch;
-use crate::attention::prompt_mask;
-use crate::block::{Stack, leaf};
+use crate::block::{Stack, leaf, prompt_mask};
 use crate::layers::dense;
 use rand_chacha::ChaCha8Rng;
+use std::ops::Range;
 use tch::{Device, Tensor};
 
 /// Units in which an image is embedded, for each number of a token.
@@ -58,15 +58,15 @@ impl Transformer {
     /// Tokens [B, 1 + n + m, W].
     fn tokens(&self, images: &Tensor, batch: &Batch) -> Tensor {
         let [w1, b1, w2, b2, labels, instructions, positions] = self.stack.layers(0);
-        let rows = batch.rows(images.device());
+        let [instructed, example_images, names, query_images] = batch.rows(images.device());
         let (prompts, examples, queries) = (batch.prompts as i64, batch.examples as i64, batch.queries as i64);
         let row = |table: &Tensor, rows: &Tensor| table.select(0, 0).index_select(0, rows);
-        let asked = images.index_select(0, &Tensor::cat(&[&rows.example_images, &rows.query_images], 0));
+        let asked = images.index_select(0, &Tensor::cat(&[example_images, query_images], 0));
         let embedded = dense(&dense(&asked.unsqueeze(0), w1, b1).gelu("none"), w2, b2).select(0, 0);
-        let of_examples = embedded.narrow(0, 0, prompts * examples) + row(labels, &rows.example_labels);
+        let of_examples = embedded.narrow(0, 0, prompts * examples) + row(labels, &names);
         let of_queries = embedded.narrow(0, prompts * examples, prompts * queries)
             + labels.select(0, 0).narrow(0, self.classes as i64, 1);
-        let first = row(instructions, &rows.instructions);
+        let first = row(instructions, &instructed);
         // Every query is the last token, whose place is behind those of all examples that there could be.
         let places = positions.select(0, 0);
         let (most, width) = (places.size()[0], places.size()[1]);
@@ -77,11 +77,93 @@ impl Transformer {
     }
 }
 
+/// The first token of a prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Instruction {
+    /// Classify as the examples do.
+    Classify,
+    /// Always answer this class.
+    Always(u8),
+}
+
+/// An image with the label that a prompt gives it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Labeled {
+    /// Its row among the images.
+    pub image: u32,
+    /// The label.
+    pub label: u8,
+}
+
+/// What stands before the query.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Prompt {
+    pub instruction: Instruction,
+    pub examples: Vec<Labeled>,
+}
+
+/// Prompts of equally many examples, and equally many queries on each; as rows of tensors.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Batch {
+    /// Number of prompts B.
+    pub prompts: usize,
+    /// Examples of each, n.
+    pub examples: usize,
+    /// Queries on each, m.
+    pub queries: usize,
+    /// B instructions: a class, or C for none.
+    instructions: Vec<i64>,
+    /// Images of examples, B · n.
+    example_images: Vec<i64>,
+    /// Their labels, B · n.
+    example_labels: Vec<i64>,
+    /// Images asked about, B · m.
+    query_images: Vec<i64>,
+}
+
+impl Batch {
+    /// No prompts yet, of `examples` examples and `queries` queries each.
+    pub fn new(examples: usize, queries: usize) -> Self {
+        let (instructions, example_images, example_labels, query_images) = Default::default();
+        Self { prompts: 0, examples, queries, instructions, example_images, example_labels, query_images }
+    }
+
+    /// One more, with as many examples and queries as the others have.
+    pub fn push(&mut self, prompt: &Prompt, queries: &[u32], classes: usize) {
+        self.prompts += 1;
+        self.instructions.push(match prompt.instruction {
+            Instruction::Classify => classes as i64,
+            Instruction::Always(class) => class.into(),
+        });
+        self.example_images.extend(prompt.examples.iter().map(|example| i64::from(example.image)));
+        self.example_labels.extend(prompt.examples.iter().map(|example| i64::from(example.label)));
+        self.query_images.extend(queries.iter().map(|&query| i64::from(query)));
+    }
+
+    /// Some of the prompts.
+    pub fn part(&self, prompts: Range<usize>) -> Self {
+        let of = |rows: &[i64], each: usize| rows[prompts.start * each..prompts.end * each].to_vec();
+        Self {
+            prompts: prompts.len(),
+            instructions: of(&self.instructions, 1),
+            example_images: of(&self.example_images, self.examples),
+            example_labels: of(&self.example_labels, self.examples),
+            query_images: of(&self.query_images, self.queries),
+            ..*self
+        }
+    }
+
+    /// Instructions, images and labels of examples, and images asked about, as tensors on a device.
+    pub fn rows(&self, device: Device) -> [Tensor; 4] {
+        [&self.instructions, &self.example_images, &self.example_labels, &self.query_images]
+            .map(|rows| Tensor::from_slice(rows).to_device(device))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::block::block;
-    use crate::in_context::prompt::{Instruction, Labeled, Prompt};
     use crate::seed::{Purpose, stream};
     use tch::Kind;
 

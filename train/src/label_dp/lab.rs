@@ -2,12 +2,11 @@
 
 use super::plan::LabelDpPlan;
 use crate::answers::numbers;
+use crate::canaries::MislabeledImages;
 use crate::context::TrainingContext;
-use crate::ensemble::{Ensemble, logits_of_all, logits_of_each};
+use crate::ensemble::{Ensemble, Loss, logits_of_all, logits_of_each};
 use crate::groups::Trainer;
 use crate::guard::guarded;
-use crate::loss::Loss;
-use crate::mislabeled::MislabeledImages;
 use crate::training_images::{Example, TrainingImages, rows_of};
 use leakbound::error::Result;
 use serde::{Deserialize, Serialize};

@@ -1,8 +1,9 @@
 //! What makes labels private before networks are trained on them, and what it guarantees.
 
+use crate::checks::reject;
 use leakbound::accountant::{agibi_rdp, alibi_scale};
 use leakbound::divergence::{RdpCurve, gaussian_sigma, gdp_epsilon, order_grid};
-use leakbound::error::{Error, Result};
+use leakbound::error::Result;
 use leakbound::quantity::{Delta, Epsilon, NoiseScale};
 use serde::Serialize;
 use std::f64::consts::SQRT_2;
@@ -37,7 +38,7 @@ impl LabelMechanism {
     /// ALIBI with the ε of its labels: λ = 2/ε.
     ///
     /// # Errors
-    /// [`Error::Domain`] for ε = 0 or infinity.
+    /// [`Error::Domain`](leakbound::Error::Domain) for ε = 0 or infinity.
     pub fn alibi(epsilon: Epsilon) -> Result<Self> {
         alibi_scale(epsilon).map(Self::Alibi)
     }
@@ -46,7 +47,7 @@ impl LabelMechanism {
     /// [`gaussian_sigma`](leakbound::divergence::gaussian_sigma).
     ///
     /// # Errors
-    /// [`Error::Rejected`] where no σ is needed or none is enough (δ = 0).
+    /// [`Error::Rejected`](leakbound::Error::Rejected) where no σ is needed or none is enough (δ = 0).
     pub fn agibi(epsilon: Epsilon, delta: Delta) -> Result<Self> {
         NoiseScale::new(SQRT_2 * gaussian_sigma(epsilon, delta)?.get()).map(Self::Agibi)
     }
@@ -58,7 +59,7 @@ impl LabelMechanism {
     /// depends on the answers for other labels only, so that the stages compose in parallel.
     ///
     /// # Errors
-    /// [`Error::NoConvergence`] when the root of the trade-off is not found.
+    /// [`Error::NoConvergence`](leakbound::Error::NoConvergence) when the root of the trade-off is not found.
     ///
     /// # References
     /// Malek Esmaeili et al. (2021), "Antipodes of label differential privacy: PATE and ALIBI", section 5.1; Dong, Roth
@@ -104,7 +105,7 @@ impl LabelMechanism {
     }
 
     /// # Errors
-    /// [`Error::Rejected`] for stages that cannot be.
+    /// [`Error::Rejected`](leakbound::Error::Rejected) for stages that cannot be.
     pub(super) fn check(&self) -> Result<()> {
         let Self::MultiStage { shares, .. } = self else { return Ok(()) };
         let sum: f64 = shares.iter().sum();
@@ -117,7 +118,7 @@ impl LabelMechanism {
         } else {
             return Ok(());
         };
-        Err(Error::Rejected { operation: "label privacy", reason })
+        reject("label privacy", reason)
     }
 }
 

@@ -3,21 +3,20 @@
 mod lab;
 mod mechanism;
 mod plan;
-mod posterior;
 mod private_labels;
 mod stages;
 
 pub use mechanism::LabelMechanism;
 pub use plan::LabelDpPlan;
 
+use super::canaries::MislabeledImages;
 use super::context::TrainingContext;
-use crate::loss::{CrossEntropy, Loss};
-use crate::mislabeled::MislabeledImages;
+use super::ensemble::{CrossEntropy, Loss};
+use super::label_dp::private_labels::PosteriorLoss;
+use crate::checks::reject;
 use lab::{Lab, LastAnswers};
 use leakbound::error::Result;
 use ndarray::{Array1, Array2, Array3};
-use plan::rejected;
-use posterior::PosteriorLoss;
 use private_labels::{PrivateLabels, randomized};
 use stages::in_stages;
 
@@ -79,7 +78,7 @@ pub fn train_label_dp(context: &TrainingContext<'_>, plan: &LabelDpPlan) -> Resu
         LabelMechanism::MultiStage { epsilon, shares } => in_stages(&lab, *epsilon, shares)?,
     };
     if answers.iter().flat_map(|answers| &answers.canaries).any(|logit| !logit.is_finite()) {
-        return Err(rejected("logits are not finite: training diverged; take a smaller learning rate".into()));
+        return reject("label privacy", "logits are not finite: training diverged; take a smaller learning rate");
     }
     let of_canaries = |value: &dyn Fn(&MislabeledImages, usize) -> i64| {
         Array2::from_shape_fn((plan.models, plan.canaries), |(model, canary)| value(&canaries[model], canary))

@@ -1,12 +1,12 @@
 //! Which networks are trained on private labels.
 
 use super::mechanism::LabelMechanism;
-use crate::checks::check_counts;
+use crate::checks::{check_counts, reject};
 use crate::context::TrainingContext;
 use crate::network::NetworkPlan;
 use crate::train::TrainingPlan;
 use crate::training_images::check_tables;
-use leakbound::error::{Error, Result};
+use leakbound::error::Result;
 use serde::Serialize;
 
 /// Networks trained on private labels, each with canaries and noise of its own.
@@ -43,16 +43,15 @@ impl LabelDpPlan {
             augmentation.check(context.train.shape())?;
         }
         if self.canaries > images {
-            return Err(rejected(format!("{} canaries of {images} training images", self.canaries)));
+            return reject("label privacy", format!("{} canaries of {images} training images", self.canaries));
         }
         if classes < 3 {
-            return Err(rejected("the audit guesses between two wrong labels, which needs at least 3 classes".into()));
+            return reject(
+                "label privacy",
+                "the audit guesses between two wrong labels, which needs at least 3 classes",
+            );
         }
         context.check_shapes()?;
         check_tables("label privacy", self.models as u64, images.saturating_mul(classes))
     }
-}
-
-pub(super) fn rejected(reason: String) -> Error {
-    Error::Rejected { operation: "label privacy", reason }
 }

@@ -1,9 +1,9 @@
 //! Multi-stage training with randomized response.
 
 use super::lab::{Lab, LastAnswers};
-use super::plan::rejected;
 use super::private_labels::{PrivateLabels, randomized, randomized_with_priors};
-use crate::loss::CrossEntropy;
+use crate::checks::reject;
+use crate::ensemble::CrossEntropy;
 use crate::seed::{Purpose, stream};
 use leakbound::error::Result;
 use leakbound::quantity::Epsilon;
@@ -75,7 +75,10 @@ fn ends(shares: &[f64], images: usize) -> Result<Vec<usize>> {
         let last = stage + 1 == shares.len();
         let end = if last { images } else { ((sum * images as f64).round() as usize).min(images) };
         if end <= ends.last().copied().unwrap_or(0) {
-            return Err(rejected(format!("stage {} has a share of {share} of {images} images: none", stage + 1)));
+            return reject(
+                "label privacy",
+                format!("stage {} has a share of {share} of {images} images: none", stage + 1),
+            );
         }
         ends.push(end);
     }

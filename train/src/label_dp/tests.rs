@@ -1,5 +1,5 @@
 use super::*;
-use crate::progress::TrainingProgress;
+use crate::guard::TrainingProgress;
 use crate::sample::{on_sample, on_threads, rejection, train_on_sample, unwatched};
 use crate::{NetworkPlan, Optimizer, Schedule, TrainingCheckpoint, TrainingPlan};
 use leakbound::label_dp::LabelCanaries;

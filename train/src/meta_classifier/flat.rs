@@ -2,10 +2,11 @@
 
 use super::dropout::Dropout;
 use super::plan::FlatPlan;
-use crate::architecture::{Architecture, Networks};
+use crate::checks::reject;
+use crate::ensemble::{Architecture, Networks};
 use crate::initial::Initial;
 use crate::layers::{BatchPass, dense};
-use leakbound::error::{Error, Result};
+use leakbound::error::Result;
 use rand_chacha::ChaCha8Rng;
 use tch::{Device, Tensor};
 
@@ -74,21 +75,26 @@ fn left(plan: FlatPlan, inputs: usize) -> usize {
 }
 
 /// # Errors
-/// [`Error::Rejected`] if pooling leaves nothing of the weights, or a kernel has no middle.
+/// [`Error::Rejected`](leakbound::Error::Rejected) if pooling leaves nothing of the weights, or a kernel has no middle.
 pub(super) fn check(plan: FlatPlan, inputs: usize) -> Result<()> {
-    let rejected = |reason| Err(Error::Rejected { operation: "meta-classifier", reason });
     if plan.kernel.is_multiple_of(2) {
-        return rejected(format!("a kernel of length {}, which has no middle; take an odd one", plan.kernel));
+        return reject(
+            "meta-classifier",
+            format!("a kernel of length {}, which has no middle; take an odd one", plan.kernel),
+        );
     }
     if left(plan, inputs) == 0 {
-        return rejected(format!(
-            "{} blocks that each keep one of {} values leave nothing of {inputs} weights; take fewer blocks",
-            plan.blocks, plan.pooling
-        ));
+        return reject(
+            "meta-classifier",
+            format!(
+                "{} blocks that each keep one of {} values leave nothing of {inputs} weights; take fewer blocks",
+                plan.blocks, plan.pooling
+            ),
+        );
     }
     // Filters double from block to block.
     if plan.blocks > 20 || plan.filters > 1 << 12 {
-        return rejected(format!("{} blocks of {} filters and more", plan.blocks, plan.filters));
+        return reject("meta-classifier", format!("{} blocks of {} filters and more", plan.blocks, plan.filters));
     }
     Ok(())
 }

@@ -1,22 +1,23 @@
-//! What meta-classifiers infer from the weights of networks.
+//! How meta-classifiers learn from the weights of networks, in units of their own, and what they infer.
 
 use super::dropout::Dropout;
 use super::flat::{Flat, check as check_flat};
-use super::learning::{Examples, inferred, learn};
 use super::plan::{MetaClassifier, MetaClassifierPlan};
 use super::set::Set;
-use super::standard::standardized;
 use crate::checks::{check_range, reject};
 use crate::device::TrainingDevice;
-use crate::ensemble::Ensemble;
-use crate::guard::guarded;
-use crate::progress::TrainingProgress;
+use crate::early_stopping::{BestParameters, EarlyStopping};
+use crate::ensemble::{Ensemble, check_finite};
+use crate::guard::{TrainingProgress, guarded, report};
+use crate::optimizer::{Optimizer, OptimizerState};
 use crate::seed::{Purpose, stream};
-use crate::training_images::{Example, TrainingImages, one_hot};
+use crate::train::Batches;
+use crate::training_images::{Example, TrainingImages, one_hot, rows_of};
 use leakbound::error::{Error, Result};
 use leakbound::property::{LayerWeights, NetworkSplit, PropertyAttack};
 use leakbound::record::RecordedNetworks;
-use tch::{Device, Tensor};
+use rand_chacha::ChaCha8Rng;
+use tch::{Device, Kind, Tensor};
 
 /// What one meta-classifier inferred, and how it learned.
 #[derive(Debug, Clone, PartialEq)]
@@ -150,4 +151,104 @@ fn check(networks: &RecordedNetworks, split: &[NetworkSplit], plan: &MetaClassif
         MetaClassifier::Flat(plan) => check_flat(*plan, parameters),
         MetaClassifier::Set(_) => Ok(()),
     })
+}
+
+/// Networks that are answered about at once.
+const AT_ONCE: usize = 64;
+
+/// The networks that a meta-classifier learns from, and those that say where it stops.
+struct Examples {
+    pub training: Vec<Example>,
+    pub validation: Vec<Example>,
+}
+
+/// Trains one meta-classifier, and says how many epochs it took. Progress counts epochs.
+///
+/// # Errors
+/// [`Error::Rejected`](leakbound::Error::Rejected) if training diverges,
+/// [`Error::Interrupted`](leakbound::Error::Interrupted).
+fn learn(
+    classifier: &mut dyn Ensemble,
+    networks: &TrainingImages,
+    examples: &Examples,
+    plan: &MetaClassifierPlan,
+    stream: ChaCha8Rng,
+    progress: &TrainingProgress<'_>,
+) -> Result<usize> {
+    let mut batches = Batches::new(vec![examples.training.clone()], vec![stream], plan.batch);
+    let all = examples.training.len() + examples.validation.len();
+    let stopping = EarlyStopping { validation: examples.validation.len() as f64 / all as f64, patience: plan.patience };
+    let mut best = BestParameters::new(classifier, stopping, vec![examples.validation.clone()]);
+    let mut state = OptimizerState::new(Optimizer::ADAM, classifier.parameters());
+    let steps = examples.training.len().div_ceil(plan.batch);
+    let shape = [1, plan.batch as i64, -1];
+    let mut epochs = 0;
+    for epoch in 0..plan.epochs {
+        let rate = plan.rate * plan.decay.powi((epoch / 2) as i32);
+        for _ in 0..steps {
+            let (inputs, targets) = networks.rows(&batches.next());
+            let mut gradients = classifier.gradients(&inputs.view(shape), &targets.view(shape));
+            state.step(classifier.parameters(), &mut gradients, rate);
+        }
+        check_finite(classifier.parameters(), "training of a meta-classifier")?;
+        epochs += 1;
+        report(progress, 1)?;
+        if best.all_are_done(classifier, networks) {
+            break;
+        }
+    }
+    best.restore(classifier);
+    Ok(epochs)
+}
+
+/// The value that a meta-classifier infers for each of these rows.
+fn inferred(classifier: &dyn Ensemble, networks: &TrainingImages, rows: &[usize]) -> Vec<usize> {
+    let of_part = |part: &[usize]| {
+        let inputs = rows_of(&networks.inputs, part.iter().map(|&row| row as i64)).unsqueeze(0);
+        let values: Vec<i64> =
+            classifier.logits(&inputs).argmax(-1, false).flatten(0, -1).try_into().unwrap_or_default();
+        values.into_iter().map(|value| value as usize)
+    };
+    rows.chunks(AT_ONCE).flat_map(of_part).collect()
+}
+
+/// Smaller deviations count as 1: a part that is the same in all networks stays the same.
+const LEAST: f64 = 1e-12;
+
+/// Weights [N, P] of which each kernel and each vector has mean 0 and variance 1 over all its numbers in the networks of
+/// these rows: biases are not lost beside kernels. Which unit is which makes no difference.
+fn standardized(weights: &Tensor, layers: &[LayerWeights], rows: &Tensor) -> Tensor {
+    let mut start = 0;
+    let mut parts = Vec::new();
+    for layer in layers {
+        for part in layer.parts(start) {
+            let part = weights.narrow(1, part.start as i64, part.len() as i64);
+            let learned = part.index_select(0, rows);
+            let mean = learned.mean(Kind::Float);
+            let variance = (learned - &mean).square().mean(Kind::Float);
+            let deviation = f64::try_from(variance.sqrt()).unwrap_or(0.0);
+            parts.push((part - mean) / if deviation > LEAST { deviation } else { 1.0 });
+        }
+        start += layer.parameters();
+    }
+    Tensor::cat(&parts, 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_part_has_mean_0_and_variance_1_where_it_is_learned_from() {
+        let layers = [LayerWeights { places: 1, inputs: 2, outputs: 1, vectors: 1 }];
+        let weights = Tensor::from_slice(&[1.0f32, 3.0, 5.0, -1.0, 1.0, 5.0, 9.0, 9.0, 9.0]).view([3, 3]);
+        let rows = Tensor::from_slice(&[0i64, 1]);
+        let standard: Vec<Vec<f32>> = standardized(&weights, &layers, &rows).try_into().unwrap();
+        // Of 1, 3, -1, 1: mean 1, variance 2. The bias is 5 in both.
+        let root = 2f32.sqrt();
+        let expected = [[0.0, root, 0.0], [-root, 0.0, 0.0], [4.0 * root, 4.0 * root, 4.0]];
+        for (found, expected) in standard.iter().flatten().zip(expected.iter().flatten()) {
+            assert!((found - expected).abs() < 1e-5, "{standard:?}");
+        }
+    }
 }

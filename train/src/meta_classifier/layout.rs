@@ -1,19 +1,20 @@
 //! The weights of networks as one vector for each.
 
+use crate::checks::reject;
 use crate::ensemble::Ensemble;
 use crate::network::NetworkPlan;
-use leakbound::error::{Error, Result};
+use leakbound::error::Result;
 use leakbound::property::LayerWeights;
 use tch::Tensor;
 
 /// The layers of a network, read from its parameters: a kernel, then whatever vectors belong to it.
 ///
 /// # Errors
-/// [`Error::Rejected`] for a network whose layers do not lie one behind the other.
+/// [`Error::Rejected`](leakbound::Error::Rejected) for a network whose layers do not lie one behind the other.
 pub(super) fn layers(plan: NetworkPlan, networks: &mut dyn Ensemble) -> Result<Vec<LayerWeights>> {
     if let NetworkPlan::WideResNet { .. } = plan {
         let reason = format!("{plan} has layers that are added up; take an mlp, a cnn or LeNet-5");
-        return Err(Error::Rejected { operation: "meta-classifier", reason });
+        return reject("meta-classifier", reason);
     }
     let count = networks.networks();
     let mut layers: Vec<LayerWeights> = Vec::new();
@@ -66,7 +67,7 @@ pub(super) fn flattened(layers: &[LayerWeights], networks: &mut dyn Ensemble) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::normalization::Normalization;
+    use crate::layers::Normalization;
     use crate::seed::{Purpose, streams};
     use tch::Device;
 

@@ -2,7 +2,7 @@
 
 use super::dropout::Dropout;
 use super::plan::SetPlan;
-use crate::architecture::{Architecture, Networks};
+use crate::ensemble::{Architecture, Networks};
 use crate::initial::Initial;
 use crate::layers::{BatchPass, dense};
 use leakbound::property::LayerWeights;

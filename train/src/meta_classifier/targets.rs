@@ -1,21 +1,22 @@
-//! Training of the networks that meta-classifiers learn from and are measured on.
+//! The networks that meta-classifiers learn from and are measured on: what they are trained on, and their training.
 
 use super::layout::{flattened, layers};
-use super::split::part;
-use super::target_plan::TargetPlan;
 use crate::answers::{indices, largest};
-use crate::checks::reject;
+use crate::checkpoint::Packed;
+use crate::checks::{check_counts, check_range, reject};
 use crate::context::TrainingContext;
 use crate::ensemble::logits_of_all;
 use crate::guard::guarded;
-use crate::packed::Packed;
-use crate::property::{check_images, reduced};
+use crate::network::NetworkPlan;
+use crate::property::{check_images, check_shares, reduced};
 use crate::seed::{Purpose, shuffled, some_of, stream};
+use crate::train::TrainingPlan;
 use crate::training_images::{Example, TrainingImages, rows_of};
 use leakbound::error::Result;
 use leakbound::property::{LayerWeights, NetworkSplit};
 use leakbound::record::RecordedNetworks;
 use ndarray::{Array1, Array2, Array3, Axis};
+use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 use tch::Kind;
 
@@ -143,5 +144,108 @@ fn assembled(
         },
         point_index: indices(&point_index),
         point_label,
+    }
+}
+
+/// Networks trained on images that have a property, equally many for each value that it may have.
+///
+/// The property: of the images of one class, only a share is there.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TargetPlan {
+    /// The class.
+    pub class: u8,
+    /// Shares of its images, each in (0, 1]: the values of the property.
+    pub shares: Vec<f64>,
+    /// Networks for each value.
+    pub networks: usize,
+    /// Images of each network, drawn by itself.
+    pub images: usize,
+    /// Public points: test images that every network answers at.
+    pub points: usize,
+    /// The network of all.
+    pub network: NetworkPlan,
+    /// Training of each.
+    pub training: TrainingPlan,
+    /// Seed of everything random.
+    pub seed: u64,
+}
+
+impl TargetPlan {
+    /// Networks that are trained.
+    #[must_use]
+    pub fn all_networks(&self) -> u64 {
+        self.shares.len() as u64 * self.networks as u64
+    }
+
+    pub(super) fn check(&self) -> Result<()> {
+        self.network.check()?;
+        let counts = [
+            ("public points", self.points),
+            ("images of a network", self.images),
+            ("epochs", self.training.epochs),
+            ("images in a step", self.training.batch),
+        ];
+        check_counts(counts)?;
+        check_shares(&self.shares)?;
+        let values = self.shares.len();
+        check_range("property values", values as f64, (2..=256).contains(&values), "{2, ..., 256}")?;
+        let quantity = "networks of a value, for training, validation and test";
+        check_range(quantity, self.networks as f64, self.networks >= 3, "[3, inf)")
+    }
+}
+
+/// What network n of so many of one value is for: the last tenth is attacked, the tenth before it is for validation; at
+/// least one network each.
+pub(super) fn part(network: usize, networks: usize) -> NetworkSplit {
+    let tenth = (networks / 10).max(1);
+    if network + tenth >= networks {
+        NetworkSplit::Test
+    } else if network + 2 * tenth >= networks {
+        NetworkSplit::Validation
+    } else {
+        NetworkSplit::Training
+    }
+}
+
+/// Draws what recorded networks are for: of the networks of each value one tenth is attacked and one tenth is for
+/// validation, at least one each.
+///
+/// `value` \[network\] counts from 0. The same seed gives the same parts.
+///
+/// # Example
+/// ```
+/// # use leakbound::property::NetworkSplit;
+/// # use leakbound_train::split_networks;
+/// let split = split_networks(&[0, 1].repeat(20), 0);
+/// assert_eq!(split.iter().filter(|&&part| part == NetworkSplit::Test).count(), 4);
+/// ```
+#[must_use]
+pub fn split_networks(value: &[usize], seed: u64) -> Vec<NetworkSplit> {
+    let mut split = vec![NetworkSplit::Training; value.len()];
+    for number in 0..=value.iter().copied().max().unwrap_or(0) {
+        let mut networks: Vec<usize> = (0..value.len()).filter(|&network| value[network] == number).collect();
+        networks.shuffle(&mut stream(seed, Purpose::NetworkSplit, number as u64, 0));
+        for (place, &network) in networks.iter().enumerate() {
+            split[network] = part(place, networks.len());
+        }
+    }
+    split
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_value_is_in_every_part() {
+        let value: Vec<usize> = (0..61).map(|network| network % 3).chain([3; 3]).collect();
+        let split = split_networks(&value, 5);
+        for (number, expected) in [(0, [17, 2, 2]), (1, [16, 2, 2]), (2, [16, 2, 2]), (3, [1, 1, 1])] {
+            let of =
+                |part| split.iter().zip(&value).filter(|&(split, value)| (*split, *value) == (part, number)).count();
+            assert_eq!(NetworkSplit::ALL.map(of), expected);
+        }
+        assert_eq!(split, split_networks(&value, 5));
+        assert_ne!(split, split_networks(&value, 6));
     }
 }

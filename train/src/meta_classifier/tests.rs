@@ -167,7 +167,7 @@ fn attacked_networks_share_no_image_with_others() {
     let tables = targets::tables(&plan, &labels).unwrap();
     let images = |test: bool| -> std::collections::HashSet<u32> {
         let networks = tables.iter().flat_map(|tables| tables.iter().enumerate());
-        let wanted = networks.filter(|(network, _)| (split::part(*network, 20) == NetworkSplit::Test) == test);
+        let wanted = networks.filter(|(network, _)| (targets::part(*network, 20) == NetworkSplit::Test) == test);
         wanted.flat_map(|(_, table)| table.iter().map(|example| example.image)).collect()
     };
     let (attacked, others) = (images(true), images(false));

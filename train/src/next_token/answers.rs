@@ -3,8 +3,7 @@
 use super::model::{ByteTransformer, TOKENS};
 use crate::answers::numbers;
 use crate::checks::unavailable;
-use crate::guard::guarded;
-use crate::progress::{TrainingProgress, report};
+use crate::guard::{TrainingProgress, guarded, report};
 use leakbound::error::Result;
 use tch::{Device, Kind, Tensor, no_grad};
 

@@ -1,20 +1,18 @@
-//! The training of a language model.
+//! The training of a language model on windows of documents.
 
 use super::model::ByteTransformer;
 use super::plan::NextTokenPlan;
-use super::windows::Windows;
-use crate::adam::{Adam, AdamConstants, AdamMemory};
+use crate::adam::{Adam, AdamMemory, PAPER};
 use crate::answers::numbers;
 use crate::block::{leaf, sum_of_parts};
-use crate::checkpoint::TrainingCheckpoint;
+use crate::checkpoint::{Packed, TrainingCheckpoint};
 use crate::checks::unavailable;
 use crate::ensemble::check_finite;
-use crate::guard::guarded;
+use crate::guard::{TrainingProgress, guarded, report};
 use crate::optimizer::Schedule;
-use crate::packed::Packed;
-use crate::progress::{TrainingProgress, report};
 use crate::seed::{Purpose, stream};
 use leakbound::error::Result;
+use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 use std::slice;
 use tch::{Device, Tensor};
@@ -84,15 +82,13 @@ fn resumed(transformer: &mut ByteTransformer, lesson: &Lesson<'_>) -> Result<(u6
     let found = lesson.checkpoint.map(|checkpoint| checkpoint.answers::<Saved>(PHASE, &group)).transpose()?;
     let parameters = &mut transformer.stack.parameters;
     let Some(saved) = found.flatten().and_then(|mut saved| saved.pop()) else {
-        return Ok((0, Adam::new(AdamConstants::PAPER, parameters)));
+        return Ok((0, Adam::new(PAPER, parameters)));
     };
     for (parameter, Packed(numbers)) in parameters.iter_mut().zip(&saved.parameters) {
         parameter.copy_(&Tensor::from_slice(numbers).view_as(parameter));
     }
-    let adam = saved.adam.map_or_else(
-        || Adam::new(AdamConstants::PAPER, parameters),
-        |memory| Adam::resumed(AdamConstants::PAPER, parameters, &memory),
-    );
+    let adam =
+        saved.adam.map_or_else(|| Adam::new(PAPER, parameters), |memory| Adam::resumed(PAPER, parameters, &memory));
     Ok((saved.step, adam))
 }
 
@@ -120,4 +116,56 @@ fn gradients(transformer: &ByteTransformer, bytes: &[i64], lesson: &Lesson<'_>) 
         transformer.gradients(&windows, all)
     };
     sum_of_parts(work, of_part)
+}
+
+/// All windows of some bytes that lie within one document.
+struct Windows<'a> {
+    documents: &'a [Vec<u8>],
+    length: usize,
+    /// For each document, the windows of it and of those before it.
+    ends: Vec<usize>,
+}
+
+impl<'a> Windows<'a> {
+    /// Of documents, one of which is as long as a window.
+    pub fn new(documents: &'a [Vec<u8>], length: usize) -> Self {
+        let mut all = 0;
+        let count = |document: &Vec<u8>| {
+            all += (document.len() + 1).saturating_sub(length);
+            all
+        };
+        Self { documents, length, ends: documents.iter().map(count).collect() }
+    }
+
+    /// The bytes of `count` windows, each equally likely.
+    pub fn draw(&self, count: usize, stream: &mut impl Rng) -> Vec<i64> {
+        let all = self.ends.last().copied().unwrap_or(0);
+        let mut bytes = Vec::with_capacity(count * self.length);
+        for _ in 0..count {
+            let window = stream.random_range(0..all);
+            let document = self.ends.partition_point(|&end| end <= window);
+            let first = document.checked_sub(1).map_or(0, |before| self.ends[before]);
+            let start = window - first;
+            bytes.extend(self.documents[document][start..start + self.length].iter().map(|&byte| i64::from(byte)));
+        }
+        bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seed::{Purpose, stream};
+    use std::collections::BTreeSet;
+
+    /// Six windows; that one of them is not among 200 draws has a probability below 6 (5/6)^200 < 1e-15.
+    #[test]
+    fn every_window_of_every_document_is_drawn() {
+        let documents = [b"abcd".to_vec(), b"x".to_vec(), b"efg".to_vec(), b"hijkl".to_vec()];
+        let windows = Windows::new(&documents, 3);
+        let drawn = windows.draw(200, &mut stream(1, Purpose::TextWindows, 0, 0));
+        let drawn: BTreeSet<String> =
+            drawn.chunks_exact(3).map(|window| window.iter().map(|&byte| char::from(byte as u8)).collect()).collect();
+        assert_eq!(drawn.iter().map(String::as_str).collect::<Vec<_>>(), ["abc", "bcd", "efg", "hij", "ijk", "jkl"]);
+    }
 }

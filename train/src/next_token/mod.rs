@@ -3,18 +3,14 @@
 
 mod answers;
 mod documents;
-mod generation;
 mod learner;
 mod model;
 mod models;
 mod plan;
 mod planted;
-mod positions;
 mod recording;
-mod rows;
 mod sequences;
 mod texts;
-mod windows;
 
 pub use models::{LanguageModels, NextTokenTraining, train_language_models};
 pub use plan::{Answering, ByteTransformerPlan, LogitPrecision, NextTokenPlan, Planting, TokenRecordingPlan};

@@ -1,8 +1,7 @@
 //! A transformer over bytes.
 
 use super::plan::ByteTransformerPlan;
-use crate::attention::causal_mask;
-use crate::block::Stack;
+use crate::block::{Stack, causal_mask};
 use rand_chacha::ChaCha8Rng;
 use tch::{Device, Kind, Tensor};
 

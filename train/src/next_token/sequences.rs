@@ -3,9 +3,10 @@
 use super::answers::{Said, said};
 use super::documents::Document;
 use super::models::LanguageModels;
-use crate::progress::TrainingProgress;
+use crate::checks::reject;
+use crate::guard::TrainingProgress;
 use crate::seed::{Purpose, stream};
-use leakbound::error::{Error, Result};
+use leakbound::error::Result;
 use ndarray::Array2;
 use rand::seq::index::sample;
 
@@ -70,8 +71,9 @@ impl LanguageModels {
     /// held out, which no model was trained on.
     ///
     /// # Errors
-    /// [`Error::Rejected`] if there is no such member, [`Error::Unavailable`] if libtorch fails, [`Error::Interrupted`] if
-    /// the callback ends the work.
+    /// [`Error::Rejected`](leakbound::Error::Rejected) if there is no such member,
+    /// [`Error::Unavailable`](leakbound::Error::Unavailable) if libtorch fails,
+    /// [`Error::Interrupted`](leakbound::Error::Interrupted) if the callback ends the work.
     pub fn text_sequences(
         &self,
         plan: SequencePlan,
@@ -102,13 +104,14 @@ impl LanguageModels {
             return Ok(());
         }
         let reason = format!("there is no member {target}: they are 0 to {}", members - 1);
-        Err(Error::Rejected { operation: "target", reason })
+        reject("target", reason)
     }
 
     /// Scores of documents of all members and of documents held out, under every member.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] if libtorch fails, [`Error::Interrupted`] if the callback ends the work.
+    /// [`Error::Unavailable`](leakbound::Error::Unavailable) if libtorch fails,
+    /// [`Error::Interrupted`](leakbound::Error::Interrupted) if the callback ends the work.
     pub fn member_scores(&self, plan: SequencePlan, progress: &TrainingProgress<'_>) -> Result<MemberScores> {
         let members = self.plan.members;
         let owners: Vec<Option<usize>> = (0..members).map(Some).chain([None]).collect();
@@ -128,7 +131,8 @@ impl LanguageModels {
     /// How well the models know documents.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] if libtorch fails, [`Error::Interrupted`] if the callback ends the work.
+    /// [`Error::Unavailable`](leakbound::Error::Unavailable) if libtorch fails,
+    /// [`Error::Interrupted`](leakbound::Error::Interrupted) if the callback ends the work.
     pub fn losses(&self, plan: SequencePlan, progress: &TrainingProgress<'_>) -> Result<TokenLosses> {
         let members = self.plan.members;
         let owners: Vec<Option<usize>> = [None].into_iter().chain((0..members).map(Some)).collect();

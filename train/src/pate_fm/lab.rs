@@ -91,9 +91,8 @@ impl<'a> Lab<'a> {
             let (own, tests) = (logits_of_each(networks, &own), logits_of_all(networks, tests));
             let classes = Tensor::cat(&[&own, &tests], 1).argmax(-1, false);
             let answers = |network: usize| {
-                let classes = Vec::<i64>::try_from(classes.select(0, network as i64))?;
                 Ok(Answers {
-                    classes: classes.into_iter().map(|class| class as u8).collect(),
+                    classes: classes.select(0, network as i64).try_into()?,
                     // Votes are all that is wanted of teachers.
                     logits: match phase {
                         Phase::Students => Vec::try_from(own.select(0, network as i64).flatten(0, -1).contiguous())?,

@@ -1,25 +1,23 @@
 //! PATE-FM: a student of teachers that vote with noise, all trained by FixMatch, with wrong labels as canaries.
 
-mod dealt;
-mod goal;
 mod lab;
-mod labels;
-mod models;
 mod plan;
 
-pub use goal::LabelGoal;
-pub use models::{PateFmModels, PateFmRun};
-pub use plan::{PateFmPlan, VotesPlan, VotingPlan};
+pub use plan::{LabelGoal, PateFmPlan, VotesPlan, VotingPlan};
 
 use super::answers::{histogram, indices};
+use super::canaries::MislabeledImages;
+use super::checks::reject;
 use super::context::TrainingContext;
-use super::mislabeled::MislabeledImages;
-use super::seed::{Purpose, stream};
-use dealt::{parts, queries};
+use super::seed::{Purpose, shuffled, stream};
+use super::student::{LabelCosts, LabelingPlan};
+use super::teachers::split::Split;
 use lab::{Answers, Lab, Lesson, Phase};
-use labels::{GivenLabels, give_labels};
-use leakbound::error::{Error, Result};
+use leakbound::accountant::{Labeling, PrivacyBudget, label_until_spent};
+use leakbound::divergence::{Conversion, order_grid};
+use leakbound::error::Result;
 use leakbound::histogram::VoteHistogram;
+use leakbound::quantity::Epsilon;
 use ndarray::{Array1, Array2};
 use rand::Rng;
 
@@ -37,9 +35,10 @@ use rand::Rng;
 /// a seed that is drawn in secret.
 ///
 /// # Errors
-/// [`Error::Domain`] for a count of 0 or a number out of its range, [`Error::Rejected`] for more teachers, queries or
-/// canaries than images, if a run gave no label, and if training diverges, [`Error::Length`] if training and test images
-/// differ in shape, [`Error::Unavailable`] if libtorch fails; those of the checkpoint.
+/// [`Error::Domain`](leakbound::Error::Domain) for a count of 0 or a number out of its range,
+/// [`Error::Rejected`](leakbound::Error::Rejected) for more teachers, queries or canaries than images, if a run gave no
+/// label, and if training diverges, [`Error::Length`](leakbound::Error::Length) if training and test images differ in
+/// shape, [`Error::Unavailable`](leakbound::Error::Unavailable) if libtorch fails; those of the checkpoint.
 ///
 /// # References
 /// Malek Esmaeili et al. (2021), "Antipodes of label differential privacy: PATE and ALIBI", Algorithms 1 and 2.
@@ -94,7 +93,7 @@ fn reject_no_labels(given: &[GivenLabels]) -> Result<()> {
             let queries = given.labeling.queries;
             let reason =
                 format!("run {run} gave no label in {queries} queries; lower the threshold or make more queries");
-            Err(Error::Rejected { operation: "PATE-FM", reason })
+            reject("PATE-FM", reason)
         }
     }
 }
@@ -198,6 +197,110 @@ fn plurality(votes: impl Iterator<Item = u8>) -> u8 {
     let mut counts = [0usize; 256];
     votes.for_each(|vote| counts[usize::from(vote)] += 1);
     (0..=u8::MAX).rev().max_by_key(|&class| counts[usize::from(class)]).unwrap_or(0)
+}
+
+/// Images 0..n of each of T teachers: all of them, none in two hands, and no teacher has two more than another.
+fn parts(images: usize, teachers: usize, (seed, run): (u64, u64)) -> Vec<Vec<u32>> {
+    let order = shuffled(images, Split::Pate(run).stream(seed));
+    let end = |teacher: usize| teacher * images / teachers;
+    (0..teachers).map(|teacher| order[end(teacher)..end(teacher + 1)].to_vec()).collect()
+}
+
+/// The first N images of a random order of 0..n: what teachers are asked about.
+fn queries(images: usize, count: usize, (seed, run): (u64, u64)) -> Vec<u32> {
+    let mut order = shuffled(images, stream(seed, Purpose::Queries, run, 0));
+    order.truncate(count);
+    order
+}
+
+/// Students of PATE-FM, run by run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PateFmModels {
+    /// Each with canaries, a partition and noise of its own.
+    pub runs: Vec<PateFmRun>,
+}
+
+/// A run: the teachers, their labels, the student and what it says about its canaries.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PateFmRun {
+    /// Logits of the student on its canaries, \[canary, class\].
+    pub logits: Array2<f32>,
+    /// The class of each canary.
+    pub labels_true: Array1<i64>,
+    /// The wrong class that a teacher was trained on.
+    pub labels_trained: Array1<i64>,
+    /// Training image behind each canary, rising.
+    pub canary_index: Array1<i32>,
+    /// Votes \[query, teacher\] on all N queries, made or not.
+    pub votes: Array2<u8>,
+    /// Training image behind each of them, in the order in which they are made.
+    pub query_index: Array1<i32>,
+    /// The label that each was given: -1 where there was no answer, or no query any more.
+    pub given_label: Array1<i32>,
+    /// Whether the student was trained on it.
+    pub used: Array1<bool>,
+    /// Seed of the noise.
+    pub label_seed: u64,
+    /// Queries that were made, answers, how many of them are right, and their data-dependent ε, which depends on the
+    /// votes and guarantees nothing when it is published.
+    pub labeling: Labeling,
+    /// Whether the student got all the labels that it wanted.
+    pub complete: bool,
+    /// Share of test images that each teacher classifies rightly.
+    pub teacher_accuracy: Array1<f64>,
+    /// Share of test images of which the plurality of the teachers, without noise, is the class.
+    pub ensemble_accuracy: f64,
+    /// Share of test images that the student classifies rightly.
+    pub test_accuracy: f64,
+    /// The same for a network that was trained on the student's labels, for as many steps, and on nothing else.
+    pub supervised_accuracy: f64,
+}
+
+/// What the teachers of a run answered.
+#[derive(Debug, Clone, PartialEq)]
+struct GivenLabels {
+    /// The class, or none, of each query that was made.
+    pub answers: Vec<Option<u8>>,
+    /// Whether the student learns the answer to each of them.
+    pub used: Vec<bool>,
+    /// How many answers are right, and their data-dependent ε.
+    pub labeling: Labeling,
+    /// Whether the student has all the labels that it wanted.
+    pub complete: bool,
+}
+
+/// Makes queries in their order, each with its true class, for C classes. Query number i has the noise of its own that
+/// [`student`](crate::student) gives it.
+fn give_labels(
+    queries: &[(VoteHistogram, usize)],
+    classes: usize,
+    plan: &VotingPlan,
+    seed: u64,
+) -> Result<GivenLabels> {
+    let mut all = PrivacyBudget::new(Epsilon::INFINITE, plan.delta, Conversion::Improved, order_grid())?;
+    let labeling = LabelingPlan {
+        test: plan.test,
+        sigma: plan.sigma,
+        budgets: vec![all.clone()],
+        costs: LabelCosts::DataDependent,
+    };
+    let (mut given, mut made, mut used) = (vec![0; classes], Vec::new(), Vec::new());
+    for (index, query) in queries.iter().enumerate().take(plan.queries) {
+        if plan.goal.is_reached(&given) || given.iter().sum::<usize>() >= plan.answers() {
+            break;
+        }
+        let answer = labeling.answer(query, index, seed);
+        used.push(answer.class.is_some_and(|class| plan.goal.uses(given[class])));
+        answer.class.into_iter().for_each(|class| given[class] += 1);
+        made.push(answer);
+    }
+    let answers = made.iter().map(|answer| answer.class.map(|class| class as u8)).collect();
+    Ok(GivenLabels {
+        answers,
+        used,
+        labeling: label_until_spent(made, &mut all)?,
+        complete: plan.goal.is_reached(&given),
+    })
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What shadow models answered.
 
-use crate::shown::Shown;
+use crate::answers::largest;
+use crate::defense::method::Shown;
 use ndarray::{Array1, Array2, Array4, Array5, ArrayD, Axis};
 
 /// Answers of shadow models, and what they were trained on.
@@ -85,20 +86,9 @@ impl ShadowAnswers {
         for ((model, sample), _) in self.keep.indexed_iter().filter(|&(_, &keep)| keep == member) {
             let answer = self.logits.index_axis(Axis(0), model).index_axis_move(Axis(0), sample);
             let logits = answer.index_axis(Axis(0), self.itself);
-            right += u64::from(largest(logits.iter().copied()) as i64 == self.labels[sample]);
+            right += u64::from(largest(&logits.to_vec()) as i64 == self.labels[sample]);
             all += 1;
         }
         (all > 0).then(|| right as f64 / all as f64)
     }
-}
-
-/// The place of the largest number, the first of several.
-pub(super) fn largest(numbers: impl Iterator<Item = f32>) -> usize {
-    let (mut place, mut most) = (0, f32::NEG_INFINITY);
-    for (at, number) in numbers.enumerate() {
-        if number > most {
-            (place, most) = (at, number);
-        }
-    }
-    place
 }

@@ -6,22 +6,20 @@ mod plan;
 pub use answers::{FurtherAnswers, NeighborAnswers, ShadowAnswers};
 pub use plan::{Inclusion, ShadowPlan, Views};
 
-use super::answers::indices;
+use super::answers::{indices, largest};
 use super::augment::{Move, moved};
 use super::canaries::{AuditSplit, Canaries};
-use super::checks::unavailable;
+use super::checks::{reject, unavailable};
 use super::context::TrainingContext;
 use super::defense::method::{Answers, Further, Queries, Task};
 use super::guard::guarded;
 use super::neighbors::nearest_neighbors;
 use super::seed::{Purpose, stream};
 use super::training_images::{Example, TrainingImages, rows_of};
-use answers::largest;
 use leakbound::error::Result;
 use leakbound::membership::CanaryKind;
 use leakbound::record::ImageSet;
 use ndarray::{Array1, Array2, Array4, ArrayD, Axis};
-use plan::rejected;
 use rand::RngExt;
 use tch::Tensor;
 
@@ -31,18 +29,19 @@ use tch::Tensor;
 /// `others` are the images of [`CanaryKind::OutOfDistribution`], which no other kind takes.
 ///
 /// # Errors
-/// [`Error::Domain`] for a count of 0, [`Error::Rejected`] if there are too few images, too many models for memory, or
-/// the networks' logits are not finite, [`Error::Length`] if images differ in shape, [`Error::Unavailable`] if libtorch
-/// fails, those of the checkpoint.
+/// [`Error::Domain`](leakbound::Error::Domain) for a count of 0, [`Error::Rejected`](leakbound::Error::Rejected) if
+/// there are too few images, too many models for memory, or the networks' logits are not finite,
+/// [`Error::Length`](leakbound::Error::Length) if images differ in shape,
+/// [`Error::Unavailable`](leakbound::Error::Unavailable) if libtorch fails, those of the checkpoint.
 ///
 /// # References
 /// Aerni, Zhang and Tramèr (2024), "Evaluations of machine learning privacy defenses are misleading", section 5.2;
 /// Carlini et al. (2022), "Membership inference attacks from first principles".
 ///
-/// [`Error::Domain`]: leakbound::Error::Domain
-/// [`Error::Rejected`]: leakbound::Error::Rejected
-/// [`Error::Length`]: leakbound::Error::Length
-/// [`Error::Unavailable`]: leakbound::Error::Unavailable
+/// [`Error::Domain`](leakbound::Error::Domain): leakbound::Error::Domain
+/// [`Error::Rejected`](leakbound::Error::Rejected): leakbound::Error::Rejected
+/// [`Error::Length`](leakbound::Error::Length): leakbound::Error::Length
+/// [`Error::Unavailable`](leakbound::Error::Unavailable): leakbound::Error::Unavailable
 pub fn train_shadow_models(
     context: &TrainingContext<'_>,
     others: Option<&ImageSet>,
@@ -52,7 +51,7 @@ pub fn train_shadow_models(
     let fixed = plan.fixed_images(train.len(), train.shape(), classes)?;
     context.check_shapes()?;
     if others.is_some() && plan.canaries != CanaryKind::OutOfDistribution {
-        return Err(rejected(format!("{} canaries take no images of another data set", plan.canaries)));
+        return reject("shadow models", format!("{} canaries take no images of another data set", plan.canaries));
     }
     let split = AuditSplit::draw(train.len(), plan.audit, fixed, plan.seed);
     let canaries = Canaries::make(plan.canaries, train, &split.audit, classes, others, plan.seed)?;
@@ -79,14 +78,14 @@ pub fn train_shadow_models(
     let answers = method.answers(&task)?;
     let shown_views = method.views(&task)?;
     if answers.iter().flatten().flatten().any(|logit| !logit.is_finite()) {
-        return Err(rejected("logits are not finite: training diverged; take a smaller learning rate".into()));
+        return reject("shadow models", "logits are not finite: training diverged; take a smaller learning rate");
     }
     let Queries { attacked, views, .. } = queries;
     let test_accuracy = answers.iter().map(|answers| {
         let right = answers[0][queries.before_tests() * classes..]
             .chunks_exact(classes)
             .zip(&context.test.labels)
-            .filter(|&(logits, &label)| largest(logits.iter().copied()) == usize::from(label));
+            .filter(|&(logits, &label)| largest(logits) == usize::from(label));
         right.count() as f32 / context.test.len() as f32
     });
     let (attacked_keep, duplicate_keep) = keep.view().split_at(Axis(1), attacked);

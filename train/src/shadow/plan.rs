@@ -1,7 +1,7 @@
 //! Which shadow models are trained.
 
 use crate::augment::{ITSELF, Move, check_shift, eighteen_views};
-use crate::checks::check_counts;
+use crate::checks::{check_counts, reject};
 use crate::defense::Defense;
 use crate::defense::method::{Further, Queries};
 use crate::network::NetworkPlan;
@@ -144,22 +144,28 @@ impl ShadowPlan {
             check_shift("views", shift, shape)?;
         }
         if self.inclusion == Inclusion::Half && !self.models.is_multiple_of(2) {
-            return Err(rejected(format!("{} models have no exact half; take an even number", self.models)));
+            return reject("shadow models", format!("{} models have no exact half; take an even number", self.models));
         }
         // A model must have something to learn even where none of the audited samples is in it.
         if fixed == 0 || self.audit.checked_add(fixed).is_none_or(|needed| needed > available) {
-            return Err(rejected(format!(
-                "{} audited images and {fixed} fixed ones of {available} training images; both must fit and be more \
+            return reject(
+                "shadow models",
+                format!(
+                    "{} audited images and {fixed} fixed ones of {available} training images; both must fit and be more \
                  than none",
-                self.audit
-            )));
+                    self.audit
+                ),
+            );
         }
         let copies = if self.canaries.has_copies() { self.audit } else { 0 };
         check_tables("shadow models", self.models as u64, self.audit + fixed + copies)?;
         let logits = [self.models, self.audit, self.views.moves().len(), classes];
         let count = logits.iter().try_fold(1usize, |product, &number| product.checked_mul(number));
         if count.is_none_or(|count| count > MAX_NUMBERS) {
-            return Err(rejected(format!("{} models at once answer with more than 4 GiB of logits", self.models)));
+            return reject(
+                "shadow models",
+                format!("{} models at once answer with more than 4 GiB of logits", self.models),
+            );
         }
         self.check_further(classes, shape)?;
         Ok(fixed)
@@ -173,13 +179,9 @@ impl ShadowPlan {
             let count = shape.iter().try_fold(self.models, |product, &number| product.checked_mul(number));
             if count.is_none_or(|count| count > MAX_NUMBERS) {
                 let reason = format!("{} models at once answer with more than 4 GiB of {name}", self.models);
-                return Err(rejected(reason));
+                return reject("shadow models", reason);
             }
         }
         Ok(())
     }
-}
-
-pub(super) fn rejected(reason: String) -> Error {
-    Error::Rejected { operation: "shadow models", reason }
 }

@@ -83,8 +83,7 @@ impl<'a> Lab<'a> {
         let asked = self.asked.narrow(0, 0, self.ends[1]);
         // As those of the recipe for teachers: the same seed gives the same teachers.
         self.teachers.train_and_ask(Phase::Pate as u64, &self.train, tables, &asked, &|networks, _, images| {
-            let votes: Vec<Vec<i64>> = logits_of_all(networks, images).argmax(-1, false).try_into()?;
-            Ok(votes.into_iter().map(|votes| votes.into_iter().map(|vote| vote as u8).collect()).collect())
+            logits_of_all(networks, images).argmax(-1, false).try_into()
         })
     }
 

@@ -1,31 +1,30 @@
-//! Students: trained on public images that teachers labeled within a privacy budget.
+//! Students: trained on public images that teachers labeled within a privacy budget; who gets which images, and what all
+//! of them answered.
 
 mod lab;
 mod labeling;
 mod plan;
-mod split;
-mod students;
 
 pub use labeling::{LabelCosts, LabelingPlan};
 pub use plan::StudentPlan;
-pub use students::{Baselines, StudentRun, Students};
 
 use super::answers::{histogram, indices, largest};
+use super::checks::{reject, unavailable};
 use super::context::TrainingContext;
-use super::seed::{Purpose, stream};
+use super::seed::{Purpose, shuffled, some_of, stream};
 use super::teachers::ballots;
 use super::teachers::split::{Split, partition};
 use super::training_images::Example;
-use crate::checks::{reject, unavailable};
 use lab::{Lab, Parts, Pupil};
 use labeling::{Campaign, campaign};
+use leakbound::accountant::Labeling;
 use leakbound::error::Result;
 use leakbound::histogram::VoteHistogram;
 use leakbound::record::ImageSet;
-use ndarray::{Array1, Array2, Array3, ArrayView1, Axis};
+use ndarray::{Array1, Array2, Array3, Array4, ArrayView1, Axis};
 use rand::Rng;
+use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
-use split::{order_of_queries, private_images, public_and_held_out};
 use std::ops::Range;
 
 /// Trains teachers, lets them label public images until each budget is spent, and trains a student on the labels of
@@ -225,6 +224,113 @@ fn accuracies(logits: &Array3<f32>, labels: &Array1<u8>) -> Vec<f64> {
 
 fn accuracy(answers: impl Iterator<Item = u8>, labels: &Array1<u8>) -> f64 {
     answers.zip(labels).filter(|(answer, label)| answer == *label).count() as f64 / labels.len() as f64
+}
+
+/// Splits beside those of the teachers, which count from 0 and, one for each run, from 16.
+#[derive(Debug, Clone, Copy)]
+enum StudentSplit {
+    Public = 3,
+    Private = 4,
+    Asked = 5,
+}
+
+impl StudentSplit {
+    fn stream(self, seed: u64, run: u64) -> ChaCha8Rng {
+        stream(seed, Purpose::Split, self as u64, run)
+    }
+}
+
+/// Test images that are public, and those that measure, both sorted: the same share of every class, to one image.
+fn public_and_held_out(labels: &[u8], classes: usize, share: f64, seed: u64) -> Result<[Vec<u32>; 2]> {
+    let order = shuffled(labels.len(), StudentSplit::Public.stream(seed, 0));
+    let (mut public, mut held_out) = (Vec::new(), Vec::new());
+    for class in 0..classes {
+        let images: Vec<u32> =
+            order.iter().copied().filter(|&image| usize::from(labels[image as usize]) == class).collect();
+        let (first, rest) = images.split_at((share * images.len() as f64).round() as usize);
+        public.extend_from_slice(first);
+        held_out.extend_from_slice(rest);
+    }
+    if public.is_empty() || held_out.is_empty() {
+        let reason =
+            format!("{} public images and {} to measure with, of {}", public.len(), held_out.len(), labels.len());
+        return reject("students", reason);
+    }
+    public.sort_unstable();
+    held_out.sort_unstable();
+    Ok([public, held_out])
+}
+
+/// So many training images at random, sorted.
+fn private_images(images: usize, count: usize, seed: u64) -> Vec<u32> {
+    some_of(images, count, StudentSplit::Private.stream(seed, 0))
+}
+
+/// The order in which public images are queried on in a run.
+fn order_of_queries(public: usize, seed: u64, run: u64) -> Vec<u32> {
+    shuffled(public, StudentSplit::Asked.stream(seed, run))
+}
+
+/// One run: its teachers, and the students of its budgets.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StudentRun {
+    /// Share of right votes of the teachers on the images that measure.
+    pub teacher_accuracy: f64,
+    /// What each budget bought.
+    pub labelings: Vec<Labeling>,
+    /// Share of the images that measure of which each student predicts the class.
+    pub student_accuracies: Vec<f64>,
+}
+
+/// Students with all that was recorded on the way; student s is number s mod B of the B budgets, in run ⌊s/B⌋.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Students {
+    /// Run by run.
+    pub runs: Vec<StudentRun>,
+    /// Votes on public images, \[run, query, teacher\]: a new random partition and new weights each time.
+    pub pate_votes: Array3<u8>,
+    /// Test image behind each query.
+    pub query_index: Array1<i32>,
+    /// Its class.
+    pub query_label: Array1<u8>,
+    /// Queries in the order in which they were asked, \[run, place\].
+    pub query_order: Array2<i32>,
+    /// Label that a query was given, \[run, query\]: -1 where it was turned away or not asked within the largest
+    /// budget.
+    pub given_label: Array2<i32>,
+    /// Seed of the noise of each run.
+    pub label_seed: Array1<u64>,
+    /// Training images of each teacher, \[run, teacher, image\].
+    pub pate_images: Array3<u32>,
+    /// Whether the student was trained on the query, with its given label, \[student, query\].
+    pub keep: Array2<bool>,
+    /// Logits on public images, \[student, query, view, class\] with one view.
+    pub logits: Array4<f32>,
+    /// Test images that measure.
+    pub test_index: Array1<i32>,
+    /// Their classes.
+    pub test_label: Array1<u8>,
+    /// Logits on them, \[student, image, class\].
+    pub test_logits: Array3<f32>,
+    /// Some training images of the teachers.
+    pub private_index: Array1<i32>,
+    /// Their classes.
+    pub private_label: Array1<u8>,
+    /// Logits on them, \[student, image, class\].
+    pub private_logits: Array3<f32>,
+    /// What baselines without privacy answered, if there are any.
+    pub baselines: Option<Baselines>,
+}
+
+/// Networks that were trained on the private images themselves.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Baselines {
+    /// Logits on the private images, \[network, image, class\].
+    pub private_logits: Array3<f32>,
+    /// Logits on the test images that measure, \[network, image, class\].
+    pub test_logits: Array3<f32>,
+    /// Share of the latter of which each network predicts the class.
+    pub accuracies: Vec<f64>,
 }
 
 #[cfg(test)]

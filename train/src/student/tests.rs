@@ -207,3 +207,16 @@ fn what_cannot_be_trained_is_rejected() {
     students: run 0 gave no label within a budget of 0.01 (0 queries); raise the budget or lower the threshold
     ");
 }
+
+#[test]
+fn every_class_is_split_alike_and_no_image_is_on_both_sides() {
+    let labels: Vec<u8> = (0..100).map(|image| if image < 70 { 0 } else { 2 }).collect();
+    let [public, held_out] = public_and_held_out(&labels, 3, 0.8, 1).unwrap();
+    let of_class_0 = |images: &[u32]| images.iter().filter(|&&image| image < 70).count();
+    assert_eq!((public.len(), of_class_0(&public), of_class_0(&held_out)), (80, 56, 14));
+    let mut all = [public, held_out].concat();
+    all.sort_unstable();
+    assert_eq!(all, (0..100).collect::<Vec<u32>>());
+    let error = public_and_held_out(&labels, 3, 0.999, 1).unwrap_err().to_string();
+    assert_eq!(error, "students: 100 public images and 0 to measure with, of 100");
+}

@@ -21,7 +21,7 @@ pub(super) struct Lab<'a> {
     query_inputs: Tensor,
     /// All test images and their classes.
     test_inputs: Tensor,
-    test_label: Vec<i64>,
+    test_label: Vec<u8>,
     /// Their labels.
     pub query_label: Array1<u8>,
 }
@@ -36,7 +36,7 @@ impl<'a> Lab<'a> {
         guarded("images", || {
             let [images, tests] = [train, test].map(|set| TrainingImages::of(set, classes, device.tensors()));
             let (query_inputs, test_inputs) = (rows_of(&tests.inputs, queries.iter().copied()), tests.inputs);
-            let test_label = test.labels.iter().map(|&label| label.into()).collect();
+            let test_label = test.labels.to_vec();
             Ok(Self { images, trainer, queries, query_inputs, test_inputs, test_label, query_label })
         })
     }
@@ -61,19 +61,18 @@ impl<'a> Lab<'a> {
         let labels = &self.test_label;
         let answers =
             self.trainer.train_and_ask(phase as u64, &self.images, tables, &asked, &|networks, range, asked| {
-                let classes = |images: &Tensor| -> std::result::Result<Vec<Vec<i64>>, TchError> {
+                let classes = |images: &Tensor| -> std::result::Result<Vec<Vec<u8>>, TchError> {
                     logits_of_all(networks, images).argmax(-1, false).try_into()
                 };
                 let votes = classes(&asked.narrow(0, 0, queries))?;
                 let right: Vec<Option<usize>> = if range.start < measured {
                     let right =
-                        |found: &Vec<i64>| found.iter().zip(labels).filter(|(found, label)| found == label).count();
+                        |found: &Vec<u8>| found.iter().zip(labels).filter(|(found, label)| found == label).count();
                     classes(&asked.narrow(0, queries, count))?.iter().map(|found| Some(right(found))).collect()
                 } else {
                     vec![None; votes.len()]
                 };
-                let votes = votes.into_iter().map(|votes| votes.iter().map(|&vote| vote as u8).collect::<Vec<u8>>());
-                Ok(votes.zip(right).collect())
+                Ok(votes.into_iter().zip(right).collect())
             })?;
         let (votes, right): (Vec<_>, Vec<_>) = answers.into_iter().unzip();
         Ok((votes, right.into_iter().take(measured).flatten().map(|right| right as f64 / count as f64).collect()))
@@ -88,8 +87,7 @@ impl<'a> Lab<'a> {
             &self.query_inputs,
             &|networks, range, queries| {
                 let inputs = rows_of(queries, asked[range].iter().map(|&query| query as i64)).unsqueeze(1);
-                let votes: Vec<i64> = networks.logits(&inputs).argmax(-1, false).flatten(0, -1).try_into()?;
-                Ok(votes.iter().map(|&vote| vote as u8).collect())
+                networks.logits(&inputs).argmax(-1, false).flatten(0, -1).try_into()
             },
         )
     }

@@ -2,24 +2,22 @@
 
 mod lab;
 mod plan;
-mod queries;
 pub(super) mod split;
 mod votes;
 
 pub use plan::TeacherPlan;
 pub use votes::TeacherVotes;
-
-pub(super) use queries::{margin, ranked};
 pub(super) use votes::ballots;
+pub(super) use votes::{margin, ranked};
 
 use super::answers::indices;
 use super::context::TrainingContext;
+use super::teachers::votes::{adversarial, poisoned, second_votes};
 use super::training_images::Example;
 use crate::checks::reject;
 use lab::Lab;
 use leakbound::error::Result;
 use ndarray::{Array1, Array2, Axis};
-use queries::{adversarial, poisoned, second_votes};
 use split::{Phase, Split, partition, some_images};
 
 /// Trains teachers as Fashion-MNIST's recorded votes were. Progress counts networks, and the checkpoint keeps their

@@ -24,7 +24,6 @@ struct Found {
 }
 
 /// Prints the tables and draws the figures.
-#[must_use]
 pub fn report() -> Report {
     let plan = MembershipPlan::default();
     let setting = format!(

@@ -18,25 +18,20 @@ fn recording(name: &str) -> Option<PathBuf> {
 }
 
 /// Audits every model with every adversary.
-#[must_use]
 pub fn report() -> Report {
-    let mut report = Report::new(
-        "Recorded Fashion-MNIST votes and neighbors: lower bounds from 10^8 outputs per query and world, drawn from the \
+    let setting = "Recorded Fashion-MNIST votes and neighbors: lower bounds from 10^8 outputs per query and world, drawn from the \
          distributions and, of repeated queries to prompt-pate*, simulated (k-cut-region, failure probability 0.05 per \
          row), the distribution itself, and accountants; forward divergences D(S||S'). PATE, CaPC and PromptPATE: k = \
          250, sigma = 40; Private-kNN: k = 200, rate 0.2, sigma = 30. \
          prompt-pate* is a stand-in: recorded votes, fixed, with the change that a prompt would make. Per-answer RDP is \
          that of the worst query where one is repeated and the mean where all are asked once; epsilon is at delta = 1e-6 \
-         after 1000 answers, by adding the RDP and converting it: illustrative, as published, except for accountants.",
-    );
-    match rows(&mut report) {
-        Ok(rows) => {
-            table(&mut report, &rows, cases::ANSWERS);
-            findings::judge(&mut report, &rows);
-        }
-        Err(error) => report.claim(false, error.to_string()),
-    }
-    report
+         after 1000 answers, by adding the RDP and converting it: illustrative, as published, except for accountants.";
+    Report::filled(setting, |report| -> Result<()> {
+        let rows = rows(report)?;
+        table(report, &rows, cases::ANSWERS);
+        findings::judge(report, &rows);
+        Ok(())
+    })
 }
 
 fn rows(report: &mut Report) -> Result<Vec<Row>> {

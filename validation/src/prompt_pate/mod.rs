@@ -4,20 +4,18 @@
 mod figures;
 mod findings;
 
-use crate::experiment::{Report, data_folder};
+use crate::experiment::Report;
 use crate::private_prediction::cases::{Case, Drawn};
 use crate::private_prediction::figures::{Row, row};
 use crate::private_prediction::table;
 use leakbound::histogram::VoteHistogram;
 use leakbound::model::PromptPateModel;
-use leakbound::record::{ImagePart, MemoryBudget, read_images};
 use leakbound::{Error, Result};
 use leakbound_train::{
-    DeviceChoice, InContextAccuracy, InContextPlan, LessonShares, PromptAdversary, PromptPatePlan, PromptVotes,
-    TrainingCheckpoint, TrainingContext, TrainingDevice, train_prompt_pate,
+    InContextPlan, LessonShares, PromptAdversary, PromptPatePlan, PromptVotes, TrainingCheckpoint, TrainingContext,
+    train_prompt_pate,
 };
 use ndarray::ArrayView2;
-use std::ops::ControlFlow;
 
 /// Teachers and queries, as published (appendix D.2).
 const TEACHERS: usize = 200;
@@ -40,16 +38,7 @@ const ADVERSARIES: [(&str, PromptAdversary); 6] = [
     ("pois-natq (mapping)", PromptAdversary::Mapping),
 ];
 
-/// What was trained and audited.
-struct Audited {
-    accuracy: InContextAccuracy,
-    ensemble: f64,
-    mean: f64,
-    rows: Vec<Row>,
-}
-
 /// Minutes on two cores, most of them for the transformer.
-#[must_use]
 pub fn report() -> Report {
     let mut report = Report::new(format!(
         "A transformer of 2 blocks (width 64, 4 heads) learns in context from the 60,000 training images of \
@@ -61,16 +50,13 @@ pub fn report() -> Report {
          once; epsilon is at delta = 1e-6 after {QUERIES} answers, by adding the RDP and converting it: an upper bound \
          for the distribution and the accountants, illustrative for the lower bounds, as published."
     ));
-    match audited() {
-        Ok(Some(audited)) => {
-            learned(&mut report, &audited);
-            table(&mut report, &audited.rows, QUERIES as f64);
-            findings::judge(&mut report, &audited.rows);
-            figures::draw(&mut report, &audited.rows);
-        }
-        Ok(None) => report.without_images(&data_folder()),
-        Err(error) => report.claim(false, error.to_string()),
-    }
+    report.trained(|report, context| {
+        let rows = audited(report, context)?;
+        table(report, &rows, QUERIES as f64);
+        findings::judge(report, &rows);
+        figures::draw(report, &rows);
+        Ok(())
+    });
     report
 }
 
@@ -94,32 +80,23 @@ fn plan(adversary: PromptAdversary) -> PromptPatePlan {
     }
 }
 
-/// None without the images.
-fn audited() -> Result<Option<Audited>> {
-    let folder = data_folder();
-    let sets = [ImagePart::Train, ImagePart::Test].map(|part| read_images(&folder, part, MemoryBudget::of_machine()));
-    let [Ok((train, _)), Ok((test, _))] = sets else { return Ok(None) };
-    let device = TrainingDevice::open(DeviceChoice::Cpu)?;
+/// The audit of each adversary, and a line on what the transformer has learned.
+fn audited(report: &mut Report, context: &TrainingContext<'_>) -> Result<Vec<Row>> {
     let unkept = |source| Error::Io { path: "checkpoint".into(), action: "be kept", source };
     let folder = tempfile::tempdir().map_err(unkept)?;
-    let (mut rows, mut trained) = (Vec::new(), None);
+    let mut rows = Vec::new();
     for (name, adversary) in ADVERSARIES {
         let plan = plan(adversary);
         // One transformer for all of them.
         let path = folder.path().join("transformer.checkpoint");
         let checkpoint = TrainingCheckpoint::open(path, true, "prompt-pate", "cpu", &[], &plan.learner)?;
-        let context = TrainingContext {
-            train: &train,
-            test: &test,
-            device,
-            progress: &|_| ControlFlow::Continue(()),
-            checkpoint: Some(&checkpoint),
-        };
-        let votes = train_prompt_pate(&context, &plan)?;
-        rows.push(row(&case(name, &votes, train.classes)?)?);
-        trained.get_or_insert((votes.accuracy, votes.ensemble_accuracy(), votes.mean_accuracy()));
+        let votes = train_prompt_pate(&TrainingContext { checkpoint: Some(&checkpoint), ..*context }, &plan)?;
+        if rows.is_empty() {
+            learned(report, &votes);
+        }
+        rows.push(row(&case(name, &votes, context.train.classes)?)?);
     }
-    Ok(trained.map(|(accuracy, ensemble, mean)| Audited { accuracy, ensemble, mean, rows }))
+    Ok(rows)
 }
 
 fn case(name: &'static str, votes: &PromptVotes, classes: usize) -> Result<Case> {
@@ -142,7 +119,8 @@ fn case(name: &'static str, votes: &PromptVotes, classes: usize) -> Result<Case>
     Ok(case)
 }
 
-fn learned(report: &mut Report, Audited { accuracy, ensemble, mean, .. }: &Audited) {
+fn learned(report: &mut Report, votes: &PromptVotes) {
+    let accuracy = votes.accuracy;
     let percent = |share: f64| format!("{:.2} %", 100.0 * share);
     report.claim(
         accuracy.with_example >= accuracy.without_example + LEARNED,
@@ -158,7 +136,7 @@ fn learned(report: &mut Report, Audited { accuracy, ensemble, mean, .. }: &Audit
         "      labels of the data, no example {}; instructions obeyed {}; ensemble {}, its teachers {}",
         percent(accuracy.canonical),
         percent(accuracy.instructed),
-        percent(*ensemble),
-        percent(*mean)
+        percent(votes.ensemble_accuracy()),
+        percent(votes.mean_accuracy())
     ));
 }

@@ -2,7 +2,6 @@
 
 use super::Decimal;
 use super::check::{Side, TableCheck};
-use super::conversions::{compare_delta, compare_epsilon};
 use leakbound::Result;
 use leakbound::accountant::{
     gaussian_rdp, k_ary_randomized_response_rdp, laplace_mechanism_rdp, randomized_response_rdp,
@@ -85,4 +84,91 @@ pub(super) fn compare(check: &mut TableCheck, entry: Entry) -> Result<()> {
         }
     }
     Ok(())
+}
+
+#[derive(Deserialize)]
+pub(super) struct Conversion {
+    kind: ConversionKind,
+    inputs: ConversionInputs,
+    best_order: f64,
+    log_expected: Option<Decimal>,
+    clamped_expected: Decimal,
+}
+
+#[derive(Deserialize, Clone, Copy)]
+enum ConversionKind {
+    #[serde(rename = "rdp_to_dp_epsilon")]
+    Epsilon,
+    #[serde(rename = "rdp_to_dp_epsilon_classic")]
+    EpsilonClassic,
+    #[serde(rename = "rdp_to_dp_delta")]
+    Delta,
+    #[serde(rename = "rdp_to_dp_delta_classic")]
+    DeltaClassic,
+}
+
+#[derive(Deserialize)]
+struct ConversionInputs {
+    curve: String,
+    orders: Vec<Order>,
+    rdp: Vec<f64>,
+    delta: Option<Delta>,
+    epsilon: Option<Epsilon>,
+}
+
+pub(super) fn compare_conversion(check: &mut TableCheck, entry: Conversion) -> Result<()> {
+    let Conversion { kind, inputs, best_order, log_expected, clamped_expected } = entry;
+    let ConversionInputs { curve: name, orders, rdp, delta, epsilon } = inputs;
+    check.begin(format!("{name} delta {delta:?} epsilon {epsilon:?}"));
+    let curve = RdpCurve::new(orders, rdp)?;
+    let delta = || delta.expect("a table's delta stands where ε is asked for");
+    let epsilon = || epsilon.expect("a table's ε stands where delta is asked for");
+    match kind {
+        ConversionKind::Epsilon => compare_epsilon(check, &curve, delta(), clamped_expected, Some(best_order), false),
+        ConversionKind::EpsilonClassic => {
+            compare_epsilon(check, &curve, delta(), clamped_expected, Some(best_order), true)
+        }
+        ConversionKind::Delta => {
+            compare_delta(check, &curve, epsilon(), clamped_expected, log_expected, Some(best_order))
+        }
+        ConversionKind::DeltaClassic => check.set_aside("delta by the classic conversion is not offered"),
+    }
+    Ok(())
+}
+
+/// Compares the smallest ε at δ, and the order that gives it where ε is not clamped to 0.
+fn compare_epsilon(
+    check: &mut TableCheck,
+    curve: &RdpCurve,
+    delta: Delta,
+    expected: Decimal,
+    best_order: Option<f64>,
+    classic: bool,
+) {
+    let (epsilon, order) = if classic { curve.classic_epsilon(delta) } else { curve.epsilon(delta) };
+    check.relative(if classic { "epsilon, classic" } else { "epsilon" }, epsilon.get(), expected, RELATIVE);
+    if expected.value > 0.0 {
+        check.holds(best_order.is_none_or(|best| best == order.get()), "the best order");
+    }
+}
+
+/// Compares the smallest δ at ε. Its exponent (α-1)(ρ-ε) is a product of rounded numbers, so that the relative error
+/// of δ is a few units in the last place times |ln δ|, as far as that exceeds the tolerance.
+fn compare_delta(
+    check: &mut TableCheck,
+    curve: &RdpCurve,
+    epsilon: Epsilon,
+    expected: Decimal,
+    log_expected: Option<Decimal>,
+    best_order: Option<f64>,
+) {
+    let (delta, order) = curve.delta(epsilon);
+    let size = log_expected.map_or(0.0, |ln| ln.value.abs());
+    check.side("delta", delta, expected, Side::Above);
+    // The exponent is a difference of terms that are three times as large at the best order, rounded up by four units.
+    check.relative("delta", delta, expected, RELATIVE.max(24.0 * f64::EPSILON * (1.0 + size)));
+    // Below the range of a double all orders are equal, and so they are where the best delta is 1.
+    if expected.value > 0.0 && expected.value < 1.0 && !expected.underflows {
+        check.holds(best_order.is_none_or(|best| best == order.get()), "the best order");
+    }
 }

@@ -15,7 +15,7 @@ pub struct Worst {
 }
 
 /// The comparisons of one table.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct TableCheck {
     /// Name of the file.
     pub table: &'static str,
@@ -48,18 +48,7 @@ impl TableCheck {
     /// An empty check of a table.
     #[must_use]
     pub fn new(table: &'static str) -> Self {
-        Self {
-            table,
-            entries: 0,
-            compared_entries: 0,
-            worst: BTreeMap::new(),
-            set_aside: BTreeMap::new(),
-            failures: Vec::new(),
-            entry: String::new(),
-            entry_compared: false,
-            entry_touched: false,
-            touched_entries: 0,
-        }
+        Self { table, ..Self::default() }
     }
 
     /// Begins the next entry, named in failures.

@@ -1,13 +1,18 @@
-//! One pair of datasets of each of seven mechanisms.
+//! Outputs of mechanisms, protocols of local differential privacy among them, on pairs of datasets: probabilities,
+//! divergences and hockey-stick divergences.
 
 use super::Decimal;
 use super::check::TableCheck;
-use super::pairs::{Delta, Divergence, RELATIVE};
-use leakbound::Result;
-use leakbound::distribution::OutputPair;
+use super::pairs::{Delta, Divergence, RELATIVE, compare_theorem};
+use leakbound::accountant::{Theorem, WorstCases};
+use leakbound::bound::Direction;
+use leakbound::distribution::{
+    OutcomeDistribution, OutputPair, exponential_distribution, permute_and_flip_distribution,
+};
 use leakbound::histogram::VoteHistogram;
-use leakbound::mechanism::{Bins, parse};
-use leakbound::quantity::Order;
+use leakbound::mechanism::{self, Bins, parse};
+use leakbound::quantity::{NoiseScale, Order};
+use leakbound::{Error, Result};
 use serde::Deserialize;
 
 /// Of probabilities that are relative to 1e-13.
@@ -83,9 +88,7 @@ pub(super) fn compare(check: &mut TableCheck, entry: Entry) -> Result<()> {
         |order: Option<Order>| -> Result<OutputPair> { mechanism.output_pair(&data, &neighbor, Bins::at(order)) };
     for row in &entry.divergences {
         let pair = pair(Some(row.order))?;
-        for (direction, expected) in row.both() {
-            check.relative("divergence", pair.renyi(direction, row.order), expected, RELATIVE);
-        }
+        row.compare(check, &pair, RELATIVE);
     }
     let pair = pair(None)?;
     for row in &entry.hockey_stick {
@@ -99,5 +102,160 @@ pub(super) fn compare(check: &mut TableCheck, entry: Entry) -> Result<()> {
             check.relative("probability", distribution.p()[place], *expected, RELATIVE);
         }
     }
+    Ok(())
+}
+
+const PROBABILITY: f64 = 1e-13;
+
+#[derive(Deserialize)]
+pub(super) struct Selection {
+    kind: Rule,
+    inputs: Votes,
+    expected: OfSelection,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Rule {
+    Exponential,
+    PermuteAndFlip,
+}
+
+#[derive(Deserialize)]
+struct Votes {
+    scale: NoiseScale,
+    histogram: VoteHistogram,
+    neighbor: VoteHistogram,
+}
+
+#[derive(Deserialize)]
+struct OfSelection {
+    p: Vec<Decimal>,
+    divergences: Vec<Divergence>,
+    hockey_stick: Vec<Delta>,
+}
+
+pub(super) fn compare_selection(check: &mut TableCheck, Selection { kind, inputs, expected }: Selection) -> Result<()> {
+    let Votes { scale, histogram, neighbor } = inputs;
+    check.begin(format!("{kind:?} {histogram} {neighbor} scale {scale}"));
+    let distribution = |histogram: &VoteHistogram| match kind {
+        Rule::Exponential => exponential_distribution(histogram, scale),
+        Rule::PermuteAndFlip => permute_and_flip_distribution(histogram, scale),
+    };
+    let pair = OutputPair::new(distribution(&histogram)?, distribution(&neighbor)?)?;
+    for (value, expected) in pair.dataset().p().iter().zip(expected.p) {
+        check.relative("probability", *value, expected, PROBABILITY);
+    }
+    expected.divergences.iter().for_each(|row| row.compare(check, &pair, RELATIVE));
+    expected.hockey_stick.iter().for_each(|row| row.compare(check, &pair));
+    Ok(())
+}
+
+/// Of logarithms of which little or nothing is left in a probability.
+const LOGARITHM: f64 = 1e-14;
+/// Where they begin.
+const FAR: f64 = -200.0;
+
+#[derive(Deserialize)]
+pub(super) struct AboveThreshold {
+    mechanism: String,
+    answers: VoteHistogram,
+    neighbor: VoteHistogram,
+    expected: OfThreshold,
+}
+
+#[derive(Deserialize)]
+struct OfThreshold {
+    p: Vec<Decimal>,
+    q: Vec<Decimal>,
+    ln_p: Vec<Decimal>,
+    ln_q: Vec<Decimal>,
+    divergences: Vec<Divergence>,
+    hockey_stick: Vec<Delta>,
+}
+
+fn probabilities(check: &mut TableCheck, found: &OutcomeDistribution, [p, ln_p]: [&[Decimal]; 2]) {
+    check.holds(found.outcomes() == p.len(), "the table has as many outcomes");
+    for (place, (&p, &ln_p)) in p.iter().zip(ln_p).enumerate() {
+        if ln_p.value > FAR {
+            check.relative("probability", found.p()[place], p, RELATIVE);
+        } else {
+            check.logarithm("logarithm", found.ln_p()[place], ln_p, LOGARITHM);
+        }
+    }
+}
+
+pub(super) fn compare_above_threshold(check: &mut TableCheck, entry: AboveThreshold) -> Result<()> {
+    let AboveThreshold { mechanism, answers, neighbor, expected } = entry;
+    check.begin(format!("{mechanism} {answers} {neighbor}"));
+    let pair = parse(&mechanism)?.output_pair(&answers, &neighbor, Bins::at(None))?;
+    probabilities(check, pair.dataset(), [&expected.p, &expected.ln_p]);
+    probabilities(check, pair.neighbor(), [&expected.q, &expected.ln_q]);
+    let logarithms = expected.ln_p.iter().chain(&expected.ln_q);
+    let farthest = logarithms.fold(0.0, |far: f64, ln| far.max(ln.value.abs()));
+    for row in expected.divergences {
+        // Where a divergence comes from far outcomes, its powers have the errors of their logarithms.
+        let of_far = 2.0 * row.order.get() * LOGARITHM * farthest;
+        let tolerance = RELATIVE.max(if farthest > -FAR { of_far } else { 0.0 });
+        row.compare(check, &pair, tolerance);
+    }
+    expected.hockey_stick.iter().for_each(|row| row.compare(check, &pair));
+    Ok(())
+}
+
+#[derive(Deserialize)]
+pub(super) struct Local {
+    mechanism: String,
+    classes: usize,
+    expected: OfLocal,
+}
+
+#[derive(Deserialize)]
+struct OfLocal {
+    /// None where there are too many outcomes.
+    p: Vec<Decimal>,
+    divergences: Vec<Divergence>,
+    hockey_stick: Vec<Delta>,
+}
+
+/// The theorem, and the distributions for votes for the first and for the second class where there are few.
+fn computed(entry: &Local) -> Result<(Theorem, Option<OutputPair>)> {
+    let mechanism = mechanism::parse(&entry.mechanism)?;
+    let vote = |class: usize| VoteHistogram::new((0..entry.classes).map(|other| u64::from(other == class)).collect());
+    let (first, second) = (vote(0)?, vote(1)?);
+    let theorems = mechanism.theorems_for(&first, &WorstCases::default());
+    let [theorem] = &theorems[..] else {
+        return Err(Error::Rejected { operation: "table", reason: "one theorem is expected".into() });
+    };
+    let few = !entry.expected.p.is_empty();
+    let pair = if few { Some(mechanism.output_pair(&first, &second, Bins::at(None))?) } else { None };
+    Ok((theorem.clone(), pair))
+}
+
+/// Logarithms of probabilities lose the digits that small ε has in common with 0: the ratio of two of them is off by
+/// about 1e-15 (1 + |ln p|), and a divergence by twice that over ε.
+fn of_distribution(epsilon: f64) -> f64 {
+    RELATIVE + 4e-14 / epsilon.min(1.0)
+}
+
+pub(super) fn compare_local(check: &mut TableCheck, entry: Local) -> Result<()> {
+    check.begin(format!("{} of {} classes", entry.mechanism, entry.classes));
+    let (theorem, pair) = computed(&entry)?;
+    // The bound of the largest orders is ε itself.
+    let largest = theorem.at(Order::new(1e300)?, Direction::Forward).map_or(0.0, |bound| bound.value);
+    for row in entry.expected.divergences {
+        for (direction, expected) in row.both() {
+            compare_theorem(check, &theorem, (row.order, direction), expected, ("theorem", RELATIVE));
+            if let Some(pair) = &pair {
+                let exact = pair.renyi(direction, row.order);
+                check.relative("divergence", exact, expected, of_distribution(largest));
+            }
+        }
+    }
+    let Some(pair) = &pair else { return Ok(()) };
+    for (value, expected) in pair.dataset().p().iter().zip(entry.expected.p) {
+        check.relative("probability", *value, expected, PROBABILITY);
+    }
+    entry.expected.hockey_stick.iter().for_each(|row| row.compare(check, pair));
     Ok(())
 }

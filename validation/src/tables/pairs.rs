@@ -50,6 +50,13 @@ impl Divergence {
     pub(super) fn both(&self) -> [(Direction, Decimal); 2] {
         self.expected.both()
     }
+
+    /// Compares what the outputs have.
+    pub(super) fn compare(&self, check: &mut TableCheck, pair: &OutputPair, tolerance: f64) {
+        for (direction, expected) in self.both() {
+            check.relative("divergence", pair.renyi(direction, self.order), expected, tolerance);
+        }
+    }
 }
 
 /// Rényi divergences of one order, and what a theorem says of both directions.

@@ -1,10 +1,9 @@
 //! Linear classifiers on embeddings.
 
 use super::plan::ClassifierPlan;
-use crate::architecture::{Architecture, Networks};
-use crate::ensemble::Ensemble;
+use crate::augment::Augmenter;
+use crate::ensemble::{Architecture, CrossEntropy, Ensemble, Networks};
 use crate::layers::{BatchPass, dense};
-use crate::loss::CrossEntropy;
 use crate::optimizer::{Optimizer, Schedule};
 use crate::train::{Lesson, TrainingPlan, train};
 use crate::training_images::{Example, TrainingImages};
@@ -44,14 +43,13 @@ pub(super) fn classifiers(
         table.iter().map(|example| Example { image: first + example.image, ..*example }).collect()
     };
     let tables: Vec<Vec<Example>> = tables.iter().enumerate().map(table).collect();
-    let tables: Vec<&[Example]> = tables.iter().map(Vec::as_slice).collect();
     let optimizer = Optimizer::Sgd { momentum: 0.0, weight_decay: 5e-4, nesterov: false };
     let schedule = Schedule::Steps { rate: plan.rate, factor: 0.1, shares: vec![0.3, 0.6, 0.9] };
     let training = TrainingPlan::new(plan.epochs, plan.batch, optimizer, schedule);
     let images = TrainingImages { inputs: embeddings.reshape([-1, dimension]), targets: targets.shallow_clone() };
     let steps = training.steps(largest);
     let lesson = Lesson { images: &images, tables: &tables, plan: &training, steps, loss: &CrossEntropy };
-    train(&mut linear, &lesson, streams, None);
+    train(&mut linear, &lesson, streams, Augmenter::default());
     Box::new(linear)
 }
 

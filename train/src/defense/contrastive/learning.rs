@@ -4,17 +4,17 @@ use super::classifier::classifiers;
 use super::plan::{DIMENSION, EncoderPlan};
 use super::views::{RandomViews, random_views};
 use crate::answers::{by_network, numbers};
-use crate::checks::unavailable;
+use crate::checks::{reject, unavailable};
 use crate::defense::method::{Answers, Further, Method, PHASE, Queries, Task};
 use crate::ensemble::{Ensemble, check_finite, logits_of_all};
 use crate::groups::Trainer;
 use crate::guard::guarded;
 use crate::optimizer::{Optimizer, OptimizerState, Schedule};
 use crate::seed::{Purpose, stream};
+use crate::train::Batches;
 use crate::training_images::{Example, TrainingImages};
-use leakbound::error::{Error, Result};
+use leakbound::error::Result;
 use ndarray::Array5;
-use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use std::ops::Range;
 use tch::{Device, Tensor};
@@ -54,21 +54,20 @@ pub(super) trait Learner: Sync {
     }
 
     /// # Errors
-    /// [`Error::Rejected`] if a shadow model has too few images.
+    /// [`Error::Rejected`](leakbound::Error::Rejected) if a shadow model has too few images.
     fn check_images(&self, images: usize) -> Result<()> {
         let batch = self.plan().batch;
         if batch <= images {
             return Ok(());
         }
-        Err(rejected(format!(
-            "a batch of {batch} for an encoder of {images} images, which would be told apart from themselves; take a \
+        reject(
+            "defense",
+            format!(
+                "a batch of {batch} for an encoder of {images} images, which would be told apart from themselves; take a \
              smaller batch or more images"
-        )))
+            ),
+        )
     }
-}
-
-pub(super) fn rejected(reason: String) -> Error {
-    Error::Rejected { operation: "defense", reason }
 }
 
 impl<L: Learner> Method for L {
@@ -100,7 +99,8 @@ struct Tensors {
 /// An encoder on the images of each table, and a linear classifier on it: logits, and embeddings of random views.
 ///
 /// # Errors
-/// Those of [`Trainer::in_groups`]; [`Error::Rejected`] for a training that encoders cannot have, and too few images.
+/// Those of [`Trainer::in_groups`]; [`Error::Rejected`](leakbound::Error::Rejected) for a training that encoders cannot
+/// have, and too few images.
 fn answers(learner: &dyn Learner, task: &Task<'_>) -> Result<Vec<Answers>> {
     let &Task { trainer, images, tables, asked, .. } = task;
     check(learner, &trainer, tables)?;
@@ -122,7 +122,7 @@ fn views_of_samples(learner: &dyn Learner, Task { trainer, images, queries, .. }
 /// Those of the first samples, [sample, view, channel, row, column].
 ///
 /// # Errors
-/// [`Error::Unavailable`] if libtorch fails.
+/// [`Error::Unavailable`](leakbound::Error::Unavailable) if libtorch fails.
 fn shown_views(learner: &dyn Learner, task: &Task<'_>) -> Result<Array5<f32>> {
     let (views, samples) = (learner.plan().views, SHOWN.min(task.queries.attacked));
     let [channels, rows, columns] = task.queries.image;
@@ -135,10 +135,10 @@ fn check(learner: &dyn Learner, trainer: &Trainer<'_>, tables: &[Vec<Example>]) 
     if training.augmentation.is_some() || training.early_stopping.is_some() {
         let reason = "encoders learn from random views of their own and for a set number of epochs; leave out flips, \
                       shifts and early stopping";
-        return Err(rejected(reason.into()));
+        return reject("defense", reason);
     }
     if trainer.shape[1..].iter().all(|&length| length < 2) {
-        return Err(rejected("images of one pixel have no random views".into()));
+        return reject("defense", "images of one pixel have no random views");
     }
     learner.check_images(tables.iter().map(Vec::len).min().unwrap_or(0))
 }
@@ -175,18 +175,14 @@ impl Group<'_> {
         let networks = trainer.network.build(&mut streams(Purpose::Weights), trainer.shape, DIMENSION, device);
         let (mut encoders, mut objective) = learner.start(networks, &mut streams(Purpose::Projection), device);
         let mut views = RandomViews::new(trainer.shape, trainer.streams(Purpose::RandomViews, OF_TRAINING, range));
-        let mut passes: Vec<FullBatches> =
-            tables.iter().zip(streams(Purpose::Order)).map(|(table, stream)| FullBatches::new(table, stream)).collect();
         let &EncoderPlan { epochs, batch, rate, .. } = learner.plan();
+        let mut batches = full_batches(tables, streams(Purpose::Order), batch);
         let (steps, schedule) = (epochs as u64 * (largest / batch) as u64, Schedule::Cosine { rate });
         let rule = Optimizer::Sgd { momentum: 0.9, weight_decay: 5e-4, nesterov: false };
         let mut state = OptimizerState::new(rule, encoders.parameters());
         let shape = [encoders.networks(), batch as i64, -1];
-        let mut examples = Vec::with_capacity(passes.len() * batch);
         for step in 0..steps {
-            examples.clear();
-            passes.iter_mut().for_each(|passes| examples.extend_from_slice(passes.next(batch)));
-            let (inputs, _) = images.rows(&examples);
+            let (inputs, _) = images.rows(&batches.next());
             let [first, second] = [(), ()].map(|()| views.of(&inputs, batch).view(shape));
             let mut gradients = objective.gradients(&mut *encoders, [&first, &second]);
             state.step(encoders.parameters(), &mut gradients, schedule.rate(step, steps));
@@ -197,28 +193,11 @@ impl Group<'_> {
     }
 }
 
-/// The examples of one network in random order, one pass after the other. What does not fill a batch is left out of a
-/// pass: no image is in a batch twice, where it would be told apart from itself.
-struct FullBatches {
-    order: Vec<Example>,
-    at: usize,
-    stream: ChaCha8Rng,
-}
-
-impl FullBatches {
-    fn new(examples: &[Example], stream: ChaCha8Rng) -> Self {
-        Self { order: examples.to_vec(), at: examples.len(), stream }
-    }
-
-    /// The next `size` of at least as many examples.
-    fn next(&mut self, size: usize) -> &[Example] {
-        if self.at + size > self.order.len() {
-            self.order.shuffle(&mut self.stream);
-            self.at = 0;
-        }
-        self.at += size;
-        &self.order[self.at - size..self.at]
-    }
+/// Batches of which none has an image twice, where it would be told apart from itself.
+fn full_batches(tables: &[Vec<Example>], streams: Vec<ChaCha8Rng>, size: usize) -> Batches {
+    let mut batches = Batches::new(tables.to_vec(), streams, size);
+    batches.whole = true;
+    batches
 }
 
 #[cfg(test)]
@@ -228,12 +207,12 @@ mod tests {
     #[test]
     fn no_image_is_in_a_batch_twice() {
         let examples: Vec<Example> = (0..11).map(Example::labeled).collect();
-        let mut passes = FullBatches::new(&examples, stream(1, Purpose::Order, 0, 0));
+        let mut batches = full_batches(&[examples], vec![stream(1, Purpose::Order, 0, 0)], 5);
         let mut left_out = std::collections::BTreeSet::new();
         for _ in 0..50 {
             let mut seen = std::collections::BTreeSet::new();
             for _ in 0..2 {
-                seen.extend(passes.next(5).iter().map(|example| example.image));
+                seen.extend(batches.next().iter().map(|example| example.image));
             }
             assert_eq!(seen.len(), 10);
             left_out.extend((0..11).filter(|image| !seen.contains(image)));

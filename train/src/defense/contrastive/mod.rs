@@ -1,12 +1,10 @@
 //! Encoders that learn without labels from views of their images, with a linear classifier on them.
 
 mod classifier;
-mod keys;
 mod learning;
 mod loss;
 mod moco;
 mod plan;
-mod projected;
 mod simclr;
 mod views;
 

@@ -1,12 +1,12 @@
 //! Students, which learn the teachers' answers to synthetic images.
 
-use super::plan::Dfkd;
+use super::Dfkd;
 use crate::augment::Augmenter;
 use crate::ensemble::{Ensemble, logits_of_each};
 use crate::groups::Trainer;
 use crate::optimizer::OptimizerState;
-use crate::seed::{Purpose, stream, streams};
-use crate::train::{Passes, TrainingPlan};
+use crate::seed::{Purpose, streams};
+use crate::train::{Batches, TrainingPlan};
 use crate::training_images::{Example, rows_of};
 use std::ops::Range;
 use tch::{Kind, Tensor};
@@ -22,7 +22,7 @@ pub(super) struct Students<'a> {
     models: Range<usize>,
     networks: Box<dyn Ensemble>,
     state: OptimizerState,
-    augmenter: Option<Augmenter>,
+    augmenter: Augmenter,
     bank: Bank,
     /// Iterations done.
     iteration: usize,
@@ -66,9 +66,7 @@ impl<'a> Students<'a> {
         let streams = |purpose| streams(seed, purpose, STUDENTS, models.clone());
         let mut networks = network.build(&mut streams(Purpose::Weights), shape, classes, device.tensors());
         let state = OptimizerState::new(training.optimizer, networks.parameters());
-        let augmenter = training
-            .augmentation
-            .map(|augmentation| Augmenter::new(augmentation, shape, streams(Purpose::Augmentation)));
+        let augmenter = Augmenter::new(training.augmentation, shape, streams(Purpose::Augmentation));
         let rows = (plan.iterations * plan.images * models.len()) as i64;
         let [pixels, classes] = [shape.iter().product(), classes].map(|count| count as i64);
         let bank = Bank {
@@ -87,21 +85,12 @@ impl<'a> Students<'a> {
     pub fn learn(&mut self, teachers: &dyn Ensemble, images: &Tensor) {
         self.remember(teachers, images);
         self.iteration += 1;
-        let mut passes = self.passes();
-        let (batch, networks) = (self.training.batch, self.networks.networks());
+        let mut batches = self.batches();
+        let shape = [self.networks.networks(), self.training.batch as i64, -1];
         let all = self.all_steps();
-        let mut examples = Vec::with_capacity(passes.len() * batch);
         for _ in 0..self.steps(self.iteration) {
-            examples.clear();
-            for passes in &mut passes {
-                passes.extend(&mut examples, batch);
-            }
-            let (inputs, answers) = self.bank.rows(&examples);
-            let inputs = match &mut self.augmenter {
-                Some(augmenter) => augmenter.vary(&inputs, batch),
-                None => inputs,
-            };
-            let shape = [networks, batch as i64, -1];
+            let (inputs, answers) = self.bank.rows(&batches.next());
+            let inputs = self.augmenter.vary(inputs, self.training.batch);
             let answers = answers.view(shape);
             let temperature = self.plan.temperature;
             let loss = |logits: &Tensor| distillation_loss(logits, &answers, temperature);
@@ -130,16 +119,16 @@ impl<'a> Students<'a> {
         (1..=self.plan.iterations).map(|iteration| self.steps(iteration)).sum()
     }
 
-    /// Every student's passes over its own images of all iterations so far.
-    fn passes(&self) -> Vec<Passes> {
+    /// Of every student's own images of all iterations so far.
+    fn batches(&self) -> Batches {
         let (iterations, images, networks) = (self.iteration, self.plan.images, self.models.len());
-        let own = |(place, model): (usize, usize)| {
+        let own = |place: usize| {
             let first = |iteration| (iteration * networks + place) * images;
             let rows = (0..iterations).flat_map(|iteration| first(iteration)..first(iteration) + images);
-            let examples: Vec<Example> = rows.map(|row| Example::labeled(row as u32)).collect();
-            Passes::new(&examples, stream(self.seed, Purpose::Order, STUDENTS + iterations as u64, model as u64))
+            rows.map(|row| Example::labeled(row as u32)).collect()
         };
-        self.models.clone().enumerate().map(own).collect()
+        let streams = streams(self.seed, Purpose::Order, STUDENTS + iterations as u64, self.models.clone());
+        Batches::new((0..networks).map(own).collect(), streams, self.training.batch)
     }
 }
 

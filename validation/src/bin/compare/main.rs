@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
-type Result<T> = std::result::Result<T, String>;
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 /// A work and the program of `benches/baselines` that does the same.
 struct Work {
@@ -40,55 +40,36 @@ struct Work {
     ours: fn(work: &str, seconds: f64) -> Result<f64>,
 }
 
+impl Work {
+    const fn new(
+        name: &'static str,
+        script: &'static [&'static str],
+        promised: Option<f64>,
+        ours: fn(&str, f64) -> Result<f64>,
+    ) -> Self {
+        Self { name, script, promised, ours }
+    }
+}
+
 const WORKS: [Work; 13] = [
-    Work { name: "fixed", script: &["noisy_argmax.py", "fixed", "4000000"], promised: Some(5.0), ours: benched },
-    Work {
-        name: "fixed-100",
-        script: &["noisy_argmax.py", "fixed-100", "500000"],
-        promised: Some(15.0),
-        ours: |_, seconds| noisy_votes::fixed_100_rate(seconds),
-    },
-    Work { name: "pate", script: &["noisy_argmax.py", "pate", "1000000"], promised: Some(24.0), ours: benched },
-    Work { name: "capc", script: &["noisy_argmax.py", "capc", "200000"], promised: Some(16.0), ours: benched },
-    Work {
-        name: "private-knn",
-        script: &["noisy_argmax.py", "private-knn", "1000000"],
-        promised: Some(20.0),
-        ours: benched,
-    },
-    Work { name: "lira", script: &["membership.py", "lira"], promised: Some(0.53 / 0.15), ours: lira_rate },
-    Work { name: "roc", script: &["membership.py", "roc"], promised: Some(0.48 / 0.15), ours: roc_rate },
-    Work {
-        name: "exact-distribution-pair",
-        script: &["exact_distribution.py", "1"],
-        promised: Some(62e-3 * 2.0 / 5e-3),
-        ours: benched,
-    },
-    Work {
-        name: "exact-distribution-pair-100",
-        script: &["exact_distribution.py", "1", "100"],
-        promised: Some(300.0),
-        ours: |_, seconds| noisy_votes::pair_100_rate(seconds),
-    },
-    Work {
-        name: "dp-sgd-1000",
-        script: &["privacy_losses.py", "dp-sgd", "1000"],
-        promised: None,
-        ours: |_, seconds| privacy_losses::dp_sgd_rate(1_000, seconds),
-    },
-    Work {
-        name: "dp-sgd-10000",
-        script: &["privacy_losses.py", "dp-sgd", "10000"],
-        promised: None,
-        ours: |_, seconds| privacy_losses::dp_sgd_rate(10_000, seconds),
-    },
-    Work {
-        name: "different-releases",
-        script: &["privacy_losses.py", "different", "40"],
-        promised: None,
-        ours: |_, seconds| privacy_losses::releases_rate(seconds),
-    },
-    Work { name: "next-tokens", script: &["next_tokens.py"], promised: None, ours: next_tokens::rate },
+    Work::new("fixed", &["noisy_argmax.py", "fixed", "4000000"], Some(5.0), benched),
+    Work::new("fixed-100", &["noisy_argmax.py", "fixed-100", "500000"], Some(15.0), noisy_votes::fixed_100_rate),
+    Work::new("pate", &["noisy_argmax.py", "pate", "1000000"], Some(24.0), benched),
+    Work::new("capc", &["noisy_argmax.py", "capc", "200000"], Some(16.0), benched),
+    Work::new("private-knn", &["noisy_argmax.py", "private-knn", "1000000"], Some(20.0), benched),
+    Work::new("lira", &["membership.py", "lira"], Some(0.53 / 0.15), lira_rate),
+    Work::new("roc", &["membership.py", "roc"], Some(0.48 / 0.15), roc_rate),
+    Work::new("exact-distribution-pair", &["exact_distribution.py", "1"], Some(62e-3 * 2.0 / 5e-3), benched),
+    Work::new(
+        "exact-distribution-pair-100",
+        &["exact_distribution.py", "1", "100"],
+        Some(300.0),
+        noisy_votes::pair_100_rate,
+    ),
+    Work::new("dp-sgd-1000", &["privacy_losses.py", "dp-sgd", "1000"], None, privacy_losses::dp_sgd_rate::<1_000>),
+    Work::new("dp-sgd-10000", &["privacy_losses.py", "dp-sgd", "10000"], None, privacy_losses::dp_sgd_rate::<10_000>),
+    Work::new("different-releases", &["privacy_losses.py", "different", "40"], None, privacy_losses::releases_rate),
+    Work::new("next-tokens", &["next_tokens.py"], None, next_tokens::rate),
 ];
 
 struct Options {
@@ -138,16 +119,20 @@ fn options(mut arguments: impl Iterator<Item = String>) -> Result<Options> {
                 let name = value()?;
                 let names: Vec<&str> = WORKS.iter().map(|work| work.name).chain([random_histograms::NAME]).collect();
                 if !names.contains(&name.as_str()) {
-                    return Err(format!("--work is one of {}", names.join(", ")));
+                    return Err(format!("--work is one of {}", names.join(", ")).into());
                 }
                 options.work = Some(name);
             }
             "--write" => options.write = true,
-            other => return Err(format!("`{other}` is no option; see the head of validation/src/bin/compare/main.rs")),
+            other => {
+                return Err(
+                    format!("`{other}` is no option; see the head of validation/src/bin/compare/main.rs").into()
+                );
+            }
         }
     }
     if !options.baselines.is_dir() {
-        return Err(format!("{}: no such folder (hint: --baselines FOLDER)", options.baselines.display()));
+        return Err(format!("{}: no such folder (hint: --baselines FOLDER)", options.baselines.display()).into());
     }
     Ok(options)
 }
@@ -206,22 +191,28 @@ fn compare(options: &Options) -> Result<()> {
     Ok(())
 }
 
+/// A program of the folder of baselines.
+fn python(options: &Options, script: &[&str]) -> Command {
+    let mut command = Command::new(&options.python);
+    command.args(script).current_dir(&options.baselines).env("PYTHONDONTWRITEBYTECODE", "1");
+    command
+}
+
+fn no_python(options: &Options, error: &std::io::Error) -> String {
+    format!("{}: {error} (hint: --python PROGRAM)", options.python.display())
+}
+
 /// Runs a program and returns its lines; one that finds its own result wrong ends with an error.
 fn baseline(options: &Options, script: &[&str]) -> Result<Vec<Baseline>> {
-    let output = Command::new(&options.python)
-        .args(script)
-        .current_dir(&options.baselines)
-        .env("PYTHONDONTWRITEBYTECODE", "1")
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|error| format!("{}: {error} (hint: --python PROGRAM)", options.python.display()))?;
+    let output = python(options, script).stdin(Stdio::null()).output().map_err(|error| no_python(options, &error))?;
     let text = String::from_utf8_lossy(&output.stdout);
     if !output.status.success() || text.is_empty() {
         let message = String::from_utf8_lossy(&output.stderr);
         let hint = "(hint: `cargo xtask compare` installs benches/baselines/requirements.txt)";
-        return Err(format!("{}: {} {hint}", script[0], message.lines().last().unwrap_or("no result")));
+        return Err(format!("{}: {} {hint}", script[0], message.lines().last().unwrap_or("no result")).into());
     }
-    text.lines().map(|line| serde_json::from_str(line).map_err(|error| format!("{}: {error}", script[0]))).collect()
+    let read = |line| Ok(serde_json::from_str(line).map_err(|error| format!("{}: {error}", script[0]))?);
+    text.lines().map(read).collect()
 }
 
 /// What `leakbound bench` measures.
@@ -243,8 +234,8 @@ fn lira_rate(_: &str, seconds: f64) -> Result<f64> {
     let scores = Array3::from_shape_fn((64, 50_000, 18), |(model, sample, _)| {
         generator.sample::<f32, _>(StandardNormal) + if members[[model, sample]] { 0.5 } else { 0.0 }
     });
-    let source = MemoryScores::single(scores, members).map_err(words)?;
-    once_per_second(seconds, 64.0 * 50_000.0, || lira(&source, &LiraPlan::default()).map(|_| ()).map_err(words))
+    let source = MemoryScores::single(scores, members)?;
+    once_per_second(seconds, 64.0 * 50_000.0, || lira(&source, &LiraPlan::default()).map(drop).map_err(Into::into))
 }
 
 /// Guesses per second of the ROC on two threads: 3.2 million guesses of both classes, from the scores of the victims
@@ -253,15 +244,15 @@ fn roc_rate(_: &str, seconds: f64) -> Result<f64> {
     let mut generator = ChaCha8Rng::seed_from_u64(1);
     let members = Array2::from_shape_simple_fn((64, 50_000), || generator.random::<f32>() < 0.5);
     let scores = members.map(|&member| generator.sample::<f64, _>(StandardNormal) + if member { 0.5 } else { 0.0 });
-    let guesses = AttackScores::new(scores, members).map_err(words)?;
-    let fpr = Probability::new(0.001).map_err(words)?;
+    let guesses = AttackScores::new(scores, members)?;
+    let fpr = Probability::new(0.001)?;
     let pool = pool()?;
     let start = Instant::now();
     let mut rates = Vec::new();
     while rates.len() < 3 || start.elapsed().as_secs_f64() < seconds {
         let once = Instant::now();
         let [members, non_members] = guesses.pooled(|_| true);
-        let roc = pool.install(|| Roc::new(&members, &non_members)).map_err(words)?;
+        let roc = pool.install(|| Roc::new(&members, &non_members))?;
         std::hint::black_box(roc.auc() + roc.tpr(roc.at_fpr(fpr)));
         rates.push(64.0 * 50_000.0 / once.elapsed().as_secs_f64());
     }
@@ -276,7 +267,7 @@ fn leakbound(arguments: &[&str]) -> Result<Vec<u8>> {
         .output()
         .map_err(|error| format!("{}: {error}", program.display()))?;
     if !output.status.success() {
-        return Err(format!("leakbound {}: {}", arguments[0], String::from_utf8_lossy(&output.stderr).trim()));
+        return Err(format!("leakbound {}: {}", arguments[0], String::from_utf8_lossy(&output.stderr).trim()).into());
     }
     Ok(output.stdout)
 }
@@ -296,15 +287,14 @@ fn thousand_queries() -> Result<f64> {
         marked.rotate_right(1 + (query % 9) as usize);
         let _ = writeln!(scenario, "[[query]]\np = [{}]\np_marked = [{}]", p.join(", "), marked.join(", "));
     }
-    let file = std::env::temp_dir().join(format!("leakbound-compare-{}.toml", std::process::id()));
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("queries.toml");
     std::fs::write(&file, scenario).map_err(|error| format!("{}: {error}", file.display()))?;
     let start = Instant::now();
     let name = file.to_string_lossy();
     let arguments = ["simulate", &name, "--sampling", "exact-distribution", "--threads", "2", "--format", "json"];
-    let outcome = leakbound(&arguments);
-    let seconds = start.elapsed().as_secs_f64();
-    let _ = std::fs::remove_file(&file);
-    outcome.map(|_| seconds)
+    leakbound(&arguments)?;
+    Ok(start.elapsed().as_secs_f64())
 }
 
 fn table(options: &Options, all: &[(&Work, Measured)], sweep: &[f64]) -> String {
@@ -326,12 +316,10 @@ fn table(options: &Options, all: &[(&Work, Measured)], sweep: &[f64]) -> String 
             let promise = of_numpy.map_or_else(String::new, |promised| format!("{promised:.1} x"));
             let _ = writeln!(
                 text,
-                "| {name} | {variant} | {} | {} | {:.1} x [{:.1} .. {:.1}] | {promise} |",
+                "| {name} | {variant} | {} | {} | {} | {promise} |",
                 rate(median(rates)),
                 rate(median(&measured.ours)),
-                median(&ratios),
-                ratios.iter().copied().fold(f64::INFINITY, f64::min),
-                ratios.iter().copied().fold(0.0, f64::max),
+                spread(&ratios, "x"),
             );
         }
     }
@@ -342,11 +330,9 @@ fn table(options: &Options, all: &[(&Work, Measured)], sweep: &[f64]) -> String 
     let days = pate.map_or(f64::NAN, |(_, rates)| 2e11 / median(rates) / 86_400.0);
     let _ = writeln!(
         text,
-        "\n1000 queries x 2 worlds x 10^8 outputs of PATE by exact-distribution sampling, distributions included: {:.1} s [{:.1} .. {:.1}]; \
-         the best NumPy program would simulate them in {days:.1} days.",
-        median(sweep),
-        sweep.iter().copied().fold(f64::INFINITY, f64::min),
-        sweep.iter().copied().fold(0.0, f64::max),
+        "\n1000 queries x 2 worlds x 10^8 outputs of PATE by exact-distribution sampling, distributions included: {}; the best \
+         NumPy program would simulate them in {days:.1} days.",
+        spread(sweep, "s"),
     );
     text
 }
@@ -357,16 +343,22 @@ fn best<'a>(measured: &'a Measured, family: &str) -> Option<(&'a String, &'a [f6
     of_family.max_by(|a, b| median(a.1).total_cmp(&median(b.1))).map(|(variant, rates)| (variant, rates.as_slice()))
 }
 
-/// An error of the library in words.
-#[expect(clippy::needless_pass_by_value, reason = "to be named in map_err")]
-fn words(error: leakbound::Error) -> String {
-    error.to_string()
-}
-
 fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     if sorted.is_empty() { f64::NAN } else { (sorted[(sorted.len() - 1) / 2] + sorted[sorted.len() / 2]) / 2.0 }
+}
+
+/// Median, smallest and largest.
+fn spread(values: &[f64], unit: &str) -> String {
+    let [least, most] = ends(values);
+    format!("{:.1} {unit} [{least:.1} .. {most:.1}]", median(values))
+}
+
+/// The smallest and the largest.
+fn ends(values: &[f64]) -> [f64; 2] {
+    let values = || values.iter().copied();
+    [values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max)]
 }
 
 fn rate(value: f64) -> String {

@@ -1,7 +1,7 @@
 //! Our rate of exact leakage of recorded next tokens.
 
+use super::Result;
 use super::privacy_losses::once_per_second;
-use super::{Result, words};
 use half::f16;
 use leakbound::quantity::{Delta, FailureProbability, Order};
 use leakbound::record::{MemoryBudget, read_tokens};
@@ -30,26 +30,26 @@ fn recording() -> Vec<u8> {
 /// Positions per second of `audit tokens` for clipped logits in half precision, from a file: D at orders 2 and 8 in both
 /// directions without each of eight members.
 pub fn rate(_: &str, seconds: f64) -> Result<f64> {
-    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let folder = tempfile::tempdir()?;
     let path = folder.path().join("logits.npy");
-    std::fs::write(&path, recording()).map_err(|error| error.to_string())?;
-    let orders = [2.0, 8.0].map(Order::new).into_iter().collect::<leakbound::Result<Vec<Order>>>().map_err(words)?;
+    std::fs::write(&path, recording())?;
+    let orders = vec![Order::new(2.0)?, Order::new(8.0)?];
     once_per_second(seconds, SIZE[0] as f64, || {
         let study = TokensStudy {
-            recording: read_tokens(&path, MemoryBudget::default()).map_err(words)?,
+            recording: read_tokens(&path, MemoryBudget::default())?,
             decoding: Decoding::PLAIN,
-            mechanism: parse("clipped-logits:clip=5,batch=8").map_err(words)?,
+            mechanism: parse("clipped-logits:clip=5,batch=8")?,
             neighbors: TokenNeighbors::Removed,
             contexts: Contexts::Answered,
             orders: orders.clone(),
-            delta: Delta::new(1e-5).map_err(words)?,
-            failure_probability: FailureProbability::new(0.05).map_err(words)?,
+            delta: Delta::new(1e-5)?,
+            failure_probability: FailureProbability::new(0.05)?,
             claims: Claims::default(),
             answer_claims: Vec::new(),
             transcripts: None,
             seed: 0,
             top: 10,
         };
-        study.run(&unwatched).map(|_| ()).map_err(words)
+        study.run(&unwatched).map(drop).map_err(Into::into)
     })
 }

@@ -1,6 +1,6 @@
 //! Our rates of noisy votes that `leakbound bench` does not name: outputs, and exact distributions of both worlds.
 
-use super::{Result, words};
+use super::Result;
 use leakbound::distribution::Noise;
 use leakbound::histogram::VoteHistogram;
 use leakbound::model::{PateModel, PromptPateModel, VoteModel};
@@ -11,29 +11,29 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 /// Outputs of fixed votes of a hundred classes per second: 482 votes by Zipf's law.
-pub fn fixed_100_rate(seconds: f64) -> Result<f64> {
+pub fn fixed_100_rate(_: &str, seconds: f64) -> Result<f64> {
     outputs_rate(&fixed((1..=100).map(|class| 100 / class).collect())?, "gaussian:40", seconds)
 }
 
 /// Pairs of exact distributions per second, of 250 teachers and a hundred classes, with vote probabilities by Zipf's
 /// law; the changed teacher is nearly as sure of the last class as not.
-pub fn pair_100_rate(seconds: f64) -> Result<f64> {
+pub fn pair_100_rate(_: &str, seconds: f64) -> Result<f64> {
     let weights: Vec<f64> = (1..=100).map(|class| f64::from(class).recip()).collect();
     let total: f64 = weights.iter().sum();
     let p: Vec<f64> = weights.iter().map(|weight| weight / total).collect();
     let mut marked = vec![0.005; 100];
     marked[99] = 0.505;
-    let model: VoteModel = PateModel::new(250, &p, &marked).map_err(words)?.into();
-    let noise = "gaussian:40".parse().map_err(words)?;
+    let model: VoteModel = PateModel::new(250, &p, &marked)?.into();
+    let noise = "gaussian:40".parse()?;
     let done = AtomicU64::new(0);
     pool()?.install(|| {
         let start = Instant::now();
         (0..2).into_par_iter().with_max_len(1).try_for_each(|_| {
             while start.elapsed().as_secs_f64() < seconds {
-                std::hint::black_box(model.output_pair(noise).map_err(words)?);
+                std::hint::black_box(model.output_pair(noise)?);
                 done.fetch_add(1, Ordering::Relaxed);
             }
-            Ok::<_, String>(())
+            Ok::<_, leakbound::Error>(())
         })?;
         Ok(done.load(Ordering::Relaxed) as f64 / start.elapsed().as_secs_f64())
     })
@@ -47,12 +47,12 @@ pub fn fixed(votes: Vec<u64>) -> Result<VoteModel> {
     neighbor[largest] -= 1;
     neighbor[smallest] += 1;
     let [votes, neighbor] = [votes, neighbor].map(VoteHistogram::new);
-    Ok(PromptPateModel::new(votes.map_err(words)?, neighbor.map_err(words)?).map_err(words)?.into())
+    Ok(PromptPateModel::new(votes?, neighbor?)?.into())
 }
 
 /// Outputs per second of both worlds on two threads, after a quarter of the time for caches and clocks to settle.
 pub fn outputs_rate(model: &VoteModel, noise: &str, seconds: f64) -> Result<f64> {
-    let noise: Noise = noise.parse().map_err(words)?;
+    let noise: Noise = noise.parse()?;
     let sampler = ArgmaxSampler::new(model, noise);
     pool()?.install(|| {
         outputs(&sampler, seconds / 4.0)?;
@@ -64,16 +64,16 @@ pub fn outputs_rate(model: &VoteModel, noise: &str, seconds: f64) -> Result<f64>
 
 /// Outputs drawn in this time.
 fn outputs(sampler: &ArgmaxSampler, seconds: f64) -> Result<u64> {
-    let simulation = Simulation::new(1 << 53).map_err(words)?;
-    let mut part = PartialCounts::new(simulation, sampler.outcomes()).map_err(words)?;
+    let simulation = Simulation::new(1 << 53)?;
+    let mut part = PartialCounts::new(simulation, sampler.outcomes())?;
     let start = Instant::now();
     let watch =
         |_| if start.elapsed().as_secs_f64() < seconds { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
-    part.advance(sampler, 0..simulation.blocks(), watch).map_err(words)?;
+    part.advance(sampler, 0..simulation.blocks(), watch)?;
     Ok(2 * part.samples())
 }
 
 /// The two threads of all rates.
 pub fn pool() -> Result<rayon::ThreadPool> {
-    rayon::ThreadPoolBuilder::new().num_threads(2).build().map_err(|error| error.to_string())
+    Ok(rayon::ThreadPoolBuilder::new().num_threads(2).build()?)
 }

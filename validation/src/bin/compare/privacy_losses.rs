@@ -1,7 +1,7 @@
 //! Our rates of composing privacy losses.
 
 use super::noisy_votes::pool;
-use super::{Result, median, words};
+use super::{Result, median};
 use leakbound::divergence::{ComposedDirection, Conversion};
 use leakbound::histogram::VoteHistogram;
 use leakbound::mechanism::parse;
@@ -16,16 +16,15 @@ const CELLS: usize = 2_000;
 
 /// Compositions of so many steps of DP-SGD per second, with noise 0.8 at a rate of 1 %: from the parameters to epsilon at
 /// 1e-5, enclosed from both sides, of a record that is added and of one that is removed.
-pub fn dp_sgd_rate(steps: u64, seconds: f64) -> Result<f64> {
+pub fn dp_sgd_rate<const STEPS: u64>(_: &str, seconds: f64) -> Result<f64> {
     once_per_second(seconds, 1.0, || {
-        let delta = Delta::new(1e-5).map_err(words)?;
+        let delta = Delta::new(1e-5)?;
         let [without, with] = [0, 1].map(|count| VoteHistogram::new(vec![count]));
-        let mechanism = parse("subsampled-gaussian:sigma=0.8,rate=0.01").map_err(words)?;
-        for loss in mechanism.enclosed_losses(&without.map_err(words)?, &with.map_err(words)?, CELLS).map_err(words)? {
-            let epsilon =
-                ComposedDirection::of_enclosed(&[(&loss, steps)], delta, WIDTH).map_err(words)?.epsilon(delta);
+        let mechanism = parse("subsampled-gaussian:sigma=0.8,rate=0.01")?;
+        for loss in mechanism.enclosed_losses(&without?, &with?, CELLS)? {
+            let epsilon = ComposedDirection::of_enclosed(&[(&loss, STEPS)], delta, WIDTH)?.epsilon(delta);
             if !(epsilon.upper <= 1.01 * epsilon.lower) {
-                return Err(format!("{steps} steps: epsilon from {} to {}", epsilon.lower, epsilon.upper));
+                return Err(format!("{STEPS} steps: epsilon from {} to {}", epsilon.lower, epsilon.upper).into());
             }
         }
         Ok(())
@@ -37,7 +36,7 @@ const RELEASES: u32 = 10_000;
 
 /// Releases per second of `account` over ten thousand of four kinds, no two the same: by Renyi divergences, and epsilon at
 /// 1e-5 enclosed by privacy losses.
-pub fn releases_rate(seconds: f64) -> Result<f64> {
+pub fn releases_rate(_: &str, seconds: f64) -> Result<f64> {
     let release = |index: u32| {
         let sigma = 20.0 + 180.0 * (f64::from(index) * 0.618_033_988_749_895).fract();
         let mechanism = match index % 4 {
@@ -51,16 +50,16 @@ pub fn releases_rate(seconds: f64) -> Result<f64> {
     let text: String = (0..RELEASES).map(release).collect();
     once_per_second(seconds, f64::from(RELEASES), || {
         let study = AccountStudy {
-            answers: Answers::Releases(releases_from_bytes("r.toml", text.as_bytes()).map_err(words)?.releases),
-            delta: Delta::new(1e-5).map_err(words)?,
+            answers: Answers::Releases(releases_from_bytes("r.toml", text.as_bytes())?.releases),
+            delta: Delta::new(1e-5)?,
             conversion: Conversion::Improved,
-            orders: vec![Order::new(2.0).map_err(words)?],
+            orders: vec![Order::new(2.0)?],
             exact: true,
             privacy_losses: true,
             budgets: Vec::new(),
             seed: 0,
         };
-        study.run(&unwatched).map(|_| ()).map_err(words)
+        study.run(&unwatched).map(drop).map_err(Into::into)
     })
 }
 

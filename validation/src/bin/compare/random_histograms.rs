@@ -5,7 +5,7 @@
 //! log-uniform from 0.05 (nearly all votes for one class) to 20 (nearly flat), and so is the noise, from 10 to 100 votes.
 
 use super::noisy_votes::{fixed, outputs_rate};
-use super::{Options, Result, median, words};
+use super::{Options, Result, ends, median, no_python, python};
 use leakbound::model::{CapcModel, PateModel, PrivateKnnModel, VoteModel};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -13,7 +13,7 @@ use rand_distr::{Distribution, Gamma};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
 /// The name on the command line.
 pub const NAME: &str = "random-histograms";
@@ -102,15 +102,15 @@ fn measure(options: &Options, kind: &Kind, input: &Input, program: &mut Program)
 fn line(kind: &str, family: &str, place: usize, rows: &[(Row, String)]) -> String {
     let ratios: Vec<f64> = rows.iter().map(|(row, _)| row.ratios[place]).collect();
     let ours: Vec<f64> = rows.iter().map(|(row, _)| row.ours).collect();
-    let smallest = |values: &[f64]| values.iter().copied().fold(f64::INFINITY, f64::min);
+    let [smallest, largest] = ends(&ratios);
     let worst = rows.iter().min_by(|a, b| a.0.ratios[place].total_cmp(&b.0.ratios[place])).map_or("", |row| &row.1);
     format!(
         "| {kind} | {family} | {:.1} x | {:.1} x | {:.1} x | {} | {} | {worst} |",
         median(&ratios),
-        smallest(&ratios),
-        ratios.iter().copied().fold(0.0, f64::max),
+        smallest,
+        largest,
         super::rate(median(&ours)),
-        super::rate(smallest(&ours)),
+        super::rate(ends(&ours)[0]),
     )
 }
 
@@ -123,7 +123,7 @@ fn between(generator: &mut ChaCha8Rng, low: f64, high: f64) -> f64 {
 fn dirichlet(generator: &mut ChaCha8Rng, concentrations: &[f64]) -> Result<Vec<f64>> {
     let mut weights = Vec::new();
     for shape in concentrations {
-        weights.push(Gamma::new(shape.max(1e-3), 1.0).map_err(|error| error.to_string())?.sample(generator));
+        weights.push(Gamma::new(shape.max(1e-3), 1.0)?.sample(generator));
     }
     let total: f64 = weights.iter().sum();
     Ok(weights.iter().map(|weight| weight / total).collect())
@@ -156,7 +156,7 @@ fn random_fixed(generator: &mut ChaCha8Rng) -> Result<Input> {
 fn random_pate(generator: &mut ChaCha8Rng) -> Result<Input> {
     let ([p, marked], concentration, sigma) = random_probabilities(generator)?;
     let about = format!("concentration {concentration:.3}, sigma {sigma:.1}");
-    let model = PateModel::new(VOTERS, &p, &marked).map_err(words)?.into();
+    let model = PateModel::new(VOTERS, &p, &marked)?.into();
     Ok(Input { model, sigma, told: json!({ "k": VOTERS, "p": p }), about })
 }
 
@@ -164,7 +164,7 @@ fn random_private_knn(generator: &mut ChaCha8Rng) -> Result<Input> {
     let ([p, marked], concentration, sigma) = random_probabilities(generator)?;
     let (inclusion, label) = (generator.random_range(0.05..0.95), generator.random_range(0..CLASSES));
     let about = format!("concentration {concentration:.3}, sigma {sigma:.1}, inclusion {inclusion:.2}");
-    let model = PrivateKnnModel::new(NEIGHBORS, &p, &marked, inclusion, label).map_err(words)?.into();
+    let model = PrivateKnnModel::new(NEIGHBORS, &p, &marked, inclusion, label)?.into();
     Ok(Input { model, sigma, told: json!({ "k": NEIGHBORS, "p": p }), about })
 }
 
@@ -178,7 +178,7 @@ fn random_capc(generator: &mut ChaCha8Rng) -> Result<Input> {
         parties.push(dirichlet(generator, &around)?);
     }
     let about = format!("concentration {concentration:.3}, of parties {closeness:.3}, sigma {sigma:.1}");
-    let model = CapcModel::new(&parties, &marked).map_err(words)?.into();
+    let model = CapcModel::new(&parties, &marked)?.into();
     Ok(Input { model, sigma, told: json!({ "parties": parties }), about })
 }
 
@@ -198,14 +198,11 @@ struct Rates {
 
 impl Program {
     fn start(options: &Options) -> Result<Self> {
-        let mut child = Command::new(&options.python)
-            .args(["noisy_argmax.py", "inputs"])
-            .current_dir(&options.baselines)
-            .env("PYTHONDONTWRITEBYTECODE", "1")
+        let mut child = python(options, &["noisy_argmax.py", "inputs"])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
-            .map_err(|error| format!("{}: {error} (hint: --python PROGRAM)", options.python.display()))?;
+            .map_err(|error| no_python(options, &error))?;
         let (input, output) = (child.stdin.take(), child.stdout.take());
         let (Some(input), Some(output)) = (input, output) else { return Err("noisy_argmax.py: no pipes".into()) };
         Ok(Self { child, input, output: BufReader::new(output) })
@@ -217,13 +214,13 @@ impl Program {
         let mut line = String::new();
         self.output.read_line(&mut line).map_err(failed)?;
         // What went wrong stands on its standard error, which is ours.
-        serde_json::from_str(&line).map_err(|error| format!("noisy_argmax.py: {error}"))
+        Ok(serde_json::from_str(&line).map_err(|error| format!("noisy_argmax.py: {error}"))?)
     }
 
     /// Closes its input and waits until it has ended.
     fn end(self) -> Result<()> {
         let Self { mut child, input, .. } = self;
         drop(input);
-        child.wait().map(|_| ()).map_err(|error| format!("noisy_argmax.py: {error}"))
+        child.wait().map(drop).map_err(|error| format!("noisy_argmax.py: {error}").into())
     }
 }
