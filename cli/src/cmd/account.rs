@@ -1,7 +1,7 @@
 //! `leakbound account`: what all answers together leak at most, by every accountant at hand.
 
-use super::audit_votes::{Queries, queries};
 use super::conclude::{Asked, conclude};
+use super::votes_options::{Queries, queries};
 use crate::args::values::{Choice, Names, Orders, Parsed, choice, delta, epsilon, orders};
 use crate::args::{Common, ThresholdOptions};
 use crate::output::{Output, fault};

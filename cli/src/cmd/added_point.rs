@@ -1,7 +1,7 @@
 //! Private-kNN: what the adversary adds, and the model of every query with and without it.
 
-use super::audit_votes::VotesOptions;
-use super::vote_recording::Recording;
+use super::modeled::Recording;
+use super::votes_options::VotesOptions;
 use crate::output::fault;
 use leakbound::model::{
     Adversary, NeighborDistributions, NeighborIndex, NeighborSampling, PoisonSearch, PrivateKnnModel, best_candidate,

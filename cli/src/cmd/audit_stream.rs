@@ -2,16 +2,16 @@
 
 use super::conclude::{Asked, publish};
 use super::interruptible::Interruptible;
-use super::stream_state::{Counting, StateFile};
+use super::stream_state::{Counting, StateFile, StateOptions};
 use crate::args::Common;
 use crate::args::values::{
     DIRECTIONS, Directions, Orders, choice, claim_rdp, delta, epsilon, failure_probability, named, orders, samples,
-    seconds, whole,
+    whole,
 };
 use crate::interruption::Interruption;
 use crate::output::{Output, interrupted};
 use crate::signals::{Second, interruption};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use leakbound::audit::{BinRule, OutputWorld, StreamOutput};
 use leakbound::bound::Claimed;
 use leakbound::counts::hardly_repeats;
@@ -65,35 +65,16 @@ pub struct StreamOptions {
     /// Outputs of both worlds that choose the bins of quantile:K [default: 20 K]
     #[arg(long, value_name = "N", requires = "bins", value_parser = whole::<u64>(1, 1_000_000, "10^6"), allow_hyphen_values = true)]
     pub pilot_outputs: Option<u64>,
-    /// Continue from this file if it exists, and save the counts in it; FILE then holds new outputs only, and a run
-    /// that did not end is repeated with the same FILE
-    #[arg(long, value_name = "FILE")]
-    pub state: Option<PathBuf>,
-    /// What to do if FILE starts with bytes that the state has already counted
-    #[arg(long, value_enum, default_value = "reject", requires = "state")]
-    pub repeated: Repeated,
-    /// Seconds between saves of the state; more if saving would take over 1 % of the time
-    #[arg(long, value_name = "S", default_value = "10", requires = "state", value_parser = seconds, allow_hyphen_values = true)]
-    pub state_seconds: f64,
-}
-
-/// What is done with outputs that were counted already.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Repeated {
-    /// The command ends; only what a run that did not end has counted is left out
-    Reject,
-    /// They are left out, and what follows them is counted
-    Skip,
-    /// They are counted: they are of another recording, which is the same by chance
-    Count,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub kept: StateOptions,
 }
 
 /// From so many outputs on a stream is rejected while it is read, if nearly every output is different.
 const EARLY: u64 = 1024;
 
 pub fn run(common: &Common, options: &StreamOptions) -> Result<Verdict> {
-    let taken = options.state.iter().chain((!is_live(options)).then_some(&options.file));
+    let taken = options.kept.state.iter().chain((!is_live(options)).then_some(&options.file));
     let output = Output::open(common, &taken.map(|path| &**path).collect::<Vec<&Path>>())?;
     let study = StreamStudy {
         orders: options.orders.as_ref().map(|orders| orders.0.clone()).unwrap_or_default(),
@@ -106,7 +87,7 @@ pub fn run(common: &Common, options: &StreamOptions) -> Result<Verdict> {
         pilot_outputs: options.pilot_outputs,
         seed: common.seed,
     };
-    let state = StateFile::open(&common.session, options)?;
+    let state = StateFile::open(&common.session, &options.kept)?;
     let mut saved = start(common, options, &study, &state)?;
     let read = match study.is_refuted(&saved.counts) {
         true => Counted::default(),
@@ -148,7 +129,7 @@ fn read(
     // A pipe does not give again what it gave.
     let whole = file.as_ref().filter(|file| !file.is_pipe()).map(InputReader::again);
     let source = move || -> Box<dyn Read> { file.map_or_else(|| Box::new(stdin()) as _, |file| Box::new(file) as _) };
-    let interruption = options.state.as_ref().map(|path| noted(common, path)).transpose()?;
+    let interruption = options.kept.state.as_ref().map(|path| noted(common, path)).transpose()?;
     let reader: Box<dyn Read> = match &interruption {
         Some(interruption) => Interruptible::of(source, interruption.clone()),
         // Without a state there is nothing to save.
@@ -156,7 +137,7 @@ fn read(
     };
     let file = if live { Path::new("stdin") } else { &*options.file };
     let mut names = std::mem::take(&mut saved.names);
-    let mut counting = Counting::new(file, state, options, saved);
+    let mut counting = Counting::new(file, state, &options.kept, saved);
     let reader = BatchReader::new(reader, counting.known());
     let (read, stopped_at_line) = count(file, study, &reader, &mut counting, &mut names);
     if interruption.is_some_and(|interruption| interruption.is_noted()) && stopped_at_line.is_none() {
@@ -270,7 +251,7 @@ fn interrupted_reading<R: Read>(
     } else {
         "interrupted while reading what may have been counted before; go on with the same input".into()
     };
-    Ok(interrupted(options.state.as_deref().unwrap_or(Path::new("state")), reason))
+    Ok(interrupted(options.kept.state.as_deref().unwrap_or(Path::new("state")), reason))
 }
 
 /// The stream as it was saved, or a new one.
@@ -283,7 +264,7 @@ fn start(common: &Common, options: &StreamOptions, study: &StreamStudy, state: &
         return Ok(saved);
     }
     Err(Error::from(InputError {
-        file: options.state.clone().unwrap_or_default(),
+        file: options.kept.state.clone().unwrap_or_default(),
         place: "whole file".into(),
         found: format!("a state of `{}`", one_line(&saved.asked)),
         expected: format!("one of `{asked}`, as requested"),

@@ -1,22 +1,39 @@
 //! Where and when a simulation is saved.
 
 use super::pace::Pace;
-use super::simulate::SimulateOptions;
+use crate::args::values::seconds;
 use crate::output::interrupted;
 use crate::session::Session;
 use crate::signals::{Second, interruption};
 use crate::usage::warn;
+use clap::Args;
 use leakbound::record::{AtomicFile, Checkpoint, FileLock, PartialSimulation, remove_leftovers};
-use leakbound::simulate::Simulation;
+use leakbound::simulate::{Shard, Simulation};
 use leakbound::study::{Checkpoints, SaveMoment};
 use leakbound::{Error, InputError, Result};
-use std::path::Path;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Where a simulation is saved, and when.
+#[derive(Debug, Args, Serialize)]
+pub struct KeptOptions {
+    /// Save progress to this file regularly and on Ctrl-C
+    #[arg(long, value_name = "FILE")]
+    pub checkpoint: Option<PathBuf>,
+    /// Continue from the checkpoint; start anew if there is none
+    #[arg(long, requires = "checkpoint")]
+    pub resume: bool,
+    /// Seconds between checkpoints; more if saving would take over 1 % of the time
+    #[arg(long, value_name = "S", default_value = "10", requires = "checkpoint", value_parser = seconds, allow_hyphen_values = true)]
+    pub checkpoint_seconds: f64,
+}
 
 /// A file in which a simulation is saved.
 pub struct Keeper<'a> {
     session: &'a Session,
-    options: &'a SimulateOptions,
+    options: &'a KeptOptions,
+    shard: Shard,
     path: &'a Path,
     state: Mutex<State>,
 }
@@ -35,10 +52,10 @@ struct State {
 
 impl<'a> Keeper<'a> {
     /// Opens nothing yet.
-    pub fn new(session: &'a Session, options: &'a SimulateOptions, path: &'a Path) -> Self {
+    pub fn new(session: &'a Session, (options, shard): (&'a KeptOptions, Shard), path: &'a Path) -> Self {
         let pace = Pace::new(options.checkpoint_seconds);
         let state = State { pace, all: 0, share: 0.0, unsaved: None, lock: None };
-        Self { session, options, path, state: Mutex::new(state) }
+        Self { session, options, shard, path, state: Mutex::new(state) }
     }
 
     /// What a simulation ends with that was interrupted and saved.
@@ -59,7 +76,7 @@ impl<'a> Keeper<'a> {
 
 impl Checkpoints for Keeper<'_> {
     fn resume(&self, simulation: PartialSimulation) -> Result<PartialSimulation> {
-        let &Self { options, path, .. } = self;
+        let &Self { options, shard, path, .. } = self;
         let lock = FileLock::take(path, "a checkpoint")?;
         let exists = path.symlink_metadata().is_ok();
         if exists && !options.resume {
@@ -71,7 +88,7 @@ impl Checkpoints for Keeper<'_> {
                 hint: Some("--resume goes on where it ends; remove it to start anew".into()),
             }));
         }
-        let wanted = Checkpoint { shard: options.shard, simulation };
+        let wanted = Checkpoint { shard: shard, simulation };
         let simulation = if exists { Checkpoint::read(path)?.resume(path, &wanted)? } else { wanted.simulation };
         if options.resume {
             // The run that is resumed may have been killed while it was writing.
@@ -81,7 +98,7 @@ impl Checkpoints for Keeper<'_> {
         drop(AtomicFile::create(path)?);
         let unkept = |source| Error::Io { path: path.to_path_buf(), action: "be kept", source };
         interruption(self.session, Second::Ends).map_err(unkept)?;
-        let blocks = options.shard.blocks(Simulation::new(simulation.plan.samples)?)?;
+        let blocks = shard.blocks(Simulation::new(simulation.plan.samples)?)?;
         let mut state = self.state();
         state.pace = Pace::new(options.checkpoint_seconds);
         (state.all, state.lock) = (simulation.samples_of(&blocks), Some(lock));
@@ -95,7 +112,7 @@ impl Checkpoints for Keeper<'_> {
 
     fn save(&self, simulation: &PartialSimulation, moment: SaveMoment) -> Result<()> {
         let mut state = self.state();
-        let write = || Checkpoint { shard: self.options.shard, simulation: simulation.clone() }.write(self.path);
+        let write = || Checkpoint { shard: self.shard, simulation: simulation.clone() }.write(self.path);
         let saved = state.pace.save(write);
         match (moment, saved) {
             (SaveMoment::Interrupted, saved) => {

@@ -24,6 +24,7 @@ mod interruptible;
 pub mod label_dp;
 pub mod mechanisms;
 pub mod membership;
+mod modeled;
 #[cfg(not(feature = "torch"))]
 pub mod no_torch;
 mod output_sets;
@@ -45,6 +46,7 @@ mod text_membership;
 pub mod torch;
 pub mod verify;
 mod vote_recording;
+mod votes_options;
 
 #[cfg(not(feature = "torch"))]
 pub use no_torch as torch;
@@ -132,7 +134,7 @@ pub enum AuditCommand {
     Counts(audit_counts::AuditCountsOptions),
     Confusion(audit_counts::ConfusionOptions),
     Scores(audit_scores::ScoresOptions),
-    Votes(audit_votes::VotesOptions),
+    Votes(votes_options::VotesOptions),
     Stream(audit_stream::StreamOptions),
     Mechanism(Box<audit_mechanism::MechanismOptions>),
     Tokens(Box<audit_tokens::TokensOptions>),
@@ -200,7 +202,9 @@ impl Program for Cli {
             Command::Bench(_) => Some("measures the speed of a machine"),
             Command::Torch(_) => Some("trains models and writes a recording"),
             Command::Rerun(_) | Command::Run(_) => Some("repeats other work"),
-            Command::Audit(AuditCommand::Stream(options)) if options.state.is_some() => Some("has moved its state on"),
+            Command::Audit(AuditCommand::Stream(options)) if options.kept.state.is_some() => {
+                Some("has moved its state on")
+            }
             _ if self.runs_program() => Some("runs another program"),
             _ => None,
         }
@@ -208,7 +212,7 @@ impl Program for Cli {
 
     fn without_checkpoint(&mut self) -> &'static [&'static str] {
         let Command::Simulate(simulation) = &mut self.command else { return &[] };
-        (simulation.checkpoint, simulation.resume) = (None, false);
+        (simulation.kept.checkpoint, simulation.kept.resume) = (None, false);
         &["checkpoint", "resume"]
     }
 

@@ -1,8 +1,8 @@
 //! `leakbound schema`: what the parser and the types of the answers say of each command, as JSON.
 
 use super::account::BudgetEpsilons;
-use super::audit_votes::Queries;
 use super::membership::VictimList;
+use super::votes_options::Queries;
 use crate::args::values::{Choice, Orders};
 use crate::args::{Common, Format};
 use crate::output::print;

@@ -1,10 +1,10 @@
 //! `leakbound simulate`.
 
 use super::announcement::Announcement;
-use super::checkpointing::Keeper;
+use super::checkpointing::{Keeper, KeptOptions};
 use super::conclude::{Asked, conclude, publish};
 use crate::args::Common;
-use crate::args::values::{samples, seconds};
+use crate::args::values::samples;
 use crate::output::{Output, Watch};
 use clap::Args;
 use leakbound::model::Composition;
@@ -31,15 +31,9 @@ pub struct SimulateOptions {
     /// Outputs per query and world, such as 1e8 [default: the scenario's, else 1e6]
     #[arg(long, value_name = "N", value_parser = samples, allow_hyphen_values = true)]
     pub samples: Option<u64>,
-    /// Save progress to this file regularly and on Ctrl-C
-    #[arg(long, value_name = "FILE")]
-    pub checkpoint: Option<PathBuf>,
-    /// Continue from the checkpoint; start anew if there is none
-    #[arg(long, requires = "checkpoint")]
-    pub resume: bool,
-    /// Seconds between checkpoints; more if saving would take over 1 % of the time
-    #[arg(long, value_name = "S", default_value = "10", requires = "checkpoint", value_parser = seconds, allow_hyphen_values = true)]
-    pub checkpoint_seconds: f64,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub kept: KeptOptions,
     /// Draw part I of N, counted from 1; `leakbound merge` adds the parts up
     #[arg(long, value_name = "I/N", default_value = "1/1", allow_hyphen_values = true)]
     pub shard: Shard,
@@ -59,9 +53,11 @@ pub fn run(common: &Common, options: &SimulateOptions) -> Result<Verdict> {
     let samples = options.samples.or(scenario.samples).unwrap_or(SAMPLES);
     let seed = if common.seed_given { common.seed } else { scenario.seed.unwrap_or(common.seed) };
     let simulation = Simulation::new(samples)?.seed(seed);
-    let taken: Vec<&Path> = [&options.scenario].into_iter().chain(&options.checkpoint).map(|path| &**path).collect();
+    let taken: Vec<&Path> =
+        [&options.scenario].into_iter().chain(&options.kept.checkpoint).map(|path| &**path).collect();
     let output = Output::open(common, &taken)?;
-    let keeper = options.checkpoint.as_ref().map(|path| Keeper::new(&common.session, options, path));
+    let keeper =
+        options.kept.checkpoint.as_ref().map(|path| Keeper::new(&common.session, (&options.kept, options.shard), path));
     let (inputs, title) = (vec![scenario.input.clone()], title(&scenario, options.sampling, simulation));
     let study = SimulateStudy {
         scenario,

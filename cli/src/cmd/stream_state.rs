@@ -15,18 +15,47 @@
 //! Rows and batches are in one file, so that neither is ever newer than the other; and the file is locked from before
 //! it is read until after the answer, so that no other run counts meanwhile.
 
-use super::audit_stream::{Repeated, StreamOptions};
 use super::pace::Pace;
+use crate::args::values::seconds;
 use crate::session::Session;
 use crate::usage::warn;
+use clap::{Args, ValueEnum};
 use leakbound::audit::{OutputWorld, StreamCounts, StreamOutput};
 use leakbound::record::{
     AtomicFile, Batch, BatchReader, BatchStage, FileLock, OutcomeNames, SavedStream, remove_leftovers,
 };
 use leakbound::study::Warning;
 use leakbound::{InputError, Result};
+use serde::Serialize;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+
+/// Where a stream is saved, and when.
+#[derive(Debug, Args, Serialize)]
+pub struct StateOptions {
+    /// Continue from this file if it exists, and save the counts in it; FILE then holds new outputs only, and a run
+    /// that did not end is repeated with the same FILE
+    #[arg(long, value_name = "FILE")]
+    pub state: Option<PathBuf>,
+    /// What to do if FILE starts with bytes that the state has already counted
+    #[arg(long, value_enum, default_value = "reject", requires = "state")]
+    pub repeated: Repeated,
+    /// Seconds between saves of the state; more if saving would take over 1 % of the time
+    #[arg(long, value_name = "S", default_value = "10", requires = "state", value_parser = seconds, allow_hyphen_values = true)]
+    pub state_seconds: f64,
+}
+
+/// What is done with outputs that were counted already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Repeated {
+    /// The command ends; only what a run that did not end has counted is left out
+    Reject,
+    /// They are left out, and what follows them is counted
+    Skip,
+    /// They are counted: they are of another recording, which is the same by chance
+    Count,
+}
 
 /// Where the state is, if anywhere.
 pub struct StateFile {
@@ -38,7 +67,7 @@ pub struct StateFile {
 
 impl StateFile {
     /// Locks the state that the options name.
-    pub fn open(session: &Session, options: &StreamOptions) -> Result<Self> {
+    pub fn open(session: &Session, options: &StateOptions) -> Result<Self> {
         let terminal = !session.is_hosted();
         let Some(path) = options.state.clone() else { return Ok(Self { path: None, terminal, _lock: None }) };
         let lock = FileLock::take(&path, "a state")?;
@@ -81,7 +110,7 @@ pub struct Counting<'a> {
 }
 
 impl<'a> Counting<'a> {
-    pub fn new(file: &'a Path, state: &'a StateFile, options: &StreamOptions, saved: &'a mut SavedStream) -> Self {
+    pub fn new(file: &'a Path, state: &'a StateFile, options: &StateOptions, saved: &'a mut SavedStream) -> Self {
         Self {
             file,
             state,

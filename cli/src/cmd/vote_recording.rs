@@ -1,13 +1,12 @@
 //! From a file of recorded votes to a model for every query.
 
 use super::added_point;
-use super::audit_votes::{ModelName, Queries, VotesOptions};
-use crate::output::fault;
+use super::modeled::Recording;
+use super::votes_options::{ModelName, VotesOptions};
 use leakbound::model::{CapcModel, PateModel, PromptPateModel};
-use leakbound::record::{CapcQuery, InputFile, MemoryBudget, PateQuery, PromptPateQuery, VoteFile};
-use leakbound::study::{AddedPoint, ModeledQuery};
+use leakbound::record::{CapcQuery, MemoryBudget, PateQuery, PromptPateQuery, VoteFile};
+use leakbound::study::ModeledQuery;
 use leakbound::{Error, Result};
-use std::collections::HashMap;
 
 /// Reads the recording and fits the models.
 pub fn read(options: &VotesOptions, memory: MemoryBudget) -> Result<Recording> {
@@ -76,41 +75,4 @@ fn reject_foreign_options(options: &VotesOptions) -> Result<()> {
         ModelName::PromptPate if options.changed > 1 => reject("--changed", "the votes of both worlds are recorded"),
         _ => Ok(()),
     }
-}
-
-/// The recorded queries, fitted.
-pub struct Recording {
-    pub queries: Vec<ModeledQuery>,
-    /// Model, adversary and sizes.
-    pub words: String,
-    /// The files that were read.
-    pub inputs: Vec<InputFile>,
-    /// The point of an adversary who adds one to a Private-kNN and does not choose the queries.
-    pub point: Option<AddedPoint>,
-}
-
-/// The requested queries, in the order of the request.
-pub fn choose(queries: Vec<ModeledQuery>, options: &VotesOptions) -> Result<Vec<ModeledQuery>> {
-    let reject = |found: String, expected: String| fault(&options.file, "--queries", found, expected);
-    let chosen: Vec<ModeledQuery> = match &options.queries {
-        Queries::All(_) => queries,
-        Queries::Some(positions) => {
-            let recorded: Vec<String> = queries.iter().map(|query| query.position.to_string()).collect();
-            let shown = recorded.iter().take(8).cloned().collect::<Vec<_>>().join(", ");
-            let more = if recorded.len() > 8 { ", ..." } else { "" };
-            let mut by_position: HashMap<usize, ModeledQuery> =
-                queries.into_iter().map(|query| (query.position, query)).collect();
-            let take = |position: &usize| {
-                by_position.remove(position).ok_or_else(|| {
-                    let expected = format!("each of the recorded positions at most once: {shown}{more}");
-                    reject(format!("position {position}"), expected)
-                })
-            };
-            positions.iter().map(take).collect::<Result<_>>()?
-        }
-    };
-    if chosen.is_empty() {
-        return Err(reject("no query".into(), "at least 1 query".into()));
-    }
-    Ok(chosen)
 }

@@ -1,6 +1,6 @@
 //! `leakbound torch dpsgd`: answers of models trained by DP-SGD, with and without canaries.
 
-use super::DataOptions;
+use super::data::DataOptions;
 use super::network::NetworkOptions;
 use super::noise::{DescentOptions, NoiseOptions};
 use super::numbers::count;

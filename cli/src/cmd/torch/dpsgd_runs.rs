@@ -1,6 +1,6 @@
 //! `leakbound torch dpsgd-runs`: the last iterates of many private trainings, with and without one canary.
 
-use super::DataOptions;
+use super::data::DataOptions;
 use super::dpsgd::{add_budget, budget_facts, hardly_private};
 use super::network::NetworkOptions;
 use super::noise::{DescentOptions, NoiseOptions};

@@ -1,6 +1,6 @@
 //! A training that is interrupted: what is kept of it, and how it goes on.
 
-use super::CheckpointOptions;
+use super::data::CheckpointOptions;
 use crate::args::Common;
 use crate::interruption::Interruption;
 use crate::output::interrupted;

@@ -1,6 +1,6 @@
 //! `leakbound torch label-dp`: answers of models trained on private labels about their canaries.
 
-use super::DataOptions;
+use super::data::DataOptions;
 use super::network::NetworkOptions;
 use super::numbers::{below_1, count, rate, share};
 use super::recipe::Recipe;

@@ -1,6 +1,6 @@
 //! `leakbound torch meta-classifier`: weights of networks for each value of a property, and what they show of it.
 
-use super::DataOptions;
+use super::data::DataOptions;
 use super::network::NetworkOptions;
 use super::numbers::{count, percentage};
 use super::recipe::Recipe;

@@ -1,6 +1,6 @@
 //! `leakbound torch pate-fm`: answers of a student of noisy votes about its canaries.
 
-use super::DataOptions;
+use super::data::DataOptions;
 use super::fixmatch::FixMatchOptions;
 use super::network::NetworkOptions;
 use super::numbers::count;

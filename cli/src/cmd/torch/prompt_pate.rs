@@ -1,6 +1,6 @@
 //! `leakbound torch prompt-pate`: votes of prompts, with and without what an adversary adds.
 
-use super::DataOptions;
+use super::data::DataOptions;
 use super::numbers::{below_1, count, rate};
 use super::recipe::Recipe;
 use super::training_run::{About, Recorded};

@@ -1,6 +1,6 @@
 //! `leakbound torch property`: answers of a student, and of ensembles for each value of a property.
 
-use super::DataOptions;
+use super::data::DataOptions;
 use super::network::NetworkOptions;
 use super::numbers::{count, noise_scale, percentage, rate};
 use super::recipe::Recipe;

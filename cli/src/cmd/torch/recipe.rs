@@ -1,6 +1,6 @@
 //! What recipes of `leakbound torch` on images share: images in, a recording out.
 
-use super::DataOptions;
+use super::data::DataOptions;
 use super::training_run::{About, Recorded, TrainingRun};
 use crate::args::Common;
 use leakbound::Result;

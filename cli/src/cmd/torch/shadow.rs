@@ -1,7 +1,7 @@
 //! `leakbound torch shadow`: answers of models that were trained on some audited samples and not on others.
 
-use super::DataOptions;
 use super::contrastive::check_training;
+use super::data::DataOptions;
 use super::defense::DefenseOptions;
 use super::network::NetworkOptions;
 use super::numbers::count;

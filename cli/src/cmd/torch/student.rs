@@ -1,6 +1,6 @@
 //! `leakbound torch student`: students of labels that were bought with privacy budgets.
 
-use super::DataOptions;
+use super::data::DataOptions;
 use super::network::{NETWORKS, Network, NetworkOptions};
 use super::numbers::{any_count, count, factor, rate, share};
 use super::recipe::Recipe;

@@ -1,8 +1,9 @@
 //! What studies that train share: options of a file as those of `leakbound torch`, and recordings that are trained where
 //! they are missing.
 
+use super::TorchCommand;
+use super::data::{CheckpointOptions, DataOptions};
 use super::training_run::say;
-use super::{CheckpointOptions, DataOptions, TorchCommand};
 use crate::args::Common;
 use crate::cmd::recorded_plan::{PlannedFile, complete_recordings};
 use crate::cmd::torch;

@@ -1,6 +1,6 @@
 //! `leakbound torch teachers`: votes of teachers, with and without a point.
 
-use super::DataOptions;
+use super::data::DataOptions;
 use super::network::NetworkOptions;
 use super::numbers::{any_count, count};
 use super::recipe::Recipe;

@@ -1,8 +1,8 @@
 //! `leakbound torch tokens`: next tokens of language models that are trained on the user's texts.
 
+use super::data::{CheckpointOptions, DeviceOptions};
 use super::numbers::{any_count, count, rate, share};
 use super::training_run::{About, Recorded, TrainingRun};
-use super::{CheckpointOptions, DeviceOptions};
 use crate::args::Common;
 use crate::args::values::{Choice, Names, choice};
 use crate::cmd::audit_tokens::mechanism;

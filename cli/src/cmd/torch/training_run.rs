@@ -1,6 +1,6 @@
 //! What all recipes of `leakbound torch` share but for their data: places of what is written, a checkpoint, progress.
 
-use super::CheckpointOptions;
+use super::data::CheckpointOptions;
 use super::kept_networks::KeptNetworks;
 use crate::args::Common;
 use crate::cmd::recorded_plan::RecordedPlan;

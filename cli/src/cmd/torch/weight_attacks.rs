@@ -1,6 +1,6 @@
 //! Attacks on the weights of networks, recorded or just trained.
 
-use super::DeviceOptions;
+use super::data::DeviceOptions;
 use super::numbers::{below_1, count, factor, rate};
 use super::training_run::say;
 use crate::args::Common;

@@ -1,0 +1,50 @@
+//! Options of every training: what it reads and writes, and where it trains.
+
+use clap::Args;
+use leakbound_train::DeviceChoice;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+/// What a recipe reads and writes, and where it trains.
+#[derive(Debug, Clone, Args, Serialize)]
+pub struct DataOptions {
+    /// Images: a folder of idx files (MNIST, Fashion-MNIST, EMNIST), of CIFAR's binary files or of x_train.npy,
+    /// y_train.npy, x_test.npy, y_test.npy, or an npz with these four arrays
+    #[arg(long, value_name = "PATH")]
+    pub data: PathBuf,
+    /// Recording to write (.npz); replaced only once it is complete
+    #[arg(long, value_name = "FILE.npz")]
+    pub recording: PathBuf,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub device: DeviceOptions,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub checkpoint: CheckpointOptions,
+}
+
+/// Where networks are trained.
+#[derive(Debug, Clone, Args, Serialize)]
+pub struct DeviceOptions {
+    /// cpu, cuda, or auto: a GPU if there is one that can be used
+    #[arg(long, value_name = "DEVICE", default_value = "auto")]
+    pub device: DeviceChoice,
+}
+
+/// Where what is trained is kept until all is there.
+#[derive(Debug, Clone, Args, Serialize)]
+pub struct CheckpointOptions {
+    /// Save finished networks in this file, so that an interrupted run can continue
+    #[arg(long, value_name = "FILE")]
+    pub checkpoint: Option<PathBuf>,
+    /// Continue from the checkpoint; start anew if there is none
+    #[arg(long, requires = "checkpoint")]
+    pub resume: bool,
+}
+
+impl CheckpointOptions {
+    /// The file, if there is one.
+    pub fn file(&self) -> Option<&Path> {
+        self.checkpoint.as_deref()
+    }
+}
