@@ -1,7 +1,7 @@
 //! Options of every training: what it reads and writes, and where it trains.
 
+use super::device::DeviceOptions;
 use clap::Args;
-use leakbound_train::DeviceChoice;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -21,14 +21,6 @@ pub struct DataOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub checkpoint: CheckpointOptions,
-}
-
-/// Where networks are trained.
-#[derive(Debug, Clone, Args, Serialize)]
-pub struct DeviceOptions {
-    /// cpu, cuda, or auto: a GPU if there is one that can be used
-    #[arg(long, value_name = "DEVICE", default_value = "auto")]
-    pub device: DeviceChoice,
 }
 
 /// Where what is trained is kept until all is there.

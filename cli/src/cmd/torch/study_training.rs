@@ -1,12 +1,12 @@
 //! What studies that train share: options of a file as those of `leakbound torch`, and recordings that are trained where
 //! they are missing.
 
-use super::TorchCommand;
 use super::data::{CheckpointOptions, DataOptions};
+use super::device::open;
 use super::training_run::say;
+use super::{TorchCommand, record};
 use crate::args::Common;
 use crate::cmd::recorded_plan::{PlannedFile, complete_recordings};
-use crate::cmd::torch;
 use crate::command_line::CommandLine;
 use crate::options::{Origin, Schema};
 use crate::usage::is_usage;
@@ -124,7 +124,7 @@ impl Work<'_> {
         fs::create_dir_all(folder).map_err(failed(folder, "create"))?;
         remove_leftovers(path);
         say(common, &format!("{}:", path.display()));
-        let recorded = torch::open(command.device()).and_then(|device| torch::record(common, command, device));
+        let recorded = open(command.device()).and_then(|device| record(common, command, device));
         let recorded = recorded.map(drop);
         // What is rejected would be rejected again: nothing is worth keeping. A run that was interrupted goes on.
         if recorded.as_ref().err().is_none_or(is_usage) {

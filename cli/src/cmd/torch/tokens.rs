@@ -1,6 +1,7 @@
 //! `leakbound torch tokens`: next tokens of language models that are trained on the user's texts.
 
-use super::data::{CheckpointOptions, DeviceOptions};
+use super::data::CheckpointOptions;
+use super::device::DeviceOptions;
 use super::numbers::{any_count, count, rate, share};
 use super::training_run::{About, Recorded, TrainingRun};
 use crate::args::Common;

@@ -1,12 +1,11 @@
 //! Attacks on the weights of networks, recorded or just trained.
 
-use super::data::DeviceOptions;
+use super::device::{DeviceOptions, open};
 use super::numbers::{below_1, count, factor, rate};
 use super::training_run::say;
 use crate::args::Common;
 use crate::args::values::{failure_probability, whole};
 use crate::cmd::conclude::{Asked, publish};
-use crate::cmd::torch;
 use crate::output::{Output, Watch, fault};
 use clap::{Args, ValueEnum};
 use leakbound::property::NetworkSplit;
@@ -131,7 +130,7 @@ impl WeightAttackOptions {
 }
 
 pub fn run(common: &Common, options: &RecordedMetaClassifierOptions) -> Result<Verdict> {
-    let device = torch::open(options.device.device)?;
+    let device = open(options.device.device)?;
     let output = Output::open(common, &[&options.file])?;
     let (networks, input) = read_networks(&options.file, common.memory())?;
     let title = format!(
