@@ -158,36 +158,31 @@ fn from_csv(file: &Path, reader: impl BufRead, room: &mut Room) -> Result<LabelC
 
 #[cfg(test)]
 mod tests {
+    use super::super::test_arrays::{Named, npz};
     use super::*;
     use ndarray::{Array1, array};
-    use ndarray_npy::NpzWriter;
-    use std::io::Cursor;
 
-    type Writer = NpzWriter<Cursor<Vec<u8>>>;
-
-    fn npz(arrays: &dyn Fn(&mut Writer)) -> Result<LabelCanaries> {
-        let mut writer = NpzWriter::new(Cursor::new(Vec::new()));
-        arrays(&mut writer);
-        from_arrays(&mut ArrayFile::from_bytes("l.npz", writer.finish().unwrap().into_inner())?)
+    fn read(arrays: &Named<'_>) -> Result<LabelCanaries> {
+        from_arrays(&mut ArrayFile::from_bytes("l.npz", npz(arrays))?)
     }
 
     #[test]
     fn npz_and_csv_say_the_same() {
-        let arrays = npz(&|writer| {
-            writer.add_array("probabilities", &array![[0.25f32, 0.5, 0.25], [1.0, 0.0, 0.0]]).unwrap();
-            writer.add_array("labels_true", &array![0i64, 2]).unwrap();
-            writer.add_array("labels_trained", &array![1u8, 0]).unwrap();
-        });
+        let arrays = read(&[
+            ("probabilities", &array![[0.25f32, 0.5, 0.25], [1.0, 0.0, 0.0]]),
+            ("labels_true", &array![0i64, 2]),
+            ("labels_trained", &array![1u8, 0]),
+        ]);
         let text = "label_true,label_trained,p_0,p_1,p_2\n0,1,0.25,0.5,0.25\n2,0,1,0,0\n";
         assert_eq!(
             arrays.unwrap(),
             from_csv(Path::new("l.csv"), text.as_bytes(), &mut Room::new(MemoryBudget::of_machine())).unwrap()
         );
-        let logits = npz(&|writer| {
-            writer.add_array("logits", &array![[0.0f64, 0.0, 0.0]]).unwrap();
-            writer.add_array("labels_true", &array![0i64]).unwrap();
-            writer.add_array("labels_trained", &array![1i64]).unwrap();
-        });
+        let logits = read(&[
+            ("logits", &array![[0.0f64, 0.0, 0.0]]),
+            ("labels_true", &array![0i64]),
+            ("labels_trained", &array![1i64]),
+        ]);
         assert_eq!(logits.unwrap().classes(), 3);
     }
 
@@ -195,19 +190,15 @@ mod tests {
     #[test]
     fn models_have_canaries_of_their_own() {
         let together = |labels_trained: ndarray::Array2<i64>| {
-            npz(&|writer| {
-                let logits = array![[[0.0f32, 1.0, 2.0], [0.5, 0.0, 0.0]], [[3.0, 0.0, 0.0], [0.0, 0.0, 0.25]]];
-                writer.add_array("logits", &logits).unwrap();
-                writer.add_array("labels_true", &array![[0i64, 1], [1, 2]]).unwrap();
-                writer.add_array("labels_trained", &labels_trained).unwrap();
-            })
+            let logits = array![[[0.0f32, 1.0, 2.0], [0.5, 0.0, 0.0]], [[3.0, 0.0, 0.0], [0.0, 0.0, 0.25]]];
+            let labels_true = array![[0i64, 1], [1, 2]];
+            read(&[("logits", &logits), ("labels_true", &labels_true), ("labels_trained", &labels_trained)])
         };
-        let alone = npz(&|writer| {
-            let logits = array![[0.0f32, 1.0, 2.0], [0.5, 0.0, 0.0], [3.0, 0.0, 0.0], [0.0, 0.0, 0.25]];
-            writer.add_array("logits", &logits).unwrap();
-            writer.add_array("labels_true", &array![0i64, 1, 1, 2]).unwrap();
-            writer.add_array("labels_trained", &array![2i64, 0, 0, 1]).unwrap();
-        });
+        let alone = read(&[
+            ("logits", &array![[0.0f32, 1.0, 2.0], [0.5, 0.0, 0.0], [3.0, 0.0, 0.0], [0.0, 0.0, 0.25]]),
+            ("labels_true", &array![0i64, 1, 1, 2]),
+            ("labels_trained", &array![2i64, 0, 0, 1]),
+        ]);
         assert_eq!(together(array![[2, 0], [0, 1]]).unwrap(), alone.unwrap());
         let message = |labels: ndarray::Array2<i64>| together(labels).unwrap_err().to_string();
         assert_eq!(
@@ -223,10 +214,10 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_named() {
-        let message = |arrays: &dyn Fn(&mut Writer)| npz(arrays).unwrap_err().to_string();
-        let labels = |writer: &mut Writer, truth: &[i64], trained: &[i64]| {
-            writer.add_array("labels_true", &Array1::from(truth.to_vec())).unwrap();
-            writer.add_array("labels_trained", &Array1::from(trained.to_vec())).unwrap();
+        let message = |arrays: &Named<'_>| read(arrays).unwrap_err().to_string();
+        let labels = |truth: Array1<i64>, trained: Array1<i64>| {
+            let logits = array![[0.5f64, 0.5, 0.5]];
+            message(&[("logits", &logits), ("labels_true", &truth), ("labels_trained", &trained)])
         };
         let csv = |text: &str| {
             from_csv(Path::new("l.csv"), text.as_bytes(), &mut Room::new(MemoryBudget::of_machine()))
@@ -235,21 +226,12 @@ mod tests {
         };
         insta::assert_snapshot!(
             [
-                message(&|writer| labels(writer, &[0], &[1])),
-                message(&|writer| writer.add_array("probabilities", &array![[0.5f64, 0.5]]).unwrap()),
-                message(&|writer| writer.add_array("probabilities", &array![[0.5f64, f64::NAN, 0.0]]).unwrap()),
-                message(&|writer| {
-                    writer.add_array("logits", &array![[0.5f64, 0.5, 0.5]]).unwrap();
-                    labels(writer, &[0], &[3]);
-                }),
-                message(&|writer| {
-                    writer.add_array("logits", &array![[0.5f64, 0.5, 0.5]]).unwrap();
-                    labels(writer, &[2], &[2]);
-                }),
-                message(&|writer| {
-                    writer.add_array("logits", &array![[0.5f64, 0.5, 0.5]]).unwrap();
-                    labels(writer, &[2, 1], &[1, 0]);
-                }),
+                message(&[("labels_true", &array![0i64]), ("labels_trained", &array![1i64])]),
+                message(&[("probabilities", &array![[0.5f64, 0.5]])]),
+                message(&[("probabilities", &array![[0.5f64, f64::NAN, 0.0]])]),
+                labels(array![0], array![3]),
+                labels(array![2], array![2]),
+                labels(array![2, 1], array![1, 0]),
                 csv("label_true,label_trained,p_0,p_1\n"),
                 csv("label_true,label_trained,p_0,p_1,p_2\n"),
                 csv("label_true,label_trained,p_0,p_1,p_2\n0,0,1,0,0\n"),

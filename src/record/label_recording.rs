@@ -84,25 +84,24 @@ fn one(arrays: &mut ArrayFile, name: &str) -> Result<f64> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::test_arrays::{AnyArray, Named, npz};
     use super::*;
-    use ndarray::{Array, Array2, Array3, Dimension, arr0, array};
-    use ndarray_npy::NpzWriter;
+    use ndarray::{Array2, Array3, arr0, array};
 
     /// A recording of one model with so many canaries each, of which one array is another one.
-    fn read<D: Dimension>(canaries: usize, name: &str, other: &Array<f64, D>) -> Result<LabelRecording> {
+    fn read(canaries: usize, name: &str, other: &dyn AnyArray) -> Result<LabelRecording> {
+        let usual: &Named<'_> = &[
+            ("logits", &Array3::<f32>::zeros((1, canaries, 3))),
+            ("labels_true", &Array2::<i64>::zeros((1, canaries))),
+            ("labels_trained", &Array2::<i64>::ones((1, canaries))),
+            ("test_accuracy", &arr0(0.5)),
+            ("epsilon", &arr0(2.0)),
+            ("delta", &arr0(0.0)),
+        ];
+        let arrays: Vec<_> = usual.iter().copied().filter(|(usual, _)| *usual != name).chain([(name, other)]).collect();
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("r.npz");
-        let mut writer = NpzWriter::new(std::fs::File::create(&path).unwrap());
-        writer.add_array("logits", &Array3::<f32>::zeros((1, canaries, 3))).unwrap();
-        writer.add_array("labels_true", &Array2::<i64>::zeros((1, canaries))).unwrap();
-        writer.add_array("labels_trained", &Array2::<i64>::ones((1, canaries))).unwrap();
-        for (usual, value) in [("test_accuracy", 0.5), ("epsilon", 2.0), ("delta", 0.0)] {
-            if usual != name {
-                writer.add_array(usual, &arr0(value)).unwrap();
-            }
-        }
-        writer.add_array(name, other).unwrap();
-        writer.finish().unwrap();
+        std::fs::write(&path, npz(&arrays)).unwrap();
         Ok(read_label_recording(&path, MemoryBudget::of_machine())?.0)
     }
 

@@ -56,15 +56,11 @@ fn read(arrays: &mut ArrayFile) -> Result<PropertyAnswers> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::test_arrays::npz;
     use super::*;
-    use ndarray_npy::NpzWriter;
-    use std::io::Cursor;
 
     fn answers(student: &Array2<f32>, ensembles: &Array4<f32>) -> Result<PropertyAnswers> {
-        let mut writer = NpzWriter::new(Cursor::new(Vec::new()));
-        writer.add_array("student", student).unwrap();
-        writer.add_array("ensembles", ensembles).unwrap();
-        read(&mut ArrayFile::from_bytes("p.npz", writer.finish().unwrap().into_inner())?)
+        read(&mut ArrayFile::from_bytes("p.npz", npz(&[("student", student), ("ensembles", ensembles)]))?)
     }
 
     #[test]

@@ -3,9 +3,10 @@
 use super::budget::MemoryBudget;
 use super::shadow_file::*;
 use super::shadow_recording::*;
+use super::test_arrays::{AnyArray, Named, archive};
 use crate::membership::{ScoreBlock, ShadowEmbeddings, ShadowLogits, ShadowScores};
 use ndarray::{Array1, Array2, Array3, Array4, array};
-use ndarray_npy::{NpzWriter, WriteNpyExt};
+use ndarray_npy::WriteNpyExt;
 use std::fs::{self, File};
 use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
@@ -23,17 +24,16 @@ fn labels() -> Array1<i64> {
     array![2, 0, 1]
 }
 
-fn npz(write: impl FnOnce(&mut NpzWriter<Cursor<Vec<u8>>>), compressed: bool) -> Vec<u8> {
-    let cursor = Cursor::new(Vec::new());
-    let mut writer = if compressed { NpzWriter::new_compressed(cursor) } else { NpzWriter::new(cursor) };
-    write(&mut writer);
-    writer.finish().unwrap().into_inner()
+/// An archive of logits, labels and truth, and what else there is.
+fn whole(more: &Named<'_>, compressed: bool) -> Vec<u8> {
+    let (logits, labels, keep) = (logits(), labels(), keep());
+    let needed = [("logits", &logits as &dyn AnyArray), ("labels", &labels), ("keep", &keep)];
+    archive(&[&needed[..], more].concat(), compressed)
 }
 
-fn whole(writer: &mut NpzWriter<Cursor<Vec<u8>>>) {
-    writer.add_array("logits", &logits()).unwrap();
-    writer.add_array("labels", &labels()).unwrap();
-    writer.add_array("keep", &keep()).unwrap();
+/// Two models of an array, those of one of two parts.
+fn two<T: Clone, D: ndarray::RemoveAxis>(part: usize, array: &ndarray::Array<T, D>) -> ndarray::Array<T, D> {
+    array.slice_axis(ndarray::Axis(0), (2 * part..2 * part + 2).into()).to_owned()
 }
 
 /// The bytes of an array as numpy writes it.
@@ -81,7 +81,7 @@ fn archives_folders_and_patterns_hold_the_same() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     for compressed in [false, true] {
-        let bytes = npz(whole, compressed);
+        let bytes = whole(&[], compressed);
         check(&shadow_models_from_bytes("a.npz", bytes.clone()).unwrap());
         let path = put(folder.path(), &format!("a{}.npz", u8::from(compressed)), &bytes);
         let recording = read_shadow_models(&[path], MemoryBudget::of_machine()).unwrap();
@@ -106,16 +106,9 @@ fn archives_folders_and_patterns_hold_the_same() {
     );
     // Two models each; the pattern finds them in the order of their names.
     for part in 0..2 {
-        let range = ndarray::Slice::from(2 * part..2 * part + 2);
-        let bytes = npz(
-            |writer| {
-                let axis = ndarray::Axis(0);
-                writer.add_array("logits", &logits().slice_axis(axis, range).to_owned()).unwrap();
-                writer.add_array("labels", &labels()).unwrap();
-                writer.add_array("keep", &keep().slice_axis(axis, range).to_owned()).unwrap();
-            },
-            true,
-        );
+        let arrays: &Named<'_> =
+            &[("logits", &two(part, &logits())), ("labels", &labels()), ("keep", &two(part, &keep()))];
+        let bytes = archive(arrays, true);
         put(folder.path(), &format!("part{part}.npz"), &bytes);
     }
     check(&read_shadow_models(&[at("part*.npz")], MemoryBudget::of_machine()).unwrap());
@@ -238,8 +231,12 @@ fn tables_are_read_in_any_order() {
 }
 
 /// What is said of arrays that are not right; `?` stands for the file.
-fn message(write: impl FnOnce(&mut NpzWriter<Cursor<Vec<u8>>>)) -> String {
-    let read = shadow_models_from_bytes("?", npz(write, true)).and_then(|recording| match recording {
+fn message(arrays: &Named<'_>) -> String {
+    fault_of(archive(arrays, true))
+}
+
+fn fault_of(bytes: Vec<u8>) -> String {
+    let read = shadow_models_from_bytes("?", bytes).and_then(|recording| match recording {
         ShadowRecording::Logits(file) => file.logits(0..file.members().ncols()).map(|_| ()),
         ShadowRecording::Scores(file) => file.block(0..file.members().ncols()).map(|_| ()),
         ShadowRecording::Embeddings(file) => file.embeddings(0..file.members().ncols()).map(|_| ()),
@@ -254,25 +251,16 @@ fn faults_are_named_with_their_place() {
     nan[[3, 1, 0, 2]] = f32::NAN;
     let mut infinite = zero();
     infinite[[0, 2, 1]] = f32::NEG_INFINITY;
-    let scores = |scores: Array3<f32>, truth: Array2<u8>| {
-        message(|writer| {
-            writer.add_array("scores", &scores).unwrap();
-            writer.add_array("keep", &truth).unwrap();
-        })
-    };
+    let scores = |scores: Array3<f32>, truth: Array2<u8>| message(&[("scores", &scores), ("keep", &truth)]);
     let logits_with = |logits: &Array4<f32>, labels: Array1<i64>| {
-        message(|writer| {
-            writer.add_array("logits", logits).unwrap();
-            writer.add_array("labels", &labels).unwrap();
-            writer.add_array("keep", &keep()).unwrap();
-        })
+        message(&[("logits", logits), ("labels", &labels), ("keep", &keep())])
     };
     let bits = || keep().mapv(u8::from);
     insta::assert_snapshot!(
         [
-            message(|writer| writer.add_array("votes", &labels()).unwrap()),
-            message(|writer| writer.add_array("scores", &zero()).unwrap()),
-            message(|writer| writer.add_array("logits", &logits()).unwrap()),
+            message(&[("votes", &labels())]),
+            message(&[("scores", &zero())]),
+            message(&[("logits", &logits())]),
             scores(zero(), array![[0, 1, 0], [1, 0, 2], [0, 0, 0], [1, 1, 1]]),
             scores(zero(), Array2::zeros((3, 3))),
             scores(zero(), Array2::zeros((4, 2))),
@@ -284,14 +272,8 @@ fn faults_are_named_with_their_place() {
             logits_with(&logits(), array![0, -1, 1]),
             logits_with(&logits(), array![0, 1]),
             logits_with(&Array4::zeros((4, 3, 2, 1)), labels()),
-            message(|writer| {
-                writer.add_array("scores", &Array3::<i32>::zeros((4, 3, 2))).unwrap();
-                writer.add_array("keep", &keep()).unwrap();
-            }),
-            message(|writer| {
-                writer.add_array("scores", &Array1::<f32>::zeros(4)).unwrap();
-                writer.add_array("keep", &keep()).unwrap();
-            }),
+            message(&[("scores", &Array3::<i32>::zeros((4, 3, 2))), ("keep", &keep())]),
+            message(&[("scores", &Array1::<f32>::zeros(4)), ("keep", &keep())]),
         ]
         .join("\n"),
         @r"
@@ -333,24 +315,14 @@ fn embeddings_are_recorded_alone_and_beside_answers() {
             assert_eq!(file.embeddings(range.clone()).unwrap(), expected.slice_axis(ndarray::Axis(1), range.into()));
         }
     };
-    let alone = |writer: &mut NpzWriter<Cursor<Vec<u8>>>| {
-        writer.add_array("embeddings", &embeddings()).unwrap();
-        writer.add_array("keep", &keep()).unwrap();
-    };
     for compressed in [false, true] {
-        let bytes = npz(alone, compressed);
+        let bytes = archive(&[("embeddings", &embeddings()), ("keep", &keep())], compressed);
         let recording = shadow_models_from_bytes("e.npz", bytes.clone()).unwrap();
         check(&recording);
         assert!(matches!(recording, ShadowRecording::Embeddings(_)) && recording.labels().is_none());
         let path = put(folder.path(), "e.npz", &bytes);
         check(&read_shadow_models(&[path], MemoryBudget::of_machine()).unwrap());
-        let all = npz(
-            |writer| {
-                whole(writer);
-                writer.add_array("embeddings", &embeddings()).unwrap();
-            },
-            compressed,
-        );
+        let all = whole(&[("embeddings", &embeddings())], compressed);
         let recording = shadow_models_from_bytes("all.npz", all).unwrap();
         check(&recording);
         check_logits(&recording);
@@ -367,15 +339,7 @@ fn embeddings_are_recorded_alone_and_beside_answers() {
     assert_eq!(recording.files().len(), 2);
     // Two files of two models each.
     for part in 0..2 {
-        let range = ndarray::Slice::from(2 * part..2 * part + 2);
-        let bytes = npz(
-            |writer| {
-                let axis = ndarray::Axis(0);
-                writer.add_array("embeddings", &embeddings().slice_axis(axis, range).to_owned()).unwrap();
-                writer.add_array("keep", &keep().slice_axis(axis, range).to_owned()).unwrap();
-            },
-            true,
-        );
+        let bytes = archive(&[("embeddings", &two(part, &embeddings())), ("keep", &two(part, &keep()))], true);
         put(folder.path(), &format!("part{part}.npz"), &bytes);
     }
     check(&read_shadow_models(&[folder.path().join("part*.npz")], MemoryBudget::of_machine()).unwrap());
@@ -383,30 +347,15 @@ fn embeddings_are_recorded_alone_and_beside_answers() {
 
 #[test]
 fn faults_of_embeddings_are_named_with_their_place() {
-    let with = |embeddings: &Array4<f32>| {
-        message(|writer| {
-            writer.add_array("embeddings", embeddings).unwrap();
-            writer.add_array("keep", &keep()).unwrap();
-        })
-    };
+    let with = |embeddings: &Array4<f32>| message(&[("embeddings", embeddings), ("keep", &keep())]);
     let mut nan = embeddings();
     nan[[1, 2, 0, 4]] = f32::NAN;
     let mut zero = embeddings();
     (0..5).for_each(|number| zero[[3, 1, 1, number]] = 0.0);
     let folder = tempfile::tempdir().unwrap();
-    let file = |name: &str, beside: bool| {
-        let bytes = npz(
-            |writer| {
-                whole(writer);
-                if beside {
-                    writer.add_array("embeddings", &embeddings()).unwrap();
-                }
-            },
-            true,
-        );
-        put(folder.path(), name, &bytes)
-    };
-    let (with_them, without) = (file("with.npz", true), file("without.npz", false));
+    let file = |name: &str, more: &Named<'_>| put(folder.path(), name, &whole(more, true));
+    let with_them = file("with.npz", &[("embeddings", &embeddings())]);
+    let without = file("without.npz", &[]);
     let together = |paths: &[PathBuf]| {
         let error = read_shadow_models(paths, MemoryBudget::of_machine()).unwrap_err().to_string();
         error.replace(folder.path().to_str().unwrap(), "")
@@ -417,14 +366,8 @@ fn faults_of_embeddings_are_named_with_their_place() {
             with(&zero),
             with(&Array4::ones((4, 3, 1, 5))),
             with(&Array4::ones((4, 2, 2, 5))),
-            message(|writer| {
-                writer.add_array("embeddings", &Array3::<f32>::ones((4, 3, 2))).unwrap();
-                writer.add_array("keep", &keep()).unwrap();
-            }),
-            message(|writer| {
-                whole(writer);
-                writer.add_array("embeddings", &Array4::<f32>::ones((4, 2, 2, 5))).unwrap();
-            }),
+            message(&[("embeddings", &Array3::<f32>::ones((4, 3, 2))), ("keep", &keep())]),
+            fault_of(whole(&[("embeddings", &Array4::<f32>::ones((4, 2, 2, 5)))], true)),
             together(&[with_them.clone(), without.clone()]),
             together(&[without, with_them]),
         ]
@@ -454,12 +397,9 @@ fn answers_at_neighbors_are_recorded_beside_those_on_samples() {
         assert_eq!(file.members(), keep());
         assert_eq!(file.logits(0..3).unwrap(), neighbors.mapv(f64::from));
     };
-    let all = |writer: &mut NpzWriter<Cursor<Vec<u8>>>| {
-        whole(writer);
-        writer.add_array("neighbor_logits", &neighbors).unwrap();
-    };
     for compressed in [false, true] {
-        check_neighbors(&shadow_models_from_bytes("n.npz", npz(all, compressed)).unwrap());
+        let bytes = whole(&[("neighbor_logits", &neighbors)], compressed);
+        check_neighbors(&shadow_models_from_bytes("n.npz", bytes).unwrap());
     }
     for (name, bytes) in [
         ("logits", plain(&logits())),
@@ -480,7 +420,7 @@ fn answers_at_neighbors_are_recorded_beside_those_on_samples() {
 fn files_that_are_cut_off_say_so() {
     let folder = tempfile::tempdir().unwrap();
     for compressed in [false, true] {
-        let bytes = npz(whole, compressed);
+        let bytes = whole(&[], compressed);
         for cut in (0..bytes.len()).step_by(7) {
             let path = put(folder.path(), "cut.npz", &bytes[..cut]);
             let error =

@@ -103,10 +103,9 @@ fn labels(arrays: &mut ArrayFile, name: &str, (_, images, classes): (usize, usiz
 
 #[cfg(test)]
 mod tests {
+    use super::super::test_arrays::{Named, npz};
     use super::*;
     use ndarray::array;
-    use ndarray_npy::NpzWriter;
-    use std::io::Cursor;
 
     fn of(
         private: (usize, usize, usize),
@@ -114,17 +113,18 @@ mod tests {
         budget: &Array1<f64>,
         baseline: Option<(usize, usize, usize)>,
     ) -> Result<RecordedStudents> {
-        let mut writer = NpzWriter::new(Cursor::new(Vec::new()));
-        writer.add_array("private_logits", &Array3::<f32>::zeros(private)).unwrap();
-        writer.add_array("test_logits", &Array3::<f32>::zeros((2, 8, 3))).unwrap();
-        writer.add_array("private_label", &array![0u8, 1, 2, 0, 1, 2, 0, 1, 2]).unwrap();
-        writer.add_array("test_label", labels).unwrap();
-        writer.add_array("budget", budget).unwrap();
-        if let Some(baseline) = baseline {
-            writer.add_array("baseline_private_logits", &Array3::<f32>::zeros(baseline)).unwrap();
-            writer.add_array("baseline_test_logits", &Array3::<f32>::zeros((1, 8, 3))).unwrap();
-        }
-        read(&mut ArrayFile::from_bytes("s.npz", writer.finish().unwrap().into_inner())?)
+        let zeros = Array3::<f32>::zeros;
+        let arrays: &Named<'_> = &[
+            ("private_logits", &zeros(private)),
+            ("test_logits", &zeros((2, 8, 3))),
+            ("private_label", &array![0u8, 1, 2, 0, 1, 2, 0, 1, 2]),
+            ("test_label", labels),
+            ("budget", budget),
+            ("baseline_private_logits", &zeros(baseline.unwrap_or((0, 0, 0)))),
+            ("baseline_test_logits", &zeros((1, 8, 3))),
+        ];
+        let used = if baseline.is_some() { arrays } else { &arrays[..5] };
+        read(&mut ArrayFile::from_bytes("s.npz", npz(used))?)
     }
 
     #[test]

@@ -22,7 +22,13 @@ pub(crate) type Named<'a> = [(&'a str, &'a dyn AnyArray)];
 
 /// The bytes of an archive that is not compressed.
 pub(crate) fn npz(arrays: &Named<'_>) -> Vec<u8> {
-    let mut writer = NpzWriter::new(Cursor::new(Vec::new()));
+    archive(arrays, false)
+}
+
+/// The bytes of an archive.
+pub(crate) fn archive(arrays: &Named<'_>, compressed: bool) -> Vec<u8> {
+    let bytes = Cursor::new(Vec::new());
+    let mut writer = if compressed { NpzWriter::new_compressed(bytes) } else { NpzWriter::new(bytes) };
     arrays.iter().for_each(|(name, array)| array.write(&mut writer, name));
     writer.finish().unwrap().into_inner()
 }

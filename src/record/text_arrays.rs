@@ -259,40 +259,35 @@ impl std::fmt::Debug for TextArrays {
 #[cfg(test)]
 mod tests {
     use super::super::budget::MemoryBudget;
+    use super::super::test_arrays::{AnyArray, Named, archive, npz};
     use super::*;
     use ndarray::{Array1, Array2, array};
-    use ndarray_npy::NpzWriter;
-    use std::io::Cursor;
 
-    type Writer = NpzWriter<Cursor<Vec<u8>>>;
-
-    /// Two sequences of two tokens and one, with what else is added.
-    fn of(offsets: &Array1<i64>, compressed: bool, add: impl FnOnce(&mut Writer)) -> Result<TextArrays> {
-        let cursor = Cursor::new(Vec::new());
-        let mut writer = if compressed { NpzWriter::new_compressed(cursor) } else { NpzWriter::new(cursor) };
-        writer.add_array("offsets", offsets).unwrap();
-        writer.add_array("log_probabilities", &array![-1.0f32, -2.0, -4.0]).unwrap();
-        add(&mut writer);
-        let reader = InputReader::of_bytes(writer.finish().unwrap().into_inner());
+    /// Three tokens with the offsets of their sequences, and what else there is.
+    fn of(offsets: &Array1<i64>, compressed: bool, more: &Named<'_>) -> Result<TextArrays> {
+        let values = array![-1.0f32, -2.0, -4.0];
+        let arrays = [&[("offsets", offsets as &dyn AnyArray), ("log_probabilities", &values)][..], more].concat();
+        let reader = InputReader::of_bytes(archive(&arrays, compressed));
         TextArrays::open(Path::new("t.npz"), &reader, &mut Room::new(MemoryBudget::of_bytes(1 << 20)))
     }
 
-    fn member(writer: &mut Writer) {
-        writer.add_array("member", &array![true, false]).unwrap();
+    /// The same of two sequences, one of which is a member.
+    fn with(compressed: bool, more: &Named<'_>) -> Result<TextArrays> {
+        let member = array![true, false];
+        of(&array![0, 2, 3], compressed, &[&[("member", &member as &dyn AnyArray)][..], more].concat())
     }
 
     #[test]
     fn parts_are_read_in_any_piece() {
         for compressed in [false, true] {
-            let arrays = of(&array![0, 2, 3], compressed, |writer| {
-                member(writer);
-                writer.add_array("entropy", &array![0.5, 1.0, 2.0]).unwrap();
-                writer.add_array("reference_log_probabilities", &array![-1.0, -4.0, -3.0]).unwrap();
-                writer.add_array("zlib_bytes", &array![11u16, 12]).unwrap();
-                writer.add_array("neighbor_losses", &array![[1.0f32, 2.0], [3.0, 4.0]]).unwrap();
-                writer.add_array("document", &array![-7i64, 8]).unwrap();
-            })
-            .unwrap();
+            let more: &Named<'_> = &[
+                ("entropy", &array![0.5, 1.0, 2.0]),
+                ("reference_log_probabilities", &array![-1.0, -4.0, -3.0]),
+                ("zlib_bytes", &array![11u16, 12]),
+                ("neighbor_losses", &array![[1.0f32, 2.0], [3.0, 4.0]]),
+                ("document", &array![-7i64, 8]),
+            ];
+            let arrays = with(compressed, more).unwrap();
             let values = |part, range| arrays.read(part, range).unwrap().values().to_vec();
             assert_eq!(values(TextPart::LogProbabilities, 0..2), [-1.0, -2.0, -4.0]);
             assert_eq!(values(TextPart::LogProbabilities, 1..2), [-4.0]);
@@ -306,12 +301,8 @@ mod tests {
 
     #[test]
     fn large_numbers_of_documents_keep_their_sign() {
-        let arrays = of(&array![0, 2, 3], false, |writer| {
-            member(writer);
-            writer.add_array("document", &array![u64::MAX, 7]).unwrap();
-            writer.add_array("candidate_losses", &array![[1.0f32, 2.0, 3.0], [3.0, 4.0, 5.0]]).unwrap();
-        });
-        let arrays = arrays.unwrap();
+        let losses = array![[1.0f32, 2.0, 3.0], [3.0, 4.0, 5.0]];
+        let arrays = with(false, &[("document", &array![u64::MAX, 7]), ("candidate_losses", &losses)]).unwrap();
         assert_eq!(arrays.documents.as_ref().unwrap().name(0), "18446744073709551615");
         let lengths = [TextPart::LogProbabilities, TextPart::CandidateLosses, TextPart::ZlibBytes];
         assert_eq!(lengths.map(|part| arrays.length(part, 0)), [2, 3, 0]);
@@ -323,45 +314,34 @@ mod tests {
             Ok(_) => panic!("it was read"),
             Err(error) => error.to_string(),
         };
-        let fine = array![0, 2, 3];
-        let with = |add: &dyn Fn(&mut Writer)| {
-            opened(of(&fine, false, |writer| {
-                member(writer);
-                add(writer);
-            }))
+        let member = array![true, false];
+        let at = |offsets: Array1<i64>| opened(of(&offsets, false, &[("member", &member)]));
+        let alone = |more: &Named<'_>| opened(of(&array![0, 2, 3], false, more));
+        let beside = |name, array: &dyn AnyArray| opened(with(false, &[(name, array)]));
+        let read = |part: TextPart, name, array: &dyn AnyArray| {
+            with(false, &[(name, array)]).unwrap().read(part, 1..2).unwrap_err().to_string()
         };
-        let read = |part: TextPart, add: &dyn Fn(&mut Writer)| {
-            let arrays = of(&fine, false, |writer| {
-                member(writer);
-                add(writer);
-            });
-            arrays.unwrap().read(part, 1..2).unwrap_err().to_string()
-        };
+        let losses = Array2::from_shape_fn((2, 3), |(row, column)| 1.5 - (row * column) as f64);
         insta::assert_snapshot!(
             [
-                opened(of(&fine, false, |_| ())),
-                opened(of(&array![0, 2, 2], false, member)),
-                opened(of(&array![1, 2, 3], false, member)),
-                opened(of(&array![0, -2, 3], false, member)),
-                opened(of(&array![0, 1, 2], false, member)),
-                opened(of(&array![0], false, member)),
-                opened(of(&array![0, 1, 2, 3], false, member)),
-                opened(of(&fine, false, |writer| writer.add_array("member", &array![2u8, 0]).unwrap())),
-                opened(of(&fine, false, |writer| writer.add_array("member", &array![1u8, 1]).unwrap())),
-                with(&|writer| writer.add_array("entropy", &array![0.5, 1.0]).unwrap()),
-                with(&|writer| writer.add_array("entropy", &array![1i64, 1, 1]).unwrap()),
-                with(&|writer| writer.add_array("reference_loss", &array![1.0, 1.0, 1.0]).unwrap()),
-                with(&|writer| writer.add_array("zlib_bytes", &array![10u8, 0]).unwrap()),
-                with(&|writer| writer.add_array("neighbor_losses", &array![1.0, 2.0]).unwrap()),
-                with(&|writer| writer.add_array("document", &array![5i32, 5]).unwrap()),
-                read(TextPart::Entropies, &|writer| writer.add_array("entropy", &array![0.5, 1.0, f64::NAN]).unwrap()),
-                read(TextPart::Deviations, &|writer| {
-                    writer.add_array("log_probability_deviation", &array![1.0f32, 1.0, 0.0]).unwrap();
-                }),
-                read(TextPart::CandidateLosses, &|writer| {
-                    let losses = Array2::from_shape_fn((2, 3), |(row, column)| 1.5 - (row * column) as f64);
-                    writer.add_array("candidate_losses", &losses).unwrap();
-                }),
+                alone(&[]),
+                at(array![0, 2, 2]),
+                at(array![1, 2, 3]),
+                at(array![0, -2, 3]),
+                at(array![0, 1, 2]),
+                at(array![0]),
+                at(array![0, 1, 2, 3]),
+                alone(&[("member", &array![2u8, 0])]),
+                alone(&[("member", &array![1u8, 1])]),
+                beside("entropy", &array![0.5, 1.0]),
+                beside("entropy", &array![1i64, 1, 1]),
+                beside("reference_loss", &array![1.0, 1.0, 1.0]),
+                beside("zlib_bytes", &array![10u8, 0]),
+                beside("neighbor_losses", &array![1.0, 2.0]),
+                beside("document", &array![5i32, 5]),
+                read(TextPart::Entropies, "entropy", &array![0.5, 1.0, f64::NAN]),
+                read(TextPart::Deviations, "log_probability_deviation", &array![1.0f32, 1.0, 0.0]),
+                read(TextPart::CandidateLosses, "candidate_losses", &losses),
             ]
             .join("\n"),
             @r#"
@@ -389,11 +369,11 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_in_memory_is_rejected() {
-        let mut writer = NpzWriter::new(Cursor::new(Vec::new()));
-        writer.add_array("offsets", &Array1::from_iter(0..=1000i64)).unwrap();
-        writer.add_array("log_probabilities", &Array1::from_elem(1000, -1.0)).unwrap();
-        writer.add_array("member", &Array1::from_shape_fn(1000, |place| place % 2 == 0)).unwrap();
-        let reader = InputReader::of_bytes(writer.finish().unwrap().into_inner());
+        let reader = InputReader::of_bytes(npz(&[
+            ("offsets", &Array1::from_iter(0..=1000i64)),
+            ("log_probabilities", &Array1::from_elem(1000, -1.0)),
+            ("member", &Array1::from_shape_fn(1000, |place| place % 2 == 0)),
+        ]));
         let open = |bytes| {
             let mut room = Room::new(MemoryBudget::of_bytes(bytes));
             TextArrays::open(Path::new("t.npz"), &reader, &mut room).map(drop)

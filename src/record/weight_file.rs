@@ -155,10 +155,9 @@ fn check_length(arrays: &ArrayFile, name: &str, found: usize, networks: usize) -
 
 #[cfg(test)]
 mod tests {
+    use super::super::test_arrays::{Named, npz};
     use super::*;
     use ndarray::array;
-    use ndarray_npy::NpzWriter;
-    use std::io::Cursor;
 
     struct Arrays {
         weights: Array2<f32>,
@@ -181,13 +180,12 @@ mod tests {
     fn of(change: impl FnOnce(&mut Arrays)) -> Result<RecordedNetworks> {
         let mut arrays = good();
         change(&mut arrays);
-        let mut writer = NpzWriter::new(Cursor::new(Vec::new()));
-        writer.add_array("weights", &arrays.weights).unwrap();
-        writer.add_array("layers", &arrays.layers).unwrap();
-        writer.add_array("value", &arrays.value).unwrap();
-        arrays.split.inspect(|split| writer.add_array("split", split).unwrap());
-        arrays.answers.inspect(|answers| writer.add_array("answers", answers).unwrap());
-        read(&mut ArrayFile::from_bytes("w.npz", writer.finish().unwrap().into_inner())?)
+        let Arrays { weights, layers, value, split, answers } = &arrays;
+        let needed: &Named<'_> = &[("weights", weights), ("layers", layers), ("value", value)];
+        let mut all = needed.to_vec();
+        split.iter().for_each(|split| all.push(("split", split)));
+        answers.iter().for_each(|answers| all.push(("answers", answers)));
+        read(&mut ArrayFile::from_bytes("w.npz", npz(&all))?)
     }
 
     #[test]

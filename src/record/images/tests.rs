@@ -1,9 +1,10 @@
 //! Images of every format, and what is said of broken ones.
 
+use super::super::test_arrays::npz;
 use super::*;
 use flate2::{Compression, write::GzEncoder};
 use ndarray::{Array, Array1, Array3, array};
-use ndarray_npy::{NpzWriter, WriteNpyExt};
+use ndarray_npy::WriteNpyExt;
 use std::fs;
 use std::io::Write;
 use tempfile::{TempDir, tempdir};
@@ -129,11 +130,8 @@ fn cifar_records_are_read_and_checked() {
 #[test]
 fn numpy_arrays_come_with_channels_first_or_last() {
     let write = |images: &Array<u8, ndarray::IxDyn>, labels: &Array1<i64>| {
-        let mut writer = NpzWriter::new(std::io::Cursor::new(Vec::new()));
-        writer.add_array("x_test", images).unwrap();
-        writer.add_array("y_test", labels).unwrap();
         let folder = tempdir().unwrap();
-        fs::write(folder.path().join("d.npz"), writer.finish().unwrap().into_inner()).unwrap();
+        fs::write(folder.path().join("d.npz"), npz(&[("x_test", images), ("y_test", labels)])).unwrap();
         folder
     };
     let read = |folder: &TempDir| read_images(folder.path().join("d.npz"), ImagePart::Test, MemoryBudget::of_machine());
