@@ -110,6 +110,7 @@ answer!(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::study::Answer;
     use serde_json::json;
 
     #[test]
