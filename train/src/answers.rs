@@ -1,6 +1,7 @@
 //! Answers of trained networks as numbers.
 
 use super::checks::unavailable;
+use super::ensemble::{Ensemble, logits_of_all};
 use leakbound::error::Result;
 use ndarray::Array1;
 use tch::{Device, Kind, TchError, Tensor};
@@ -20,6 +21,16 @@ pub(super) fn numbers(tensor: &Tensor) -> Result<Vec<f32>> {
 /// The numbers of each of M networks, of a tensor [M, ...] with two axes or more.
 pub(super) fn by_network(tensor: &Tensor) -> std::result::Result<Vec<Vec<f32>>, TchError> {
     Vec::try_from(tensor.to_device(Device::Cpu).contiguous().flatten(1, -1))
+}
+
+/// Logits of the same images, network by network.
+pub(super) fn logits(networks: &dyn Ensemble, asked: &Tensor) -> std::result::Result<Vec<Vec<f32>>, TchError> {
+    by_network(&logits_of_all(networks, asked))
+}
+
+/// Probabilities of classes of the same images, network by network.
+pub(super) fn probabilities(networks: &dyn Ensemble, asked: &Tensor) -> std::result::Result<Vec<Vec<f32>>, TchError> {
+    by_network(&logits_of_all(networks, asked).softmax(-1, Kind::Float))
 }
 
 /// Images by their places, as recordings have them.

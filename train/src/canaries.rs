@@ -1,12 +1,11 @@
 //! Images that an audit puts into training sets, and wrong labels.
 
-use super::seed::{Purpose, shuffled, stream};
+use super::seed::{Purpose, sampled, shuffled, stream};
 use crate::checks::reject;
 use leakbound::error::{Error, Result};
 use leakbound::membership::CanaryKind;
 use leakbound::record::ImageSet;
 use ndarray::{Array4, Axis};
-use rand::seq::index;
 use rand::{Rng, RngExt};
 
 /// Streams of [`Purpose::Canaries`], one for each thing that is drawn: sets that differ in the kind of canaries have
@@ -119,11 +118,7 @@ impl Canaries {
                     let reason = format!("{} canaries of {} other images", audit.len(), others.len());
                     return reject("canaries", reason);
                 }
-                let source: Vec<u32> =
-                    rand::seq::index::sample(&mut Draw::Others.stream(seed), others.len(), audit.len())
-                        .into_iter()
-                        .map(|image| image as u32)
-                        .collect();
+                let source = sampled(others.len(), audit.len(), &mut Draw::Others.stream(seed));
                 all(chosen(others, &source), any_labels(), Some(source))
             }
             CanaryKind::Uniform => {
@@ -154,8 +149,7 @@ impl MislabeledImages {
     /// So many of the images with these labels, of C classes, drawn uniformly and by themselves.
     pub fn draw(labels: &[u8], classes: usize, count: usize, (seed, model): (u64, u64)) -> Self {
         let mut draws = stream(seed, Purpose::Canaries, 0, model);
-        let mut images: Vec<u32> =
-            index::sample(&mut draws, labels.len(), count).into_iter().map(|image| image as u32).collect();
+        let mut images = sampled(labels.len(), count, &mut draws);
         images.sort_unstable();
         let truth: Vec<u8> = images.iter().map(|&image| labels[image as usize]).collect();
         let wrong = wrong_labels(&truth, classes, &mut draws);

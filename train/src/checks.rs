@@ -19,6 +19,12 @@ pub(super) fn check_range(quantity: &'static str, value: f64, inside: bool, doma
 }
 
 /// # Errors
+/// [`Error::Domain`] for a number that is not positive, or is infinite.
+pub(super) fn check_positive(quantity: &'static str, value: f64) -> Result<()> {
+    check_range(quantity, value, value > 0.0 && value.is_finite(), "(0, inf)")
+}
+
+/// # Errors
 /// [`Error::Rejected`], always.
 pub(super) fn reject<T>(operation: &'static str, reason: impl Into<String>) -> Result<T> {
     Err(Error::Rejected { operation, reason: reason.into() })

@@ -85,9 +85,14 @@ pub(super) fn rows_of(tensor: &Tensor, rows: impl IntoIterator<Item = impl Into<
 
 /// Labels as probabilities [N, C].
 pub(super) fn one_hot(labels: &[u8], classes: usize, device: Device) -> Tensor {
+    Tensor::from_slice(&one_hot_rows(labels, classes)).view([labels.len() as i64, classes as i64]).to_device(device)
+}
+
+/// The same, flat.
+pub(super) fn one_hot_rows(labels: &[u8], classes: usize) -> Vec<f32> {
     let mut targets = vec![0f32; labels.len() * classes];
     for (row, &label) in targets.chunks_exact_mut(classes.max(1)).zip(labels) {
         row[usize::from(label)] = 1.0;
     }
-    Tensor::from_slice(&targets).view([labels.len() as i64, classes as i64]).to_device(device)
+    targets
 }

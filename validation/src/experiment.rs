@@ -41,6 +41,16 @@ pub enum Verdict {
     SetAside,
 }
 
+/// Comparisons of one bound with what is at most as large.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Tally {
+    pub checked: u64,
+    /// The largest ratio of the smaller to the larger side.
+    pub tightest: f64,
+    /// What is above its bound.
+    pub broken: Vec<String>,
+}
+
 /// The lines of an experiment with its verdict.
 #[must_use]
 #[derive(Debug, Clone)]
@@ -70,6 +80,11 @@ impl Report {
             report.claim(false, error.to_string());
         }
         report
+    }
+
+    /// What was found, if there is no error, which is a claim that fails.
+    pub fn found<T, E: Display>(&mut self, what: impl Display, found: Result<T, E>) -> Option<T> {
+        found.map_err(|error| self.claim(false, format!("{what}: {error}"))).ok()
     }
 
     /// Adds a line of figures without a claim.

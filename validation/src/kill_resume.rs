@@ -115,9 +115,8 @@ fn attempt(program: &Path, folder: &Path, kills: u32, report: &mut Report) -> Re
     }
     let names = std::fs::read_dir(folder).map_err(|error| error.to_string())?;
     let names = names.filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()));
-    let mut left: Vec<String> = names.filter(|name| name.starts_with('.')).collect();
     // A result is written once, at the end; a kill in that moment leaves its half beside it, as of every command.
-    left.retain(|name| name.starts_with(".run.checkpoint"));
+    let left: Vec<String> = names.filter(|name| name.starts_with(".run.checkpoint")).collect();
     report.claim(left.is_empty(), format!("halves of checkpoints left behind: {left:?}"));
     report.line(format!("{killed} kills in {run} runs"));
     Ok(())
@@ -126,18 +125,10 @@ fn attempt(program: &Path, folder: &Path, kills: u32, report: &mut Report) -> Re
 /// Builds the command and kills it 50 times.
 pub fn report() -> Report {
     let built = build().and_then(|program| {
-        let folder = std::env::temp_dir().join(format!("leakbound-kill-resume-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-        let report = compare(&program, &folder, KILLS);
-        // What is left behind harms nobody.
-        let _ = std::fs::remove_dir_all(&folder);
-        Ok(report)
+        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+        Ok(compare(&program, folder.path(), KILLS))
     });
-    built.unwrap_or_else(|error| {
-        let mut report = Report::new("the command leakbound cannot be built");
-        report.claim(false, error);
-        report
-    })
+    built.unwrap_or_else(|error| Report::filled("the command leakbound cannot be built", |_| Err(error)))
 }
 
 /// The command, built as this program is: it lies in the same folder.

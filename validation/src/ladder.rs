@@ -67,13 +67,7 @@ pub fn report() -> Report {
     );
     report.line(format!("{:>11}  {}", "n", COLUMNS.map(|column| format!("{column:<28}")).join("")));
     for n in SAMPLES {
-        let found = match fractions(n) {
-            Ok(found) => found,
-            Err(error) => {
-                report.claim(false, format!("{n}: {error}"));
-                continue;
-            }
-        };
+        let Some(found) = report.found(n, fractions(n)) else { continue };
         let printed = PRINTED.iter().find(|row| row.0 == n).map(|row| row.1);
         let cells: Vec<String> = (0..COLUMNS.len())
             .map(|column| {

@@ -99,10 +99,7 @@ fn audit(
     let seconds = start.elapsed().as_secs_f64();
     let variant = if is_rounded { ", rounded" } else { "" };
     let name = format!("{} {version}: {}{variant}", library.name, entry.name);
-    let answer = match found {
-        Ok(answer) => answer,
-        Err(error) => return report.claim(false, format!("{name}: {error}")),
-    };
+    let Some(answer) = report.found(&name, found) else { return };
     let expected = match entry.faults.get(key) {
         Some(why) => Expected::Fault(why),
         None if !is_rounded && entry.binary_places.iter().any(|release| release == key) => Expected::BinaryPlaces,
@@ -157,16 +154,9 @@ pub fn report() -> Report {
          from time to time."
     ));
     let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("libraries/libraries.toml"));
-    let table: Table = match text
-        .map_err(|error| error.to_string())
-        .and_then(|text| toml::from_str(&text).map_err(|error| error.to_string()))
-    {
-        Ok(table) => table,
-        Err(error) => {
-            report.claim(false, format!("libraries.toml: {error}"));
-            return report;
-        }
-    };
+    let table: Option<Table> =
+        report.found("libraries.toml", text).and_then(|text| report.found("libraries.toml", toml::from_str(&text)));
+    let Some(table) = table else { return report };
     let mut tally = Tally::default();
     for (key, library) in &table.library {
         let Some(installed) = installed(library) else {

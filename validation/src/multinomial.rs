@@ -5,11 +5,6 @@ use leakbound::distribution::OutcomeDistribution;
 use rand::Rng;
 use rand_distr::{Binomial, Distribution};
 
-/// Mult(n, P) for the probabilities of a distribution.
-pub fn counts(distribution: &OutcomeDistribution, n: u64, stream: &mut impl Rng) -> Vec<u64> {
-    draw(distribution.p(), n, stream)
-}
-
 /// Mult(n, P): each class takes its binomial share of what is left.
 pub fn draw(p: &[f64], n: u64, stream: &mut impl Rng) -> Vec<u64> {
     let (mut left, mut mass) = (n, p.iter().sum::<f64>());
@@ -31,5 +26,5 @@ pub fn draw(p: &[f64], n: u64, stream: &mut impl Rng) -> Vec<u64> {
 /// For n = 0.
 pub fn paired(p: &OutcomeDistribution, q: &OutcomeDistribution, n: u64, stream: &mut impl Rng) -> PairedCounts {
     let labels = (0..p.outcomes()).map(|class| class.to_string()).collect();
-    PairedCounts::new(labels, counts(p, n, stream), counts(q, n, stream)).expect("n is at least 1")
+    PairedCounts::new(labels, draw(p.p(), n, stream), draw(q.p(), n, stream)).expect("n is at least 1")
 }

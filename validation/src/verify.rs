@@ -100,11 +100,8 @@ fn right(report: &mut Report) {
 fn round(accountant: &dyn Accountant, seed: u64) -> [Outcome; 2] {
     let of_kind = |kind: PropertyKind, cases: u64, time_limit: Duration| {
         let properties = of_kind(accountant, kind);
-        verify(
-            accountant,
-            &Plan { properties, cases, seed, time_limit: Some(time_limit), ..Plan::default() },
-            &unwatched,
-        )
+        let plan = Plan { properties, cases, seed, time_limit: Some(time_limit), ..Plan::default() };
+        verify(accountant, &plan, &unwatched)
     };
     [
         of_kind(PropertyKind::Validity, CASES_AGAINST_DISTRIBUTIONS, TIME_AGAINST_DISTRIBUTIONS),
@@ -150,9 +147,7 @@ fn refutations(report: &mut Report, outcome: &Outcome, command: &str) {
                 "      {}: claim {:e}, exact {:e}: {case}",
                 finding.property.name, violation.claim, violation.limit
             )),
-            Problem::Fault(fault) => {
-                report.line(format!("      {}: {}: {case}", finding.property.name, fault.kind));
-            }
+            Problem::Fault(fault) => report.line(format!("      {}: {}: {case}", finding.property.name, fault.kind)),
         }
         if !command.is_empty() {
             report.line(format!("        {command} --property {} --case '{case}'", finding.property.name));

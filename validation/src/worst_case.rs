@@ -120,17 +120,14 @@ pub fn report() -> Report {
     ));
     let cases = cases();
     let results: Result<Vec<_>> = (0..CHUNKS as u64).into_par_iter().map(|index| chunk(&cases, index)).collect();
-    match results {
-        Err(error) => report.claim(false, format!("random histograms: {error}")),
-        Ok(chunks) => {
-            let checked: usize = chunks.iter().map(|chunk| chunk.0).sum();
-            let broken: usize = chunks.iter().map(|chunk| chunk.1).sum();
-            report.claim(broken == 0, format!("{checked} divergences at most their bound, {broken} above"));
-            for (index, name) in ["moved", "added", "removed"].into_iter().enumerate() {
-                let closest =
-                    chunks.iter().flat_map(|chunk| chunk.2.iter()).fold(0.0, |best: f64, one| best.max(one[index]));
-                report.line(format!("      {name:<8} closest {closest:.6}"));
-            }
+    if let Some(chunks) = report.found("random histograms", results) {
+        let checked: usize = chunks.iter().map(|chunk| chunk.0).sum();
+        let broken: usize = chunks.iter().map(|chunk| chunk.1).sum();
+        report.claim(broken == 0, format!("{checked} divergences at most their bound, {broken} above"));
+        for (index, name) in ["moved", "added", "removed"].into_iter().enumerate() {
+            let closest =
+                chunks.iter().flat_map(|chunk| chunk.2.iter()).fold(0.0, |best: f64, one| best.max(one[index]));
+            report.line(format!("      {name:<8} closest {closest:.6}"));
         }
     }
     report.line("   sigma   order   upper/(a/s^2)   upper/lower - 1   two classes/upper");

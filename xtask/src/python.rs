@@ -21,7 +21,7 @@ pub fn wheel() -> Outcome {
 pub fn built_wheel() -> Result<PathBuf, String> {
     environment()?;
     run_visibly(build().args(["--profile", "dist"]))?;
-    newest_wheel()
+    newest("whl")
 }
 
 /// Packs the source of the Python package, and says where it is.
@@ -37,7 +37,7 @@ pub fn test() -> Outcome {
     environment()?;
     // The profile and the features of the tests, which have compiled all but the module itself.
     run_visibly(build().args(["--features", "as-tested"]))?;
-    let wheel = newest_wheel()?;
+    let wheel = newest("whl")?;
     let mut with_extras = wheel.clone().into_os_string();
     with_extras.push("[test]");
     run_visibly(ENVIRONMENT.pip().arg("install").arg("--quiet").arg(with_extras))?;
@@ -75,11 +75,6 @@ fn environment() -> Outcome {
     ENVIRONMENT.require(&format!("pip\n{BUILDER}")).map_err(|failure| {
         format!("{failure}; the package needs Python 3.10 or newer with `venv`, and a package index")
     })
-}
-
-/// The wheel that was built last.
-fn newest_wheel() -> Result<PathBuf, String> {
-    newest("whl")
 }
 
 /// The package of this ending that was built last.

@@ -1,8 +1,9 @@
 //! DP-SGD: the defense with a proof.
 
-use super::method::{Answers, Further, Method, PHASE, Queries, Task, logits};
+use super::method::{Answers, Further, Method, PHASE, Queries, Task};
+use crate::answers::logits;
 use crate::checkpoint::one_kept_or_made;
-use crate::checks::{check_counts, check_range, reject, unavailable};
+use crate::checks::{check_counts, check_positive, reject, unavailable};
 use crate::dp_sgd::{
     DpSgdBudget, DpSgdPlan, GradientNoise, PrivateLesson, TrainingStreams, TrainingViews, train_privately,
 };
@@ -102,9 +103,8 @@ impl Models<'_> {
 
 impl Method for DpSgd {
     fn check(&self, _: usize) -> Result<()> {
-        let rate = self.learning_rate;
         check_counts([("views of an image", self.views)])?;
-        check_range("learning rate of DP-SGD", rate, rate > 0.0 && rate.is_finite(), "(0, inf)")
+        check_positive("learning rate of DP-SGD", self.learning_rate)
     }
 
     fn check_training(&self, network: NetworkPlan, training: &TrainingPlan, _: [usize; 3]) -> Result<()> {

@@ -1,7 +1,7 @@
 //! HAMP: networks that are less confident, and answers that keep their order only.
 
-use super::method::{Answers, Further, Method, PHASE, Queries, Task, logits};
-use crate::answers::by_network;
+use super::method::{Answers, Further, Method, PHASE, Queries, Task};
+use crate::answers::{by_network, logits};
 use crate::checks::{check_range, reject};
 use crate::ensemble::{Ensemble, Loss, logits_of_each};
 use crate::groups::Trainer;

@@ -1,14 +1,13 @@
 //! What a defense is given and what it gives back, and what there is without one.
 
-use crate::answers::by_network;
-use crate::ensemble::{Ensemble, logits_of_all};
+use crate::answers::logits;
 use crate::groups::Trainer;
 use crate::network::NetworkPlan;
 use crate::train::TrainingPlan;
 use crate::training_images::{Example, TrainingImages};
 use leakbound::error::Result;
 use ndarray::Array5;
-use tch::{TchError, Tensor};
+use tch::Tensor;
 
 /// The one training of a shadow model that is a single network, for `Trainer::train_and_ask`.
 pub(crate) const PHASE: u64 = 0;
@@ -124,11 +123,6 @@ pub(crate) trait Method: Sync {
     /// # Errors
     /// Those of [`Trainer::train_and_ask`], and images that do not fit the defense.
     fn answers(&self, task: &Task<'_>) -> Result<Vec<Answers>>;
-}
-
-/// Logits of the same images, network by network.
-pub(crate) fn logits(networks: &mut dyn Ensemble, asked: &Tensor) -> std::result::Result<Vec<Vec<f32>>, TchError> {
-    by_network(&logits_of_all(networks, asked))
 }
 
 /// What there is to see in an array.

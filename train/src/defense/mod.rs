@@ -17,9 +17,8 @@ pub use hamp::Hamp;
 pub use relaxloss::RelaxLoss;
 pub use selena::Selena;
 
-use super::defense::method::Undefended;
 use crate::dp_sgd::GradientNoise;
-use method::Method;
+use method::{Method, Undefended};
 use serde::Serialize;
 use std::fmt;
 

@@ -1,10 +1,9 @@
 //! SELENA: a network distilled from answers of networks that did not see the image.
 
-use super::method::{Answers, Further, Method, PHASE, Queries, Task, logits};
-use crate::answers::{accuracy, by_network};
+use super::method::{Answers, Further, Method, PHASE, Queries, Task};
+use crate::answers::{accuracy, logits, probabilities};
 use crate::checkpoint::{TrainingCheckpoint, one_kept_or_made};
 use crate::checks::reject;
-use crate::ensemble::logits_of_all;
 use crate::groups::Trainer;
 use crate::guard::{guarded, report};
 use crate::seed::{Purpose, stream};
@@ -14,7 +13,7 @@ use rand::RngExt;
 use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
-use tch::{Kind, Tensor};
+use tch::Tensor;
 
 /// The models of Split-AI of shadow model m train in the phase of this number plus m, beside those of other recipes.
 const SPLIT: u64 = 1 << 33;
@@ -183,7 +182,7 @@ impl Models<'_> {
         let (sets, tables) = self.split(number, all)?;
         let (phase, images) = (SPLIT + number as u64, &tensors.images);
         let models = trainer.train_and_ask(phase, images, &tables, &tensors.split_asked, &|networks, _, asked| {
-            by_network(&logits_of_all(networks, asked).softmax(-1, Kind::Float))
+            probabilities(networks, asked)
         })?;
         Ok(sets.answers(&models, trainer.classes))
     }

@@ -2,7 +2,7 @@
 
 use super::accounting::DpSgdSteps;
 use crate::augment::Augmentation;
-use crate::checks::{check_counts, check_range, reject};
+use crate::checks::{check_counts, check_positive, check_range, reject};
 use crate::optimizer::{Optimizer, Schedule};
 use leakbound::error::Result;
 use leakbound::quantity::{Delta, Epsilon, NoiseScale};
@@ -108,8 +108,7 @@ impl DpSgdPlan {
     /// [`Error::Domain`](leakbound::Error::Domain) for a clipping norm, a decay or a count out of range; those of
     /// [`DpSgdSteps`].
     pub fn budget(&self, images: usize) -> Result<DpSgdBudget> {
-        let norm = self.clipping_norm;
-        check_range("clipping norm", norm, norm > 0.0 && norm < f64::INFINITY, "(0, inf)")?;
+        check_positive("clipping norm", self.clipping_norm)?;
         if let Some(decay) = self.average {
             check_range("decay of the average", decay, (0.0..1.0).contains(&decay), "[0, 1)")?;
         }

@@ -2,6 +2,7 @@
 
 use crate::ensemble::{Ensemble, Loss};
 use crate::seed::{Purpose, stream};
+use crate::training_images::one_hot_rows;
 use leakbound::error::Result;
 use leakbound::label_dp::{PriorResponse, agibi_labels, agibi_log_likelihood, alibi_labels, alibi_log_likelihood};
 use leakbound::quantity::{Epsilon, NoiseScale};
@@ -23,12 +24,8 @@ pub(super) type Draws = (u64, u64);
 impl PrivateLabels {
     /// One-hot labels.
     pub fn one_hot(given: &[u8], labels: &[u8], classes: usize) -> Self {
-        let mut targets = vec![0.0; given.len() * classes];
-        for (row, &label) in targets.chunks_exact_mut(classes).zip(given) {
-            row[usize::from(label)] = 1.0;
-        }
         let right = given.iter().zip(labels).filter(|(given, label)| given == label).count();
-        Self { targets, accuracy: right as f64 / labels.len() as f64 }
+        Self { targets: one_hot_rows(given, classes), accuracy: right as f64 / labels.len() as f64 }
     }
 
     /// Log-likelihoods of ALIBI's noisy labels.

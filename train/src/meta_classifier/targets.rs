@@ -1,14 +1,13 @@
 //! The networks that meta-classifiers learn from and are measured on: what they are trained on, and their training.
 
 use super::layout::{flattened, layers};
-use crate::answers::{indices, largest};
+use crate::answers::{indices, probabilities};
 use crate::checkpoint::Packed;
 use crate::checks::{check_counts, check_range, reject};
 use crate::context::TrainingContext;
-use crate::ensemble::logits_of_all;
 use crate::guard::guarded;
 use crate::network::NetworkPlan;
-use crate::property::{check_images, check_shares, reduced};
+use crate::property::{check_images, check_shares, reduced, right};
 use crate::seed::{Purpose, shuffled, some_of, stream};
 use crate::train::TrainingPlan;
 use crate::training_images::{Example, TrainingImages, rows_of};
@@ -18,7 +17,6 @@ use leakbound::record::RecordedNetworks;
 use ndarray::{Array1, Array2, Array3, Axis};
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
-use tch::Kind;
 
 /// Streams of the whole: no network has this value.
 const WHOLE: u64 = u64::MAX;
@@ -69,8 +67,8 @@ pub fn train_target_networks(context: &TrainingContext<'_>, plan: &TargetPlan) -
     })?;
     let trainer = context.trainer(plan.network, &plan.training, plan.seed);
     let layers = guarded("network", || {
-        let mut streams = [stream(plan.seed, Purpose::Weights, 0, 0)];
-        layers(plan.network, &mut *plan.network.build(&mut streams, train.shape(), classes, device.tensors()))
+        let weights = &mut [stream(plan.seed, Purpose::Weights, 0, 0)];
+        layers(plan.network, &mut *plan.network.build(weights, train.shape(), classes, device.tensors()))
     })?;
     let mut targets: Vec<Target> = Vec::new();
     for (value, tables) in tables(plan, &train.labels.to_vec())?.into_iter().enumerate() {
@@ -80,8 +78,7 @@ pub fn train_target_networks(context: &TrainingContext<'_>, plan: &TargetPlan) -
             &tables,
             &point_inputs,
             &|networks, _, asked| {
-                let probabilities = logits_of_all(networks, asked).softmax(-1, Kind::Float);
-                let probabilities: Vec<Vec<f32>> = probabilities.flatten(1, -1).try_into()?;
+                let probabilities = probabilities(networks, asked)?;
                 let weights: Vec<Vec<f32>> = flattened(&layers, networks).try_into()?;
                 let both = weights.into_iter().zip(probabilities);
                 Ok(both.map(|(w, p)| Target { weights: Packed(w), probabilities: Packed(p) }).collect())
@@ -127,11 +124,8 @@ fn assembled(
     // As many as were requested.
     let weights = Array2::from_shape_vec((count, parameters), weights).unwrap_or_default();
     let answers = Array3::from_shape_vec((count, plan.points, classes), probabilities).unwrap_or_default();
-    let accuracy = answers.axis_iter(Axis(0)).map(|points| {
-        let rows = points.axis_iter(Axis(0)).zip(&point_label);
-        let right = rows.filter(|(row, label)| largest(&row.to_vec()) == usize::from(**label)).count();
-        right as f64 / plan.points as f64
-    });
+    let accuracy =
+        answers.axis_iter(Axis(0)).map(|points| right(points, point_label.iter()) as f64 / plan.points as f64);
     TargetNetworks {
         accuracy: accuracy.collect(),
         networks: RecordedNetworks {

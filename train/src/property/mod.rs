@@ -5,10 +5,9 @@ mod plan;
 pub(super) use plan::check_shares;
 pub use plan::{EnsembleImages, PropertyPlan};
 
-use super::answers::{indices, largest};
+use super::answers::{indices, largest, probabilities};
 use super::checks::reject;
 use super::context::TrainingContext;
-use super::ensemble::logits_of_all;
 use super::groups::Trainer;
 use super::guard::guarded;
 use super::seed::{Purpose, shuffled, some_of, stream};
@@ -19,7 +18,6 @@ use ndarray::{Array1, Array2, Array4, ArrayView2, Axis};
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
-use tch::{Kind, Tensor};
 
 /// Phase of the student, whose random numbers are no others'.
 const STUDENT: u64 = 0;
@@ -79,7 +77,8 @@ pub fn train_for_property(context: &TrainingContext<'_>, plan: &PropertyPlan) ->
     let labels = train.labels.to_vec();
     let answers = |phase: u64, images_of: &[u32], share: f64| -> Result<Vec<Vec<f32>>> {
         let tables = deal(images_of, &labels, (plan.class, share), plan.teachers, (plan.seed, phase))?;
-        ask(&trainer, phase, &images, &tables, &point_inputs)
+        trainer
+            .train_and_ask(phase, &images, &tables, &point_inputs, &|networks, _, asked| probabilities(networks, asked))
     };
     let teachers = answers(TEACHERS, private, plan.shares[plan.value])?;
     let student_label = noisy_plurality(&teachers, classes, plan);
@@ -96,10 +95,13 @@ pub fn train_for_property(context: &TrainingContext<'_>, plan: &PropertyPlan) ->
     })?;
     let lesson: Vec<Example> = (0..plan.points as u32).map(Example::labeled).collect();
     let student_trainer = Trainer { training: &plan.student, ..trainer };
-    let of_tests = ask(&student_trainer, STUDENT, &student_images, &[lesson], &test_inputs)?.concat();
+    let of_tests =
+        student_trainer.train_and_ask(STUDENT, &student_images, &[lesson], &test_inputs, &|networks, _, asked| {
+            probabilities(networks, asked)
+        })?;
     let shape = (plan.shares.len(), plan.teachers, plan.points, classes);
     // As many as were requested.
-    let of_tests = Array2::from_shape_vec((test.len(), classes), of_tests).unwrap_or_default();
+    let of_tests = Array2::from_shape_vec((test.len(), classes), of_tests.concat()).unwrap_or_default();
     let ensembles = Array4::from_shape_vec(shape, ensembles).unwrap_or_default();
     let rows: Vec<usize> = points.iter().map(|&point| point as usize).collect();
     Ok(PropertyModels {
@@ -116,20 +118,6 @@ pub fn train_for_property(context: &TrainingContext<'_>, plan: &PropertyPlan) ->
         point_index: indices(&points),
         point_label,
         student_label: student_label.into(),
-    })
-}
-
-/// Probabilities of a network for each table, image by image.
-fn ask(
-    trainer: &Trainer<'_>,
-    phase: u64,
-    images: &TrainingImages,
-    tables: &[Vec<Example>],
-    asked: &Tensor,
-) -> Result<Vec<Vec<f32>>> {
-    trainer.train_and_ask(phase, images, tables, asked, &|networks, _, asked| {
-        let probabilities = logits_of_all(networks, asked).softmax(-1, Kind::Float);
-        probabilities.flatten(1, -1).try_into()
     })
 }
 
@@ -152,7 +140,7 @@ fn noisy_plurality(teachers: &[Vec<f32>], classes: usize, plan: &PropertyPlan) -
 }
 
 /// Points whose most probable class is the label.
-fn right<'a>(probabilities: ArrayView2<'_, f32>, labels: impl Iterator<Item = &'a u8>) -> usize {
+pub(super) fn right<'a>(probabilities: ArrayView2<'_, f32>, labels: impl Iterator<Item = &'a u8>) -> usize {
     let rows = probabilities.into_outer_iter().zip(labels);
     rows.filter(|(row, label)| largest(&row.to_vec()) == usize::from(**label)).count()
 }

@@ -1,11 +1,11 @@
 //! Images on the device, and networks that answer about them.
 
 use super::plan::StudentPlan;
-use crate::answers::by_network;
+use crate::answers::logits;
 use crate::checkpoint::Dependence;
 use crate::checks::unavailable;
 use crate::context::TrainingContext;
-use crate::ensemble::{Ensemble, logits_of_all};
+use crate::ensemble::logits_of_all;
 use crate::groups::Trainer;
 use crate::guard::guarded;
 use crate::teachers::split::Phase;
@@ -14,8 +14,7 @@ use leakbound::error::Result;
 use leakbound::record::ImageSet;
 use ndarray::{Array2, Axis};
 use serde::Serialize;
-use std::ops::Range;
-use tch::{TchError, Tensor};
+use tch::Tensor;
 
 /// Trainings of students, beside the phases of the teachers: the run is added.
 const STUDENTS: u64 = 1 << 32;
@@ -103,7 +102,8 @@ impl<'a> Lab<'a> {
             let images = TrainingImages { inputs, targets };
             let phase = STUDENTS + pupil.run;
             let student = learner(students, private, pupil.labels)?;
-            let logits = student.train_and_ask(phase, &images, &[table], &asked, &each_network)?;
+            let logits = student
+                .train_and_ask(phase, &images, &[table], &asked, &|networks, _, asked| logits(networks, asked))?;
             by_image(logits.into_iter().flatten().collect(), classes)
         };
         students.device.each(work, student)
@@ -115,7 +115,9 @@ impl<'a> Lab<'a> {
         let all: Vec<Example> = (0..self.train.inputs.size()[0] as u32).map(Example::labeled).collect();
         let tables = vec![all; networks];
         let baselines = learner(&self.students, self.private, &networks)?;
-        let logits = baselines.train_and_ask(BASELINES, &self.train, &tables, &self.asked, &each_network)?;
+        let logits = baselines.train_and_ask(BASELINES, &self.train, &tables, &self.asked, &|networks, _, asked| {
+            logits(networks, asked)
+        })?;
         logits.into_iter().map(|logits| by_image(logits, self.students.classes)).collect()
     }
 }
@@ -125,15 +127,6 @@ impl<'a> Lab<'a> {
 fn learner<'a, T: Serialize + ?Sized>(students: &Trainer<'a>, private: &[u32], lesson: &T) -> Result<Trainer<'a>> {
     let dependence = Dependence::on(&(students.network, students.training, private, lesson))?;
     Ok(Trainer { dependence, ..*students })
-}
-
-/// All logits of each network of a group.
-fn each_network(
-    networks: &mut dyn Ensemble,
-    _: Range<usize>,
-    images: &Tensor,
-) -> std::result::Result<Vec<Vec<f32>>, TchError> {
-    by_network(&logits_of_all(networks, images))
 }
 
 fn by_image(logits: Vec<f32>, classes: usize) -> Result<Array2<f32>> {

@@ -1,7 +1,7 @@
 //! Which images belong to which teacher.
 
 use crate::checks::{check_counts, reject};
-use crate::seed::{Purpose, shuffled, stream};
+use crate::seed::{Purpose, sampled, shuffled, stream};
 use leakbound::error::Result;
 use rand_chacha::ChaCha8Rng;
 
@@ -69,6 +69,6 @@ pub(super) fn some_images(
     phase: Phase,
     (query, number): (usize, usize),
 ) -> Vec<u32> {
-    let mut stream = stream(seed, Purpose::Split, (1 << 32) + ((phase as u64) << 33) + query as u64, number as u64);
-    rand::seq::index::sample(&mut stream, images, count).into_iter().map(|image| image as u32).collect()
+    let instantiation = (1 << 32) + ((phase as u64) << 33) + query as u64;
+    sampled(images, count, &mut stream(seed, Purpose::Split, instantiation, number as u64))
 }

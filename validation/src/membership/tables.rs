@@ -144,7 +144,7 @@ pub fn details(report: &mut Report, found: &Found) {
         }
         report.line(line);
     }
-    let exposed = metrics.samples.ranked.iter().filter(|sample| sample.tpr_lower > sample.fpr_upper).count();
+    let exposed = exposed(metrics);
     let worst = metrics.samples.ranked.first();
     let worst = worst.map_or_else(String::new, |worst| {
         format!(

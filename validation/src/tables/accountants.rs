@@ -1,13 +1,13 @@
-//! RDP of mechanisms, and their conversion to (ε, δ).
+//! RDP of mechanisms and of the best of a random number of runs, and their conversion to (ε, δ).
 
 use super::Decimal;
 use super::check::{Side, TableCheck};
 use leakbound::Result;
 use leakbound::accountant::{
-    gaussian_rdp, k_ary_randomized_response_rdp, laplace_mechanism_rdp, randomized_response_rdp,
+    Runs, gaussian_rdp, k_ary_randomized_response_rdp, laplace_mechanism_rdp, randomized_response_rdp,
     subsampled_gaussian_rdp,
 };
-use leakbound::divergence::{RdpCurve, gdp_delta};
+use leakbound::divergence::{RdpCurve, bernoulli_renyi, gdp_delta};
 use leakbound::quantity::{Delta, Epsilon, NoiseScale, Order, Probability};
 use serde::Deserialize;
 
@@ -171,4 +171,56 @@ fn compare_delta(
     if expected.value > 0.0 && expected.value < 1.0 && !expected.underflows {
         check.holds(best_order.is_none_or(|best| best == order.get()), "the best order");
     }
+}
+
+/// The ratio of the number of runs is moved up by 1e-11.
+const OF_BEST: f64 = 1e-9;
+
+#[derive(Deserialize)]
+pub(super) struct BestOfRuns {
+    runs: RunsName,
+    mean: f64,
+    shape: Option<f64>,
+    /// σ of Gaussian noise on a count.
+    gaussian: Option<f64>,
+    /// The probability of the truth of randomized response.
+    truth: Option<f64>,
+    orders: Vec<Order>,
+    expected: OfRuns,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum RunsName {
+    Poisson,
+    NegativeBinomial,
+}
+
+#[derive(Deserialize)]
+struct OfRuns {
+    values: Vec<Decimal>,
+    exact: Option<Vec<Decimal>>,
+}
+
+pub(super) fn compare_best_of_runs(check: &mut TableCheck, entry: BestOfRuns) -> Result<()> {
+    check.begin(format!("mean {}, shape {:?}, {:?} {:?}", entry.mean, entry.shape, entry.gaussian, entry.truth));
+    let runs = match entry.runs {
+        RunsName::Poisson => Runs::poisson(entry.mean)?,
+        RunsName::NegativeBinomial => Runs::negative_binomial(entry.shape.unwrap_or(f64::NAN), entry.mean)?,
+    };
+    let one = |order: Order| {
+        let gaussian = entry.gaussian.map(|sigma| order.get() / (2.0 * sigma * sigma));
+        let response = entry.truth.map(|p| bernoulli_renyi((p, 1.0 - p), (1.0 - p, p), order));
+        gaussian.or(response).unwrap_or(f64::INFINITY)
+    };
+    let best = runs.best_of(&RdpCurve::from_fn(&entry.orders, one));
+    for (&value, &expected) in best.values().iter().zip(&entry.expected.values) {
+        check.relative("theorem", value, expected, OF_BEST);
+        // The curve of one run is itself rounded.
+        check.holds(value >= expected.value * (1.0 - 1e-14), "a bound is rounded up");
+    }
+    for (&value, &expected) in best.values().iter().zip(entry.expected.exact.iter().flatten()) {
+        check.side("selection of which the distribution is known", value, expected, Side::Above);
+    }
+    Ok(())
 }

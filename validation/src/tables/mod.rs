@@ -2,7 +2,6 @@
 
 mod accountants;
 mod argmax;
-mod best_of_runs;
 mod check;
 mod decimal;
 mod epsilon_bounds;
@@ -78,7 +77,7 @@ pub const ALL: [Table; 32] = [
     Table { file: "above_threshold.json", compare: |check| each(check, mechanisms::compare_above_threshold) },
     Table { file: "mechanisms.json", compare: |check| each(check, mechanisms::compare) },
     Table { file: "subsampling.json", compare: |check| each(check, subsampling::compare) },
-    Table { file: "best_of_runs.json", compare: |check| each(check, best_of_runs::compare) },
+    Table { file: "best_of_runs.json", compare: |check| each(check, accountants::compare_best_of_runs) },
 ];
 
 /// The entries of a table.

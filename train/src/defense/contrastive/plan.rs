@@ -1,6 +1,6 @@
 //! How encoders and the classifiers on them are trained.
 
-use crate::checks::check_range;
+use crate::checks::{check_positive, check_range};
 use leakbound::error::Result;
 use serde::Serialize;
 
@@ -67,8 +67,6 @@ impl EncoderPlan {
         for (quantity, count, least, domain) in counts {
             check_range(quantity, count as f64, count >= least, domain)?;
         }
-        numbers.into_iter().try_for_each(|(quantity, value)| {
-            check_range(quantity, value, value > 0.0 && value.is_finite(), "(0, inf)")
-        })
+        numbers.into_iter().try_for_each(|(quantity, value)| check_positive(quantity, value))
     }
 }

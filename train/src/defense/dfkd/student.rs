@@ -1,6 +1,6 @@
 //! Students, which learn the teachers' answers to synthetic images.
 
-use super::Dfkd;
+use super::plan::Dfkd;
 use crate::augment::Augmenter;
 use crate::ensemble::{Ensemble, logits_of_each};
 use crate::groups::Trainer;

@@ -1,6 +1,6 @@
 //! Synthetic images whose statistics are close to those that teachers remember, and the generators that make them.
 
-use super::Dfkd;
+use super::plan::Dfkd;
 use crate::ensemble::{Ensemble, statistics_distances};
 use crate::groups::Trainer;
 use crate::initial::Initial;
