@@ -302,7 +302,7 @@ fn simultaneous_intervals_cover_all_proportions_at_once() {
     for n in [300, 3_000] {
         let mut covered = [0u32; 4];
         for _ in 0..2_000 {
-            let counts = multinomial::counts(&distribution, n, &mut stream);
+            let counts = multinomial::draw(distribution.p(), n, &mut stream);
             let f = failure(0.05);
             let all = [
                 clopper_pearson_simultaneous(&counts, f).unwrap(),
