@@ -1,6 +1,6 @@
 //! Whether a document says the same when its work is repeated.
 
-use super::{Answer, Verdict, Warning};
+use super::{Verdict, Warning};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -109,6 +109,7 @@ answer!(
 
 #[cfg(test)]
 mod tests {
+    use super::super::Answer as _;
     use super::*;
     use serde_json::json;
 
