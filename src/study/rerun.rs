@@ -109,7 +109,6 @@ answer!(
 
 #[cfg(test)]
 mod tests {
-    use super::super::Answer as _;
     use super::*;
     use crate::study::Answer;
     use serde_json::json;
