@@ -30,9 +30,9 @@ use std::sync::Arc;
 /// *The divergence itself* is a sum over all integers. Ratios fall with y, as geometric sequences are log-concave and so
 /// are their convolutions (Hoggar 1974), and lie between e^{1/σ} and e^{-1/σ}. So integers are taken one by one, or for
 /// much noise a few together, each such cell as two outcomes at the ends of its ratios with the same probabilities
-/// together ([`EnclosedLoss`]), and the rest on either side at the largest ratio, with what of its Q is left as an
-/// outcome of Q alone. Merging those outcomes gives the cells back, so that their divergence is an upper bound. In the
-/// tests it is at most 2e-3 above the divergence of the sum, up to order 1,000.
+/// together ([`EnclosedLoss`](crate::divergence::EnclosedLoss)), and the rest on either side at the largest ratio, with
+/// what of its Q is left as an outcome of Q alone. Merging those outcomes gives the cells back, so that their divergence
+/// is an upper bound. In the tests it is at most 2e-3 above the divergence of the sum, up to order 1,000.
 ///
 /// ```
 /// # use leakbound::bound::Direction;
