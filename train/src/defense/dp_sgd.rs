@@ -94,7 +94,7 @@ impl Models<'_> {
         let (plan, budget, examples) = (&self.plan, &self.budget, &self.tables[model]);
         let lesson = PrivateLesson { images, examples, views: self.views, shape: trainer.shape, plan, budget };
         // Progress counts networks; between them it only asks whether to go on.
-        let mut network = train_privately(network, &lesson, &mut streams, &|_| (trainer.progress)(0))?;
+        let network = train_privately(network, &lesson, &mut streams, &|_| (trainer.progress)(0))?;
         let answers = logits(&*network, asked).map_err(unavailable("answers"))?;
         let [epsilon, noise] = [budget.epsilon.get(), budget.noise_multiplier.get()].map(|number| vec![number as f32]);
         Ok(answers.into_iter().chain([epsilon, noise]).collect())
