@@ -88,7 +88,7 @@ impl Checkpoints for Keeper<'_> {
                 hint: Some("--resume goes on where it ends; remove it to start anew".into()),
             }));
         }
-        let wanted = Checkpoint { shard: shard, simulation };
+        let wanted = Checkpoint { shard, simulation };
         let simulation = if exists { Checkpoint::read(path)?.resume(path, &wanted)? } else { wanted.simulation };
         if options.resume {
             // The run that is resumed may have been killed while it was writing.
