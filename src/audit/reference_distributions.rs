@@ -272,6 +272,18 @@ mod tests {
         }
     }
 
+    /// Whatever the ratios differ by, they are cut into nearly as many groups as there may be.
+    #[test]
+    fn close_ratios_are_cut_as_finely_as_others() {
+        for scale in [1e-6, 1e-3, 3.0] {
+            let weight = |class: u32| f64::from(1 + class % 7);
+            let q = distribution((0..200).map(weight));
+            let p = distribution((0..200).map(|class| weight(class) * (scale * f64::from(class) / 200.0).exp()));
+            let groups = ReferenceDistributions::from_distributions(&p, &q).unwrap().groups();
+            assert!((MOST_GROUPS / 2..=MOST_GROUPS).contains(&groups), "{scale}: {groups}");
+        }
+    }
+
     #[test]
     fn pilots_are_shrunk_by_their_noise() {
         let pilot = |scale: u64| {

@@ -459,6 +459,8 @@ mod tests {
                 for (name, expected) in [("laplace", laplace(d, s, t)), ("gaussian", gaussian(d, s, t))] {
                     for base in [0, 1 << 40] {
                         let found = of(name, &[base], [base as f64 + d, t, s], 1);
+                        let most = 1e-11 + 2e-15 * expected.abs();
+                        assert!(found.error() < most, "{name} {d} {s} {t} {base}: {:e}", found.error());
                         let error = (found.ln_p()[0] - expected).abs();
                         assert!(
                             error < 4e-13 + 2e-15 * expected.abs(),
