@@ -596,6 +596,8 @@ mod tests {
                 worst = worst.max(difference / (expansion.error + exact.error));
                 largest = largest.max(expansion.error / (1.0 + exact.ln_value.abs()));
                 farthest = farthest.min(exact.ln_value);
+                // No number is known better than its terms are rounded.
+                assert!(expansion.error > 8.0 * f64::EPSILON, "case {case}: {expansion:?}");
                 assert!(
                     difference <= expansion.error + exact.error,
                     "case {case}: k {k} σ {sigma} P {p:?} {marks:?}: {expansion:?} {exact:?}"
