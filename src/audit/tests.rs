@@ -35,7 +35,7 @@ pub(super) fn counts(counts: Vec<u64>, neighbor: Vec<u64>) -> PairedCounts {
     PairedCounts::new((0..counts.len()).map(|outcome| outcome.to_string()).collect(), counts, neighbor).unwrap()
 }
 
-/// A bound is wrong in no more runs than its failure probability allows, and so many standard errors.
+/// A bound is wrong in no more runs than its failure probability allows, plus this many standard errors.
 pub(super) fn assert_rarely_wrong(wrong: usize, runs: usize, failure: f64, errors: f64) {
     let expected = runs as f64 * failure;
     println!("{wrong} of {runs}");

@@ -286,7 +286,7 @@ pub fn open(path: &Path) -> Result<InputReader> {
     Ok(InputReader::at(place, 0))
 }
 
-/// The bytes of an input of at most so many; of a larger one a byte more, which shows that it is too large.
+/// The bytes of an input, up to `most`; one more if the input is larger, which tells the caller that it is.
 pub(super) fn read_up_to(path: &Path, most: u64) -> Result<Vec<u8>> {
     let (mut reader, mut bytes) = (open(path)?, Vec::new());
     reader.by_ref().take(most + 1).read_to_end(&mut bytes).map_err(|source| unreadable(path, source))?;

@@ -68,7 +68,7 @@ pub(super) fn number(value: Unexpected<'_>) -> Result<f64, Unexpected<'_>> {
     }
 }
 
-/// Reads a list of at most so many entries.
+/// Reads a list with at most this many entries.
 pub(super) struct List<T> {
     most: usize,
     expected: String,

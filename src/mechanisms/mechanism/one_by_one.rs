@@ -7,7 +7,7 @@ struct OneByOne<D> {
     draw: D,
 }
 
-/// A sampler of this many outcomes of which `draw` gives the next.
+/// A sampler over this many outcomes; `draw` gives the next one.
 pub(super) fn one_by_one(
     outcomes: usize,
     draw: impl Fn(World, &mut Stream) -> usize + Sync + 'static,

@@ -13,7 +13,7 @@ pub(super) fn pure_rdp(order: Order, epsilon: Epsilon) -> f64 {
     k_ary_randomized_response_rdp(order, epsilon, 2).unwrap_or(f64::INFINITY)
 }
 
-/// Of a mechanism with this pure ε; none where it overflows, which promises nothing.
+/// The theorem of a mechanism with this pure ε; `None` where ε overflows: an infinite ε is no guarantee.
 pub(super) fn pure_theorem(statement: &'static Statement, epsilon: f64) -> Option<Theorem> {
     let epsilon = finite(epsilon)?;
     Some(Theorem::alike(statement, move |order| pure_rdp(order, epsilon)))

@@ -22,13 +22,13 @@ pub(super) fn pair(text: &str, order: Option<Order>) -> OutputPair {
     parse(text).unwrap().output_pair(&without, &with, Bins::at(order)).unwrap()
 }
 
-/// ε at δ of a loss so many times, from below and from above.
+/// ε at δ of a loss composed this many times, from below and from above.
 pub(super) fn epsilons(loss: EnclosedLoss, times: u64, delta: Delta) -> [f64; 2] {
     let of = |loss: PrivacyLoss| ComposedDirection::of_known(&[(loss, times)], delta, 1e-3).unwrap().epsilon(delta);
     [of(loss.at_least).lower, of(loss.at_most).upper]
 }
 
-/// δ at ε of a loss so many times, from below and from above, where it is not much below `least`.
+/// δ at ε of a loss composed this many times, from below and from above, where it is not much below `least`.
 pub(super) fn deltas(loss: EnclosedLoss, times: u64, least: f64, epsilon: f64) -> [f64; 2] {
     let (least, epsilon) = (Delta::new(least).unwrap(), Epsilon::new(epsilon).unwrap());
     let of = |loss: PrivacyLoss| ComposedDirection::of_known(&[(loss, times)], least, 1e-4).unwrap().delta(epsilon);
