@@ -37,6 +37,6 @@ pub mod prelude {
     pub use crate::distribution::{Noise, OutcomeDistribution, OutputPair};
     pub use crate::divergence::RdpCurve;
     pub use crate::error::{Error, Result};
-    pub use crate::histogram::{Adjacency, Neighbor, VoteHistogram};
+    pub use crate::histogram::{Neighbor, VoteChange, VoteHistogram};
     pub use crate::quantity::{Delta, Epsilon, FailureProbability, NoiseScale, Order, Probability};
 }

@@ -4,7 +4,7 @@ use leakbound::accountant::{Statement, Theorem, WorstCases, randomized_response_
 use leakbound::bound::Direction;
 use leakbound::distribution::OutcomeDistribution;
 use leakbound::divergence::{ComposedDirection, PrivacyLoss};
-use leakbound::histogram::{Adjacency, VoteHistogram};
+use leakbound::histogram::{VoteChange, VoteHistogram};
 use leakbound::mechanism::{
     self, Bins, Mechanism, MechanismKind, Parameter, Parameters, RELEASES, RandomVotes, Relation,
 };
@@ -176,7 +176,7 @@ fn random_votes(kind: usize, stream: &mut ChaCha8Rng) -> (VoteModel, Option<Prob
         1 => CapcModel::new(&vec![p.to_vec(); voters as usize], &other).unwrap().into(),
         2 => {
             let votes = VoteHistogram::new(p.map(|p| 1 + (60.0 * p) as u64).to_vec()).unwrap();
-            let change = votes.neighbors(Adjacency::Moved)[0];
+            let change = votes.neighbors(VoteChange::Moved)[0];
             PromptPateModel::new(votes.clone(), votes.neighbor(change).unwrap()).unwrap().into()
         }
         _ => {

@@ -7,7 +7,7 @@ use super::smooth_cost::{SMOOTH_SENSITIVITY, SmoothCost};
 use crate::accountant::GnmaxSensitivity;
 use crate::bound::AtLeast;
 use crate::error::Result;
-use crate::histogram::{Adjacency, VoteHistogram};
+use crate::histogram::{VoteChange, VoteHistogram};
 use crate::mechanism::MechanismKind;
 use crate::quantity::Order;
 
@@ -65,7 +65,7 @@ impl Accountant for SensitivityAccountant {
 
 /// The votes after each move of one vote.
 fn neighbors(histogram: &VoteHistogram) -> Vec<VoteHistogram> {
-    let changes = histogram.neighbors(Adjacency::Moved);
+    let changes = histogram.neighbors(VoteChange::Moved);
     changes.into_iter().filter_map(|change| histogram.neighbor(change).ok()).collect()
 }
 

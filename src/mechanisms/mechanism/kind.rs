@@ -2,7 +2,7 @@
 
 use super::Mechanism;
 use crate::error::{Error, Result, echo};
-use crate::histogram::{Adjacency, Changes, Neighbor, VoteHistogram};
+use crate::histogram::{Changes, Neighbor, VoteChange, VoteHistogram};
 use crate::quantity::{NoiseScale, Probability};
 use rand_chacha::ChaCha8Rng;
 use std::fmt;
@@ -25,17 +25,17 @@ impl Relation {
     /// The changes that lead from data to a neighbor.
     ///
     /// ```
-    /// # use leakbound::histogram::{Adjacency, Changes};
+    /// # use leakbound::histogram::{Changes, VoteChange};
     /// # use leakbound::mechanism::Relation;
-    /// assert_eq!(Relation::MovedVote.changes(), [Changes::OneVote(Adjacency::Moved)]);
-    /// assert_eq!(Relation::OneRecord.changes(), [Adjacency::Added, Adjacency::Removed].map(Changes::OneVote));
+    /// assert_eq!(Relation::MovedVote.changes(), [Changes::OneVote(VoteChange::Moved)]);
+    /// assert_eq!(Relation::OneRecord.changes(), [VoteChange::Added, VoteChange::Removed].map(Changes::OneVote));
     /// ```
     #[must_use]
     pub const fn changes(self) -> &'static [Changes] {
         match self {
             // The vote of one voter moves, too.
-            Self::MovedVote | Self::OneVoter => &[Changes::OneVote(Adjacency::Moved)],
-            Self::OneRecord => &[Changes::OneVote(Adjacency::Added), Changes::OneVote(Adjacency::Removed)],
+            Self::MovedVote | Self::OneVoter => &[Changes::OneVote(VoteChange::Moved)],
+            Self::OneRecord => &[Changes::OneVote(VoteChange::Added), Changes::OneVote(VoteChange::Removed)],
             Self::EveryCount => &[Changes::EveryCount],
         }
     }
@@ -43,9 +43,9 @@ impl Relation {
     /// Whether all of these changes lead to neighbors.
     ///
     /// ```
-    /// # use leakbound::histogram::{Adjacency, Changes};
+    /// # use leakbound::histogram::{Changes, VoteChange};
     /// # use leakbound::mechanism::Relation;
-    /// assert!(Relation::EveryCount.covers(Changes::OneVote(Adjacency::Moved)));
+    /// assert!(Relation::EveryCount.covers(Changes::OneVote(VoteChange::Moved)));
     /// assert!(!Relation::MovedVote.covers(Changes::EveryCount));
     /// ```
     #[must_use]
@@ -69,7 +69,7 @@ impl Relation {
             return data.is_within_one_of(other);
         }
         let related = |change| self.changes().contains(&Changes::OneVote(change));
-        data == other || data.adjacency_to(other).is_some_and(related)
+        data == other || data.change_to(other).is_some_and(related)
     }
 
     /// The changes of these data that lead to a neighbor, at most `most`: with `alike` one for those that only swap
@@ -90,8 +90,8 @@ impl Relation {
     pub fn neighbors(self, data: &VoteHistogram, alike: bool, most: usize) -> Result<Vec<Neighbor>> {
         let changes: &[Changes] = match (self, data.counts()) {
             // A count of 2 is that of no data.
-            (Self::OneRecord, [0]) => &[Changes::OneVote(Adjacency::Added)],
-            (Self::OneRecord, [1]) => &[Changes::OneVote(Adjacency::Removed)],
+            (Self::OneRecord, [0]) => &[Changes::OneVote(VoteChange::Added)],
+            (Self::OneRecord, [1]) => &[Changes::OneVote(VoteChange::Removed)],
             (Self::OneRecord, _) => &[],
             _ => self.changes(),
         };
