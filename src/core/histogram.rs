@@ -6,6 +6,7 @@ pub use shifts::Shifts;
 
 use crate::counts::MAX_COUNT;
 use crate::error::{Error, Result, count_above};
+use crate::relation::Relation;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -172,29 +173,38 @@ impl VoteHistogram {
         }
     }
 
-    /// Whether no count differs by more than 1.
+    /// Whether two histograms are neighbors, where each vote is a record. Equal ones are, unless one record is to be
+    /// added.
     #[must_use]
-    pub fn is_within_one_of(&self, other: &Self) -> bool {
-        self.classes() == other.classes() && self.0.iter().zip(&other.0).all(|(a, b)| a.abs_diff(*b) <= 1)
+    pub fn is_neighbor(&self, other: &Self, relation: Relation) -> bool {
+        let counts = self.0.iter().zip(&other.0);
+        let farthest = || counts.clone().map(|(a, b)| a.abs_diff(*b)).max().unwrap_or(0);
+        self.classes() == other.classes()
+            && match (relation, self.difference(other)) {
+                (Relation::AddRemove, change) => change == (1, 0) || change == (0, 1),
+                (Relation::ReplaceOne, change) => change == (1, 1) || change == (0, 0),
+                (Relation::L1(most), (up, down)) => Relation::is_within(up as f64 + down as f64, most),
+                (Relation::Linf(most), _) => Relation::is_within(farthest() as f64, most),
+            }
     }
 
     /// The change that leads from this histogram to `other`, if they differ by one vote.
     #[must_use]
     pub fn change_to(&self, other: &Self) -> Option<VoteChange> {
-        if self.classes() != other.classes() {
-            return None;
-        }
-        let (mut up, mut down) = (0u64, 0u64);
-        for (&a, &b) in self.0.iter().zip(&other.0) {
-            up = up.saturating_add(b.saturating_sub(a));
-            down = down.saturating_add(a.saturating_sub(b));
-        }
-        match (up, down) {
+        let change = (self.classes() == other.classes()).then(|| self.difference(other));
+        match change? {
             (1, 1) => Some(VoteChange::Moved),
             (1, 0) => Some(VoteChange::Added),
             (0, 1) => Some(VoteChange::Removed),
             _ => None,
         }
+    }
+
+    /// By how many votes the counts of `other` are above and below these.
+    fn difference(&self, other: &Self) -> (u64, u64) {
+        self.0.iter().zip(&other.0).fold((0, 0), |(up, down): (u64, u64), (&a, &b)| {
+            (up.saturating_add(b.saturating_sub(a)), down.saturating_add(a.saturating_sub(b)))
+        })
     }
 }
 
@@ -360,9 +370,13 @@ mod tests {
         let neighbors: Vec<VoteHistogram> =
             histogram.changes(Changes::EveryCount, false).map(|change| histogram.neighbor(change).unwrap()).collect();
         assert_eq!(neighbors.len() as u64, histogram.number_of(Changes::EveryCount, false));
-        assert!(neighbors.iter().all(|neighbor| histogram.is_within_one_of(neighbor) && *neighbor != histogram));
+        assert!(
+            neighbors
+                .iter()
+                .all(|neighbor| histogram.is_neighbor(neighbor, Relation::Linf(1.0)) && *neighbor != histogram)
+        );
         assert!(neighbors.contains(&VoteHistogram::new(vec![2, 1, 2]).unwrap()));
-        assert!(!histogram.is_within_one_of(&VoteHistogram::new(vec![5, 0, 1]).unwrap()));
+        assert!(!histogram.is_neighbor(&VoteHistogram::new(vec![5, 0, 1]).unwrap(), Relation::Linf(1.0)));
         let short = Neighbor::Shifted { by: Shifts::new(&[1, 1]).unwrap() };
         assert!(histogram.neighbor(short).unwrap_err().to_string().contains("2 counts change; there are 3"));
         let below = Neighbor::Shifted { by: Shifts::new(&[0, -1, 0]).unwrap() };

@@ -19,6 +19,7 @@ pub mod parallel;
 #[doc(hidden)]
 pub mod quadrature;
 pub mod quantity;
+pub mod relation;
 pub mod roc;
 #[doc(hidden)]
 pub mod solve;

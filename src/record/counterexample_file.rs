@@ -5,8 +5,9 @@ use super::fault::{fault, hinted};
 use super::input_file::{Digested, InputFile, open};
 use super::json::parse;
 use super::text::read_whole_json;
-use crate::black_box::{Counterexample, Grid, Relation};
+use crate::black_box::{Counterexample, Grid};
 use crate::error::{Error, Result};
+use crate::relation::Relation;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -67,7 +68,7 @@ impl KeptCounterexample {
             return Err(hinted(fault(file, "counterexample", found, expected), hint).into());
         }
         let Counterexample { dataset, neighbor, .. } = &kept.counterexample;
-        if let Some(relation) = kept.relation.filter(|relation| !relation.admits(dataset, neighbor)) {
+        if let Some(relation) = kept.relation.filter(|relation| !dataset.is_neighbor(neighbor, *relation)) {
             let (found, expected) = (format!("{dataset} and {neighbor}"), format!("neighbors under {relation}"));
             return Err(fault(file, "counterexample", found, expected).into());
         }

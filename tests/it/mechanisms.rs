@@ -6,7 +6,7 @@ use leakbound::distribution::OutcomeDistribution;
 use leakbound::divergence::{ComposedDirection, PrivacyLoss};
 use leakbound::histogram::{VoteChange, VoteHistogram};
 use leakbound::mechanism::{
-    self, Bins, Mechanism, MechanismKind, Parameter, Parameters, RELEASES, RandomVotes, Relation,
+    self, Bins, DataKind, Mechanism, MechanismKind, Parameter, Parameters, RELEASES, RandomVotes,
 };
 use leakbound::model::{CapcModel, PateModel, PrivateKnnModel, PromptPateModel, VoteModel};
 use leakbound::program::unwatched;
@@ -30,7 +30,7 @@ fn drawn(kind: &'static MechanismKind, count: usize) -> Vec<(Arc<dyn Mechanism>,
 
 /// Some of the neighbors.
 fn neighbors(kind: &MechanismKind, data: &VoteHistogram) -> Vec<VoteHistogram> {
-    let changes = kind.relation.neighbors(data, true, 1_000).unwrap();
+    let changes = kind.data.neighbors(data, true, 1_000).unwrap();
     changes.into_iter().take(6).map(|change| data.neighbor(change).unwrap()).collect()
 }
 
@@ -276,7 +276,7 @@ struct FlippedBit {
 const FLIPPED_BIT: &MechanismKind = &MechanismKind {
     name: "flipped-bit",
     example: "flipped-bit:flip=0.25",
-    relation: Relation::OneRecord,
+    data: DataKind::OneRecord,
     parameters: &[Parameter::number("flip", &[0.25, 0.1])],
     releases: true,
     noise_hides: false,

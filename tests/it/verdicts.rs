@@ -74,11 +74,11 @@ fn largest_losses_bound_epsilon_without_a_delta() {
         for _ in 0..60 {
             let Some(mechanism) = (kind.draw)(&mut stream, 3) else { continue };
             // Some take two classes only.
-            for counts in [kind.relation.data_in_words().1, &[1, 0]] {
+            for counts in [kind.data.data_in_words().1, &[1, 0]] {
                 let data = VoteHistogram::new(counts.to_vec()).unwrap();
                 let loss = mechanism.largest_loss(&data);
                 assert_ne!(loss, LargestLoss::Unknown, "{mechanism}");
-                let (LargestLoss::AtMost(loss), Ok(changes)) = (loss, kind.relation.neighbors(&data, true, 100)) else {
+                let (LargestLoss::AtMost(loss), Ok(changes)) = (loss, kind.data.neighbors(&data, true, 100)) else {
                     continue;
                 };
                 known += 1;

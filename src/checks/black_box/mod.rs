@@ -41,7 +41,6 @@ pub use output::Output;
 pub use picture::{Bar, picture};
 #[doc(hidden)]
 pub use reduction::Reduction;
-pub use relation::Relation;
 pub use rounded::RoundedBlackBox;
 #[doc(hidden)]
 pub use sampler::{Sampler, Stage};

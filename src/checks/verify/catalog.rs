@@ -31,7 +31,7 @@ const EXAMPLES: usize = 10;
 fn examples(kind: &MechanismKind) -> (Vec<Arc<dyn Mechanism>>, Option<VoteHistogram>) {
     let mut stream = ChaCha8Rng::seed_from_u64(0);
     let mechanisms = (0..TRIES).filter_map(|_| (kind.draw)(&mut stream, 3)).take(EXAMPLES).collect();
-    (mechanisms, VoteHistogram::new(kind.relation.data_in_words().1.to_vec()).ok())
+    (mechanisms, VoteHistogram::new(kind.data.data_in_words().1.to_vec()).ok())
 }
 
 /// The theorems of these kinds, each with those that it bounds.

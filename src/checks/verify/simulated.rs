@@ -13,7 +13,7 @@ use crate::audit::{AuditPlan, Guide, Method, audit_counts, split_pilot};
 use crate::bound::{AtLeast, Direction};
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
-use crate::mechanism::{Bins, MechanismKind, Relation};
+use crate::mechanism::{Bins, DataKind, MechanismKind};
 use crate::program::{Stop, Watch};
 use crate::quantity::{Delta, FailureProbability, Order};
 use crate::simulate::{PartialCounts, Sampler, Simulation};
@@ -195,7 +195,7 @@ impl Trials<'_> {
 
 /// Of a count with or without a record.
 fn only_neighbor(count: &VoteHistogram) -> Option<VoteHistogram> {
-    let changes = Relation::OneRecord.neighbors(count, true, 1).ok()?;
+    let changes = DataKind::OneRecord.neighbors(count, true, 1).ok()?;
     count.neighbor(*changes.first()?).ok()
 }
 
@@ -203,7 +203,7 @@ fn only_neighbor(count: &VoteHistogram) -> Option<VoteHistogram> {
 fn draw(plan: &Plan, mechanisms: &[&'static MechanismKind], stream: &mut ChaCha8Rng) -> Option<Case> {
     if let Some(case) = &plan.case {
         let mut case = case.clone();
-        if case.request.mechanism.kind().relation == Relation::OneRecord {
+        if case.request.mechanism.kind().data == DataKind::OneRecord {
             // There is only one.
             case.request.neighbor = only_neighbor(&case.request.histogram);
         }
@@ -217,9 +217,9 @@ fn draw(plan: &Plan, mechanisms: &[&'static MechanismKind], stream: &mut ChaCha8
     let mut case = generate::case(kind, Asks::Order, stream)?;
     case.request.repetitions = 1;
     let histogram = &case.request.histogram;
-    let changes = kind.relation.neighbors(histogram, true, usize::MAX).ok()?;
-    let place = match kind.relation {
-        Relation::OneRecord => 0,
+    let changes = kind.data.neighbors(histogram, true, usize::MAX).ok()?;
+    let place = match kind.data {
+        DataKind::OneRecord => 0,
         _ => stream.random_range(0..changes.len().max(1)),
     };
     case.request.neighbor = histogram.neighbor(*changes.get(place)?).ok();

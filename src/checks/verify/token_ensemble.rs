@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::histogram::VoteHistogram;
 use crate::mechanism::draw::{no_record, pick};
 use crate::mechanism::{
-    Bins, BothLosses, Categorical, Mechanism, MechanismKind, Parameter, Parameters, Relation, Value, rejected, required,
+    Bins, BothLosses, Categorical, DataKind, Mechanism, MechanismKind, Parameter, Parameters, Value, rejected, required,
 };
 use crate::quantity::Order;
 use crate::simulate::Sampler;
@@ -68,7 +68,7 @@ macro_rules! ensemble_of {
         &MechanismKind {
             name: $kind.name,
             example: $kind.name,
-            relation: Relation::OneRecord,
+            data: DataKind::OneRecord,
             parameters: &PARAMETERS,
             releases: true,
             noise_hides: false,

@@ -8,7 +8,7 @@ use super::request::{Case, Question, Request};
 use crate::bound::{Claimed, Direction, Exact};
 use crate::error::Result;
 use crate::histogram::VoteHistogram;
-use crate::mechanism::Relation;
+use crate::mechanism::DataKind;
 use crate::quantity::{Delta, Epsilon, Order};
 
 /// The value, or the end of the check: exact distributions have a domain of their own.
@@ -38,7 +38,7 @@ fn worst(
     value: impl Fn(&DistributionPair, Direction) -> Result<Option<Exact>>,
 ) -> Result<Option<Worst>> {
     let directions = accountant.scope().directions();
-    let both = directions.cover(Direction::Reverse) || request.mechanism.kind().relation == Relation::OneRecord;
+    let both = directions.cover(Direction::Reverse) || request.mechanism.kind().data == DataKind::OneRecord;
     let mut worst: Option<Worst> = None;
     for (place, pair) in pairs.iter().enumerate() {
         for direction in Direction::BOTH.into_iter().filter(|direction| both || *direction == Direction::Forward) {

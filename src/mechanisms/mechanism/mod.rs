@@ -86,6 +86,7 @@
 mod additive_noise;
 mod binned;
 mod categorical;
+mod data_kind;
 mod discrete_laplace_sum;
 mod discrete_noise;
 pub mod draw;
@@ -119,10 +120,11 @@ mod wrapped;
 
 pub use additive_noise::{AdditiveNoise, GAUSSIAN, LAPLACE};
 pub use categorical::{CATEGORICAL, Categorical};
+pub use data_kind::DataKind;
 pub use discrete_laplace_sum::{DISCRETE_LAPLACE_SUM, LaplaceSum};
 pub use discrete_noise::{DISCRETE_GAUSSIAN, DISCRETE_LAPLACE, DiscreteNoise, DiscreteRule};
 pub use family::NoiseFamily;
-pub use kind::{MechanismKind, Parameter, Parameters, Relation, Role, Value};
+pub use kind::{MechanismKind, Parameter, Parameters, Role, Value};
 pub use largest_loss::LargestLoss;
 pub use local::{LOCAL_HASHING, LocalProtocol, OPTIMIZED_UNARY, SUBSET_SELECTION, SYMMETRIC_UNARY};
 pub use local_rule::LocalRule;
@@ -213,7 +215,7 @@ impl Bins {
 
 /// A mechanism with its parameters.
 ///
-/// Data are votes per class, the answers to queries, or one count, as its [`Relation`] says.
+/// Data are votes per class, the answers to queries, or one count, as its [`DataKind`] says.
 pub trait Mechanism: Any + fmt::Debug + Send + Sync {
     /// Its kind.
     fn kind(&self) -> &'static MechanismKind;

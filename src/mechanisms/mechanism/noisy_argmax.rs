@@ -1,7 +1,7 @@
 //! The noisy argmax of known votes, with or without a threshold test before it.
 
 use super::additive_noise::{OF_GAUSSIAN_NOISE, OF_LAPLACE_NOISE};
-use super::{Bins, BothLosses, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw};
+use super::{Bins, BothLosses, DataKind, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, draw};
 use crate::accountant::{
     FlipProbability, Statement, Theorem, VoteCost, WorstCases, argmax_data_dependent, argmax_data_independent,
     gaussian_rdp, gnmax_data_independent, laplace_mechanism_rdp, threshold_data_independent,
@@ -55,7 +55,7 @@ pub struct NoisyArgmax {
 pub const GNMAX: &MechanismKind = &MechanismKind {
     name: "gnmax",
     example: "gnmax:sigma=40",
-    relation: Relation::MovedVote,
+    data: DataKind::Votes,
     parameters: &[Parameter::noise("sigma")],
     releases: true,
     noise_hides: true,

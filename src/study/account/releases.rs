@@ -10,7 +10,7 @@ use crate::distribution::Noise;
 use crate::divergence::{EnclosedLoss, RdpCurve};
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
-use crate::mechanism::{AdditiveNoise, Bins, LargestLoss, Mechanism, Relation};
+use crate::mechanism::{AdditiveNoise, Bins, DataKind, LargestLoss, Mechanism};
 use crate::parallel;
 use crate::quantity::{Delta, NoiseScale, Order};
 use crate::record::{Composition, Release, ReleasePart};
@@ -92,7 +92,7 @@ pub fn have_common_neighbors(composition: &Composition) -> Result<()> {
         found.min_by_key(|release| (release.place.len(), &release.place))
     };
     let added = first(&|mechanism| mechanism.is_of_added_records());
-    let replaced = first(&|mechanism| mechanism.kind().relation == Relation::OneVoter);
+    let replaced = first(&|mechanism| mechanism.kind().data == DataKind::OneVoter);
     let (Some(added), Some(replaced)) = (added, replaced) else { return Ok(()) };
     Err(Error::Rejected {
         operation: "composition",
@@ -235,7 +235,7 @@ impl Merged {
             meter.add(1)?;
             Ok(losses)
         })?;
-        let votes = self.releases.iter().any(|release| release.mechanism.kind().relation.depends_on_data());
+        let votes = self.releases.iter().any(|release| release.mechanism.kind().data.depends_on_data());
         let meaning = if votes { CostMeaning::ExactGivenVotes } else { CostMeaning::AnyData };
         let mut losses: Vec<Losses> = losses.into_iter().flatten().collect();
         losses.extend(gaussian.map(|distance| of_gaussians(distance, bins)).transpose()?);
@@ -348,8 +348,8 @@ pub fn of_release(release: &Release, group: u64, order: Order, bins: usize) -> R
 }
 
 fn neighbors(mechanism: &dyn Mechanism, data: &VoteHistogram) -> Result<Vec<VoteHistogram>> {
-    let relation = mechanism.kind().relation;
-    let changes = relation.neighbors(data, mechanism.treats_classes_alike(), MOST_NEIGHBORS);
+    let kind = mechanism.kind().data;
+    let changes = kind.neighbors(data, mechanism.treats_classes_alike(), MOST_NEIGHBORS);
     let changes = changes.map_err(|error| match error {
         Error::Rejected { reason, .. } => Error::Rejected { operation: "--composition pld", reason },
         other => other,

@@ -187,10 +187,10 @@ impl ExactStudy {
     /// The theorems that hold against the neighbors that were looked at. None where the theorems of the mechanism are
     /// about other neighbors.
     fn theorems(&self, neighbor: &VoteHistogram) -> Vec<Theorem> {
-        let (known, relation) = (WorstCases::default(), self.mechanism.kind().relation);
+        let (known, kind) = (WorstCases::default(), self.mechanism.kind().data);
         let related = match &self.searched {
-            Searched::Neighbor(neighbor) => relation.holds(&self.histogram, neighbor),
-            Searched::All(changes) => relation.covers(*changes),
+            Searched::Neighbor(neighbor) => kind.holds(&self.histogram, neighbor),
+            Searched::All(changes) => kind.covers(*changes),
         };
         match (self.argmax(), &self.searched) {
             (

@@ -17,7 +17,8 @@ use std::time::Duration;
 /// failure probability holds for any program and any search.
 ///
 /// ```
-/// # use leakbound::black_box::{Dataset, FunctionBlackBox, Output, Relation, Shrink, neighbor_pairs};
+/// # use leakbound::black_box::{Dataset, FunctionBlackBox, Output, Shrink, neighbor_pairs};
+/// # use leakbound::relation::Relation;
 /// # use leakbound::quantity::{Delta, Epsilon, FailureProbability, Order};
 /// # use leakbound::study::{Bounds, Claims, MechanismStudy, Study, unwatched};
 /// use rand::{RngExt, SeedableRng};

@@ -252,7 +252,7 @@ fn every_kind_of_the_registry_has_exact_values() {
             let data = VoteHistogram::new((kind.draw_data)(&mut stream, true)).unwrap();
             let largest = data.counts().iter().copied().max().unwrap();
             let Some(mechanism) = (kind.draw)(&mut stream, largest) else { continue };
-            let change = kind.relation.changes()[0];
+            let change = kind.data.changes()[0];
             let words = format!(
                 "exact --mechanism {mechanism} --histogram {data} --worst-neighbor {change} --orders 1.5,8 --epsilons 1 \
                  --deltas 1e-5 --format json"
