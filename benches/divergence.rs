@@ -3,7 +3,7 @@
 use criterion::{Criterion, criterion_group};
 use leakbound::distribution::{Noise, noisy_argmax_distribution};
 use leakbound::divergence::{renyi_divergence, worst_neighbors};
-use leakbound::histogram::{Adjacency, VoteHistogram};
+use leakbound::histogram::{VoteChange, VoteHistogram};
 use leakbound::quantity::Order;
 use std::hint::black_box;
 
@@ -18,7 +18,7 @@ fn benches(criterion: &mut Criterion) {
         bencher.iter(|| renyi_divergence(black_box(&p), &q, order));
     });
     criterion.bench_function("worst neighbor, C = 10, 90 changes", |bencher| {
-        bencher.iter(|| worst_neighbors(black_box(&histogram), Adjacency::Moved, noise, &[order], &[]));
+        bencher.iter(|| worst_neighbors(black_box(&histogram), VoteChange::Moved, noise, &[order], &[]));
     });
 }
 

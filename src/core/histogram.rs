@@ -6,6 +6,7 @@ pub use shifts::Shifts;
 
 use crate::counts::MAX_COUNT;
 use crate::error::{Error, Result, count_above};
+use crate::relation::Relation;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -94,7 +95,7 @@ impl VoteHistogram {
     /// All one-vote changes of a kind, one representative for each pair of distinct counts: classes with equal
     /// counts are exchangeable, so the others give the same divergences.
     #[must_use]
-    pub fn neighbors(&self, adjacency: Adjacency) -> Vec<Neighbor> {
+    pub fn neighbors(&self, kind: VoteChange) -> Vec<Neighbor> {
         let mut representatives: Vec<usize> = Vec::new();
         let mut seconds: Vec<Option<usize>> = Vec::new();
         let mut index = std::collections::HashMap::new();
@@ -111,12 +112,12 @@ impl VoteHistogram {
             }
         }
         let may_give = |class: &&usize| self.0[**class] > 0;
-        match adjacency {
-            Adjacency::Added => representatives.iter().map(|&class| Neighbor::Added { class }).collect(),
-            Adjacency::Removed => {
+        match kind {
+            VoteChange::Added => representatives.iter().map(|&class| Neighbor::Added { class }).collect(),
+            VoteChange::Removed => {
                 representatives.iter().filter(may_give).map(|&class| Neighbor::Removed { class }).collect()
             }
-            Adjacency::Moved => representatives
+            VoteChange::Moved => representatives
                 .iter()
                 .filter(may_give)
                 .flat_map(|&from| {
@@ -131,13 +132,13 @@ impl VoteHistogram {
 
     /// All one-vote changes of a kind, for a mechanism that does not treat classes alike.
     #[must_use]
-    pub fn all_neighbors(&self, adjacency: Adjacency) -> Box<dyn Iterator<Item = Neighbor> + '_> {
+    pub fn all_neighbors(&self, kind: VoteChange) -> Box<dyn Iterator<Item = Neighbor> + '_> {
         let classes = self.classes();
         let givers = (0..classes).filter(|&class| self.0[class] > 0);
-        match adjacency {
-            Adjacency::Added => Box::new((0..classes).map(|class| Neighbor::Added { class })),
-            Adjacency::Removed => Box::new(givers.map(|class| Neighbor::Removed { class })),
-            Adjacency::Moved => Box::new(givers.flat_map(move |from| {
+        match kind {
+            VoteChange::Added => Box::new((0..classes).map(|class| Neighbor::Added { class })),
+            VoteChange::Removed => Box::new(givers.map(|class| Neighbor::Removed { class })),
+            VoteChange::Moved => Box::new(givers.flat_map(move |from| {
                 (0..classes).filter(move |&to| to != from).map(move |to| Neighbor::Moved { from, to })
             })),
         }
@@ -147,18 +148,18 @@ impl VoteHistogram {
     /// search looks at where every one of more than 16 counts may change.
     ///
     /// ```
-    /// # use leakbound::histogram::{Adjacency, Changes, VoteHistogram};
+    /// # use leakbound::histogram::{Changes, VoteChange, VoteHistogram};
     /// let counts = VoteHistogram::new(vec![3, 3, 0])?;
-    /// assert_eq!(counts.number_of(Changes::OneVote(Adjacency::Moved), false), 4);
-    /// assert_eq!(counts.number_of(Changes::OneVote(Adjacency::Moved), true), 2);
+    /// assert_eq!(counts.number_of(Changes::OneVote(VoteChange::Moved), false), 4);
+    /// assert_eq!(counts.number_of(Changes::OneVote(VoteChange::Moved), true), 2);
     /// assert_eq!(counts.number_of(Changes::EveryCount, false), 3 * 3 * 2 - 1);
     /// # Ok::<(), leakbound::Error>(())
     /// ```
     #[must_use]
     pub fn number_of(&self, changes: Changes, alike: bool) -> u64 {
         match changes {
-            Changes::OneVote(adjacency) if alike => self.neighbors(adjacency).len() as u64,
-            Changes::OneVote(adjacency) => self.all_neighbors(adjacency).count() as u64,
+            Changes::OneVote(kind) if alike => self.neighbors(kind).len() as u64,
+            Changes::OneVote(kind) => self.all_neighbors(kind).count() as u64,
             Changes::EveryCount => Shifts::number(&self.0),
         }
     }
@@ -166,35 +167,44 @@ impl VoteHistogram {
     /// The changes that [`Self::number_of`] counts; none where every one of more than 16 counts may change.
     pub fn changes(&self, changes: Changes, alike: bool) -> Box<dyn Iterator<Item = Neighbor> + '_> {
         match changes {
-            Changes::OneVote(adjacency) if alike => Box::new(self.neighbors(adjacency).into_iter()),
-            Changes::OneVote(adjacency) => self.all_neighbors(adjacency),
+            Changes::OneVote(kind) if alike => Box::new(self.neighbors(kind).into_iter()),
+            Changes::OneVote(kind) => self.all_neighbors(kind),
             Changes::EveryCount => Box::new(Shifts::all(&self.0).map(|by| Neighbor::Shifted { by })),
         }
     }
 
-    /// Whether no count differs by more than 1.
+    /// Whether two histograms are neighbors, where each vote is a record. Equal ones are, unless one record is to be
+    /// added.
     #[must_use]
-    pub fn is_within_one_of(&self, other: &Self) -> bool {
-        self.classes() == other.classes() && self.0.iter().zip(&other.0).all(|(a, b)| a.abs_diff(*b) <= 1)
+    pub fn is_neighbor(&self, other: &Self, relation: Relation) -> bool {
+        let counts = self.0.iter().zip(&other.0);
+        let farthest = || counts.clone().map(|(a, b)| a.abs_diff(*b)).max().unwrap_or(0);
+        self.classes() == other.classes()
+            && match (relation, self.difference(other)) {
+                (Relation::AddRemove, change) => change == (1, 0) || change == (0, 1),
+                (Relation::ReplaceOne, change) => change == (1, 1) || change == (0, 0),
+                (Relation::L1(most), (up, down)) => Relation::is_within(up as f64 + down as f64, most),
+                (Relation::Linf(most), _) => Relation::is_within(farthest() as f64, most),
+            }
     }
 
-    /// The adjacency that relates this histogram to `other`, if they differ by one vote.
+    /// The change that leads from this histogram to `other`, if they differ by one vote.
     #[must_use]
-    pub fn adjacency_to(&self, other: &Self) -> Option<Adjacency> {
-        if self.classes() != other.classes() {
-            return None;
-        }
-        let (mut up, mut down) = (0u64, 0u64);
-        for (&a, &b) in self.0.iter().zip(&other.0) {
-            up = up.saturating_add(b.saturating_sub(a));
-            down = down.saturating_add(a.saturating_sub(b));
-        }
-        match (up, down) {
-            (1, 1) => Some(Adjacency::Moved),
-            (1, 0) => Some(Adjacency::Added),
-            (0, 1) => Some(Adjacency::Removed),
+    pub fn change_to(&self, other: &Self) -> Option<VoteChange> {
+        let change = (self.classes() == other.classes()).then(|| self.difference(other));
+        match change? {
+            (1, 1) => Some(VoteChange::Moved),
+            (1, 0) => Some(VoteChange::Added),
+            (0, 1) => Some(VoteChange::Removed),
             _ => None,
         }
+    }
+
+    /// By how many votes the counts of `other` are above and below these.
+    fn difference(&self, other: &Self) -> (u64, u64) {
+        self.0.iter().zip(&other.0).fold((0, 0), |(up, down): (u64, u64), (&a, &b)| {
+            (up.saturating_add(b.saturating_sub(a)), down.saturating_add(a.saturating_sub(b)))
+        })
     }
 }
 
@@ -220,10 +230,10 @@ impl fmt::Display for VoteHistogram {
     }
 }
 
-/// How two neighboring datasets may differ.
+/// What happens to one vote. Adding and removing differ: divergences have a direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Adjacency {
+pub enum VoteChange {
     /// One voter votes for another class.
     Moved,
     /// One voter more.
@@ -235,16 +245,16 @@ pub enum Adjacency {
 /// Which changes of a histogram are looked at. Written as a word: `moved`, `added`, `removed` or `shifted`.
 ///
 /// ```
-/// # use leakbound::histogram::{Adjacency, Changes};
+/// # use leakbound::histogram::{Changes, VoteChange};
 /// assert_eq!("shifted".parse::<Changes>()?, Changes::EveryCount);
-/// assert_eq!(Changes::OneVote(Adjacency::Moved).name(), "moved");
+/// assert_eq!(Changes::OneVote(VoteChange::Moved).name(), "moved");
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "&'static str")]
 pub enum Changes {
     /// One vote changes.
-    OneVote(Adjacency),
+    OneVote(VoteChange),
     /// Every count changes by at most 1, in any direction, and at least one of them does.
     EveryCount,
 }
@@ -252,9 +262,9 @@ pub enum Changes {
 impl Changes {
     /// All of them.
     pub const ALL: [Self; 4] = [
-        Self::OneVote(Adjacency::Moved),
-        Self::OneVote(Adjacency::Added),
-        Self::OneVote(Adjacency::Removed),
+        Self::OneVote(VoteChange::Moved),
+        Self::OneVote(VoteChange::Added),
+        Self::OneVote(VoteChange::Removed),
         Self::EveryCount,
     ];
 
@@ -262,9 +272,9 @@ impl Changes {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Self::OneVote(Adjacency::Moved) => "moved",
-            Self::OneVote(Adjacency::Added) => "added",
-            Self::OneVote(Adjacency::Removed) => "removed",
+            Self::OneVote(VoteChange::Moved) => "moved",
+            Self::OneVote(VoteChange::Added) => "added",
+            Self::OneVote(VoteChange::Removed) => "removed",
             Self::EveryCount => "shifted",
         }
     }
@@ -299,9 +309,9 @@ impl fmt::Display for Changes {
     }
 }
 
-impl From<Adjacency> for Changes {
-    fn from(adjacency: Adjacency) -> Self {
-        Self::OneVote(adjacency)
+impl From<VoteChange> for Changes {
+    fn from(kind: VoteChange) -> Self {
+        Self::OneVote(kind)
     }
 }
 
@@ -342,15 +352,15 @@ mod tests {
     #[test]
     fn neighbors_cover_every_pair_of_distinct_counts_once() {
         let histogram = VoteHistogram::new(vec![3, 3, 0, 1]).unwrap();
-        let moved = histogram.neighbors(Adjacency::Moved);
+        let moved = histogram.neighbors(VoteChange::Moved);
         assert_eq!(moved.len(), 3 + 2); // from 3: to 3, 0, 1; from 1: to 3, 0
-        assert_eq!(histogram.neighbors(Adjacency::Added).len(), 3);
-        assert_eq!(histogram.neighbors(Adjacency::Removed).len(), 2);
-        let all = |adjacency| histogram.all_neighbors(adjacency).collect::<Vec<_>>();
-        assert_eq!([Adjacency::Moved, Adjacency::Added, Adjacency::Removed].map(|a| all(a).len()), [3 * 3, 4, 3]);
-        for change in moved.into_iter().chain(all(Adjacency::Moved)) {
+        assert_eq!(histogram.neighbors(VoteChange::Added).len(), 3);
+        assert_eq!(histogram.neighbors(VoteChange::Removed).len(), 2);
+        let all = |kind| histogram.all_neighbors(kind).collect::<Vec<_>>();
+        assert_eq!([VoteChange::Moved, VoteChange::Added, VoteChange::Removed].map(|a| all(a).len()), [3 * 3, 4, 3]);
+        for change in moved.into_iter().chain(all(VoteChange::Moved)) {
             let neighbor = histogram.neighbor(change).unwrap();
-            assert_eq!(histogram.adjacency_to(&neighbor), Some(Adjacency::Moved));
+            assert_eq!(histogram.change_to(&neighbor), Some(VoteChange::Moved));
         }
     }
 
@@ -360,9 +370,13 @@ mod tests {
         let neighbors: Vec<VoteHistogram> =
             histogram.changes(Changes::EveryCount, false).map(|change| histogram.neighbor(change).unwrap()).collect();
         assert_eq!(neighbors.len() as u64, histogram.number_of(Changes::EveryCount, false));
-        assert!(neighbors.iter().all(|neighbor| histogram.is_within_one_of(neighbor) && *neighbor != histogram));
+        assert!(
+            neighbors
+                .iter()
+                .all(|neighbor| histogram.is_neighbor(neighbor, Relation::Linf(1.0)) && *neighbor != histogram)
+        );
         assert!(neighbors.contains(&VoteHistogram::new(vec![2, 1, 2]).unwrap()));
-        assert!(!histogram.is_within_one_of(&VoteHistogram::new(vec![5, 0, 1]).unwrap()));
+        assert!(!histogram.is_neighbor(&VoteHistogram::new(vec![5, 0, 1]).unwrap(), Relation::Linf(1.0)));
         let short = Neighbor::Shifted { by: Shifts::new(&[1, 1]).unwrap() };
         assert!(histogram.neighbor(short).unwrap_err().to_string().contains("2 counts change; there are 3"));
         let below = Neighbor::Shifted { by: Shifts::new(&[0, -1, 0]).unwrap() };

@@ -19,6 +19,7 @@ pub mod parallel;
 #[doc(hidden)]
 pub mod quadrature;
 pub mod quantity;
+pub mod relation;
 pub mod roc;
 #[doc(hidden)]
 pub mod solve;
@@ -37,6 +38,6 @@ pub mod prelude {
     pub use crate::distribution::{Noise, OutcomeDistribution, OutputPair};
     pub use crate::divergence::RdpCurve;
     pub use crate::error::{Error, Result};
-    pub use crate::histogram::{Adjacency, Neighbor, VoteHistogram};
+    pub use crate::histogram::{Neighbor, VoteChange, VoteHistogram};
     pub use crate::quantity::{Delta, Epsilon, FailureProbability, NoiseScale, Order, Probability};
 }

@@ -1,6 +1,6 @@
 //! Compositions as TOML files.
 
-use super::composition::{Composition, Release, ReleaseBundle, ReleaseList, ReleasePart, countable};
+use super::composition::{ComposedReleases, Release, ReleaseBundle, ReleaseList, ReleasePart, countable};
 use super::fault::{fault, hinted, quoted};
 use super::input_file::{InputFile, read_up_to};
 use super::toml_text::TomlText;
@@ -8,7 +8,7 @@ use crate::accountant::Runs;
 use crate::counts::MAX_COUNT;
 use crate::error::{Error, Result, readable};
 use crate::histogram::VoteHistogram;
-use crate::mechanism::{self, Relation};
+use crate::mechanism::{self, DataKind};
 use serde::Deserialize;
 use std::ops::Range;
 use std::path::Path;
@@ -122,7 +122,7 @@ pub fn releases_from_bytes(name: impl AsRef<Path>, bytes: &[u8]) -> Result<Relea
     let parts: Vec<ReleasePart> =
         keys.release.into_iter().map(|release| part_of(text, release)).collect::<Result<_>>()?;
     countable(file, &parts, 1)?;
-    Ok(ReleaseList { input: InputFile::of_bytes(file, bytes), releases: Composition { parts, group } })
+    Ok(ReleaseList { input: InputFile::of_bytes(file, bytes), releases: ComposedReleases { parts, group } })
 }
 
 /// The file, or what of it shows that it is too large.
@@ -228,19 +228,19 @@ fn release_of(text: &TomlText<'_>, whole: &Range<usize>, release: LeafKeys) -> R
         text.fault(&spec.span(), "mechanism", format!("{}: {}", quoted(spec.get_ref()), reason(&error)), expected)
     })?;
     let times = times_of(text, "times", times)?;
-    let data = data_of(text, whole, mechanism.kind().relation, histogram)?;
+    let data = data_of(text, whole, mechanism.kind().data, histogram)?;
     let place = format!("line {}", text.line(spec.span().start));
     Ok(Release { mechanism, data, times, distance: 1, place })
 }
 
-/// The data of a release, as its relation has them.
+/// The data of a release, by its kind.
 fn data_of(
     text: &TomlText<'_>,
     whole: &Range<usize>,
-    relation: Relation,
+    kind: DataKind,
     histogram: Option<Spanned<Vec<u64>>>,
 ) -> Result<VoteHistogram> {
-    if relation == Relation::OneRecord {
+    if kind == DataKind::OneRecord {
         return match histogram {
             None => VoteHistogram::new(vec![0]),
             Some(given) => {
@@ -249,7 +249,7 @@ fn data_of(
             }
         };
     }
-    let (words, example) = relation.data_in_words();
+    let (words, example) = kind.data_in_words();
     let expected = format!("the {words}, such as {example:?}");
     let Some(given) = histogram else {
         return Err(text.fault(whole, "histogram", "no key `histogram`", expected).into());
@@ -258,7 +258,7 @@ fn data_of(
     let data = VoteHistogram::new(given.into_inner())
         .map_err(|error| text.fault(&span, "histogram", error.to_string(), &*expected))?;
     let votes = data.counts().iter().fold(0u64, |sum, &count| sum.saturating_add(count));
-    if relation == Relation::OneVoter && votes != 1 {
+    if kind == DataKind::OneVoter && votes != 1 {
         return Err(text.fault(&span, "histogram", format!("{votes} votes"), expected).into());
     }
     Ok(data)

@@ -5,8 +5,9 @@ use super::fault::{fault, hinted};
 use super::input_file::{Digested, InputFile, open};
 use super::json::parse;
 use super::text::read_whole_json;
-use crate::black_box::{Counterexample, Grid, Relation};
+use crate::black_box::{Grid, PairCounterexample};
 use crate::error::{Error, Result};
+use crate::relation::Relation;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -32,7 +33,7 @@ pub struct KeptCounterexample {
     #[serde(default)]
     pub relation: Option<Relation>,
     /// What was found.
-    pub counterexample: Counterexample,
+    pub counterexample: PairCounterexample,
 }
 
 impl KeptCounterexample {
@@ -42,7 +43,7 @@ impl KeptCounterexample {
         [program, exec, features]: [Option<String>; 3],
         round: Option<Grid>,
         relation: Option<Relation>,
-        counterexample: Counterexample,
+        counterexample: PairCounterexample,
     ) -> Self {
         Self { schema: SCHEMA.into(), program, exec, features, round, relation, counterexample }
     }
@@ -66,8 +67,8 @@ impl KeptCounterexample {
             let found = "a set of outputs that is none, counts that are none, or the same dataset twice";
             return Err(hinted(fault(file, "counterexample", found, expected), hint).into());
         }
-        let Counterexample { dataset, neighbor, .. } = &kept.counterexample;
-        if let Some(relation) = kept.relation.filter(|relation| !relation.admits(dataset, neighbor)) {
+        let PairCounterexample { dataset, neighbor, .. } = &kept.counterexample;
+        if let Some(relation) = kept.relation.filter(|relation| !dataset.is_neighbor(neighbor, *relation)) {
             let (found, expected) = (format!("{dataset} and {neighbor}"), format!("neighbors under {relation}"));
             return Err(fault(file, "counterexample", found, expected).into());
         }

@@ -4,15 +4,15 @@ use leakbound::accountant::{Statement, Theorem, WorstCases, randomized_response_
 use leakbound::bound::Direction;
 use leakbound::distribution::OutcomeDistribution;
 use leakbound::divergence::{ComposedDirection, PrivacyLoss};
-use leakbound::histogram::{Adjacency, VoteHistogram};
+use leakbound::histogram::{VoteChange, VoteHistogram};
 use leakbound::mechanism::{
-    self, Bins, Mechanism, MechanismKind, Parameter, Parameters, RELEASES, RandomVotes, Relation,
+    self, Bins, DataKind, Mechanism, MechanismKind, Parameter, Parameters, RELEASES, RandomVotes,
 };
 use leakbound::model::{CapcModel, PateModel, PrivateKnnModel, PromptPateModel, VoteModel};
-use leakbound::program::unwatched;
+use leakbound::program::never_stop;
 use leakbound::quantity::{Delta, Epsilon, Order, Probability};
 use leakbound::simulate::{Sampler, Simulation, Stream, World, chi_square_p_value, simulate};
-use leakbound::verify::{Case, Plan, Verdict, accountants_of, verify};
+use leakbound::verify::{Case, Plan, PropertyVerdict, accountants_of, verify};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ fn drawn(kind: &'static MechanismKind, count: usize) -> Vec<(Arc<dyn Mechanism>,
 
 /// Some of the neighbors.
 fn neighbors(kind: &MechanismKind, data: &VoteHistogram) -> Vec<VoteHistogram> {
-    let changes = kind.relation.neighbors(data, true, 1_000).unwrap();
+    let changes = kind.data.neighbors(data, true, 1_000).unwrap();
     changes.into_iter().take(6).map(|change| data.neighbor(change).unwrap()).collect()
 }
 
@@ -176,7 +176,7 @@ fn random_votes(kind: usize, stream: &mut ChaCha8Rng) -> (VoteModel, Option<Prob
         1 => CapcModel::new(&vec![p.to_vec(); voters as usize], &other).unwrap().into(),
         2 => {
             let votes = VoteHistogram::new(p.map(|p| 1 + (60.0 * p) as u64).to_vec()).unwrap();
-            let change = votes.neighbors(Adjacency::Moved)[0];
+            let change = votes.neighbors(VoteChange::Moved)[0];
             PromptPateModel::new(votes.clone(), votes.neighbor(change).unwrap()).unwrap().into()
         }
         _ => {
@@ -276,7 +276,7 @@ struct FlippedBit {
 const FLIPPED_BIT: &MechanismKind = &MechanismKind {
     name: "flipped-bit",
     example: "flipped-bit:flip=0.25",
-    relation: Relation::OneRecord,
+    data: DataKind::OneRecord,
     parameters: &[Parameter::number("flip", &[0.25, 0.1])],
     releases: true,
     noise_hides: false,
@@ -337,10 +337,13 @@ impl Sampler for Bits {
 fn a_mechanism_outside_the_library_is_verified_as_every_other() {
     let accountants = accountants_of(FLIPPED_BIT);
     assert_eq!(accountants.len(), 1);
-    let outcome = verify(&*accountants[0], &Plan { cases: 100, seed: 3, ..Plan::default() }, &unwatched);
+    let outcome = verify(&*accountants[0], &Plan { cases: 100, seed: 3, ..Plan::default() }, &never_stop);
     assert!(!outcome.refuted(), "{outcome:?}");
     let finding = outcome.of("rdp-covers-exact").unwrap();
-    assert!(matches!(finding.verdict, Verdict::NotRefuted) && finding.largest_share.unwrap() > 0.999, "{finding:?}");
+    assert!(
+        matches!(finding.verdict, PropertyVerdict::NotRefuted) && finding.largest_share.unwrap() > 0.999,
+        "{finding:?}"
+    );
     let bit: Arc<dyn Mechanism> = Arc::new(FlippedBit { flip: Probability::new(0.25).unwrap() });
     assert_eq!(bit.to_string(), "flipped-bit:flip=0.25");
     assert!(bit.with("flip", 2.0).is_none() && bit.with_noise_times(2.0).is_none());

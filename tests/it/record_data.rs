@@ -2,7 +2,7 @@
 //! is a value or one line, and what is written is read back.
 
 use crate::arrays::{Arrays, packed};
-use leakbound::histogram::Adjacency;
+use leakbound::histogram::VoteChange;
 use leakbound::model::Adversary;
 use leakbound::record::{VoteFile, counts_from_bytes, distribution_from_bytes, read_counts, votes_from_bytes};
 use ndarray::array;
@@ -79,7 +79,7 @@ fn prompt_votes_differ_by_at_most_one_vote() {
     let moved = votes
         .queries
         .iter()
-        .filter(|query| query.histogram.adjacency_to(&query.histogram_neighbor) == Some(Adjacency::Moved));
+        .filter(|query| query.histogram.change_to(&query.histogram_neighbor) == Some(VoteChange::Moved));
     assert_eq!((unchanged, moved.count()), (26, 34));
 }
 

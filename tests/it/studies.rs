@@ -5,7 +5,7 @@ use crate::record_data::data;
 use leakbound::audit::{CanaryScores, GuessSelection, Guide, Method, ThresholdSelection};
 use leakbound::bound::Claimed;
 use leakbound::divergence::Conversion;
-use leakbound::histogram::{Adjacency, VoteHistogram};
+use leakbound::histogram::{VoteChange, VoteHistogram};
 use leakbound::mechanism::NoisyArgmax;
 use leakbound::model::{Composition, PromptPateModel};
 use leakbound::quantity::{Delta, Epsilon, FailureProbability, Order, Probability};
@@ -85,7 +85,7 @@ fn an_exact_study_is_the_command() {
     let study = ExactStudy {
         mechanism: Arc::new(gaussian(2.0)),
         histogram: votes(&[14, 12, 10, 8, 6]),
-        searched: Searched::All(Adjacency::Moved.into()),
+        searched: Searched::All(VoteChange::Moved.into()),
         orders: [2.0, 10.0].map(order).to_vec(),
         epsilons: vec![Epsilon::new(0.5).unwrap()],
         deltas: Vec::new(),

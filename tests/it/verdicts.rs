@@ -2,7 +2,7 @@
 
 use crate::json::reference;
 use leakbound::bound::{Claimed, Direction};
-use leakbound::histogram::{Adjacency, VoteHistogram};
+use leakbound::histogram::{VoteChange, VoteHistogram};
 use leakbound::mechanism::{Bins, RELEASES, parse};
 use leakbound::quantity::{Delta, Epsilon, Order};
 use leakbound::study::{Answer, Claims, ExactStudy, Searched, Study, Verdict, unwatched};
@@ -74,11 +74,11 @@ fn largest_losses_bound_epsilon_without_a_delta() {
         for _ in 0..60 {
             let Some(mechanism) = (kind.draw)(&mut stream, 3) else { continue };
             // Some take two classes only.
-            for counts in [kind.relation.data_in_words().1, &[1, 0]] {
+            for counts in [kind.data.data_in_words().1, &[1, 0]] {
                 let data = VoteHistogram::new(counts.to_vec()).unwrap();
                 let loss = mechanism.largest_loss(&data);
                 assert_ne!(loss, LargestLoss::Unknown, "{mechanism}");
-                let (LargestLoss::AtMost(loss), Ok(changes)) = (loss, kind.relation.neighbors(&data, true, 100)) else {
+                let (LargestLoss::AtMost(loss), Ok(changes)) = (loss, kind.data.neighbors(&data, true, 100)) else {
                     continue;
                 };
                 known += 1;
@@ -121,7 +121,7 @@ fn underflow_hides_no_epsilon() {
         assert_eq!(answer.verdict(), Verdict::Refuted, "{mechanism}");
         assert_eq!(study(pair(), 1.01 * truth).run(&unwatched).unwrap().verdict(), Verdict::Passed, "{mechanism}");
         if !moved {
-            let all = study(Searched::All(Adjacency::Moved.into()), 0.99 * truth).run(&unwatched).unwrap();
+            let all = study(Searched::All(VoteChange::Moved.into()), 0.99 * truth).run(&unwatched).unwrap();
             let epsilon = all.epsilon[0].epsilon_reverse.0;
             assert!(all.verdict() == Verdict::Refuted && epsilon >= 0.999 * found, "{mechanism}");
         }

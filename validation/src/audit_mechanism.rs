@@ -2,11 +2,12 @@
 
 use crate::experiment::Report;
 use leakbound::black_box::{
-    Dataset, Domain, FunctionBlackBox, LineBlackBox, Output, Pair, Ran, Relation, Shrink, neighbor_pairs,
+    Dataset, Domain, FunctionBlackBox, LineBlackBox, Output, Pair, Ran, Shrink, neighbor_pairs,
 };
 use leakbound::interval::{BinomialCounts, clopper_pearson};
 use leakbound::program::Limits;
 use leakbound::quantity::{Delta, Epsilon, FailureProbability, Order};
+use leakbound::relation::Relation;
 use leakbound::study::{Bounds, MechanismAnswer, MechanismStudy, Study, unwatched};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

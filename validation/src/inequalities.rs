@@ -10,7 +10,7 @@ use leakbound::distribution::{
     Noise, OutcomeDistribution, marked_argmax_distribution, multinomial_argmax_distribution, noisy_argmax_distribution,
 };
 use leakbound::divergence::renyi_divergence;
-use leakbound::histogram::{Adjacency, VoteHistogram};
+use leakbound::histogram::{VoteChange, VoteHistogram};
 use leakbound::quantity::{NoiseScale, Order};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -76,8 +76,8 @@ fn fixed_histograms(tallies: &mut Tallies, stream: &mut impl Rng) -> Result<()> 
             ln_q.exp(),
             || format!("{histogram} {gaussian}"),
         );
-        for adjacency in [Adjacency::Moved, Adjacency::Added, Adjacency::Removed] {
-            for change in histogram.neighbors(adjacency) {
+        for kind in [VoteChange::Moved, VoteChange::Added, VoteChange::Removed] {
+            for change in histogram.neighbors(kind) {
                 let neighbor = histogram.neighbor(change)?;
                 for (noise, p) in [gaussian, laplace].into_iter().zip(&distributions) {
                     let q = noisy_argmax_distribution(&neighbor, noise)?;
@@ -86,8 +86,8 @@ fn fixed_histograms(tallies: &mut Tallies, stream: &mut impl Rng) -> Result<()> 
                         let order = Order::new(order)?;
                         let [forward, reverse] = [renyi_divergence(p, &q, order)?, renyi_divergence(&q, p, order)?];
                         let both = forward.max(reverse);
-                        match (noise, adjacency) {
-                            (Noise::Gaussian(_), Adjacency::Moved) => {
+                        match (noise, kind) {
+                            (Noise::Gaussian(_), VoteChange::Moved) => {
                                 let dependent = gnmax_data_dependent(order, scale, ln_q);
                                 let independent = gnmax_data_independent(order, scale);
                                 tallies.at_most("moved: exact forward <= data-dependent", forward, dependent, what);
@@ -98,7 +98,7 @@ fn fixed_histograms(tallies: &mut Tallies, stream: &mut impl Rng) -> Result<()> 
                                 let bound = gaussian_rdp(order, scale, 1.0);
                                 tallies.at_most("added, removed: exact <= Gaussian", both, bound, what);
                             }
-                            (Noise::Laplace(_), Adjacency::Moved) => {
+                            (Noise::Laplace(_), VoteChange::Moved) => {
                                 let bound = lnmax_data_independent(order, scale);
                                 tallies.at_most("moved: exact <= LNMax", both, bound, what);
                             }

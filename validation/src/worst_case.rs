@@ -5,7 +5,7 @@ use leakbound::Result;
 use leakbound::accountant::{WorstCase, WorstVotes, gnmax_data_independent, gnmax_worst_case};
 use leakbound::distribution::{Noise, noisy_argmax_distribution};
 use leakbound::divergence::renyi_divergence;
-use leakbound::histogram::{Adjacency, Neighbor, VoteHistogram};
+use leakbound::histogram::{Neighbor, VoteChange, VoteHistogram};
 use leakbound::quantity::{NoiseScale, Order};
 use rand::{Rng, RngExt};
 use rayon::prelude::*;
@@ -20,7 +20,7 @@ const RELATIVE: f64 = 1e-11;
 /// What two classes lose at most: 0.53 % in the limit of many classes, and the width of the enclosure.
 const TWO_CLASSES: f64 = 0.006;
 
-/// One noise and order with the bounds for each adjacency.
+/// One noise and order with the bounds for each kind of change.
 struct Case {
     sigma: NoiseScale,
     order: Order,
@@ -32,8 +32,8 @@ fn cases() -> Vec<Case> {
     pairs
         .map(|(sigma, order)| {
             let (sigma, order) = (NoiseScale::new(sigma).expect("positive"), Order::new(order).expect("above 1"));
-            let bounds = [Adjacency::Moved, Adjacency::Added, Adjacency::Removed]
-                .map(|adjacency| gnmax_worst_case(order, sigma, adjacency));
+            let bounds = [VoteChange::Moved, VoteChange::Added, VoteChange::Removed]
+                .map(|kind| gnmax_worst_case(order, sigma, kind));
             Case { sigma, order, bounds }
         })
         .collect()
@@ -62,7 +62,7 @@ fn random_histogram(case: &Case, stream: &mut impl Rng) -> VoteHistogram {
     VoteHistogram::new(counts).expect("a histogram")
 }
 
-/// Ratios of exact to bound: the largest for each case and adjacency, and how many exceed 1.
+/// Ratios of exact to bound: the largest for each case and kind of change, and how many exceed 1.
 fn chunk(cases: &[Case], index: u64) -> Result<(usize, usize, Vec<[f64; 3]>)> {
     let mut stream = stream(SEED, index);
     let mut largest = vec![[0.0f64; 3]; cases.len()];

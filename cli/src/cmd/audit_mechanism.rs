@@ -10,11 +10,12 @@ use crate::usage::warn;
 use clap::Args;
 use leakbound::black_box::{
     self, BlackBox, Dataset, DescribedBlackBox, Domain, ExecBlackBox, Features, FunctionBlackBox, Grid, Journal,
-    LineBlackBox, Pair, Relation, Reply, RoundedBlackBox, Shrink, Tally, neighbor_pairs,
+    LineBlackBox, Pair, Reply, RoundedBlackBox, Shrink, Tally, neighbor_pairs,
 };
 use leakbound::program::Limits;
 use leakbound::quantity::Delta;
 use leakbound::record::{AtomicFile, AuditJournal, InputFile, KeptCounterexample, read_dataset, read_pairs};
+use leakbound::relation::Relation;
 use leakbound::study::{Claims, CounterexampleFound, MechanismStudy, Verdict, Warning};
 use leakbound::{Error, InputError, Result};
 use serde::{Serialize, Serializer};
@@ -356,7 +357,7 @@ fn pairs(options: &MechanismOptions, inputs: &mut Vec<InputFile>) -> Result<Vec<
         let (pairs, input) = read_pairs(path)?;
         inputs.push(input);
         let stranger =
-            |pair: &&Pair| options.relation.is_some_and(|relation| !relation.admits(&pair.dataset, &pair.neighbor));
+            |pair: &&Pair| options.relation.is_some_and(|relation| !pair.dataset.is_neighbor(&pair.neighbor, relation));
         if let (Some(pair), Some(relation)) = (pairs.iter().find(stranger), options.relation) {
             let hint = Some("leave --relation out if the pairs are neighbors in another way".into());
             let (place, found) = (pair.pattern.clone(), format!("{} and {}", pair.dataset, pair.neighbor));

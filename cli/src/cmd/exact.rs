@@ -7,7 +7,7 @@ use crate::output::Output;
 use clap::Args;
 use leakbound::distribution::Noise;
 use leakbound::histogram::{Changes, VoteHistogram};
-use leakbound::mechanism::{Mechanism, NoisyArgmax, Relation, parse};
+use leakbound::mechanism::{DataKind, Mechanism, NoisyArgmax, parse};
 use leakbound::quantity::{Delta, Epsilon};
 use leakbound::study::{ExactStudy, Searched, Verdict};
 use leakbound::{Error, Result};
@@ -82,12 +82,12 @@ fn as_written(text: &str) -> Parsed<MechanismText> {
 pub fn run(common: &Common, options: &ExactOptions) -> Result<Verdict> {
     let output = Output::open(common, &[])?;
     let mechanism = mechanism(options)?;
-    let relation = mechanism.kind().relation;
+    let kind = mechanism.kind().data;
     let histogram = match &options.histogram {
         Some(histogram) => histogram.clone(),
-        None if relation == Relation::OneRecord => VoteHistogram::new(vec![0])?,
+        None if kind == DataKind::OneRecord => VoteHistogram::new(vec![0])?,
         None => {
-            let (words, example) = relation.data_in_words();
+            let (words, example) = kind.data_in_words();
             let example = VoteHistogram::new(example.to_vec())?;
             return Err(missing("--histogram", &format!("the {words}, such as {example}"), &*mechanism));
         }
@@ -98,9 +98,9 @@ pub fn run(common: &Common, options: &ExactOptions) -> Result<Verdict> {
             searchable(options, &histogram, changes)?;
             Searched::All(changes)
         }
-        (None, None) if relation == Relation::OneRecord => Searched::Neighbor(other_count(&histogram)?),
+        (None, None) if kind == DataKind::OneRecord => Searched::Neighbor(other_count(&histogram)?),
         (None, None) => {
-            let (data, change) = (relation.data_in_words().0, words(relation.changes()));
+            let (data, change) = (kind.data_in_words().0, words(kind.changes()));
             let expected = format!("the {data} of the neighbor, or --worst-neighbor {change}");
             return Err(missing("--neighbor", &expected, &*mechanism));
         }
@@ -138,7 +138,7 @@ fn searchable(options: &ExactOptions, histogram: &VoteHistogram, changes: Change
         return Ok(());
     }
     let kind = named.mechanism.kind();
-    let of_kind = words(kind.relation.changes());
+    let of_kind = words(kind.data.changes());
     let reason = format!("no vote of this histogram can be {changes}; neighbors of {kind} have a vote {of_kind}");
     Err(Error::Rejected { operation: "--worst-neighbor", reason })
 }

@@ -19,8 +19,8 @@ pub fn run(common: &Common) -> Result<bool> {
                     json!({
                         "name": kind.name,
                         "parameters": parameters.collect::<Vec<_>>(),
-                        "data": kind.relation.data_in_words().0,
-                        "neighbors": kind.relation.in_words(),
+                        "data": kind.data.data_in_words().0,
+                        "neighbors": kind.data.in_words(),
                         "example": kind.example,
                     })
                 })
@@ -29,7 +29,7 @@ pub fn run(common: &Common) -> Result<bool> {
         }
         Format::Text | Format::Csv => {
             let rows = RELEASES.iter().map(|kind| {
-                format!("{:<23} {:<35} {}\n", kind.relation.data_in_words().0, kind.relation.in_words(), kind.example)
+                format!("{:<23} {:<35} {}\n", kind.data.data_in_words().0, kind.data.in_words(), kind.example)
             });
             format!("{:<23} {:<35} {}\n", "data", "neighbors", "example") + &rows.collect::<String>()
         }

@@ -9,7 +9,7 @@ use leakbound::distribution::{
     Noise, OutcomeDistribution, marked_argmax_distribution, multinomial_argmax_distribution, noisy_argmax_distribution,
 };
 use leakbound::divergence::{hockey_stick, renyi_divergence};
-use leakbound::histogram::{Adjacency, VoteHistogram};
+use leakbound::histogram::{VoteChange, VoteHistogram};
 use leakbound::quantity::{Epsilon, NoiseScale, Order};
 
 pub fn run(bytes: &[u8]) {
@@ -23,7 +23,7 @@ pub fn run(bytes: &[u8]) {
     let noise = if form & 1 == 0 { Noise::Gaussian(scale) } else { Noise::Laplace(scale) };
     let Ok(histogram) = VoteHistogram::new(counts) else { return };
     let Some(p) = distribution(&histogram, noise) else { return };
-    let changes = histogram.neighbors(Adjacency::Moved);
+    let changes = histogram.neighbors(VoteChange::Moved);
     if changes.is_empty() {
         return;
     }

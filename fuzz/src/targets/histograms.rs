@@ -2,7 +2,7 @@
 
 use crate::input::typed;
 use leakbound::counts::MAX_COUNT;
-use leakbound::histogram::{Adjacency, Neighbor, VoteHistogram};
+use leakbound::histogram::{VoteChange, Neighbor, VoteHistogram};
 
 pub fn run(bytes: &[u8]) {
     let Some((shift, from, to, mut counts)) = typed::<(u8, usize, usize, Vec<u64>)>(bytes) else { return };
@@ -17,26 +17,26 @@ pub fn run(bytes: &[u8]) {
     };
     assert!(legal && histogram.counts() == counts);
     assert_eq!(histogram.to_string().split(',').count(), histogram.classes());
-    assert_eq!(histogram.adjacency_to(&histogram), None);
+    assert_eq!(histogram.change_to(&histogram), None);
 
     // Mostly classes that exist, sometimes the first that does not.
     let [from, to] = [from, to].map(|class| class % (counts.len() + 1));
-    for (change, adjacency) in [
-        (Neighbor::Moved { from, to }, Adjacency::Moved),
-        (Neighbor::Added { class: to }, Adjacency::Added),
-        (Neighbor::Removed { class: from }, Adjacency::Removed),
+    for (change, kind) in [
+        (Neighbor::Moved { from, to }, VoteChange::Moved),
+        (Neighbor::Added { class: to }, VoteChange::Added),
+        (Neighbor::Removed { class: from }, VoteChange::Removed),
     ] {
-        check(&histogram, change, adjacency);
+        check(&histogram, change, kind);
     }
-    for adjacency in [Adjacency::Moved, Adjacency::Added, Adjacency::Removed] {
-        for change in histogram.neighbors(adjacency) {
-            assert!(check(&histogram, change, adjacency) || counts.contains(&MAX_COUNT), "{histogram}: {change:?}");
+    for kind in [VoteChange::Moved, VoteChange::Added, VoteChange::Removed] {
+        for change in histogram.neighbors(kind) {
+            assert!(check(&histogram, change, kind) || counts.contains(&MAX_COUNT), "{histogram}: {change:?}");
         }
     }
 }
 
 /// Whether the change is possible; if so, the neighbor is one vote away in the named direction.
-fn check(histogram: &VoteHistogram, change: Neighbor, adjacency: Adjacency) -> bool {
+fn check(histogram: &VoteHistogram, change: Neighbor, kind: VoteChange) -> bool {
     let neighbor = match histogram.neighbor(change) {
         Ok(neighbor) => neighbor,
         Err(error) => {
@@ -44,12 +44,12 @@ fn check(histogram: &VoteHistogram, change: Neighbor, adjacency: Adjacency) -> b
             return false;
         }
     };
-    assert_eq!(histogram.adjacency_to(&neighbor), Some(adjacency), "{histogram} -> {neighbor}");
+    assert_eq!(histogram.change_to(&neighbor), Some(kind), "{histogram} -> {neighbor}");
     let total = |histogram: &VoteHistogram| histogram.counts().iter().map(|&count| i128::from(count)).sum::<i128>();
-    let gained = match adjacency {
-        Adjacency::Moved => 0,
-        Adjacency::Added => 1,
-        Adjacency::Removed => -1,
+    let gained = match kind {
+        VoteChange::Moved => 0,
+        VoteChange::Added => 1,
+        VoteChange::Removed => -1,
     };
     assert_eq!(total(&neighbor) - total(histogram), gained, "{histogram} -> {neighbor}");
     true

@@ -1,8 +1,8 @@
 //! Pairs of neighbors among which faults are usually found.
 
 use super::dataset::{Dataset, plain};
-use super::relation::Relation;
 use crate::error::{Error, Result};
+use crate::relation::Relation;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::{HashSet, VecDeque};
@@ -63,20 +63,21 @@ impl Domain {
 /// by the other one.
 ///
 /// # Errors
-/// As [`Relation::fits`].
+/// As [`Dataset::fits`].
 ///
 /// # Example
 /// ```
-/// # use leakbound::black_box::{Relation, neighbor_pairs};
+/// # use leakbound::black_box::neighbor_pairs;
+/// # use leakbound::relation::Relation;
 /// let pairs = neighbor_pairs(Relation::AddRemove, &"[1, 2]".parse()?, None)?;
-/// assert!(pairs.iter().all(|pair| Relation::AddRemove.admits(&pair.dataset, &pair.neighbor)));
+/// assert!(pairs.iter().all(|pair| pair.dataset.is_neighbor(&pair.neighbor, Relation::AddRemove)));
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 ///
 /// # References
 /// Ding, Wang, Wang, Zhang and Kifer (2018), "Detecting violations of differential privacy", Table 1.
 pub fn neighbor_pairs(relation: Relation, dataset: &Dataset, domain: Option<Domain>) -> Result<Vec<Pair>> {
-    relation.fits(dataset)?;
+    dataset.fits(relation)?;
     let mut pairs = match relation {
         Relation::AddRemove => by_turns(removals(dataset.records(), &kinds(dataset, domain))),
         Relation::ReplaceOne => {
@@ -311,7 +312,7 @@ mod tests {
             assert_eq!(pairs.is_empty(), nothing, "{relation} {dataset}");
             assert!(pairs.len() <= MOST_PAIRS, "{} {dataset}", pairs.len());
             for (index, pair) in pairs.iter().enumerate() {
-                assert!(relation.admits(&pair.dataset, &pair.neighbor), "{pair:?}");
+                assert!(pair.dataset.is_neighbor(&pair.neighbor, relation), "{pair:?}");
                 assert!(
                     pairs[..index].iter().all(|other| other.dataset != pair.dataset || other.neighbor != pair.neighbor)
                 );

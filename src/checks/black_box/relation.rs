@@ -1,71 +1,53 @@
-//! Which datasets are neighbors.
+//! Which datasets of records are neighbors.
 
 use super::dataset::Dataset;
 use crate::error::{Error, Result};
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use crate::relation::Relation;
 use serde_json::Value;
-use std::fmt;
-use std::str::FromStr;
 
-/// A distance may be rounded by so much of itself.
-const ROUNDING: f64 = 1e-9;
-
-/// Which datasets are neighbors.
-///
-/// ```
-/// # use leakbound::black_box::{Dataset, Relation};
-/// let relation: Relation = "l1:1".parse()?;
-/// let dataset = |text: &str| text.parse::<Dataset>();
-/// assert!(relation.admits(&dataset("[3, 5]")?, &dataset("[3.5, 4.5]")?));
-/// assert!(!relation.admits(&dataset("[3, 5]")?, &dataset("[4, 4]")?));
-/// assert!(Relation::AddRemove.admits(&dataset("[3, 5]")?, &dataset("[5]")?));
-/// # Ok::<(), leakbound::Error>(())
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Relation {
-    /// One has a record more; written `add-remove`.
-    AddRemove,
-    /// One record is another one; written `replace-one`.
-    ReplaceOne,
-    /// Vectors of numbers whose sum of absolute differences is at most this; written `l1:D`.
-    L1(f64),
-    /// Vectors of numbers that differ by at most this in each entry; written `linf:D`.
-    Linf(f64),
-}
-
-impl Relation {
+impl Dataset {
     /// Whether two datasets are neighbors. The order of records does not matter, except under the norms.
+    ///
+    /// ```
+    /// # use leakbound::black_box::Dataset;
+    /// # use leakbound::relation::Relation;
+    /// let relation: Relation = "l1:1".parse()?;
+    /// let dataset = |text: &str| text.parse::<Dataset>();
+    /// assert!(dataset("[3, 5]")?.is_neighbor(&dataset("[3.5, 4.5]")?, relation));
+    /// assert!(!dataset("[3, 5]")?.is_neighbor(&dataset("[4, 4]")?, relation));
+    /// assert!(dataset("[3, 5]")?.is_neighbor(&dataset("[5]")?, Relation::AddRemove));
+    /// # Ok::<(), leakbound::Error>(())
+    /// ```
     #[must_use]
-    pub fn admits(&self, dataset: &Dataset, neighbor: &Dataset) -> bool {
-        let (a, b) = (dataset.records(), neighbor.records());
+    pub fn is_neighbor(&self, other: &Self, relation: Relation) -> bool {
+        let (a, b) = (self.records(), other.records());
         let distance = |fold: fn(f64, f64) -> f64| {
-            let (a, b) = dataset.numbers().zip(neighbor.numbers())?;
+            let (a, b) = self.numbers().zip(other.numbers())?;
             (a.len() == b.len()).then(|| a.iter().zip(&b).map(|(a, b)| (a - b).abs()).fold(0.0, fold))
         };
-        let within = |distance: Option<f64>, most: f64| distance.is_some_and(|found| found <= most * (1.0 + ROUNDING));
-        match *self {
-            Self::AddRemove => a.len().abs_diff(b.len()) == 1 && unmatched(a, b) == 1,
-            Self::ReplaceOne => a.len() == b.len() && unmatched(a, b) <= 2,
-            Self::L1(most) => within(distance(|sum, next| sum + next), most),
-            Self::Linf(most) => within(distance(f64::max), most),
+        let within = |distance: Option<f64>, most| distance.is_some_and(|found| Relation::is_within(found, most));
+        match relation {
+            Relation::AddRemove => a.len().abs_diff(b.len()) == 1 && unmatched(a, b) == 1,
+            Relation::ReplaceOne => a.len() == b.len() && unmatched(a, b) <= 2,
+            Relation::L1(most) => within(distance(|sum, next| sum + next), most),
+            Relation::Linf(most) => within(distance(f64::max), most),
         }
     }
 
-    /// Whether it says anything about such a dataset.
+    /// Whether a relation says anything about it.
     ///
     /// # Errors
     /// [`Error::Rejected`] for a dataset that is no vector under a norm, and for one without a record to replace.
-    pub fn fits(&self, dataset: &Dataset) -> Result<()> {
+    pub fn fits(&self, relation: Relation) -> Result<()> {
         let reject = |reason: String| Err(Error::Rejected { operation: "relation", reason });
-        match self {
-            Self::L1(_) | Self::Linf(_) if dataset.numbers().is_none_or(|numbers| numbers.is_empty()) => {
-                reject(format!("{self} compares vectors of numbers, and the dataset is none, such as [3, 5, 2]"))
+        match relation {
+            Relation::L1(_) | Relation::Linf(_) if self.numbers().is_none_or(|numbers| numbers.is_empty()) => {
+                reject(format!("{relation} compares vectors of numbers, and the dataset is none, such as [3, 5, 2]"))
             }
-            Self::ReplaceOne if dataset.records().is_empty() => {
+            Relation::ReplaceOne if self.records().is_empty() => {
                 reject("replace-one needs a dataset with a record that can be replaced".into())
             }
-            _ => Ok(()),
+            Relation::AddRemove | Relation::ReplaceOne | Relation::L1(_) | Relation::Linf(_) => Ok(()),
         }
     }
 }
@@ -88,75 +70,25 @@ fn unmatched(a: &[Value], b: &[Value]) -> usize {
     alone + left.len()
 }
 
-impl fmt::Display for Relation {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::AddRemove => formatter.write_str("add-remove"),
-            Self::ReplaceOne => formatter.write_str("replace-one"),
-            Self::L1(most) => write!(formatter, "l1:{most}"),
-            Self::Linf(most) => write!(formatter, "linf:{most}"),
-        }
-    }
-}
-
-impl FromStr for Relation {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        let unknown = || Error::syntax("relation", text, "add-remove, replace-one, l1:D or linf:D with D > 0");
-        match text.split_once(':') {
-            None if text == "add-remove" => Ok(Self::AddRemove),
-            None if text == "replace-one" => Ok(Self::ReplaceOne),
-            Some((norm, distance)) => {
-                let distance: f64 =
-                    distance.parse().ok().filter(|&d| d > 0.0 && d < f64::INFINITY).ok_or_else(unknown)?;
-                match norm {
-                    "l1" => Ok(Self::L1(distance)),
-                    "linf" => Ok(Self::Linf(distance)),
-                    _ => Err(unknown()),
-                }
-            }
-            None => Err(unknown()),
-        }
-    }
-}
-
-impl Serialize for Relation {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Relation {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn relations_read_back_and_compare_datasets() {
-        for text in ["add-remove", "replace-one", "l1:1", "linf:0.5"] {
-            assert_eq!(text.parse::<Relation>().unwrap().to_string(), text);
-        }
-        for text in ["", "add", "l1", "l1:0", "l1:-1", "l2:1", "linf:inf", "linf:nan"] {
-            assert!(text.parse::<Relation>().is_err(), "{text}");
-        }
+    fn relations_compare_datasets() {
         let dataset = |text: &str| text.parse::<Dataset>().unwrap();
         let admits = |relation: &str, a: &str, b: &str| {
             let relation: Relation = relation.parse().unwrap();
-            assert_eq!(relation.admits(&dataset(a), &dataset(b)), relation.admits(&dataset(b), &dataset(a)));
-            relation.admits(&dataset(a), &dataset(b))
+            let [a, b] = [a, b].map(dataset);
+            assert_eq!(a.is_neighbor(&b, relation), b.is_neighbor(&a, relation));
+            a.is_neighbor(&b, relation)
         };
         assert!(admits("add-remove", "[]", "[\"a\"]") && admits("add-remove", "[1, 1]", "[1]"));
         assert!(!admits("add-remove", "[1]", "[1]") && !admits("add-remove", "[1, 2]", "[3]"));
         assert!(admits("replace-one", "[1, 2]", "[2, 3]") && !admits("replace-one", "[1, 2]", "[3, 4]"));
         assert!(admits("linf:1", "[1, 2]", "[2, 1]") && !admits("linf:1", "[1, 2]", "[1]"));
         assert!(admits("l1:0.3", "[0.1, 0]", "[0, 0.2]"));
-        assert!(Relation::L1(1.0).fits(&dataset("[\"a\"]")).is_err());
-        assert!(Relation::ReplaceOne.fits(&dataset("[]")).is_err() && Relation::AddRemove.fits(&dataset("[]")).is_ok());
+        assert!(dataset("[\"a\"]").fits(Relation::L1(1.0)).is_err());
+        assert!(dataset("[]").fits(Relation::ReplaceOne).is_err() && dataset("[]").fits(Relation::AddRemove).is_ok());
     }
 }

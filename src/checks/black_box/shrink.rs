@@ -2,7 +2,7 @@
 
 use super::dataset::{Dataset, plain};
 use super::neighbors::{Domain, Pair};
-use super::relation::Relation;
+use crate::relation::Relation;
 use serde_json::Value;
 use std::collections::HashSet;
 
@@ -19,7 +19,8 @@ use std::collections::HashSet;
 ///
 /// # Example
 /// ```
-/// # use leakbound::black_box::{Pair, Relation, Shrink};
+/// # use leakbound::black_box::{Pair, Shrink};
+/// # use leakbound::relation::Relation;
 /// let pair = Pair { dataset: "[3, 1, 2]".parse()?, neighbor: "[3, 1]".parse()?, pattern: "one removed".into() };
 /// let shrink = Shrink { relation: Some(Relation::AddRemove), domain: None };
 /// let smallest = shrink.smaller(&pair).next().unwrap();
@@ -56,12 +57,12 @@ impl Shrink {
         let is_inside = inside(pair);
         let candidates = match relation {
             Some(Relation::L1(_) | Relation::Linf(_)) => of_vectors(pair),
-            _ => self.of_lists(pair),
+            Some(Relation::AddRemove | Relation::ReplaceOne) | None => self.of_lists(pair),
         };
         let mut seen = HashSet::new();
         candidates.filter(move |next| {
             let smaller = next.dataset != next.neighbor && self::size(next) < size;
-            let admitted = || relation.is_none_or(|relation| relation.admits(&next.dataset, &next.neighbor));
+            let admitted = || relation.is_none_or(|relation| next.dataset.is_neighbor(&next.neighbor, relation));
             smaller
                 && admitted()
                 && (!is_inside || inside(next))
@@ -250,7 +251,7 @@ mod tests {
         loop {
             let next = shrink.smaller(&pair).find(&holds);
             let Some(next) = next else { break };
-            assert!(shrink.relation.is_none_or(|relation| relation.admits(&next.dataset, &next.neighbor)));
+            assert!(shrink.relation.is_none_or(|relation| next.dataset.is_neighbor(&next.neighbor, relation)));
             assert!(size(&next) < size(&pair));
             pair = next;
         }

@@ -8,7 +8,7 @@ use crate::distribution::{OutcomeDistribution, OutputPair};
 use crate::divergence::LEAST_ERROR;
 use crate::error::Result;
 use crate::histogram::{Neighbor, VoteHistogram};
-use crate::mechanism::{Bins, Relation, rejected};
+use crate::mechanism::{Bins, DataKind, rejected};
 use crate::order;
 use crate::quadrature::LogIntegral;
 use crate::quantity::Order;
@@ -26,12 +26,12 @@ pub(super) fn pairs(request: &Request, order: Option<Order>) -> Result<Vec<Distr
     if let Some(&KnownRdp { rdp, order }) = mechanism.downcast() {
         return extreme_pairs(rdp, order);
     }
-    let relation = mechanism.kind().relation;
-    let neighbors = match (relation, &request.neighbor) {
-        (Relation::OneRecord, _) | (_, None) => {
-            changes(relation, histogram)?.into_iter().map(|change| histogram.neighbor(change)).collect::<Result<_>>()?
+    let kind = mechanism.kind().data;
+    let neighbors = match (kind, &request.neighbor) {
+        (DataKind::OneRecord, _) | (_, None) => {
+            changes(kind, histogram)?.into_iter().map(|change| histogram.neighbor(change)).collect::<Result<_>>()?
         }
-        (_, Some(neighbor)) if neighbor != histogram && relation.holds(histogram, neighbor) => vec![neighbor.clone()],
+        (_, Some(neighbor)) if neighbor != histogram && kind.holds(histogram, neighbor) => vec![neighbor.clone()],
         (_, Some(_)) => return Err(rejected(format!("the neighbor is none of {}", mechanism.kind()))),
     };
     let p = mechanism.output_distribution(histogram, bins)?;
@@ -45,9 +45,9 @@ pub(super) fn pairs(request: &Request, order: Option<Order>) -> Result<Vec<Distr
 }
 
 /// The changes that are searched; any selection keeps a refutation sound.
-fn changes(relation: Relation, histogram: &VoteHistogram) -> Result<Vec<Neighbor>> {
-    let most = if relation == Relation::EveryCount { MOST_OF_ANSWERS } else { usize::MAX };
-    let mut all = relation.neighbors(histogram, true, most)?;
+fn changes(kind: DataKind, histogram: &VoteHistogram) -> Result<Vec<Neighbor>> {
+    let most = if kind == DataKind::Answers { MOST_OF_ANSWERS } else { usize::MAX };
+    let mut all = kind.neighbors(histogram, true, most)?;
     if all.len() > MANY_NEIGHBORS {
         let counts = histogram.counts();
         let order = order::positions(counts.len(), |a, b| counts[b].cmp(&counts[a]));
@@ -129,7 +129,7 @@ pub(super) fn composed_pair(pair: &DistributionPair, request: &Request) -> Resul
         return all.output_pair(histogram, &pair.neighbor, Bins::at(None)).map(Some);
     }
     let single = composed(&pair.distributions, repetitions)?;
-    if single.is_some() || mechanism.kind().relation != Relation::OneRecord || !mechanism.kind().releases {
+    if single.is_some() || mechanism.kind().data != DataKind::OneRecord || !mechanism.kind().releases {
         return Ok(single);
     }
     // As few bins as composition allows; coarser distributions are below the truth.

@@ -5,7 +5,7 @@ use super::draws::order;
 use super::request::{Case, Question, Request};
 use crate::histogram::VoteHistogram;
 use crate::mechanism::draw::{between, pick};
-use crate::mechanism::{MechanismKind, Relation};
+use crate::mechanism::{DataKind, MechanismKind};
 use crate::quantity::{Delta, Epsilon};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -37,7 +37,7 @@ pub(super) fn case(kind: &MechanismKind, asks: Asks, stream: &mut ChaCha8Rng) ->
 /// A case of at most three classes and five votes.
 pub(super) fn small_case(kind: &MechanismKind, asks: Asks, stream: &mut ChaCha8Rng) -> Option<Case> {
     let mut case = case(kind, asks, stream)?;
-    if kind.relation == Relation::OneRecord {
+    if kind.data == DataKind::OneRecord {
         return Some(case);
     }
     let mut counts = vec![0; stream.random_range(2..=3)];
@@ -50,7 +50,7 @@ pub(super) fn small_case(kind: &MechanismKind, asks: Asks, stream: &mut ChaCha8R
     if let Some(moved) = case.request.mechanism.translated(more) {
         case.request.mechanism = moved;
     }
-    if kind.relation == Relation::OneVoter {
+    if kind.data == DataKind::OneVoter {
         counts.fill(0);
         counts[0] = 1;
     }

@@ -6,7 +6,7 @@ use crate::distribution::OutcomeDistribution;
 use crate::error::Result;
 use crate::histogram::VoteHistogram;
 use crate::mechanism::draw::{between, no_record, scale};
-use crate::mechanism::{Bins, Mechanism, MechanismKind, Parameter, Parameters, Relation, rejected};
+use crate::mechanism::{Bins, DataKind, Mechanism, MechanismKind, Parameter, Parameters, rejected};
 use crate::quantity::Order;
 use crate::simulate::Sampler;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub const CONVERSION: &MechanismKind = &MechanismKind {
     name: "conversion",
     example: "conversion:rdp=1,rdp_order=2",
-    relation: Relation::OneRecord,
+    data: DataKind::OneRecord,
     parameters: &[
         Parameter::number("rdp", &[1.0, 0.5, 0.1, 0.0]),
         Parameter::number("rdp_order", &[2.0, 3.0, 5.0, 10.0, 1.5]),

@@ -1,13 +1,13 @@
 //! Claims of smooth sensitivity, against neighbors of neighbors.
 
-use super::accountant::{Accountant, Answer};
+use super::accountant::{Accountant, AccountantAnswer};
 use super::check::{Check, Violation, claim};
 use super::request::{Case, Question, Request};
 use super::smooth_cost::{SMOOTH_SENSITIVITY, SmoothCost};
 use crate::accountant::GnmaxSensitivity;
 use crate::bound::AtLeast;
 use crate::error::Result;
-use crate::histogram::{Adjacency, VoteHistogram};
+use crate::histogram::{VoteChange, VoteHistogram};
 use crate::mechanism::MechanismKind;
 use crate::quantity::Order;
 
@@ -47,14 +47,14 @@ impl Accountant for SensitivityAccountant {
         self.name.into()
     }
 
-    fn answer(&self, request: &Request) -> Answer {
+    fn answer(&self, request: &Request) -> AccountantAnswer {
         let Question::Order(order) = request.question else {
-            return Answer::Declined("a sensitivity is asked at an order".into());
+            return AccountantAnswer::Declined("a sensitivity is asked at an order".into());
         };
         match self.value(request, order) {
-            Ok(Some(value)) => Answer::Value(value),
-            Ok(None) => Answer::Declined(format!("{} is no sensitivity", request.mechanism.kind())),
-            Err(error) => Answer::Declined(error.to_string()),
+            Ok(Some(value)) => AccountantAnswer::Value(value),
+            Ok(None) => AccountantAnswer::Declined(format!("{} is no sensitivity", request.mechanism.kind())),
+            Err(error) => AccountantAnswer::Declined(error.to_string()),
         }
     }
 
@@ -65,7 +65,7 @@ impl Accountant for SensitivityAccountant {
 
 /// The votes after each move of one vote.
 fn neighbors(histogram: &VoteHistogram) -> Vec<VoteHistogram> {
-    let changes = histogram.neighbors(Adjacency::Moved);
+    let changes = histogram.neighbors(VoteChange::Moved);
     changes.into_iter().filter_map(|change| histogram.neighbor(change).ok()).collect()
 }
 

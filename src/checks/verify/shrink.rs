@@ -9,7 +9,7 @@
 use super::request::{Case, Question, Request};
 use crate::error::Result;
 use crate::histogram::VoteHistogram;
-use crate::mechanism::{Mechanism, Relation, rounder};
+use crate::mechanism::{DataKind, Mechanism, rounder};
 use crate::quantity::{Delta, Epsilon, Order};
 use std::sync::Arc;
 
@@ -92,7 +92,7 @@ fn candidates(case: &Case) -> Vec<Case> {
 /// Histograms with fewer classes or votes, each with how many votes the largest count lost.
 fn fewer_votes(request: &Request) -> Vec<(VoteHistogram, u64)> {
     let counts = request.histogram.counts();
-    if request.mechanism.kind().relation == Relation::OneRecord || request.neighbor.is_some() {
+    if request.mechanism.kind().data == DataKind::OneRecord || request.neighbor.is_some() {
         return Vec::new();
     }
     let top = counts.iter().copied().max().unwrap_or(0);

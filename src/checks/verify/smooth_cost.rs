@@ -5,7 +5,7 @@ use crate::distribution::OutcomeDistribution;
 use crate::error::Result;
 use crate::histogram::VoteHistogram;
 use crate::mechanism::draw::{few_votes, pick, scale};
-use crate::mechanism::{Bins, Mechanism, MechanismKind, Parameter, Parameters, Relation, rejected};
+use crate::mechanism::{Bins, DataKind, Mechanism, MechanismKind, Parameter, Parameters, rejected};
 use crate::quantity::NoiseScale;
 use crate::simulate::Sampler;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub const SMOOTH_SENSITIVITY: &MechanismKind = &MechanismKind {
     name: "smooth-sensitivity",
     example: "smooth-sensitivity:sigma=40,beta=0.1",
-    relation: Relation::MovedVote,
+    data: DataKind::Votes,
     parameters: &[Parameter::noise("sigma"), Parameter::number("beta", &[0.0, 1.0, 0.1])],
     releases: false,
     noise_hides: false,

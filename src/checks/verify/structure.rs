@@ -1,11 +1,11 @@
 //! Claims against each other: the structure that theorems give them.
 
-use super::accountant::{Accountant, Answer};
+use super::accountant::{Accountant, AccountantAnswer};
 use super::check::{Check, Violation, claim};
 use super::request::{Case, Question, Request};
 use crate::bound::Claimed;
 use crate::histogram::VoteHistogram;
-use crate::mechanism::{Relation, Role};
+use crate::mechanism::{DataKind, Role};
 use crate::quantity::Order;
 
 /// What two claims may differ by because they are computed in double precision, or as precisely as the accountant says.
@@ -106,7 +106,7 @@ pub(super) fn invariant_under_permutation(accountant: &dyn Accountant, case: &Ca
 
 pub(super) fn invariant_under_translation(accountant: &dyn Accountant, case: &Case) -> Check {
     let request = &case.request;
-    if request.mechanism.kind().relation == Relation::OneRecord || request.neighbor.is_some() {
+    if request.mechanism.kind().data == DataKind::OneRecord || request.neighbor.is_some() {
         return Check::NotApplicable;
     }
     // Neighbors take votes away, so that an empty class has fewer of them.
@@ -145,7 +145,7 @@ const MOST_VOTES: f64 = 1e15;
 
 pub(super) fn limit_of_consensus(accountant: &dyn Accountant, case: &Case) -> Check {
     let request = &case.request;
-    if request.mechanism.kind().relation != Relation::MovedVote || request.neighbor.is_some() {
+    if request.mechanism.kind().data != DataKind::Votes || request.neighbor.is_some() {
         return Check::NotApplicable;
     }
     let Question::Order(order) = request.question else { return Check::NotApplicable };

@@ -140,7 +140,7 @@ mod tests {
         for scale in [5.968683880475112e-12, 6e-12, 1e-9, 1e-7, 3e-5, 1e-2] {
             let noise = Noise::Gaussian(NoiseScale::new(scale).unwrap());
             let distribution = noisy_argmax_distribution(&histogram, noise).unwrap();
-            for change in histogram.neighbors(crate::histogram::Adjacency::Moved) {
+            for change in histogram.neighbors(crate::histogram::VoteChange::Moved) {
                 let other = noisy_argmax_distribution(&histogram.neighbor(change).unwrap(), noise).unwrap();
                 for (a, b) in distribution.ln_p().iter().zip(other.ln_p()) {
                     assert!((a - b).abs() <= 1e-3 * a.abs() + 1e-9, "{scale} {change:?}: {a} {b}");

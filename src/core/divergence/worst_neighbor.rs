@@ -3,7 +3,7 @@
 use super::{hockey_stick, renyi_divergence};
 use crate::distribution::{Noise, OutcomeDistribution, noisy_argmax_distribution};
 use crate::error::{Error, Result};
-use crate::histogram::{Adjacency, Neighbor, VoteHistogram};
+use crate::histogram::{Neighbor, VoteChange, VoteHistogram};
 use crate::quantity::{Epsilon, Order};
 use rayon::prelude::*;
 
@@ -54,18 +54,18 @@ pub struct WorstNeighbors {
 /// # use leakbound::divergence::worst_neighbors;
 /// # use leakbound::prelude::*;
 /// let histogram = VoteHistogram::new(vec![14, 12, 10, 8, 6])?;
-/// let worst = worst_neighbors(&histogram, Adjacency::Moved, "gaussian:2".parse()?, &[Order::new(2.0)?], &[])?;
+/// let worst = worst_neighbors(&histogram, VoteChange::Moved, "gaussian:2".parse()?, &[Order::new(2.0)?], &[])?;
 /// assert_eq!(worst.neighbors, 20);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 pub fn worst_neighbors(
     histogram: &VoteHistogram,
-    adjacency: Adjacency,
+    kind: VoteChange,
     noise: Noise,
     orders: &[Order],
     epsilons: &[Epsilon],
 ) -> Result<WorstNeighbors> {
-    worst_neighbors_of(histogram, adjacency, |votes| noisy_argmax_distribution(votes, noise), orders, epsilons)
+    worst_neighbors_of(histogram, kind, |votes| noisy_argmax_distribution(votes, noise), orders, epsilons)
 }
 
 /// The same for any mechanism of the votes, by the `distribution` of its outputs; it must treat classes alike, so that
@@ -82,18 +82,18 @@ pub fn worst_neighbors(
 /// let test = ThresholdTest::new(12.0, NoiseScale::new(3.0)?, ThresholdForm::Max)?;
 /// let distribution = |votes: &VoteHistogram| confident_argmax_distribution(votes, &test, "gaussian:2".parse()?);
 /// let histogram = VoteHistogram::new(vec![14, 12, 10, 8, 6])?;
-/// let worst = worst_neighbors_of(&histogram, Adjacency::Moved, distribution, &[Order::new(2.0)?], &[])?;
+/// let worst = worst_neighbors_of(&histogram, VoteChange::Moved, distribution, &[Order::new(2.0)?], &[])?;
 /// assert!(worst.renyi[0][0].value < 2.0 / 18.0 + 2.0 / 4.0);
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 pub fn worst_neighbors_of(
     histogram: &VoteHistogram,
-    adjacency: Adjacency,
+    kind: VoteChange,
     distribution_of: impl Fn(&VoteHistogram) -> Result<OutcomeDistribution> + Sync,
     orders: &[Order],
     epsilons: &[Epsilon],
 ) -> Result<WorstNeighbors> {
-    let changes = histogram.neighbors(adjacency);
+    let changes = histogram.neighbors(kind);
     searched(changes.len() as u64)?;
     let distribution = distribution_of(histogram)?;
     let suprema = changes
@@ -131,7 +131,7 @@ mod tests {
         let histogram = VoteHistogram::new(vec![5, 3, 3, 0]).unwrap();
         let noise: Noise = "gaussian:1.5".parse().unwrap();
         let order = Order::new(4.0).unwrap();
-        let worst = worst_neighbors(&histogram, Adjacency::Moved, noise, &[order], &[]).unwrap();
+        let worst = worst_neighbors(&histogram, VoteChange::Moved, noise, &[order], &[]).unwrap();
         let distribution = noisy_argmax_distribution(&histogram, noise).unwrap();
         let mut best: f64 = 0.0;
         for from in 0..4 {
@@ -149,6 +149,6 @@ mod tests {
     fn a_single_class_has_no_moved_neighbor() {
         let histogram = VoteHistogram::new(vec![5]).unwrap();
         let noise = "gaussian:1".parse().unwrap();
-        assert!(worst_neighbors(&histogram, Adjacency::Moved, noise, &[], &[]).is_err());
+        assert!(worst_neighbors(&histogram, VoteChange::Moved, noise, &[], &[]).is_err());
     }
 }

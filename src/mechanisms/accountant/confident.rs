@@ -214,7 +214,7 @@ mod tests {
     use crate::divergence::{
         Conversion, RdpCurve, bernoulli_renyi_of_logs, order_grid, renyi_divergence, smallest_epsilon,
     };
-    use crate::histogram::Adjacency;
+    use crate::histogram::VoteChange;
     use crate::quantity::Delta;
     use proptest::prelude::*;
 
@@ -242,7 +242,7 @@ mod tests {
                 let dependent = threshold_data_dependent(order(a), scale(sigma), odds.log_q());
                 let independent = threshold_data_independent(order(a), scale(sigma));
                 prop_assert!(dependent <= independent);
-                for change in histogram.neighbors(Adjacency::Moved) {
+                for change in histogram.neighbors(VoteChange::Moved) {
                     let other = test.odds(&histogram.neighbor(change).unwrap());
                     // In logarithms: probabilities of exp(-800) are 0 in doubles.
                     let logs = |odds: ThresholdOdds| [odds.ln_pass, odds.ln_fail];
@@ -271,7 +271,7 @@ mod tests {
                     let most = confident_gnmax_data_independent(order(a), scale(s1), scale(s2));
                     assert!(confident.whole() <= most && interactive.whole() <= most);
                     assert!(confident.expected() <= confident.whole());
-                    for change in histogram.neighbors(Adjacency::Moved) {
+                    for change in histogram.neighbors(VoteChange::Moved) {
                         let other = histogram.neighbor(change).unwrap();
                         let distribution = |histogram| confident_argmax_distribution(histogram, &test, noise).unwrap();
                         let exact =

@@ -94,7 +94,7 @@ mod tests {
     use super::*;
     use crate::distribution::{Noise, noisy_argmax_distribution};
     use crate::divergence::renyi_divergence;
-    use crate::histogram::Adjacency;
+    use crate::histogram::VoteChange;
 
     /// Above the exact divergence of every neighbor, and the flip probability above the exact one.
     #[test]
@@ -111,7 +111,7 @@ mod tests {
                     let order = Order::new(a).unwrap();
                     let bound = lnmax_data_dependent(order, b, log_q);
                     assert!(bound <= lnmax_data_independent(order, b));
-                    for change in histogram.neighbors(Adjacency::Moved) {
+                    for change in histogram.neighbors(VoteChange::Moved) {
                         let other =
                             noisy_argmax_distribution(&histogram.neighbor(change).unwrap(), Noise::Laplace(b)).unwrap();
                         let exact = renyi_divergence(&distribution, &other, order).unwrap();

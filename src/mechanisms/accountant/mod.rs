@@ -37,7 +37,7 @@ pub use gnmax::{gnmax_data_dependent, gnmax_data_independent, log_flip_probabili
 pub use gnss::gnss_rdp;
 pub use group::group_rdp;
 pub use label_noise::{agibi_rdp, alibi_rdp, alibi_scale};
-pub use labeling::{Answer, Labeling, label_until_spent};
+pub use labeling::{ChargedAnswer, Labeling, label_until_spent};
 pub use laplace::{laplace_mechanism_rdp, laplace_rdp, lnmax_data_independent};
 pub use lnmax::{lnmax_data_dependent, log_flip_probability_laplace};
 pub use local::{local_hashing_rdp, optimized_unary_rdp, subset_selection_rdp, symmetric_unary_rdp};
@@ -47,7 +47,9 @@ pub use selected::{Runs, RunsDistribution};
 pub use smooth_sensitivity::{GnmaxSensitivity, smooth_sensitivity, threshold_local_sensitivities};
 pub use subsampled::{subsampled_gaussian_group_rdp, subsampled_gaussian_rdp};
 pub use theorem::{ComposedTheorem, Scope, Statement, Theorem, WorstCases};
-pub use vote_cost::{FlipProbability, VoteCost, argmax_data_dependent, argmax_data_independent};
+pub use vote_cost::{FlipProbability, VoteCost};
+#[doc(hidden)]
+pub use vote_cost::{argmax_data_dependent, argmax_data_independent};
 pub use worst_case::{
     WorstCase, WorstHistogram, WorstVotes, gnmax_worst_case, gnmax_worst_case_curve, gnmax_worst_histogram,
 };

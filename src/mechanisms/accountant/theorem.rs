@@ -5,7 +5,7 @@ use super::worst_case::gnmax_worst_case_curve;
 use crate::bound::outward::sum_up;
 use crate::bound::{Direction, Directions, UpperBound, Validity};
 use crate::divergence::RdpCurve;
-use crate::histogram::Adjacency;
+use crate::histogram::VoteChange;
 use crate::parallel;
 use crate::quantity::{NoiseScale, Order};
 use serde::Serialize;
@@ -215,7 +215,7 @@ static GNMAX_WORST_CASE: Statement =
 pub struct WorstCases(Arc<Mutex<Known>>);
 
 /// By the noise, the relation and the orders.
-type Known = BTreeMap<(u64, Adjacency, Vec<u64>), Arc<[f64]>>;
+type Known = BTreeMap<(u64, VoteChange, Vec<u64>), Arc<[f64]>>;
 
 /// Curves that are kept.
 const KEPT: usize = 256;
@@ -224,21 +224,20 @@ impl WorstCases {
     /// The supremum of D_α over all votes and all neighbors of a relation,
     /// [`gnmax_worst_case`](crate::accountant::gnmax_worst_case).
     #[must_use]
-    pub fn theorem(&self, sigma: NoiseScale, adjacency: Adjacency) -> Theorem {
+    pub fn theorem(&self, sigma: NoiseScale, kind: VoteChange) -> Theorem {
         let known = self.clone();
-        Theorem::of_curve(&GNMAX_WORST_CASE, move |orders| known.curve(sigma, adjacency, orders).to_vec())
+        Theorem::of_curve(&GNMAX_WORST_CASE, move |orders| known.curve(sigma, kind, orders).to_vec())
     }
 
     /// The upper end of the worst case at each order.
-    pub(crate) fn curve(&self, sigma: NoiseScale, adjacency: Adjacency, orders: &[Order]) -> Arc<[f64]> {
+    pub(crate) fn curve(&self, sigma: NoiseScale, kind: VoteChange, orders: &[Order]) -> Arc<[f64]> {
         let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (sigma.get().to_bits(), adjacency, orders.iter().map(|order| order.get().to_bits()).collect());
+        let key = (sigma.get().to_bits(), kind, orders.iter().map(|order| order.get().to_bits()).collect());
         if let Some(found) = known().get(&key) {
             return Arc::clone(found);
         }
         // Without the lock: a thread that waits for the others takes up their work, which may be this.
-        let found: Arc<[f64]> =
-            gnmax_worst_case_curve(orders, sigma, adjacency).iter().map(|worst| worst.upper).collect();
+        let found: Arc<[f64]> = gnmax_worst_case_curve(orders, sigma, kind).iter().map(|worst| worst.upper).collect();
         let mut known = known();
         if known.len() >= KEPT {
             known.clear();
@@ -365,9 +364,9 @@ mod tests {
         let expected = group_rdp(order, 2, |order| gaussian_rdp(order, sigma, 1.0));
         assert_eq!(group.at(order, Direction::Forward).unwrap().value, expected);
         let known = WorstCases::default();
-        let worst = known.theorem(sigma, Adjacency::Moved);
+        let worst = known.theorem(sigma, VoteChange::Moved);
         let value = worst.at(order, Direction::Reverse).unwrap();
-        assert_eq!(value.value, crate::accountant::gnmax_worst_case(order, sigma, Adjacency::Moved).upper);
+        assert_eq!(value.value, crate::accountant::gnmax_worst_case(order, sigma, VoteChange::Moved).upper);
         assert_eq!(value.validity, Validity::NumericallyCertified);
         // The second time it is looked up.
         assert_eq!(known.0.lock().unwrap().len(), 1);

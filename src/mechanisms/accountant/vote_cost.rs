@@ -7,7 +7,7 @@ use super::lnmax::{lnmax_data_dependent, log_flip_probability_laplace};
 use crate::bound::Direction;
 use crate::bound::outward::{log_probability_up, sum_up};
 use crate::distribution::{Noise, ThresholdTest};
-use crate::histogram::{Adjacency, VoteHistogram};
+use crate::histogram::{VoteChange, VoteHistogram};
 use crate::quantity::{NoiseScale, Order};
 use crate::special::{log_ndtr, log_sum_exp};
 use std::f64::consts::{LN_2, SQRT_2};
@@ -88,12 +88,12 @@ impl FlipProbability {
     #[must_use]
     pub fn of_test_moved_vote(test: &ThresholdTest, votes: &VoteHistogram) -> Self {
         let log_q = log_rare_answer(test, votes);
-        let largest = |adjacency, pick: fn(crate::distribution::ThresholdOdds) -> f64| {
-            let changed = votes.neighbors(adjacency).into_iter().filter_map(|change| votes.neighbor(change).ok());
+        let largest = |kind, pick: fn(crate::distribution::ThresholdOdds) -> f64| {
+            let changed = votes.neighbors(kind).into_iter().filter_map(|change| votes.neighbor(change).ok());
             changed.map(|changed| pick(test.odds(&changed))).fold(f64::NEG_INFINITY, f64::max)
         };
-        let pass = largest(Adjacency::Added, |odds| odds.ln_pass);
-        let fail = largest(Adjacency::Removed, |odds| odds.ln_fail);
+        let pass = largest(VoteChange::Added, |odds| odds.ln_pass);
+        let fail = largest(VoteChange::Removed, |odds| odds.ln_fail);
         // Without a vote to remove nothing can move.
         Self::new(
             log_q,
@@ -297,7 +297,7 @@ mod tests {
             };
             let p = distribution(&votes);
             let any = VoteCost::of_moved_vote(noise, test.as_ref(), &votes);
-            for change in votes.neighbors(Adjacency::Moved) {
+            for change in votes.neighbors(VoteChange::Moved) {
                 let neighbor = votes.neighbor(change).unwrap();
                 let q = distribution(&neighbor);
                 let pair = VoteCost::of_pair(noise, test.as_ref(), &votes, &neighbor);
@@ -325,7 +325,7 @@ mod tests {
             let test = ThresholdTest::new(threshold, NoiseScale::new(scale.exp()).unwrap(), form).unwrap();
             let [argmax, answer] =
                 [FlipProbability::of_moved_vote(&votes, noise), FlipProbability::of_test_moved_vote(&test, &votes)];
-            for change in votes.neighbors(Adjacency::Moved) {
+            for change in votes.neighbors(VoteChange::Moved) {
                 let neighbor = votes.neighbor(change).unwrap();
                 let known = FlipProbability::of_pair(&votes, &neighbor, noise);
                 prop_assert!(known.log_q(Direction::Reverse) <= argmax.log_q(Direction::Reverse) + 1e-12);

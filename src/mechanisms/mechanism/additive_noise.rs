@@ -1,7 +1,7 @@
 //! One number with noise.
 
 use super::binned::{BetweenLaplace, Binned, Normal, edges_around, edges_of_losses, resolvable};
-use super::{Bins, BothLosses, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw};
+use super::{Bins, BothLosses, DataKind, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, draw};
 use crate::accountant::{Statement, Theorem, WorstCases, gaussian_rdp, laplace_mechanism_rdp, laplace_rdp};
 use crate::distribution::{Noise, OutcomeDistribution};
 use crate::error::Result;
@@ -30,7 +30,7 @@ pub struct AdditiveNoise {
 pub const GAUSSIAN: &MechanismKind = &MechanismKind {
     name: "gaussian",
     example: "gaussian:sigma=2",
-    relation: Relation::OneRecord,
+    data: DataKind::OneRecord,
     parameters: &[Parameter::noise("sigma")],
     releases: true,
     noise_hides: true,

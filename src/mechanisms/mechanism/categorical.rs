@@ -4,7 +4,7 @@ use super::binned::record;
 use super::draw::pick;
 use super::one_by_one::one_by_one;
 use super::{
-    Bins, BothLosses, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected, required,
+    Bins, BothLosses, DataKind, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, draw, rejected, required,
 };
 use crate::accountant::{Statement, Theorem, WorstCases};
 use crate::bound::Direction;
@@ -49,7 +49,7 @@ pub struct Categorical {
 pub const CATEGORICAL: &MechanismKind = &MechanismKind {
     name: "categorical",
     example: "categorical:p=0.5/0.3/0.2,q=0.2/0.3/0.5",
-    relation: Relation::OneRecord,
+    data: DataKind::OneRecord,
     parameters: &[Parameter::list("p"), Parameter::list("q")],
     releases: true,
     // There is no noise.

@@ -5,7 +5,7 @@ use super::discrete_noise::discrete_laplace;
 use super::draw::pick;
 use super::one_by_one::one_by_one;
 use super::pure::{finite, pure_rdp};
-use super::{Bins, BothLosses, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, losses};
+use super::{Bins, BothLosses, DataKind, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, draw, losses};
 use crate::accountant::{Statement, Theorem, WorstCases};
 use crate::bound::Direction;
 use crate::distribution::{DiscreteLaplaceSum, OutcomeDistribution, OutputPair};
@@ -64,7 +64,7 @@ pub struct LaplaceSum {
 pub const DISCRETE_LAPLACE_SUM: &MechanismKind = &MechanismKind {
     name: "discrete-laplace-sum",
     example: "discrete-laplace-sum:sigma=1,terms=2",
-    relation: Relation::OneRecord,
+    data: DataKind::OneRecord,
     parameters: &[Parameter::noise("sigma"), Parameter::number("terms", &[2.0, 1.0, 3.0])],
     releases: true,
     // Pure 1/σ: D_α <= α/(2σ²).

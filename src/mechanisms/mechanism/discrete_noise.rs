@@ -3,7 +3,7 @@
 use super::binned::{edges_around, edges_of_losses, record};
 use super::one_by_one::one_by_one;
 use super::pure::pure_theorem;
-use super::{Bins, BothLosses, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, losses};
+use super::{Bins, BothLosses, DataKind, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, draw, losses};
 use crate::accountant::{Statement, Theorem, WorstCases, gaussian_rdp};
 use crate::bound::outward::quotient_up;
 use crate::distribution::OutcomeDistribution;
@@ -70,7 +70,7 @@ pub struct DiscreteNoise {
 pub const DISCRETE_LAPLACE: &MechanismKind = &MechanismKind {
     name: "discrete-laplace",
     example: "discrete-laplace:sigma=1",
-    relation: Relation::OneRecord,
+    data: DataKind::OneRecord,
     parameters: &[Parameter::noise("sigma")],
     releases: true,
     // Pure 1/σ: D_α <= α/(2σ²).

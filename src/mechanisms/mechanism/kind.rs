@@ -1,141 +1,12 @@
 //! What the registry knows of a kind of mechanism, and how parameters are written and read.
 
 use super::Mechanism;
+use super::data_kind::DataKind;
 use crate::error::{Error, Result, echo};
-use crate::histogram::{Adjacency, Changes, Neighbor, VoteHistogram};
 use crate::quantity::{NoiseScale, Probability};
 use rand_chacha::ChaCha8Rng;
 use std::fmt;
 use std::sync::Arc;
-
-/// Which datasets are neighbors. Data are votes per class, counts that answer queries, or one count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Relation {
-    /// Votes per class; one vote moves to another class.
-    MovedVote,
-    /// The vote of one voter, who may vote for any class.
-    OneVoter,
-    /// A count: `[0]` without a record, `[1]` with it.
-    OneRecord,
-    /// Answers to queries that are counts, one after the other; every answer changes by at most 1, in any direction.
-    EveryCount,
-}
-
-impl Relation {
-    /// The changes that lead from data to a neighbor.
-    ///
-    /// ```
-    /// # use leakbound::histogram::{Adjacency, Changes};
-    /// # use leakbound::mechanism::Relation;
-    /// assert_eq!(Relation::MovedVote.changes(), [Changes::OneVote(Adjacency::Moved)]);
-    /// assert_eq!(Relation::OneRecord.changes(), [Adjacency::Added, Adjacency::Removed].map(Changes::OneVote));
-    /// ```
-    #[must_use]
-    pub const fn changes(self) -> &'static [Changes] {
-        match self {
-            // The vote of one voter moves, too.
-            Self::MovedVote | Self::OneVoter => &[Changes::OneVote(Adjacency::Moved)],
-            Self::OneRecord => &[Changes::OneVote(Adjacency::Added), Changes::OneVote(Adjacency::Removed)],
-            Self::EveryCount => &[Changes::EveryCount],
-        }
-    }
-
-    /// Whether all of these changes lead to neighbors.
-    ///
-    /// ```
-    /// # use leakbound::histogram::{Adjacency, Changes};
-    /// # use leakbound::mechanism::Relation;
-    /// assert!(Relation::EveryCount.covers(Changes::OneVote(Adjacency::Moved)));
-    /// assert!(!Relation::MovedVote.covers(Changes::EveryCount));
-    /// ```
-    #[must_use]
-    pub fn covers(self, changes: Changes) -> bool {
-        self == Self::EveryCount || self.changes().contains(&changes)
-    }
-
-    /// Whether two histograms are equal or neighbors. Equal data are a change that did not matter.
-    ///
-    /// ```
-    /// # use leakbound::histogram::VoteHistogram;
-    /// # use leakbound::mechanism::Relation;
-    /// let [votes, moved, more] = [vec![3, 1], vec![2, 2], vec![4, 2]].map(|votes| VoteHistogram::new(votes).unwrap());
-    /// assert!(Relation::MovedVote.holds(&votes, &moved) && Relation::MovedVote.holds(&votes, &votes));
-    /// assert!(!Relation::MovedVote.holds(&votes, &more));
-    /// assert!(Relation::EveryCount.holds(&votes, &more));
-    /// ```
-    #[must_use]
-    pub fn holds(self, data: &VoteHistogram, other: &VoteHistogram) -> bool {
-        if self == Self::EveryCount {
-            return data.is_within_one_of(other);
-        }
-        let related = |change| self.changes().contains(&Changes::OneVote(change));
-        data == other || data.adjacency_to(other).is_some_and(related)
-    }
-
-    /// The changes of these data that lead to a neighbor, at most `most`: with `alike` one for those that only swap
-    /// classes of equal counts.
-    ///
-    /// ```
-    /// # use leakbound::histogram::VoteHistogram;
-    /// # use leakbound::mechanism::Relation;
-    /// let answers = VoteHistogram::new(vec![3, 1])?;
-    /// assert_eq!(Relation::EveryCount.neighbors(&answers, false, 100)?.len(), 8);
-    /// let error = Relation::EveryCount.neighbors(&answers, false, 7).unwrap_err().to_string();
-    /// assert_eq!(error, "neighbors: a histogram has 8 neighbors; 7 different ones are looked at");
-    /// # Ok::<(), leakbound::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::Rejected`] where there are more.
-    pub fn neighbors(self, data: &VoteHistogram, alike: bool, most: usize) -> Result<Vec<Neighbor>> {
-        let changes: &[Changes] = match (self, data.counts()) {
-            // A count of 2 is that of no data.
-            (Self::OneRecord, [0]) => &[Changes::OneVote(Adjacency::Added)],
-            (Self::OneRecord, [1]) => &[Changes::OneVote(Adjacency::Removed)],
-            (Self::OneRecord, _) => &[],
-            _ => self.changes(),
-        };
-        let number = |alike| changes.iter().fold(0u64, |sum, &all| sum.saturating_add(data.number_of(all, alike)));
-        if number(alike) > most as u64 {
-            let found = match number(false) {
-                u64::MAX => "too many".to_owned(),
-                number => number.to_string(),
-            };
-            let reason = format!("a histogram has {found} neighbors; {most} different ones are looked at");
-            return Err(Error::Rejected { operation: "neighbors", reason });
-        }
-        Ok(changes.iter().flat_map(|&changes| data.changes(changes, alike)).collect())
-    }
-
-    /// Whether neighbors of some data are further apart than those of others: then a figure for all neighbors of given
-    /// data says nothing of other data.
-    #[must_use]
-    pub const fn depends_on_data(self) -> bool {
-        matches!(self, Self::MovedVote | Self::EveryCount)
-    }
-
-    /// What the data are called, with an example.
-    #[must_use]
-    pub const fn data_in_words(self) -> (&'static str, &'static [u64]) {
-        match self {
-            Self::MovedVote => ("votes per class", &[3, 1]),
-            Self::OneVoter => ("vote of one voter", &[1, 0, 0]),
-            Self::OneRecord => ("number of records", &[0]),
-            Self::EveryCount => ("answers to the queries", &[3, 1, 4]),
-        }
-    }
-
-    /// What makes data neighbors.
-    #[must_use]
-    pub const fn in_words(self) -> &'static str {
-        match self {
-            Self::MovedVote => "one vote moves to another class",
-            Self::OneVoter => "the voter votes for another class",
-            Self::OneRecord => "one record is added or removed",
-            Self::EveryCount => "every answer changes by at most 1",
-        }
-    }
-}
 
 /// What a parameter is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -223,7 +94,7 @@ pub struct MechanismKind {
     /// A text form of it; the name alone where none would fit on a line.
     pub example: &'static str,
     /// Which data it has, and which are neighbors.
-    pub relation: Relation,
+    pub data: DataKind,
     /// Its parameters, in the order in which they are written.
     pub parameters: &'static [Parameter],
     /// Whether it releases something; otherwise it only asks an accountant.

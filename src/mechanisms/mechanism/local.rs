@@ -6,7 +6,7 @@ use super::one_by_one::one_by_one;
 use super::pure::finite;
 use super::randomized_response::only_vote;
 use super::{
-    Bins, BothLosses, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected, required,
+    Bins, BothLosses, DataKind, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, draw, rejected, required,
 };
 use crate::accountant::{
     Statement, Theorem, WorstCases, local_hashing_rdp, optimized_unary_rdp, subset_selection_rdp, symmetric_unary_rdp,
@@ -64,7 +64,7 @@ pub struct LocalProtocol {
 pub const SYMMETRIC_UNARY: &MechanismKind = &MechanismKind {
     name: "symmetric-unary",
     example: "symmetric-unary:sigma=1",
-    relation: Relation::OneVoter,
+    data: DataKind::OneVoter,
     // 1/ε, as for randomized response.
     parameters: &[Parameter::noise("sigma")],
     releases: true,

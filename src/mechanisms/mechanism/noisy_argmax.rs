@@ -1,7 +1,7 @@
 //! The noisy argmax of known votes, with or without a threshold test before it.
 
 use super::additive_noise::{OF_GAUSSIAN_NOISE, OF_LAPLACE_NOISE};
-use super::{Bins, BothLosses, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw};
+use super::{Bins, BothLosses, DataKind, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, draw};
 use crate::accountant::{
     FlipProbability, Statement, Theorem, VoteCost, WorstCases, argmax_data_dependent, argmax_data_independent,
     gaussian_rdp, gnmax_data_independent, laplace_mechanism_rdp, threshold_data_independent,
@@ -12,7 +12,7 @@ use crate::distribution::{
     noisy_argmax_distribution,
 };
 use crate::error::Result;
-use crate::histogram::{Adjacency, VoteHistogram};
+use crate::histogram::{VoteChange, VoteHistogram};
 use crate::model::PromptPateModel;
 use crate::quantity::{NoiseScale, Order};
 use crate::simulate::{ArgmaxSampler, ConfidentSampler, Sampler};
@@ -55,7 +55,7 @@ pub struct NoisyArgmax {
 pub const GNMAX: &MechanismKind = &MechanismKind {
     name: "gnmax",
     example: "gnmax:sigma=40",
-    relation: Relation::MovedVote,
+    data: DataKind::Votes,
     parameters: &[Parameter::noise("sigma")],
     releases: true,
     noise_hides: true,
@@ -202,7 +202,7 @@ impl NoisyArgmax {
     /// The theorems that bound the answer for any votes, when one of them moves.
     #[must_use]
     pub fn theorems_for_any_votes(&self, known: &WorstCases) -> Vec<Theorem> {
-        [self.any_votes()].into_iter().chain(self.worst_case(Adjacency::Moved, known)).collect()
+        [self.any_votes()].into_iter().chain(self.worst_case(VoteChange::Moved, known)).collect()
     }
 
     pub(super) fn any_votes(&self) -> Theorem {
@@ -229,14 +229,14 @@ impl NoisyArgmax {
         known: &WorstCases,
     ) -> Vec<Theorem> {
         assert_eq!(votes.classes(), neighbor.classes(), "histograms of different numbers of classes");
-        let adjacency = votes.adjacency_to(neighbor);
+        let kind = votes.change_to(neighbor);
         // Equal votes are a moved vote that did not matter.
-        if votes == neighbor || adjacency == Some(Adjacency::Moved) {
+        if votes == neighbor || kind == Some(VoteChange::Moved) {
             let cost = VoteCost::of_pair(self.noise, self.test.as_ref(), votes, neighbor);
             return self.with_cost(cost, known);
         }
         let mut theorems = vec![self.other_change(votes, neighbor)];
-        theorems.extend(adjacency.and_then(|adjacency| self.worst_case(adjacency, known)));
+        theorems.extend(kind.and_then(|kind| self.worst_case(kind, known)));
         theorems
     }
 
@@ -263,7 +263,7 @@ impl NoisyArgmax {
         theorems.push(scaled.any_votes());
         // Several votes may leave different classes, of which the supremum over one move says nothing.
         if points == 1 {
-            theorems.extend(scaled.worst_case(Adjacency::Moved, known));
+            theorems.extend(scaled.worst_case(VoteChange::Moved, known));
         }
         theorems
     }
@@ -280,20 +280,17 @@ impl NoisyArgmax {
 
     /// The supremum over all votes, for Gaussian noise; the test adds its cost for any votes, which is proved for a
     /// moved vote.
-    fn worst_case(&self, adjacency: Adjacency, known: &WorstCases) -> Option<Theorem> {
+    fn worst_case(&self, kind: VoteChange, known: &WorstCases) -> Option<Theorem> {
         let Noise::Gaussian(sigma) = self.noise else { return None };
         let known = known.clone();
         match self.test {
-            None => Some(known.theorem(sigma, adjacency)),
-            Some(test) if adjacency == Adjacency::Moved => {
-                Some(Theorem::of_curve(&CONFIDENT_WORST_CASE, move |orders| {
-                    let argmax = known.curve(sigma, adjacency, orders);
-                    let both = |(order, argmax): (&Order, &f64)| {
-                        sum_up(threshold_data_independent(*order, test.sigma()), *argmax)
-                    };
-                    orders.iter().zip(argmax.iter()).map(both).collect()
-                }))
-            }
+            None => Some(known.theorem(sigma, kind)),
+            Some(test) if kind == VoteChange::Moved => Some(Theorem::of_curve(&CONFIDENT_WORST_CASE, move |orders| {
+                let argmax = known.curve(sigma, kind, orders);
+                let both =
+                    |(order, argmax): (&Order, &f64)| sum_up(threshold_data_independent(*order, test.sigma()), *argmax);
+                orders.iter().zip(argmax.iter()).map(both).collect()
+            })),
             Some(_) => None,
         }
     }
@@ -439,12 +436,12 @@ mod tests {
             let (mechanism, order) = (mechanism(gaussian, scale.exp(), test), Order::new(1.0 + a.exp()).unwrap());
             let known = WorstCases::default();
             let of_votes = mechanism.theorems_for_votes(&votes, &known);
-            for adjacency in [Adjacency::Moved, Adjacency::Added, Adjacency::Removed] {
-                for change in votes.neighbors(adjacency) {
+            for kind in [VoteChange::Moved, VoteChange::Added, VoteChange::Removed] {
+                for change in votes.neighbors(kind) {
                     let neighbor = votes.neighbor(change).unwrap();
                     let pair = mechanism.output_pair(&votes, &neighbor).unwrap();
                     hold(&mechanism.theorems_for_pair(&votes, &neighbor, &known), &pair, order)?;
-                    if adjacency == Adjacency::Moved {
+                    if kind == VoteChange::Moved {
                         hold(&of_votes, &pair, order)?;
                     }
                 }

@@ -3,8 +3,8 @@
 use super::binned::record;
 use super::wrapped::{CELLS, OF, SeldomSampler, base_of, drawn_of, mixed, of_subsample};
 use super::{
-    Bins, BothLosses, DISCRETE_GAUSSIAN, DISCRETE_LAPLACE, GAUSSIAN, LAPLACE, LargestLoss, Mechanism, MechanismKind,
-    Parameter, Parameters, Relation, draw,
+    Bins, BothLosses, DISCRETE_GAUSSIAN, DISCRETE_LAPLACE, DataKind, GAUSSIAN, LAPLACE, LargestLoss, Mechanism,
+    MechanismKind, Parameter, Parameters, draw,
 };
 use crate::accountant::{Statement, Theorem, WorstCases, rdp_of_loss, subsampled_gaussian_rdp};
 use crate::bound::outward::up;
@@ -45,13 +45,13 @@ pub struct PoissonSubsample {
 pub const POISSON: &MechanismKind = &MechanismKind {
     name: "poisson",
     example: "poisson:rate=0.01,of=[laplace:sigma=2]",
-    relation: Relation::OneRecord,
+    data: DataKind::OneRecord,
     parameters: &[Parameter::number("rate", &[0.5, 0.1]), Parameter::word(OF)],
     releases: true,
     noise_hides: false,
     read: |parameters| {
         let rate = parameters.probability("rate")?;
-        Ok(Arc::new(PoissonSubsample { rate, base: base_of(parameters, Relation::OneRecord)? }))
+        Ok(Arc::new(PoissonSubsample { rate, base: base_of(parameters, DataKind::OneRecord)? }))
     },
     draw_data: draw::no_record,
     draw: |stream, _| {

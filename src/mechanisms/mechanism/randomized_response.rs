@@ -3,7 +3,7 @@
 use super::one_by_one::one_by_one;
 use super::pure::finite;
 use super::{
-    Bins, BothLosses, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected, required,
+    Bins, BothLosses, DataKind, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, draw, rejected, required,
 };
 use crate::accountant::{Statement, Theorem, WorstCases, k_ary_randomized_response_rdp, randomized_response_rdp};
 use crate::distribution::OutcomeDistribution;
@@ -47,7 +47,7 @@ pub struct RandomizedResponse {
 pub const RANDOMIZED_RESPONSE: &MechanismKind = &MechanismKind {
     name: "randomized-response",
     example: "randomized-response:sigma=1",
-    relation: Relation::OneVoter,
+    data: DataKind::OneVoter,
     // 1/ε, as Laplace noise of this scale gives ε.
     parameters: &[Parameter::noise("sigma")],
     releases: true,

@@ -2,7 +2,7 @@
 
 use super::binned::{Binned, Mixture, RealOutput, edges_around_far, edges_of_losses, resolvable};
 use super::randomized_response::only_vote;
-use super::{Bins, BothLosses, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, required};
+use super::{Bins, BothLosses, DataKind, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, draw, required};
 use crate::accountant::{Statement, Theorem, WorstCases, replaced_gaussian_rdp};
 use crate::distribution::OutcomeDistribution;
 use crate::error::Result;
@@ -43,7 +43,7 @@ pub struct ReplacedGaussian {
 pub const SUBSAMPLED_GAUSSIAN_REPLACE: &MechanismKind = &MechanismKind {
     name: "subsampled-gaussian-replace",
     example: "subsampled-gaussian-replace:sigma=1,rate=0.01",
-    relation: Relation::OneVoter,
+    data: DataKind::OneVoter,
     parameters: &[Parameter::noise("sigma"), Parameter::number("rate", &[0.5, 0.1])],
     releases: true,
     // As N(1, σ²) against N(-1, σ²).

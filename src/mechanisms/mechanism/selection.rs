@@ -3,7 +3,7 @@
 use super::one_by_one::one_by_one;
 use super::pure::{finite, pure_rdp};
 use super::{
-    Bins, BothLosses, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected, required,
+    Bins, BothLosses, DataKind, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, draw, rejected, required,
 };
 use crate::accountant::{Statement, Theorem, WorstCases, exponential_mechanism_rdp};
 use crate::distribution::{OutcomeDistribution, exponential_distribution, permute_and_flip_distribution};
@@ -58,7 +58,7 @@ pub struct Selection {
 pub const EXPONENTIAL: &MechanismKind = &MechanismKind {
     name: "exponential",
     example: "exponential:sigma=2",
-    relation: Relation::MovedVote,
+    data: DataKind::Votes,
     parameters: &[Parameter::noise("sigma")],
     releases: true,
     // Of range ε = 2/σ, so that D_α <= α ε²/8 = α/(2σ²).

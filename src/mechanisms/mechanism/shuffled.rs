@@ -2,7 +2,7 @@
 
 use super::one_by_one::one_by_one;
 use super::randomized_response::only_vote;
-use super::{Bins, BothLosses, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, required};
+use super::{Bins, BothLosses, DataKind, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, draw, required};
 use crate::accountant::{Statement, Theorem, WorstCases, rdp_of_own_loss};
 use crate::distribution::OutcomeDistribution;
 use crate::divergence::{EnclosedLoss, PrivacyLoss};
@@ -77,7 +77,7 @@ pub struct ShuffledResponse {
 pub const SHUFFLED_RESPONSE: &MechanismKind = &MechanismKind {
     name: "shuffled-response",
     example: "shuffled-response:sigma=1,users=1000",
-    relation: Relation::OneVoter,
+    data: DataKind::OneVoter,
     // 1/ε, as of randomized response.
     parameters: &[Parameter::noise("sigma"), Parameter::number("users", &[1.0, 2.0, 10.0, 100.0])],
     releases: true,

@@ -12,7 +12,7 @@
 //! post-processing: what is computed is at most the truth.
 
 use super::binned::{Binned, Normal, REACH, apart};
-use super::{Bins, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, required, rounder};
+use super::{Bins, DataKind, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, draw, required, rounder};
 use crate::accountant::{Statement, Theorem, WorstCases, gnss_rdp};
 use crate::distribution::OutcomeDistribution;
 use crate::error::{Error, Result};
@@ -62,7 +62,7 @@ impl SmoothRelease {
 pub const GNSS: &MechanismKind = &MechanismKind {
     name: "gnss",
     example: "gnss:sigma=5,beta=0.02,step=0.98,width=1,neighbor_width=0.981",
-    relation: Relation::OneRecord,
+    data: DataKind::OneRecord,
     parameters: &[
         Parameter::noise("sigma"),
         Parameter::number("beta", &[]),

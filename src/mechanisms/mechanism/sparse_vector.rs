@@ -3,7 +3,7 @@
 use super::one_by_one::one_by_one;
 use super::pure::pure_theorem;
 use super::{
-    Bins, BothLosses, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected, required,
+    Bins, BothLosses, DataKind, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, draw, rejected, required,
 };
 use crate::accountant::{Statement, Theorem, WorstCases, gaussian_rdp};
 use crate::bound::outward::{product_up, quotient_up, sum_up, up};
@@ -136,7 +136,7 @@ pub struct SparseVector {
 pub const ABOVE_THRESHOLD: &MechanismKind = &MechanismKind {
     name: "above-threshold",
     example: "above-threshold:noise=laplace,threshold=10,threshold_sigma=2,sigma=4",
-    relation: Relation::EveryCount,
+    data: DataKind::Answers,
     parameters: &[
         Parameter::word("noise"),
         Parameter::votes("threshold"),
@@ -368,7 +368,7 @@ mod tests {
 
     fn pairs(mechanism: &dyn Mechanism, answers: &[u64]) -> Vec<OutputPair> {
         let answers = data(answers);
-        let changes = Relation::EveryCount.neighbors(&answers, false, 1_000).unwrap();
+        let changes = DataKind::Answers.neighbors(&answers, false, 1_000).unwrap();
         let pair =
             |change| mechanism.output_pair(&answers, &answers.neighbor(change).unwrap(), Bins::at(None)).unwrap();
         changes.into_iter().map(pair).collect()

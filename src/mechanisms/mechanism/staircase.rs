@@ -5,7 +5,7 @@ use super::draw::pick;
 use super::one_by_one::one_by_one;
 use super::pure::{finite, pure_rdp};
 use super::{
-    Bins, BothLosses, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, rejected, required,
+    Bins, BothLosses, DataKind, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, draw, rejected, required,
 };
 use crate::accountant::{Statement, Theorem, WorstCases};
 use crate::bound::Direction;
@@ -65,7 +65,7 @@ pub struct Staircase {
 pub const STAIRCASE: &MechanismKind = &MechanismKind {
     name: "staircase",
     example: "staircase:sigma=1",
-    relation: Relation::OneRecord,
+    data: DataKind::OneRecord,
     parameters: &[Parameter::noise("sigma"), Parameter::number("gamma", &[0.5, 0.25, 0.0]).optional()],
     releases: true,
     // Pure 1/σ: D_α <= α/(2σ²).

@@ -1,7 +1,7 @@
 //! Gaussian noise on a Poisson subsample.
 
 use super::binned::{Binned, Mixture, Normal, RealOutput, edges_around_far, edges_of_losses, resolvable};
-use super::{Bins, BothLosses, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, losses};
+use super::{Bins, BothLosses, DataKind, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, draw, losses};
 use crate::accountant::{Statement, Theorem, WorstCases, subsampled_gaussian_group_rdp, subsampled_gaussian_rdp};
 use crate::distribution::OutcomeDistribution;
 use crate::divergence::LossCell;
@@ -37,7 +37,7 @@ pub struct SubsampledGaussian {
 pub const SUBSAMPLED_GAUSSIAN: &MechanismKind = &MechanismKind {
     name: "subsampled-gaussian",
     example: "subsampled-gaussian:sigma=1,rate=0.01",
-    relation: Relation::OneRecord,
+    data: DataKind::OneRecord,
     parameters: &[Parameter::noise("sigma"), Parameter::number("rate", &[0.5, 0.1])],
     releases: true,
     noise_hides: true,

@@ -5,7 +5,7 @@ use super::discrete_noise::discrete_laplace;
 use super::draw::pick;
 use super::one_by_one::one_by_one;
 use super::pure::{finite, pure_rdp};
-use super::{Bins, BothLosses, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw};
+use super::{Bins, BothLosses, DataKind, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, draw};
 use crate::accountant::{Statement, Theorem, WorstCases};
 use crate::distribution::{OutcomeDistribution, OutputPair};
 use crate::divergence::EnclosedLoss;
@@ -68,7 +68,7 @@ pub struct TruncatedGeometric {
 pub const TRUNCATED_GEOMETRIC: &MechanismKind = &MechanismKind {
     name: "truncated-geometric",
     example: "truncated-geometric:sigma=1,count=3,limit=10",
-    relation: Relation::OneRecord,
+    data: DataKind::OneRecord,
     parameters: &[
         Parameter::noise("sigma"),
         Parameter::number("count", &[0.0, 1.0, 2.0]),

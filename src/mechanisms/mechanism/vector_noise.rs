@@ -5,7 +5,7 @@ use super::binned::record;
 use super::draw::pick;
 use super::loss_lattice::{LossLattice, Sums};
 use super::one_by_one::one_by_one;
-use super::{Bins, BothLosses, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, Relation, draw, required};
+use super::{Bins, BothLosses, DataKind, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, draw, required};
 use crate::accountant::{Statement, Theorem, WorstCases, gaussian_rdp, laplace_rdp};
 use crate::bound::outward::product_up;
 use crate::distribution::{Noise, OutcomeDistribution};
@@ -58,7 +58,7 @@ pub struct VectorNoise {
 pub const GAUSSIAN_VECTOR: &MechanismKind = &MechanismKind {
     name: "gaussian-vector",
     example: "gaussian-vector:sigma=1,counts=3",
-    relation: Relation::OneRecord,
+    data: DataKind::OneRecord,
     parameters: &[Parameter::noise("sigma"), Parameter::number("counts", &[2.0, 1.0, 3.0])],
     releases: true,
     // As many times as much as one count has.

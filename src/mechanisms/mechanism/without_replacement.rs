@@ -3,8 +3,8 @@
 use super::randomized_response::only_vote;
 use super::wrapped::{CELLS, OF, SeldomSampler, base_of, drawn_of, least, mixed, of_subsample};
 use super::{
-    Bins, BothLosses, LargestLoss, Mechanism, MechanismKind, OPTIMIZED_UNARY, Parameter, Parameters,
-    RANDOMIZED_RESPONSE, Relation, SUBSAMPLED_GAUSSIAN_REPLACE, SYMMETRIC_UNARY, draw, rejected, required,
+    Bins, BothLosses, DataKind, LargestLoss, Mechanism, MechanismKind, OPTIMIZED_UNARY, Parameter, Parameters,
+    RANDOMIZED_RESPONSE, SUBSAMPLED_GAUSSIAN_REPLACE, SYMMETRIC_UNARY, draw, rejected, required,
 };
 use crate::accountant::{Statement, Theorem, WorstCases, rdp_of_profiles, without_replacement_rdp};
 use crate::bound::Direction;
@@ -56,13 +56,13 @@ pub struct SampledVoters {
 pub const WITHOUT_REPLACEMENT: &MechanismKind = &MechanismKind {
     name: "without-replacement",
     example: "without-replacement:rate=0.5,of=[randomized-response:sigma=1]",
-    relation: Relation::OneVoter,
+    data: DataKind::OneVoter,
     parameters: &[Parameter::number("rate", &[0.5, 0.1]), Parameter::word(OF)],
     releases: true,
     noise_hides: false,
     read: |parameters| {
         let rate = parameters.probability("rate")?;
-        let base = base_of(parameters, Relation::OneVoter)?;
+        let base = base_of(parameters, DataKind::OneVoter)?;
         required(base.treats_classes_alike(), format_args!("{OF} = {} does not treat all classes alike", base.kind()))?;
         Ok(Arc::new(SampledVoters { rate, base }))
     },

@@ -1,6 +1,6 @@
 //! What mechanisms of other mechanisms have in common.
 
-use super::{Mechanism, MechanismKind, Parameters, Relation, parse, rejected};
+use super::{DataKind, Mechanism, MechanismKind, Parameters, parse, rejected};
 use crate::accountant::{Scope, Theorem, poisson_subsampled_rdp};
 use crate::bound::Direction;
 use crate::distribution::OutcomeDistribution;
@@ -18,7 +18,7 @@ pub(super) const OF: &str = "of";
 pub(super) const CELLS: usize = 1_000;
 
 /// The other mechanism, whose data are such and which is of no third one.
-pub(super) fn base_of(parameters: &Parameters, relation: Relation) -> Result<Arc<dyn Mechanism>> {
+pub(super) fn base_of(parameters: &Parameters, kind: DataKind) -> Result<Arc<dyn Mechanism>> {
     let text = parameters.word(OF)?;
     let nested = || rejected(format!("{OF} = `{}` is a mechanism of a mechanism of another", echo(text)));
     // Before it is read, so that no text leads further down.
@@ -29,12 +29,12 @@ pub(super) fn base_of(parameters: &Parameters, relation: Relation) -> Result<Arc
     if base.kind().parameters.iter().any(|parameter| parameter.name == OF) {
         return Err(nested());
     }
-    if base.kind().relation != relation {
-        let data = match relation {
-            Relation::OneRecord => "mechanisms with one record that is added or removed",
-            Relation::OneVoter => "mechanisms of the vote of one voter",
-            Relation::MovedVote => "mechanisms of votes",
-            Relation::EveryCount => "mechanisms of the answers to queries",
+    if base.kind().data != kind {
+        let data = match kind {
+            DataKind::OneRecord => "mechanisms with one record that is added or removed",
+            DataKind::OneVoter => "mechanisms of the vote of one voter",
+            DataKind::Votes => "mechanisms of votes",
+            DataKind::Answers => "mechanisms of the answers to queries",
         };
         return Err(rejected(format!("{OF} = {} is none of the {data}", base.kind())));
     }

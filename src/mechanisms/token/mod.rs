@@ -9,8 +9,8 @@
 //! [`TOKEN_MECHANISMS`] is the registry of the mechanisms, each with a text form that [`parse`] reads:
 //!
 //! ```
-//! # use leakbound::token::parse;
-//! let mechanism = parse("mixed-tokens:order=3,radius=0.04")?;
+//! # use leakbound::token::parse_mechanism;
+//! let mechanism = parse_mechanism("mixed-tokens:order=3,radius=0.04")?;
 //! assert_eq!(mechanism.to_string(), "mixed-tokens:order=3,radius=0.04,rate=1");
 //! # Ok::<(), leakbound::Error>(())
 //! ```
@@ -29,17 +29,23 @@ mod share;
 mod submixed;
 mod voted;
 
-pub use clipped_logits::{CLIPPED_LOGITS, ClippedLogits};
+pub use clipped_logits::ClippedLogits;
 pub use decoding::{Decoded, Decoding};
-pub use divergences::{TokenDivergence, of_released, removed_members};
+pub use divergences::{TokenDivergence, removed_members};
 pub use dominating::DominatingAnswer;
-pub use interpolated::{INTERPOLATED_TOKENS, InterpolatedTokens};
+pub use interpolated::InterpolatedTokens;
 pub use mechanism::{Charge, Released, TokenMechanism, TokenMechanismKind};
-pub use mixed::{MIXED_TOKENS, MixedTokens, pmixed_as_published};
+pub use mixed::{MixedTokens, pmixed_as_published};
 pub use neighbor::{TokenNeighbor, TokenNeighbors};
 pub use position::{EnsembleSize, NextTokens};
-pub use submixed::{SUBMIXED_TOKENS, SubmixedTokens};
-pub use voted::{VOTED_TOKENS, VotedTokens};
+pub use submixed::SubmixedTokens;
+pub use voted::VotedTokens;
+
+#[doc(hidden)]
+pub use self::{
+    clipped_logits::CLIPPED_LOGITS, divergences::of_released, interpolated::INTERPOLATED_TOKENS, mixed::MIXED_TOKENS,
+    submixed::SUBMIXED_TOKENS, voted::VOTED_TOKENS,
+};
 
 use crate::error::Result;
 use crate::mechanism::{named, read_parameters};
@@ -54,7 +60,7 @@ pub const TOKEN_MECHANISMS: [&TokenMechanismKind; 5] =
 /// # Errors
 /// [`Error::Rejected`](crate::Error::Rejected) for an unknown mechanism or parameter, for one that is missing or comes
 /// twice, and for a value out of its domain.
-pub fn parse(text: &str) -> Result<Arc<dyn TokenMechanism>> {
+pub fn parse_mechanism(text: &str) -> Result<Arc<dyn TokenMechanism>> {
     let (kind, rest) = named(text, &TOKEN_MECHANISMS, |kind| kind.name)?;
     (kind.read)(&read_parameters(kind.name, kind.parameters, rest)?)
 }

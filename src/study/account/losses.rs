@@ -6,7 +6,7 @@ use crate::bound::Direction;
 use crate::distribution::OutputPair;
 use crate::divergence::{Bracket, ComposedDirection, EnclosedLoss, PrivacyLoss, compose_losses};
 use crate::error::{Error, Result};
-use crate::histogram::{Adjacency, VoteHistogram};
+use crate::histogram::{VoteChange, VoteHistogram};
 use crate::mechanism::NoisyArgmax;
 use crate::parallel;
 use crate::quantity::{Delta, Order};
@@ -54,7 +54,7 @@ pub fn recorded(
 
 /// None where no vote can move.
 fn of_votes(mechanism: NoisyArgmax, votes: &VoteHistogram, order: Order, times: u64) -> Result<Option<Losses>> {
-    let changes = votes.neighbors(Adjacency::Moved);
+    let changes = votes.neighbors(VoteChange::Moved);
     if changes.len() > MOST_NEIGHBORS {
         let reason = format!("a histogram has {} different neighbors; {MOST_NEIGHBORS} are looked at", changes.len());
         return Err(Error::Rejected { operation: "--composition pld", reason });

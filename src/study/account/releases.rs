@@ -10,10 +10,10 @@ use crate::distribution::Noise;
 use crate::divergence::{EnclosedLoss, RdpCurve};
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
-use crate::mechanism::{AdditiveNoise, Bins, LargestLoss, Mechanism, Relation};
+use crate::mechanism::{AdditiveNoise, Bins, DataKind, LargestLoss, Mechanism};
 use crate::parallel;
 use crate::quantity::{Delta, NoiseScale, Order};
-use crate::record::{Composition, Release, ReleasePart};
+use crate::record::{ComposedReleases, Release, ReleasePart};
 use crate::study::progress::{Meter, Progress};
 use std::collections::{BTreeMap, HashMap};
 
@@ -44,7 +44,7 @@ fn key(release: &Release) -> Key {
 
 impl Costs {
     /// Of all releases of a composition: an integral for each of them at each order, if they are all different.
-    pub fn new(composition: &Composition, requested: &[Order], progress: &Progress<'_>) -> Result<Self> {
+    pub fn new(composition: &ComposedReleases, requested: &[Order], progress: &Progress<'_>) -> Result<Self> {
         let group = composition.group;
         let mut different: HashMap<Key, &Release> = HashMap::new();
         collect(&composition.parts, &mut different);
@@ -84,7 +84,7 @@ fn collect<'a>(parts: &'a [ReleasePart], different: &mut HashMap<Key, &'a Releas
 
 /// Rejects releases that have no neighbors in common: of some it is known what a record costs that is added or removed,
 /// of others what one costs that is replaced, and no two datasets differ in both ways. Sums of both would bound nothing.
-pub fn have_common_neighbors(composition: &Composition) -> Result<()> {
+pub fn have_common_neighbors(composition: &ComposedReleases) -> Result<()> {
     let mut different = HashMap::new();
     collect(&composition.parts, &mut different);
     let first = |is: &dyn Fn(&dyn Mechanism) -> bool| {
@@ -92,7 +92,7 @@ pub fn have_common_neighbors(composition: &Composition) -> Result<()> {
         found.min_by_key(|release| (release.place.len(), &release.place))
     };
     let added = first(&|mechanism| mechanism.is_of_added_records());
-    let replaced = first(&|mechanism| mechanism.kind().relation == Relation::OneVoter);
+    let replaced = first(&|mechanism| mechanism.kind().data == DataKind::OneVoter);
     let (Some(added), Some(replaced)) = (added, replaced) else { return Ok(()) };
     Err(Error::Rejected {
         operation: "composition",
@@ -235,7 +235,7 @@ impl Merged {
             meter.add(1)?;
             Ok(losses)
         })?;
-        let votes = self.releases.iter().any(|release| release.mechanism.kind().relation.depends_on_data());
+        let votes = self.releases.iter().any(|release| release.mechanism.kind().data.depends_on_data());
         let meaning = if votes { CostMeaning::ExactGivenVotes } else { CostMeaning::AnyData };
         let mut losses: Vec<Losses> = losses.into_iter().flatten().collect();
         losses.extend(gaussian.map(|distance| of_gaussians(distance, bins)).transpose()?);
@@ -348,8 +348,8 @@ pub fn of_release(release: &Release, group: u64, order: Order, bins: usize) -> R
 }
 
 fn neighbors(mechanism: &dyn Mechanism, data: &VoteHistogram) -> Result<Vec<VoteHistogram>> {
-    let relation = mechanism.kind().relation;
-    let changes = relation.neighbors(data, mechanism.treats_classes_alike(), MOST_NEIGHBORS);
+    let kind = mechanism.kind().data;
+    let changes = kind.neighbors(data, mechanism.treats_classes_alike(), MOST_NEIGHBORS);
     let changes = changes.map_err(|error| match error {
         Error::Rejected { reason, .. } => Error::Rejected { operation: "--composition pld", reason },
         other => other,

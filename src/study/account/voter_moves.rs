@@ -5,7 +5,7 @@ use crate::bound::Direction;
 use crate::distribution::OutputPair;
 use crate::divergence::{PrivacyLoss, searched};
 use crate::error::Result;
-use crate::histogram::{Adjacency, Neighbor, VoteHistogram};
+use crate::histogram::{Neighbor, VoteChange, VoteHistogram};
 use crate::mechanism::NoisyArgmax;
 use crate::parallel;
 use crate::quantity::Order;
@@ -97,7 +97,7 @@ impl<'a> VoterMoves<'a> {
         }
         let moves = |(counts, times): &(Vec<u64>, u64)| {
             let votes = VoteHistogram::new(counts.clone())?;
-            let changes = votes.neighbors(Adjacency::Moved);
+            let changes = votes.neighbors(VoteChange::Moved);
             if !changes.is_empty() {
                 searched(changes.len() as u64)?;
             }

@@ -14,7 +14,7 @@ use super::{Study, Warning};
 use crate::bound::{AtMost, Direction};
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
-use crate::mechanism::{LargestLoss, Mechanism, NoiseFamily, Relation};
+use crate::mechanism::{DataKind, LargestLoss, Mechanism, NoiseFamily};
 use crate::order;
 use crate::quantity::{Epsilon, Probability};
 use profile::{Enclosure, Profiles};
@@ -175,10 +175,10 @@ impl Study for CalibrateStudy {
 impl CalibrateStudy {
     /// The data of the mechanism.
     fn data(&self) -> Result<VoteHistogram> {
-        let relation = self.family.at(1.0)?.kind().relation;
-        match (&self.histogram, relation) {
-            (None, Relation::OneRecord) => VoteHistogram::new(vec![0]),
-            (Some(_), Relation::OneRecord) => Err(Error::Rejected {
+        let kind = self.family.at(1.0)?.kind().data;
+        match (&self.histogram, kind) {
+            (None, DataKind::OneRecord) => VoteHistogram::new(vec![0]),
+            (Some(_), DataKind::OneRecord) => Err(Error::Rejected {
                 operation: "calibrate",
                 reason: format!("{} releases a number and has no histogram", self.family),
             }),

@@ -5,7 +5,7 @@ use crate::bound::outward::up;
 use crate::divergence::{CertifiedProfile, ComposedLoss, RdpCurve, compose_losses};
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
-use crate::mechanism::{Mechanism, Relation};
+use crate::mechanism::{DataKind, Mechanism};
 use crate::parallel;
 use crate::quantity::{Delta, Order};
 use crate::record::Release;
@@ -120,9 +120,9 @@ impl Profiles {
 
     /// None where votes may move anywhere, so that no pair is the worst, and where no losses are known.
     fn losses(&self, mechanism: &dyn Mechanism, cells: usize) -> Result<Option<Losses>> {
-        match mechanism.kind().relation {
-            Relation::OneRecord | Relation::OneVoter => {}
-            Relation::MovedVote | Relation::EveryCount => return Ok(None),
+        match mechanism.kind().data {
+            DataKind::OneRecord | DataKind::OneVoter => {}
+            DataKind::Votes | DataKind::Answers => return Ok(None),
         }
         match of_release(&self.release(mechanism)?, 1, Order::new(2.0)?, cells) {
             // Theorems may know more.

@@ -4,7 +4,7 @@ use crate::audit::{CanaryScoreModel, ClaimedBounds};
 use crate::divergence::{LossQuantiles, compose_losses, gdp_epsilon};
 use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
-use crate::mechanism::{Mechanism, Relation};
+use crate::mechanism::{DataKind, Mechanism};
 use crate::quantity::{Delta, Epsilon};
 use crate::record::TrainingClaim;
 
@@ -18,7 +18,7 @@ fn worlds() -> Result<[VoteHistogram; 2]> {
 }
 
 fn check_relation(mechanism: &dyn Mechanism) -> Result<()> {
-    if mechanism.kind().relation == Relation::OneRecord {
+    if mechanism.kind().data == DataKind::OneRecord {
         return Ok(());
     }
     let reason = format!(

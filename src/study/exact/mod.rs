@@ -17,7 +17,7 @@ use crate::bound::{AtLeast, AtMost, Direction, Directions, Exact};
 use crate::distribution::{OutputPair, ThresholdTest};
 use crate::divergence::{CertifiedProfile, searched};
 use crate::error::{Error, Result};
-use crate::histogram::{Adjacency, Changes, Neighbor, VoteHistogram};
+use crate::histogram::{Changes, Neighbor, VoteChange, VoteHistogram};
 use crate::mechanism::{Mechanism, NoisyArgmax, Value as ParameterValue};
 use crate::parallel;
 use crate::quantity::{Delta, Epsilon, Order, Probability};
@@ -43,14 +43,14 @@ pub enum Searched {
 /// numbers, and a claim that is refuted is wrong of the numbers, too.
 ///
 /// ```
-/// # use leakbound::histogram::{Adjacency, Changes, VoteHistogram};
+/// # use leakbound::histogram::{Changes, VoteChange, VoteHistogram};
 /// # use leakbound::mechanism::parse;
 /// # use leakbound::quantity::Order;
 /// # use leakbound::study::{Claims, ExactStudy, Searched, Study, unwatched};
 /// let study = ExactStudy {
 ///     mechanism: parse("exponential:sigma=2")?,
 ///     histogram: VoteHistogram::new(vec![3, 1, 4, 1, 5])?,
-///     searched: Searched::All(Changes::OneVote(Adjacency::Moved)),
+///     searched: Searched::All(Changes::OneVote(VoteChange::Moved)),
 ///     orders: vec![Order::new(2.0)?],
 ///     epsilons: Vec::new(),
 ///     deltas: Vec::new(),
@@ -187,15 +187,15 @@ impl ExactStudy {
     /// The theorems that hold against the neighbors that were looked at. None where the theorems of the mechanism are
     /// about other neighbors.
     fn theorems(&self, neighbor: &VoteHistogram) -> Vec<Theorem> {
-        let (known, relation) = (WorstCases::default(), self.mechanism.kind().relation);
+        let (known, kind) = (WorstCases::default(), self.mechanism.kind().data);
         let related = match &self.searched {
-            Searched::Neighbor(neighbor) => relation.holds(&self.histogram, neighbor),
-            Searched::All(changes) => relation.covers(*changes),
+            Searched::Neighbor(neighbor) => kind.holds(&self.histogram, neighbor),
+            Searched::All(changes) => kind.covers(*changes),
         };
         match (self.argmax(), &self.searched) {
             (
                 Some(argmax),
-                Searched::Neighbor(_) | Searched::All(Changes::OneVote(Adjacency::Added | Adjacency::Removed)),
+                Searched::Neighbor(_) | Searched::All(Changes::OneVote(VoteChange::Added | VoteChange::Removed)),
             ) => argmax.theorems_for_pair(&self.histogram, neighbor, &known),
             _ if related => self.mechanism.theorems_for(&self.histogram, &known),
             _ => Vec::new(),
@@ -375,7 +375,7 @@ mod tests {
         let study = ExactStudy {
             mechanism: Arc::new(Tilted),
             histogram: histogram.clone(),
-            searched: Searched::All(Adjacency::Moved.into()),
+            searched: Searched::All(VoteChange::Moved.into()),
             orders: vec![order],
             epsilons: Vec::new(),
             deltas: Vec::new(),
@@ -388,8 +388,8 @@ mod tests {
             let pair = OutputPair::new(distribution(&histogram), distribution(&histogram.neighbor(change).unwrap()));
             pair.unwrap().renyi(Direction::Forward, order)
         };
-        let largest = histogram.all_neighbors(Adjacency::Moved).map(divergence).fold(0.0, f64::max);
-        let alike = histogram.neighbors(Adjacency::Moved).into_iter().map(divergence).fold(0.0, f64::max);
+        let largest = histogram.all_neighbors(VoteChange::Moved).map(divergence).fold(0.0, f64::max);
+        let alike = histogram.neighbors(VoteChange::Moved).into_iter().map(divergence).fold(0.0, f64::max);
         assert_eq!(answer.divergences[0].forward.0.to_bits(), largest.to_bits());
         assert!(largest > 1.001 * alike, "{largest} {alike}");
     }

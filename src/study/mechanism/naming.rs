@@ -90,8 +90,9 @@ impl Naming {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::black_box::{Dataset, FunctionBlackBox, Output, Relation, neighbor_pairs};
+    use crate::black_box::{Dataset, FunctionBlackBox, Output, neighbor_pairs};
     use crate::quantity::{Delta, Epsilon, FailureProbability, Order};
+    use crate::relation::Relation;
     use crate::study::{Bounds, MechanismAnswer, Study, unwatched};
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;

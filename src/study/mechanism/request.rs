@@ -1,6 +1,6 @@
 //! What is requested of a program.
 
-use crate::black_box::{BlackBox, Counterexample, Features, Journal, Pair, Shrink};
+use crate::black_box::{BlackBox, Features, Journal, Pair, PairCounterexample, Shrink};
 use crate::study::bounds::Bounds;
 use std::time::Duration;
 
@@ -17,7 +17,8 @@ use std::time::Duration;
 /// failure probability holds for any program and any search.
 ///
 /// ```
-/// # use leakbound::black_box::{Dataset, FunctionBlackBox, Output, Relation, Shrink, neighbor_pairs};
+/// # use leakbound::black_box::{Dataset, FunctionBlackBox, Output, Shrink, neighbor_pairs};
+/// # use leakbound::relation::Relation;
 /// # use leakbound::quantity::{Delta, Epsilon, FailureProbability, Order};
 /// # use leakbound::study::{Bounds, Claims, MechanismStudy, Study, unwatched};
 /// use rand::{RngExt, SeedableRng};
@@ -50,7 +51,7 @@ pub struct MechanismStudy<'a> {
     /// Pairs of neighbors, the most promising ones first.
     pub pairs: Vec<Pair>,
     /// A pair and a set of outputs that were found before: nothing is searched then.
-    pub known: Option<Counterexample>,
+    pub known: Option<PairCounterexample>,
     /// What tells outputs apart.
     pub features: Features,
     /// What is bounded, and what is claimed.

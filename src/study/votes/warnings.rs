@@ -3,7 +3,7 @@
 use super::{AuditedVotes, DistributionKind, Sampling, SeriesNote, VotesQuery, VotesStudy, worse};
 use crate::audit::FailurePer;
 use crate::bound::{Direction, Validity};
-use crate::histogram::Adjacency;
+use crate::histogram::VoteChange;
 use crate::model::{Composition, VoteModel};
 use crate::study::Warning;
 use crate::study::composed::{ComposedSection, Meaning};
@@ -68,7 +68,7 @@ impl VotesStudy {
 fn differs_by_more(model: &VoteModel) -> bool {
     let VoteModel::PromptPate(model) = model else { return false };
     let (votes, neighbor) = (model.histogram(), model.histogram_neighbor());
-    votes != neighbor && votes.adjacency_to(neighbor) != Some(Adjacency::Moved)
+    votes != neighbor && votes.change_to(neighbor) != Some(VoteChange::Moved)
 }
 
 /// What holds for the model and not for the mechanism behind it.

@@ -5,7 +5,7 @@ use crate::desk::Desk;
 use crate::json::{number, reference, rows};
 use leakbound::bound::Direction;
 use leakbound::divergence::gdp_epsilon;
-use leakbound::histogram::{Adjacency, Changes, VoteHistogram};
+use leakbound::histogram::{Changes, VoteChange, VoteHistogram};
 use leakbound::mechanism::{Bins, RELEASES, parse};
 use leakbound::quantity::{Delta, Epsilon, Order};
 use leakbound::special::{ndtr, ndtri};
@@ -204,14 +204,14 @@ fn the_worst_neighbor_of_every_mechanism() {
         |text: &str| VoteHistogram::new(text.split(',').map(|count| count.parse().unwrap()).collect()).unwrap();
     let order = Order::new(3.0).unwrap();
     let cases: [(&str, &str, Changes); 9] = [
-        ("exponential:sigma=1.5", "5,3,3,0", Adjacency::Moved.into()),
-        ("permute-and-flip:sigma=1.5", "5,3,3,0", Adjacency::Moved.into()),
-        ("permute-and-flip:sigma=1.5", "5,3,3,0", Adjacency::Removed.into()),
-        ("randomized-response:sigma=0.5", "0,1,0", Adjacency::Moved.into()),
-        ("laplace:sigma=2", "0", Adjacency::Added.into()),
-        ("subsampled-gaussian:sigma=2,rate=0.1", "1", Adjacency::Removed.into()),
+        ("exponential:sigma=1.5", "5,3,3,0", VoteChange::Moved.into()),
+        ("permute-and-flip:sigma=1.5", "5,3,3,0", VoteChange::Moved.into()),
+        ("permute-and-flip:sigma=1.5", "5,3,3,0", VoteChange::Removed.into()),
+        ("randomized-response:sigma=0.5", "0,1,0", VoteChange::Moved.into()),
+        ("laplace:sigma=2", "0", VoteChange::Added.into()),
+        ("subsampled-gaussian:sigma=2,rate=0.1", "1", VoteChange::Removed.into()),
         ("above-threshold:noise=laplace,threshold=3,threshold_sigma=2,sigma=4", "3,1,4,1,5", Changes::EveryCount),
-        ("above-threshold:noise=gaussian,threshold=3,threshold_sigma=2,sigma=4", "3,1", Adjacency::Moved.into()),
+        ("above-threshold:noise=gaussian,threshold=3,threshold_sigma=2,sigma=4", "3,1", VoteChange::Moved.into()),
         ("sparse-vector:noise=gaussian,threshold=2,threshold_sigma=1,sigma=2,cutoff=2", "0,3,2", Changes::EveryCount),
     ];
     for (named, data, changes) in cases {
@@ -252,7 +252,7 @@ fn every_kind_of_the_registry_has_exact_values() {
             let data = VoteHistogram::new((kind.draw_data)(&mut stream, true)).unwrap();
             let largest = data.counts().iter().copied().max().unwrap();
             let Some(mechanism) = (kind.draw)(&mut stream, largest) else { continue };
-            let change = kind.relation.changes()[0];
+            let change = kind.data.changes()[0];
             let words = format!(
                 "exact --mechanism {mechanism} --histogram {data} --worst-neighbor {change} --orders 1.5,8 --epsilons 1 \
                  --deltas 1e-5 --format json"

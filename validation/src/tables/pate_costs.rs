@@ -8,7 +8,7 @@ use leakbound::accountant::{
     log_flip_probability, log_flip_probability_laplace, threshold_data_dependent,
 };
 use leakbound::distribution::{ThresholdForm, ThresholdTest};
-use leakbound::histogram::{Adjacency, VoteHistogram};
+use leakbound::histogram::{VoteChange, VoteHistogram};
 use leakbound::quantity::{Epsilon, NoiseScale, Order};
 use leakbound::{Error, Result};
 use serde::Deserialize;
@@ -127,12 +127,12 @@ pub(super) fn compare_worst_case(check: &mut TableCheck, entry: Case<Noise, Supr
     let Case { inputs: Noise { order, sigma }, expected } = entry;
     check.begin(format!("sigma {sigma} order {order}"));
     let supremum = expected.supremum.unwrap_or(expected.two_classes);
-    for (adjacency, [above, below], expected, width) in [
-        (Adjacency::Moved, ["supremum, above", "supremum, below"], supremum, WIDTH),
-        (Adjacency::Added, ["one class, above", "one class, below"], expected.one_class, WIDTH_OF_LINE),
-        (Adjacency::Removed, ["one class, above", "one class, below"], expected.one_class, WIDTH_OF_LINE),
+    for (kind, [above, below], expected, width) in [
+        (VoteChange::Moved, ["supremum, above", "supremum, below"], supremum, WIDTH),
+        (VoteChange::Added, ["one class, above", "one class, below"], expected.one_class, WIDTH_OF_LINE),
+        (VoteChange::Removed, ["one class, above", "one class, below"], expected.one_class, WIDTH_OF_LINE),
     ] {
-        let worst = gnmax_worst_case(order, sigma, adjacency);
+        let worst = gnmax_worst_case(order, sigma, kind);
         check.relative(above, worst.upper, expected, width);
         check.relative(below, worst.lower, expected, width);
         check.side(above, worst.upper, expected, Side::Above);

@@ -1,7 +1,7 @@
 //! Local sensitivities against brute force over all histograms.
 
 use super::*;
-use crate::histogram::Adjacency;
+use crate::histogram::VoteChange;
 use std::collections::HashMap;
 
 fn histograms(votes: u64, classes: usize) -> Vec<Vec<u64>> {
@@ -42,7 +42,7 @@ fn bounds_hold_for_every_small_histogram() {
             for counts in &all {
                 let histogram = VoteHistogram::new(counts.clone()).unwrap();
                 let here = sensitivity.cost(&histogram);
-                let largest = histogram.neighbors(Adjacency::Moved).into_iter().fold(0.0, |largest: f64, change| {
+                let largest = histogram.neighbors(VoteChange::Moved).into_iter().fold(0.0, |largest: f64, change| {
                     largest.max((sensitivity.cost(&histogram.neighbor(change).unwrap()) - here).abs())
                 });
                 own.insert(counts.clone(), largest);
@@ -125,7 +125,7 @@ fn neighbors_differ_by_no_more_than_promised() {
             for counts in histograms(votes, classes) {
                 let one = VoteHistogram::new(counts).unwrap();
                 let local = sensitivity.local(&one).unwrap();
-                for change in one.neighbors(Adjacency::Moved) {
+                for change in one.neighbors(VoteChange::Moved) {
                     let other = sensitivity.local(&one.neighbor(change).unwrap()).unwrap();
                     for beta in [0.05, 0.3, 2.0] {
                         let [x, y] = [&local, &other].map(|local| smooth_sensitivity(local, beta).unwrap());

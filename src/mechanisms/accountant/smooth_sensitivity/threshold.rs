@@ -63,7 +63,7 @@ pub fn threshold_local_sensitivities(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::histogram::Adjacency;
+    use crate::histogram::VoteChange;
     use crate::quantity::NoiseScale;
     use std::collections::BTreeSet;
 
@@ -87,7 +87,7 @@ mod tests {
                 let mut most: f64 = 0.0;
                 for counts in &reached {
                     let votes = VoteHistogram::new(counts.clone()).unwrap();
-                    for change in votes.neighbors(Adjacency::Moved) {
+                    for change in votes.neighbors(VoteChange::Moved) {
                         let neighbor = votes.neighbor(change).unwrap();
                         most = most.max((cost(&neighbor) - cost(&votes)).abs());
                         let mut sorted = neighbor.counts().to_vec();

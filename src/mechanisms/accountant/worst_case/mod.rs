@@ -16,7 +16,7 @@ pub use self::witness::{WorstHistogram, gnmax_worst_histogram};
 use super::gaussian::gaussian_rdp;
 use super::gnmax::gnmax_data_independent;
 use crate::bound::{UpperBound, Validity};
-use crate::histogram::Adjacency;
+use crate::histogram::VoteChange;
 use crate::parallel;
 use crate::quantity::{NoiseScale, Order};
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
@@ -107,9 +107,9 @@ impl WorstCase {
 ///
 /// ```
 /// # use leakbound::accountant::gnmax_worst_case;
-/// # use leakbound::histogram::Adjacency;
+/// # use leakbound::histogram::VoteChange;
 /// # use leakbound::quantity::{NoiseScale, Order};
-/// let worst = gnmax_worst_case(Order::new(2.0)?, NoiseScale::new(40.0)?, Adjacency::Moved);
+/// let worst = gnmax_worst_case(Order::new(2.0)?, NoiseScale::new(40.0)?, VoteChange::Moved);
 /// assert!((worst.upper / (2.0 / 1600.0) - 0.6400).abs() < 1e-4);
 /// assert!(worst.lower <= worst.upper && worst.upper <= worst.lower * 1.0001);
 /// # Ok::<(), leakbound::Error>(())
@@ -119,8 +119,8 @@ impl WorstCase {
 /// The theorem is this library's own; the data-independent bound is Papernot et al. (2018), Proposition 8. Brascamp and
 /// Lieb (1976) and Caffarelli (2000) for restrictions of normal distributions to convex sets.
 #[must_use]
-pub fn gnmax_worst_case(order: Order, sigma: NoiseScale, adjacency: Adjacency) -> WorstCase {
-    enclose(order, sigma, adjacency, &mut Plane::new(1.0 / sigma.get()))
+pub fn gnmax_worst_case(order: Order, sigma: NoiseScale, kind: VoteChange) -> WorstCase {
+    enclose(order, sigma, kind, &mut Plane::new(1.0 / sigma.get()))
 }
 
 /// [`gnmax_worst_case`] at many orders of one noise, ten of which share their boxes, on all threads: some tens of
@@ -131,24 +131,24 @@ pub fn gnmax_worst_case(order: Order, sigma: NoiseScale, adjacency: Adjacency) -
 /// # use leakbound::prelude::*;
 /// // 1000 answers with σ = 40: ε at δ = 1e-5 is 4.163, where α/σ² gives 5.378.
 /// let orders: Vec<Order> = (2..=60).map(|a| Order::new(f64::from(a) / 4.0 + 1.0)).collect::<Result<_>>()?;
-/// let worst = gnmax_worst_case_curve(&orders, NoiseScale::new(40.0)?, Adjacency::Moved);
+/// let worst = gnmax_worst_case_curve(&orders, NoiseScale::new(40.0)?, VoteChange::Moved);
 /// let curve = RdpCurve::new(orders, worst.iter().map(|worst| worst.upper).collect())?;
 /// let (epsilon, _) = curve.repeated(1000.0).epsilon(Delta::new(1e-5)?);
 /// assert!((epsilon.get() - 4.163).abs() < 1e-3);
 /// # Ok::<(), Error>(())
 /// ```
 #[must_use]
-pub fn gnmax_worst_case_curve(orders: &[Order], sigma: NoiseScale, adjacency: Adjacency) -> Vec<WorstCase> {
+pub fn gnmax_worst_case_curve(orders: &[Order], sigma: NoiseScale, kind: VoteChange) -> Vec<WorstCase> {
     let of_chunk = |orders: &[Order]| {
         let mut plane = Plane::new(1.0 / sigma.get());
-        orders.iter().map(|&order| enclose(order, sigma, adjacency, &mut plane)).collect::<Vec<_>>()
+        orders.iter().map(|&order| enclose(order, sigma, kind, &mut plane)).collect::<Vec<_>>()
     };
     parallel::map(orders.chunks(CHUNK), of_chunk).concat()
 }
 
-fn enclose(order: Order, sigma: NoiseScale, adjacency: Adjacency, plane: &mut Plane) -> WorstCase {
+fn enclose(order: Order, sigma: NoiseScale, kind: VoteChange, plane: &mut Plane) -> WorstCase {
     let (a, h) = (order.get(), 1.0 / sigma.get());
-    let moved = adjacency == Adjacency::Moved;
+    let moved = kind == VoteChange::Moved;
     let gaussian = if moved { gnmax_data_independent(order, sigma) } else { gaussian_rdp(order, sigma, 1.0) };
     let in_range = SHIFTS.contains(&h) && a <= LARGEST_ORDER && a * h <= WIDEST;
     let (lower, upper, votes) = if !in_range {
@@ -192,7 +192,7 @@ mod tests {
     }
 
     fn moved(a: f64, sigma: f64) -> WorstCase {
-        gnmax_worst_case(order(a), NoiseScale::new(sigma).unwrap(), Adjacency::Moved)
+        gnmax_worst_case(order(a), NoiseScale::new(sigma).unwrap(), VoteChange::Moved)
     }
 
     /// The values of a numerical maximization by other means, in units of α/σ².
@@ -223,7 +223,7 @@ mod tests {
             (40.0, 100.0, 1e-5, 1.161),
             (100.0, 1000.0, 1e-5, 1.498),
         ] {
-            let worst = gnmax_worst_case_curve(&orders, NoiseScale::new(sigma).unwrap(), Adjacency::Moved);
+            let worst = gnmax_worst_case_curve(&orders, NoiseScale::new(sigma).unwrap(), VoteChange::Moved);
             let curve = RdpCurve::new(orders.clone(), worst.iter().map(|worst| worst.upper).collect()).unwrap();
             let epsilon = curve.repeated(queries).epsilon(Delta::new(delta).unwrap()).0.get();
             assert!((epsilon - expected).abs() < 1.5e-3, "{sigma} {queries} {delta}: {epsilon}");
@@ -264,7 +264,7 @@ mod tests {
     fn no_point_exceeds_the_bound() {
         for (sigma, a) in [(0.3, 1.05), (1.0, 3.0), (7.0, 1.5), (7.0, 20.0), (40.0, 300.0), (1e4, 2.0)] {
             let worst = moved(a, sigma);
-            let one = gnmax_worst_case(order(a), NoiseScale::new(sigma).unwrap(), Adjacency::Added);
+            let one = gnmax_worst_case(order(a), NoiseScale::new(sigma).unwrap(), VoteChange::Added);
             let h = 1.0 / sigma;
             let reach = a * h + 3.0;
             for i in 0..100 {
@@ -290,7 +290,7 @@ mod tests {
         for (sigma, a) in [(0.035, 1.001), (0.03, 1.001), (0.03, 1.0001), (0.02, 1.0001), (0.02, 1.01), (0.01, 1.000_1)]
         {
             let h = 1.0 / sigma;
-            let one = gnmax_worst_case(order(a), NoiseScale::new(sigma).unwrap(), Adjacency::Added);
+            let one = gnmax_worst_case(order(a), NoiseScale::new(sigma).unwrap(), VoteChange::Added);
             for (worst, shift) in [(moved(a, sigma), SQRT_2 * h), (one, h)] {
                 assert!(worst.upper <= worst.lower * 1.01, "{worst:?}");
                 for i in 0..60 {
@@ -308,11 +308,10 @@ mod tests {
     fn extreme_inputs_have_bounds() {
         for a in [1.0 + f64::EPSILON, 1.001, 2.0, 1e4, 1e12, f64::MAX] {
             for sigma in [f64::from_bits(1), 1e-69, 1e-2, 1.0, 1e3, 1e69, f64::MAX] {
-                for adjacency in [Adjacency::Moved, Adjacency::Added, Adjacency::Removed] {
+                for kind in [VoteChange::Moved, VoteChange::Added, VoteChange::Removed] {
                     let scale = NoiseScale::new(sigma).unwrap();
-                    let worst = gnmax_worst_case(order(a), scale, adjacency);
-                    let whole =
-                        gaussian_rdp(order(a), scale, 1.0) * if adjacency == Adjacency::Moved { 2.0 } else { 1.0 };
+                    let worst = gnmax_worst_case(order(a), scale, kind);
+                    let whole = gaussian_rdp(order(a), scale, 1.0) * if kind == VoteChange::Moved { 2.0 } else { 1.0 };
                     assert!(worst.lower >= 0.0 && worst.lower <= worst.upper, "{a} {sigma}: {worst:?}");
                     assert!(worst.upper <= whole * 1.000_001, "{a} {sigma}: {worst:?} {whole}");
                 }
@@ -327,7 +326,7 @@ mod tests {
         for sigma in [0.1, 1.0, 40.0] {
             let orders: Vec<Order> = (0..20).map(|i| order(1.0 + 1e-3 * 1.96f64.powi(i))).collect();
             let start = std::time::Instant::now();
-            let curve = gnmax_worst_case_curve(&orders, NoiseScale::new(sigma).unwrap(), Adjacency::Moved);
+            let curve = gnmax_worst_case_curve(&orders, NoiseScale::new(sigma).unwrap(), VoteChange::Moved);
             println!("{sigma}: {:?}", start.elapsed());
             for pair in curve.windows(2) {
                 assert!(pair[1].upper >= pair[0].lower && pair[1].lower >= pair[0].lower * 0.999);
@@ -348,12 +347,12 @@ mod tests {
     fn the_named_votes_attain_the_lower_end() {
         for (a, scale) in [(2.0, 40.0), (8.0, 5.0), (3.0, 1.0), (1.5, 0.7)] {
             let (order, sigma, h) = (Order::new(a).unwrap(), NoiseScale::new(scale).unwrap(), 1.0 / scale);
-            let added = gnmax_worst_case(order, sigma, Adjacency::Added);
+            let added = gnmax_worst_case(order, sigma, VoteChange::Added);
             let WorstVotes::OneClass { lead } = added.votes else { panic!("{added:?}") };
             let distribution = |s: f64| (ndtr(s), ndtr(-s));
             let found = bernoulli_renyi(distribution(lead * h), distribution(lead * h - h), order);
             assert!((found / added.lower - 1.0).abs() < 1e-4, "{a} {scale}: {found} {added:?}");
-            let moved = gnmax_worst_case(order, sigma, Adjacency::Moved);
+            let moved = gnmax_worst_case(order, sigma, VoteChange::Moved);
             let found = match moved.votes {
                 WorstVotes::TwoClasses { margin } => {
                     let z = margin * h / SQRT_2;

@@ -4,7 +4,7 @@ use super::{WorstVotes, gnmax_worst_case};
 use crate::distribution::{Noise, noisy_argmax_distribution};
 use crate::divergence::renyi_divergence;
 use crate::error::{Error, Result};
-use crate::histogram::{Adjacency, MAX_CLASSES, Neighbor, VoteHistogram};
+use crate::histogram::{MAX_CLASSES, Neighbor, VoteChange, VoteHistogram};
 use crate::quantity::{NoiseScale, Order};
 use std::collections::HashMap;
 
@@ -49,7 +49,7 @@ pub struct WorstHistogram {
 /// # use leakbound::prelude::*;
 /// let (order, sigma) = (Order::new(2.0)?, NoiseScale::new(40.0)?);
 /// let found = gnmax_worst_histogram(order, sigma, 2, 250)?;
-/// let worst = gnmax_worst_case(order, sigma, Adjacency::Moved);
+/// let worst = gnmax_worst_case(order, sigma, VoteChange::Moved);
 /// assert!(found.divergence > 0.994 * worst.upper && found.divergence < worst.upper);
 /// assert_eq!(found.histogram.counts().iter().sum::<u64>(), 250);
 /// # Ok::<(), Error>(())
@@ -58,7 +58,7 @@ pub fn gnmax_worst_histogram(order: Order, sigma: NoiseScale, classes: usize, vo
     let expected = format_args!("2 to {MAX_CLASSES} classes");
     Error::check_length((2..=MAX_CLASSES).contains(&classes), "vote histogram", classes, expected)?;
     Error::check_domain((1..=MOST_VOTES).contains(&votes), "number of votes", votes as f64, "[1, 2^53]")?;
-    let margin = match gnmax_worst_case(order, sigma, Adjacency::Moved).votes {
+    let margin = match gnmax_worst_case(order, sigma, VoteChange::Moved).votes {
         WorstVotes::TwoClasses { margin } => margin,
         WorstVotes::Threshold { first, second } => first - second,
         WorstVotes::OneClass { lead } => lead,
@@ -133,7 +133,7 @@ mod tests {
 
     fn found(a: f64, sigma: f64, classes: usize, votes: u64) -> (WorstHistogram, f64) {
         let (order, sigma) = (Order::new(a).unwrap(), NoiseScale::new(sigma).unwrap());
-        let upper = gnmax_worst_case(order, sigma, Adjacency::Moved).upper;
+        let upper = gnmax_worst_case(order, sigma, VoteChange::Moved).upper;
         (gnmax_worst_histogram(order, sigma, classes, votes).unwrap(), upper)
     }
 
