@@ -43,6 +43,7 @@ mod bench;
 mod bounds;
 mod calibrate;
 mod canaries;
+mod catalog;
 mod claim;
 pub(crate) mod composed;
 mod confusion;
@@ -88,6 +89,7 @@ pub use canaries::{
     AttackScores, CanaryAttackRow, CanaryAuditAnswer, CanaryAuditStudy, CanaryPlanAnswer, CanaryPlanStudy,
     ForecastRange, ForecastRanges, PlannedGuesses,
 };
+pub use catalog::{CatalogAnswer, CatalogStudy, MechanismEntry, ParameterEntry};
 pub use claim::{Claim, Claims};
 pub use composed::{ComposedCurve, ComposedEpsilon, ComposedSection, CurveKind, Meaning};
 pub use confusion::{ConfusionAnswer, ConfusionStudy};

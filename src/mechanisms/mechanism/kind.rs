@@ -1,10 +1,12 @@
 //! What the registry knows of a kind of mechanism, and how parameters are written and read.
 
 use super::Mechanism;
+use crate::accountant::Statement;
 use crate::error::{Error, Result, echo};
 use crate::histogram::{Adjacency, Changes, Neighbor, VoteHistogram};
 use crate::quantity::{NoiseScale, Probability};
 use rand_chacha::ChaCha8Rng;
+use serde::Serialize;
 use std::fmt;
 use std::sync::Arc;
 
@@ -138,7 +140,9 @@ impl Relation {
 }
 
 /// What a parameter is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum Role {
     /// A scale of noise: more of it hides more.
     Noise,
@@ -226,8 +230,10 @@ pub struct MechanismKind {
     pub relation: Relation,
     /// Its parameters, in the order in which they are written.
     pub parameters: &'static [Parameter],
-    /// Whether it releases something; otherwise it only asks an accountant.
-    pub releases: bool,
+    /// What an output of it is, in words; None where it has none and only asks an accountant.
+    pub releases: Option<&'static str>,
+    /// The theorems that bound an output of it, each perhaps for some parameters and data only.
+    pub theorems: &'static [&'static Statement],
     /// Whether its Rényi divergences are at most 2α/s², s the smallest scale of its noise.
     pub noise_hides: bool,
     /// The mechanism with these parameters.
