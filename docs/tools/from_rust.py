@@ -1,11 +1,15 @@
-"""Pages on methods, from the comments of the library: each bound and accountant says there what it computes, when it
-holds, and where it is from."""
+"""Pages on methods, from the comments of the library, where each bound says what it computes, when it holds, and where it
+is from, and from what the command says of mechanisms and theorems."""
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from from_results import coverage
 from stage import ROOT
@@ -44,61 +48,6 @@ WHEN = {
     "joint-beta": "To compare with Bayesian audits.",
     "katz-log": "To compare with tools that use it; the guarantee is asymptotic.",
     "gdp": "The claim under test is Gaussian: a μ, or the ε of Gaussian noise.",
-}
-# The same for accountants: what a release is.
-RELEASES = {
-    "categorical": "a mechanism of your own with few outputs, whose probabilities you know",
-    "clipped-logits-bounded-range": "tokens by clipped logits; the smaller of both counts",
-    "clipped-logits-zcdp": "tokens by clipped logits, as published",
-    "confident-gaussian": "Confident-GNMax, where more changes than one vote",
-    "confident-gnmax-data-dependent-forward": "Confident-GNMax: the published cost, to reproduce papers",
-    "confident-gnmax-data-dependent": "Confident-GNMax: what recorded votes cost",
-    "confident-gnmax-data-independent": "Confident-GNMax, in closed form",
-    "confident-gnmax-worst-case": "Confident-GNMax: an ε to publish",
-    "confident-laplace": "Confident-LNMax, where more changes than one vote",
-    "confident-lnmax-data-dependent-forward": "Confident-LNMax: the published cost, to reproduce papers",
-    "confident-lnmax-data-dependent": "Confident-LNMax: what recorded votes cost",
-    "confident-lnmax-data-independent": "Confident-LNMax: an ε to publish",
-    "discrete-gaussian": "a count with discrete Gaussian noise",
-    "discrete-laplace": "a count with geometric noise",
-    "discrete-laplace-sum": "a sum of geometric noises, in closed form",
-    "discrete-laplace-sum-cells": "a sum of geometric noises; smaller than the closed form",
-    "exponential-bounded-range": "a class chosen by the exponential mechanism",
-    "gaussian": "a count with Gaussian noise",
-    "gaussian-vector": "several counts with Gaussian noise, such as a histogram",
-    "gnmax-data-dependent": "a noisy argmax with Gaussian noise: what recorded votes cost",
-    "gnmax-data-dependent-forward": "a noisy argmax: the published cost, to reproduce papers",
-    "gnmax-data-independent": "a noisy argmax with Gaussian noise, in closed form",
-    "gnmax-worst-case": "a noisy argmax with Gaussian noise: an ε to publish",
-    "gnss": "a number with noise in proportion to its smooth sensitivity",
-    "interpolated-tokens": "tokens interpolated with the uniform distribution",
-    "k-ary-randomized-response": "one answer of several, by randomized response",
-    "laplace": "a count with Laplace noise",
-    "laplace-vector": "several counts with Laplace noise",
-    "lnmax-data-dependent": "a noisy argmax with Laplace noise: what recorded votes cost",
-    "lnmax-data-dependent-forward": "a noisy argmax with Laplace noise: the published cost",
-    "lnmax-data-independent": "a noisy argmax with Laplace noise: an ε to publish",
-    "local-hashing": "one answer, by local hashing",
-    "mironov-group": "several records of one person, where no sharper theorem is known",
-    "mixed-tokens": "tokens of PMixED",
-    "optimized-unary": "one answer, by optimized unary encoding",
-    "permute-and-flip-pure": "a class chosen by permute-and-flip",
-    "poisson": "any mechanism of one record on a Poisson subsample",
-    "randomized-response": "a yes or no, by randomized response",
-    "shuffled-response": "answers that a shuffler mixes",
-    "sparse-vector-answers": "above threshold with Gaussian noise, few queries",
-    "sparse-vector-pure": "above threshold with Laplace noise",
-    "sparse-vector-shifted-threshold": "above threshold with Gaussian noise, many queries",
-    "staircase": "a count with staircase noise",
-    "staircase-pure": "a count with staircase noise, by its ε alone",
-    "subsampled-gaussian": "steps of DP-SGD, a record added or removed",
-    "subsampled-gaussian-replace": "steps of DP-SGD, a record replaced",
-    "subset-selection": "one answer, by subset selection",
-    "symmetric-unary": "one answer, by symmetric unary encoding",
-    "truncated-geometric": "a count with geometric noise, cut to a range",
-    "truncated-geometric-count": "the same for one known count",
-    "voted-tokens": "tokens by a noisy vote",
-    "without-replacement": "a mechanism on a sample without replacement",
 }
 # Modules whose public items with references become sections of a page, in this order of files.
 ROOMS = ("accountant", "divergence", "distribution", "membership", "interval", "token", "mechanism", "label_dp", "property")
@@ -215,39 +164,26 @@ def rustdoc(item: Item, up: str = "..") -> str:
     return f'<a href="{up}/rust/leakbound/{item.room}/{kind}.{name}.html{anchor}">{item.room}::{item.name}</a>'
 
 
-def strings(text: str, file: str) -> str:
-    """A string literal, or the constant that stands for it."""
-    text = text.strip().rstrip(",").strip()
-    if text.startswith('"'):
-        return re.sub(r"\\\n\s*", "", text[1:-1])
-    found = re.search(rf'const {text}: &str =\s*"((?:[^"\\]|\\.|\\\n)*)";', file, re.S)
-    if not found:
-        raise SystemExit(f"no string of the name {text}")
-    return re.sub(r"\\\n\s*", "", found[1])
-
-
-STATEMENT = re.compile(
-    r"Statement::for_(any|these)_data\(\s*(\"[^\"]*\")\s*,\s*(\"(?:[^\"\\]|\\.|\\\n)*\"|\w+)\s*,?\s*\)"
-    r"((?:\s*\.\s*(?:forward|certified)\([^)]*\))*)",
-    re.S,
-)
-
-
-def theorems() -> str:
+def theorems(catalog: dict[str, Any]) -> str:
     """All theorems by which accountants bound a release."""
-    rows, found = [], set()
-    for path in sorted(SRC.rglob("*.rs")):
-        file = without_tests(path)
-        for data, name, source, rest in STATEMENT.findall(file):
-            guarantee = "`numerically-certified`" if "certified" in rest else "`exact`"
-            holds = ("any data" if data == "any" else "these data") + (", forward only" if "forward" in rest else "")
-            found.add(name[1:-1])
-            use = RELEASES.get(name[1:-1], "")
-            rows.append(f"| `{name[1:-1]}` | {use} | {holds} | {guarantee} | {strings(source, file)} |")
-    if unknown := found ^ set(RELEASES):
-        raise SystemExit(f"from_rust.py: RELEASES and the library differ in {', '.join(sorted(unknown))}")
+    of_mechanisms = [row["theorems"] for row in catalog["mechanisms"] + catalog["token_mechanisms"]]
+    rows = set()
+    for theorem in chain(*of_mechanisms, catalog["other_theorems"]):
+        holds = theorem["data"].replace("-", " ") + (", forward only" if theorem["directions"] == "forward" else "")
+        rows.add(f"| `{theorem['name']}` | {theorem['use']} | {holds} | `{theorem['validity']}` | {theorem['source']} |")
     head = "| accountant | use it for | holds for | validity | source |\n|---|---|---|---|---|\n"
-    return head + "\n".join(sorted(set(rows)))
+    return head + "\n".join(sorted(rows))
+
+
+def mechanisms(rows: list[dict[str, Any]]) -> str:
+    """All mechanisms that release something, but for those of tokens."""
+    lines = []
+    for row in rows:
+        names = [f"`{one['name']}`" + ("" if one["required"] else " (optional)") for one in row["parameters"]]
+        about = f"{row['data']}: {row['neighbors']}"
+        lines.append(f"| `{row['name']}` | {', '.join(names)} | {row['releases']} | {about} | `{row['example']}` |")
+    head = "| mechanism | parameters | what is released | data, and what makes them neighbors | example |\n|---|---|---|---|---|\n"
+    return head + "\n".join(lines)
 
 
 def methods() -> tuple[str, str]:
@@ -302,9 +238,16 @@ def listed(items: list[Item]) -> str:
     return "\n\n".join(f"### {item.name}\n\n{markdown(item.text)}\n\nIn Rust: {rustdoc(item)}" for item in items)
 
 
-def parts() -> dict[str, str]:
+def parts(command: Path) -> dict[str, str]:
+    ran = subprocess.run([command, "mechanisms", "--format", "json"], check=True, capture_output=True, text=True)
+    catalog = json.loads(ran.stdout)
     table, sections = methods()
-    made = {"rust.methods.table": table, "rust.methods": sections, "rust.theorems": theorems()}
+    made = {
+        "rust.methods.table": table,
+        "rust.methods": sections,
+        "rust.theorems": theorems(catalog),
+        "rust.mechanisms": mechanisms(catalog["mechanisms"]),
+    }
     for room in ROOMS:
         public = exported(room)
         found = [item for item in all_items(room).values() if item.name in public and "# References" in item.text]

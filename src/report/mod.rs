@@ -12,6 +12,7 @@ mod bench_sweep;
 mod bound_figures;
 mod calibrate;
 mod canaries;
+mod catalog;
 mod composed;
 mod content;
 mod counts;

@@ -43,6 +43,7 @@ mod bench;
 mod bounds;
 mod calibrate;
 mod canaries;
+mod catalog;
 mod claim;
 pub(crate) mod composed;
 mod confusion;
@@ -81,6 +82,7 @@ pub use calibrate::{CalibrateAnswer, CalibrateStudy, Goal, ProfileKind};
 pub use canaries::{
     CanaryAttackScores, CanaryAuditAnswer, CanaryAuditStudy, CanaryPlanAnswer, CanaryPlanStudy, PlannedGuesses,
 };
+pub use catalog::{CatalogAnswer, CatalogStudy, MechanismEntry, ParameterEntry};
 pub use claim::{Claim, Claims};
 pub use composed::Meaning;
 pub use confusion::{ConfusionAnswer, ConfusionStudy};

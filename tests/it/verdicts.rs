@@ -69,7 +69,7 @@ fn largest_losses_bound_epsilon_without_a_delta() {
     use rand::SeedableRng;
     let mut stream = rand_chacha::ChaCha8Rng::seed_from_u64(62);
     let without_delta = Delta::new(0.0).unwrap();
-    for kind in RELEASES {
+    for &kind in RELEASES {
         let (mut known, mut most) = (0, 0f64);
         for _ in 0..60 {
             let Some(mechanism) = (kind.draw)(&mut stream, 3) else { continue };

@@ -2,10 +2,11 @@
 
 use leakbound::report::{Answered, MetaClassifierDocument, RecordingDocument, StudentDocument};
 use leakbound::study::{
-    AccountAnswer, BenchAnswer, CalibrateAnswer, CanaryAuditAnswer, CanaryPlanAnswer, CountsAnswer, DefensesAnswer,
-    ExactAnswer, LabelAnswer, LabelComparisonAnswer, MechanismAnswer, MembershipAnswer, MetaClassifierAnswer,
-    PropertyAnswer, RerunAnswer, ScoreCheckAnswer, ScoresAnswer, SelfCheckAnswer, SimulateAnswer, StreamAnswer,
-    StudentMembershipAnswer, SuiteAnswer, SweepAnswer, TextMembershipAnswer, TokensAnswer, VerifyAnswer, VotesAnswer,
+    AccountAnswer, BenchAnswer, CalibrateAnswer, CanaryAuditAnswer, CanaryPlanAnswer, CatalogAnswer, CountsAnswer,
+    DefensesAnswer, ExactAnswer, LabelAnswer, LabelComparisonAnswer, MechanismAnswer, MembershipAnswer,
+    MetaClassifierAnswer, PropertyAnswer, RerunAnswer, ScoreCheckAnswer, ScoresAnswer, SelfCheckAnswer, SimulateAnswer,
+    StreamAnswer, StudentMembershipAnswer, SuiteAnswer, SweepAnswer, TextMembershipAnswer, TokensAnswer, VerifyAnswer,
+    VotesAnswer,
 };
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
@@ -16,7 +17,7 @@ use serde_json::{Value, json};
 type Make = fn() -> Schema;
 
 /// What the commands print; others print no document.
-const DOCUMENTS: [(&[&str], Make); 30] = [
+const DOCUMENTS: [(&[&str], Make); 31] = [
     (&["exact"], answer::<ExactAnswer>),
     (&["audit counts", "audit confusion"], answer::<CountsAnswer>),
     (&["audit scores"], answer::<ScoresAnswer>),
@@ -54,6 +55,7 @@ const DOCUMENTS: [(&[&str], Make); 30] = [
     (&["verify"], answer::<VerifyAnswer>),
     (&["rerun"], answer::<RerunAnswer>),
     (&["run"], answer::<SuiteAnswer>),
+    (&["mechanisms"], answer::<CatalogAnswer>),
     (
         &[
             "torch teachers",

@@ -1,38 +1,19 @@
-//! `leakbound mechanisms`: what the registry knows.
+//! `leakbound mechanisms`.
 
-use crate::args::{Common, Format};
-use crate::output::print;
+use super::conclude::{Asked, conclude};
+use crate::args::Common;
+use crate::output::Output;
+use clap::Args;
 use leakbound::Result;
-use leakbound::mechanism::RELEASES;
-use serde_json::json;
+use leakbound::study::{CatalogStudy, Verdict};
+use serde::Serialize;
 
-pub fn run(common: &Common) -> Result<bool> {
-    let text = match common.format {
-        Format::Json => {
-            let mechanisms: Vec<_> = RELEASES
-                .iter()
-                .map(|kind| {
-                    let parameters = kind
-                        .parameters
-                        .iter()
-                        .map(|parameter| json!({"name": parameter.name, "required": !parameter.optional}));
-                    json!({
-                        "name": kind.name,
-                        "parameters": parameters.collect::<Vec<_>>(),
-                        "data": kind.data.data_in_words().0,
-                        "neighbors": kind.data.in_words(),
-                        "example": kind.example,
-                    })
-                })
-                .collect();
-            format!("{:#}\n", json!({"schema": "leakbound.mechanisms/1", "mechanisms": mechanisms}))
-        }
-        Format::Text | Format::Csv => {
-            let rows = RELEASES.iter().map(|kind| {
-                format!("{:<23} {:<35} {}\n", kind.data.data_in_words().0, kind.data.in_words(), kind.example)
-            });
-            format!("{:<23} {:<35} {}\n", "data", "neighbors", "example") + &rows.collect::<String>()
-        }
-    };
-    print(common, &[Format::Text, Format::Json], text.as_bytes()).map(|()| false)
+/// List the mechanisms with their data, neighbors, parameters and an example of their text form
+#[derive(Debug, Args, Serialize)]
+#[command(after_help = "Example:\n  leakbound mechanisms --format json\n\nThe JSON has the theorems, too.")]
+pub struct MechanismsOptions {}
+
+pub fn run(common: &Common, options: &MechanismsOptions) -> Result<Verdict> {
+    let asked = Asked { options, inputs: Vec::new(), title: String::new(), warnings: Vec::new() };
+    conclude(common, Output::open(common, &[])?, &CatalogStudy, asked)
 }

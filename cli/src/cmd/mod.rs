@@ -113,9 +113,7 @@ pub enum Command {
     Torch(torch::TorchCommand),
     Rerun(rerun::RerunOptions),
     Run(suite::SuiteOptions),
-    /// List the mechanisms with their data, neighbors and an example of their text form
-    #[command(after_help = "Example:\n  leakbound mechanisms --format json")]
-    Mechanisms,
+    Mechanisms(mechanisms::MechanismsOptions),
     Schema(schema::SchemaOptions),
     /// Print a completion script for a shell
     #[command(after_help = "Example:\n  leakbound completions bash > leakbound.bash")]
@@ -150,7 +148,7 @@ impl CommandLine for Cli {
     }
 
     fn has_document(&self) -> bool {
-        !matches!(self.command, Command::Mechanisms | Command::Schema(_) | Command::Completions { .. } | Command::Man)
+        !matches!(self.command, Command::Schema(_) | Command::Completions { .. } | Command::Man)
     }
 }
 
@@ -190,7 +188,7 @@ impl Program for Cli {
             Command::Torch(command) => torch::run(common, command).map(decided),
             Command::Rerun(options) => rerun::run::<Self>(common, options),
             Command::Run(options) => suite::run::<Self>(common, options),
-            Command::Mechanisms => mechanisms::run(common).map(decided),
+            Command::Mechanisms(options) => mechanisms::run(common, options),
             Command::Schema(options) => schema::run(common, options, Self::command()).map(decided),
             Command::Completions { shell } => generate::completions(common, *shell, Self::command()).map(decided),
             Command::Man => generate::man(common, Self::command()).map(decided),

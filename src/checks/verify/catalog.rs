@@ -6,14 +6,10 @@ use super::conversion;
 use super::sensitivity::SensitivityAccountant;
 use super::theorem::TheoremAccountant;
 use super::token_ensemble::ENSEMBLES;
-use crate::accountant::{Statement, WorstCases};
+use crate::accountant::Statement;
 use crate::divergence::Conversion;
 use crate::error::{Error, Result};
-use crate::histogram::VoteHistogram;
-use crate::mechanism::{Mechanism, MechanismKind, RELEASES};
-use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
-use std::sync::Arc;
+use crate::mechanism::{MechanismKind, RELEASES};
 
 /// Names of accountants that convert by Mironov (2017), Proposition 3; all others do by Balle et al. (2020), Theorem
 /// 21.
@@ -22,30 +18,15 @@ const CLASSIC: [(&str, &str); 2] = [("gaussian-classic", "gaussian"), ("gnmax-cl
 /// Accountants that are no theorem about a mechanism.
 const OTHERS: [&str; 3] = [conversion::NAME, conversion::CLASSIC_NAME, SensitivityAccountant::NAME];
 
-/// A few draws are no mechanism.
-const TRIES: usize = 100;
-/// Mechanisms that are looked at: a theorem may be about some parameters only.
-const EXAMPLES: usize = 10;
-
-/// Mechanisms of a kind, and data, to see which theorems there are.
-fn examples(kind: &MechanismKind) -> (Vec<Arc<dyn Mechanism>>, Option<VoteHistogram>) {
-    let mut stream = ChaCha8Rng::seed_from_u64(0);
-    let mechanisms = (0..TRIES).filter_map(|_| (kind.draw)(&mut stream, 3)).take(EXAMPLES).collect();
-    (mechanisms, VoteHistogram::new(kind.data.data_in_words().1.to_vec()).ok())
-}
-
 /// The theorems of these kinds, each with those that it bounds.
 fn theorems(kinds: &[&'static MechanismKind]) -> Vec<(&'static Statement, Vec<&'static MechanismKind>)> {
-    let known = WorstCases::default();
     let mut all: Vec<(&'static Statement, Vec<&'static MechanismKind>)> = Vec::new();
-    for &kind in kinds {
-        let (mechanisms, Some(data)) = examples(kind) else { continue };
-        for theorem in mechanisms.iter().flat_map(|mechanism| mechanism.theorems_for(&data, &known)) {
-            match all.iter_mut().find(|(statement, _)| *statement == theorem.statement()) {
-                Some((_, kinds)) if kinds.contains(&kind) => {}
-                Some((_, kinds)) => kinds.push(kind),
-                None => all.push((theorem.statement(), vec![kind])),
-            }
+    for (kind, statement) in
+        kinds.iter().flat_map(|kind| kind.theorems.iter().map(move |statement| (*kind, *statement)))
+    {
+        match all.iter_mut().find(|(known, _)| *known == statement) {
+            Some((_, kinds)) => kinds.push(kind),
+            None => all.push((statement, vec![kind])),
         }
     }
     all
@@ -54,15 +35,15 @@ fn theorems(kinds: &[&'static MechanismKind]) -> Vec<(&'static Statement, Vec<&'
 /// One accountant for each theorem of a mechanism, which need not be in the registry.
 #[must_use]
 pub fn accountants_of(kind: &'static MechanismKind) -> Vec<Box<dyn Accountant>> {
-    let accountant = |(statement, kinds): (&'static Statement, _)| -> Box<dyn Accountant> {
-        Box::new(TheoremAccountant::new(statement.name, statement, kinds, Conversion::Improved))
+    let accountant = |&statement: &&'static Statement| -> Box<dyn Accountant> {
+        Box::new(TheoremAccountant::new(statement.name, statement, vec![kind], Conversion::Improved))
     };
-    theorems(&[kind]).into_iter().map(accountant).collect()
+    kind.theorems.iter().map(accountant).collect()
 }
 
 /// The theorems of all mechanisms.
 fn all_theorems() -> Vec<(&'static Statement, Vec<&'static MechanismKind>)> {
-    theorems(&RELEASES.into_iter().chain(ENSEMBLES).collect::<Vec<_>>())
+    theorems(&[RELEASES, ENSEMBLES].concat())
 }
 
 /// The theorem of a name, with a conversion.

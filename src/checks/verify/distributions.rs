@@ -129,7 +129,7 @@ pub(super) fn composed_pair(pair: &DistributionPair, request: &Request) -> Resul
         return all.output_pair(histogram, &pair.neighbor, Bins::at(None)).map(Some);
     }
     let single = composed(&pair.distributions, repetitions)?;
-    if single.is_some() || mechanism.kind().data != DataKind::OneRecord || !mechanism.kind().releases {
+    if single.is_some() || mechanism.kind().data != DataKind::OneRecord || mechanism.kind().releases.is_none() {
         return Ok(single);
     }
     // As few bins as composition allows; coarser distributions are below the truth.

@@ -20,7 +20,8 @@ pub const CONVERSION: &MechanismKind = &MechanismKind {
         Parameter::number("rdp", &[1.0, 0.5, 0.1, 0.0]),
         Parameter::number("rdp_order", &[2.0, 3.0, 5.0, 10.0, 1.5]),
     ],
-    releases: false,
+    releases: None,
+    theorems: &[],
     noise_hides: false,
     read: |parameters| {
         let (rdp, order) = (parameters.not_negative("rdp")?, parameters.in_domain("rdp_order", Order::new)?);

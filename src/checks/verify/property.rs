@@ -50,7 +50,7 @@ const fn of_releases(
     theorem: &'static str,
     check: fn(&dyn Accountant, &Case) -> Check,
 ) -> Property {
-    let about = |kind: &MechanismKind| kind.releases;
+    let about = |kind: &MechanismKind| kind.releases.is_some();
     Property { name, kind, theorem, data_independent_only: false, asks: Asks::Order, about, check }
 }
 
@@ -172,7 +172,7 @@ pub const PROPERTIES: [Property; 14] = [
 ];
 
 fn a_release_or_conversion(kind: &MechanismKind) -> bool {
-    kind.releases || kind == CONVERSION
+    kind.releases.is_some() || kind == CONVERSION
 }
 
 impl Property {

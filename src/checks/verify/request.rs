@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// one Rényi divergence to convert, and a smooth sensitivity.
 #[must_use]
 pub fn subjects() -> Vec<&'static MechanismKind> {
-    RELEASES.into_iter().chain(ENSEMBLES).chain([CONVERSION, SMOOTH_SENSITIVITY]).collect()
+    [RELEASES, ENSEMBLES, &[CONVERSION, SMOOTH_SENSITIVITY]].concat()
 }
 
 /// The mechanism in a request: its name and its parameters, beside the other fields.

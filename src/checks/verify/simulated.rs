@@ -209,7 +209,7 @@ fn draw(plan: &Plan, mechanisms: &[&'static MechanismKind], stream: &mut ChaCha8
         }
         return Some(case);
     }
-    let kinds: Vec<&MechanismKind> = mechanisms.iter().copied().filter(|kind| kind.releases).collect();
+    let kinds: Vec<&MechanismKind> = mechanisms.iter().copied().filter(|kind| kind.releases.is_some()).collect();
     if kinds.is_empty() {
         return None;
     }

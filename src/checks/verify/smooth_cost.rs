@@ -16,7 +16,8 @@ pub const SMOOTH_SENSITIVITY: &MechanismKind = &MechanismKind {
     example: "smooth-sensitivity:sigma=40,beta=0.1",
     data: DataKind::Votes,
     parameters: &[Parameter::noise("sigma"), Parameter::number("beta", &[0.0, 1.0, 0.1])],
-    releases: false,
+    releases: None,
+    theorems: &[],
     noise_hides: false,
     read: |parameters| {
         Ok(Arc::new(SmoothCost { sigma: parameters.scale("sigma")?, beta: parameters.not_negative("beta")? }))

@@ -47,6 +47,7 @@ pub use selected::{Runs, RunsDistribution};
 pub use smooth_sensitivity::{GnmaxSensitivity, smooth_sensitivity, threshold_local_sensitivities};
 pub use subsampled::{subsampled_gaussian_group_rdp, subsampled_gaussian_rdp};
 pub use theorem::{ComposedTheorem, Scope, Statement, Theorem, WorstCases};
+pub(crate) use theorem::{GNMAX_WORST_CASE, MIRONOV_GROUP};
 pub use vote_cost::{FlipProbability, VoteCost};
 #[doc(hidden)]
 pub use vote_cost::{argmax_data_dependent, argmax_data_independent};

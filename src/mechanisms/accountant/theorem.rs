@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// What the value of a bound depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Scope {
     /// The mechanism and how far the neighbors are apart: the bound holds for all data at that distance and adds up
@@ -28,13 +29,18 @@ pub enum Scope {
 /// What a theorem says of itself, whatever its parameters.
 ///
 /// Theorems are compared by their statements, never by their names.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Statement {
     /// The name in tables and JSON, such as `gnmax-data-dependent`.
     pub name: &'static str,
+    /// What to use it for, in a few words.
+    #[serde(rename = "use")]
+    pub used_for: &'static str,
     /// Author, year and theorem.
     pub source: &'static str,
     /// What its value depends on.
+    #[serde(rename = "data")]
     pub scope: Scope,
     /// The directions in which it holds.
     pub directions: Directions,
@@ -50,15 +56,15 @@ const ROUNDING: f64 = 1e-9;
 impl Statement {
     /// A theorem for any data.
     #[must_use]
-    pub const fn for_any_data(name: &'static str, source: &'static str) -> Self {
+    pub const fn for_any_data(name: &'static str, used_for: &'static str, source: &'static str) -> Self {
         let (scope, directions) = (Scope::AnyData, Directions::Both);
-        Self { name, source, scope, directions, validity: Validity::Exact, gap: ROUNDING }
+        Self { name, used_for, source, scope, directions, validity: Validity::Exact, gap: ROUNDING }
     }
 
     /// A theorem for given data.
     #[must_use]
-    pub const fn for_these_data(name: &'static str, source: &'static str) -> Self {
-        Self { scope: Scope::TheseData, ..Self::for_any_data(name, source) }
+    pub const fn for_these_data(name: &'static str, used_for: &'static str, source: &'static str) -> Self {
+        Self { scope: Scope::TheseData, ..Self::for_any_data(name, used_for, source) }
     }
 
     /// The same in the forward direction only.
@@ -204,9 +210,17 @@ impl Theorem {
     }
 }
 
-static MIRONOV_GROUP: Statement = Statement::for_any_data("mironov-group", "Mironov (2017), Proposition 2");
-static GNMAX_WORST_CASE: Statement =
-    Statement::for_any_data("gnmax-worst-case", "leakbound, theorem of gnmax_worst_case").certified(2e-3);
+pub(crate) static MIRONOV_GROUP: Statement = Statement::for_any_data(
+    "mironov-group",
+    "several records of one person, where no sharper theorem is known",
+    "Mironov (2017), Proposition 2",
+);
+pub(crate) static GNMAX_WORST_CASE: Statement = Statement::for_any_data(
+    "gnmax-worst-case",
+    "a noisy argmax with Gaussian noise: an ε to publish",
+    "leakbound, theorem of gnmax_worst_case",
+)
+.certified(2e-3);
 
 /// Worst cases of GNMax that were computed: one takes milliseconds, and all answers of a study share them.
 ///
@@ -314,8 +328,8 @@ mod tests {
     use super::*;
     use crate::accountant::gaussian_rdp;
 
-    static BOTH: Statement = Statement::for_any_data("both", "test");
-    static FORWARD: Statement = Statement::for_these_data("forward", "test").forward();
+    static BOTH: Statement = Statement::for_any_data("both", "test", "test");
+    static FORWARD: Statement = Statement::for_these_data("forward", "test", "test").forward();
 
     fn orders() -> Vec<Order> {
         [2.0, 8.0].map(|order| Order::new(order).unwrap()).to_vec()

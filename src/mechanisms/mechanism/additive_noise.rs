@@ -32,7 +32,8 @@ pub const GAUSSIAN: &MechanismKind = &MechanismKind {
     example: "gaussian:sigma=2",
     data: DataKind::OneRecord,
     parameters: &[Parameter::noise("sigma")],
-    releases: true,
+    releases: Some("a count with Gaussian noise"),
+    theorems: &[&OF_GAUSSIAN],
     noise_hides: true,
     read: |parameters| Ok(Arc::new(AdditiveNoise { noise: Noise::Gaussian(parameters.scale("sigma")?) })),
     draw_data: draw::no_record,
@@ -43,15 +44,17 @@ pub const GAUSSIAN: &MechanismKind = &MechanismKind {
 pub const LAPLACE: &MechanismKind = &MechanismKind {
     name: "laplace",
     example: "laplace:sigma=1",
+    releases: Some("a count with Laplace noise of scale `sigma`"),
+    theorems: &[&OF_LAPLACE],
     read: |parameters| Ok(Arc::new(AdditiveNoise { noise: Noise::Laplace(parameters.scale("sigma")?) })),
     draw: |stream, _| Some(Arc::new(AdditiveNoise { noise: Noise::Laplace(draw::scale(stream)?) })),
     ..*GAUSSIAN
 };
 
-pub(super) const OF_GAUSSIAN_NOISE: Statement = Statement::for_any_data("gaussian", "Mironov (2017), Proposition 7");
-pub(super) const OF_LAPLACE_NOISE: Statement = Statement::for_any_data("laplace", "Mironov (2017), Proposition 6");
-static OF_GAUSSIAN: Statement = OF_GAUSSIAN_NOISE;
-static OF_LAPLACE: Statement = OF_LAPLACE_NOISE;
+pub(super) static OF_GAUSSIAN: Statement =
+    Statement::for_any_data("gaussian", "a count with Gaussian noise", "Mironov (2017), Proposition 7");
+pub(super) static OF_LAPLACE: Statement =
+    Statement::for_any_data("laplace", "a count with Laplace noise", "Mironov (2017), Proposition 6");
 
 impl AdditiveNoise {
     /// The theorem of the noise.

@@ -51,7 +51,11 @@ pub const CATEGORICAL: &MechanismKind = &MechanismKind {
     example: "categorical:p=0.5/0.3/0.2,q=0.2/0.3/0.5",
     data: DataKind::OneRecord,
     parameters: &[Parameter::list("p"), Parameter::list("q")],
-    releases: true,
+    releases: Some(
+        "an output of your own mechanism: `p` and `q` list the probabilities of all outputs, without the record and \
+         with it, in JSON as arrays; each list has a sum of 1 within 1e-9",
+    ),
+    theorems: &[&ITSELF],
     // There is no noise.
     noise_hides: false,
     read: |parameters| {
@@ -62,8 +66,11 @@ pub const CATEGORICAL: &MechanismKind = &MechanismKind {
     draw: |stream, _| Some(Arc::new(Categorical::drawn(stream)?)),
 };
 
-static ITSELF: Statement =
-    Statement::for_any_data("categorical", "Rényi (1961), the divergence of the two lists itself, rounded up");
+static ITSELF: Statement = Statement::for_any_data(
+    "categorical",
+    "a mechanism of your own with few outputs, whose probabilities you know",
+    "Rényi (1961), the divergence of the two lists itself, rounded up",
+);
 
 impl Categorical {
     /// From the probabilities of every output without the record and with it.

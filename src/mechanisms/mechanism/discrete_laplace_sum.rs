@@ -66,7 +66,8 @@ pub const DISCRETE_LAPLACE_SUM: &MechanismKind = &MechanismKind {
     example: "discrete-laplace-sum:sigma=1,terms=2",
     data: DataKind::OneRecord,
     parameters: &[Parameter::noise("sigma"), Parameter::number("terms", &[2.0, 1.0, 3.0])],
-    releases: true,
+    releases: Some("a count with the sum of `terms` independent noises of `discrete-laplace`"),
+    theorems: &[&ONE_OF_THEM, &ITSELF],
     // Pure 1/σ: D_α <= α/(2σ²).
     noise_hides: true,
     read: |parameters| {
@@ -81,10 +82,15 @@ pub const DISCRETE_LAPLACE_SUM: &MechanismKind = &MechanismKind {
 
 static ONE_OF_THEM: Statement = Statement::for_any_data(
     "discrete-laplace-sum",
+    "a sum of geometric noises, in closed form",
     "Mironov (2017), Proposition 5, for one of the variables, to which the others are added: post-processing",
 );
-static ITSELF: Statement =
-    Statement::for_any_data("discrete-laplace-sum-cells", "leakbound, theorem of LaplaceSum").certified(2e-3);
+static ITSELF: Statement = Statement::for_any_data(
+    "discrete-laplace-sum-cells",
+    "a sum of geometric noises; smaller than the closed form",
+    "leakbound, theorem of LaplaceSum",
+)
+.certified(2e-3);
 
 /// The most variables.
 const MOST_TERMS: u32 = 40;

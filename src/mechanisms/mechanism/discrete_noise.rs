@@ -72,7 +72,8 @@ pub const DISCRETE_LAPLACE: &MechanismKind = &MechanismKind {
     example: "discrete-laplace:sigma=1",
     data: DataKind::OneRecord,
     parameters: &[Parameter::noise("sigma")],
-    releases: true,
+    releases: Some("a count with noise z on the integers, with probability proportional to e^(-abs(z)/`sigma`)"),
+    theorems: &[&LAPLACE],
     // Pure 1/σ: D_α <= α/(2σ²).
     noise_hides: true,
     read: |parameters| Ok(Arc::new(DiscreteNoise { rule: DiscreteRule::Laplace, sigma: parameters.scale("sigma")? })),
@@ -84,6 +85,8 @@ pub const DISCRETE_LAPLACE: &MechanismKind = &MechanismKind {
 pub const DISCRETE_GAUSSIAN: &MechanismKind = &MechanismKind {
     name: "discrete-gaussian",
     example: "discrete-gaussian:sigma=1",
+    releases: Some("a count with noise z on the integers, with probability proportional to e^(-z²/(2 `sigma`²))"),
+    theorems: &[&GAUSSIAN],
     read: |parameters| Ok(Arc::new(DiscreteNoise { rule: DiscreteRule::Gaussian, sigma: parameters.scale("sigma")? })),
     draw: |stream, _| Some(Arc::new(DiscreteNoise { rule: DiscreteRule::Gaussian, sigma: draw::scale(stream)? })),
     ..*DISCRETE_LAPLACE
@@ -91,10 +94,12 @@ pub const DISCRETE_GAUSSIAN: &MechanismKind = &MechanismKind {
 
 static LAPLACE: Statement = Statement::for_any_data(
     "discrete-laplace",
+    "a count with geometric noise",
     "Ghosh, Roughgarden and Sundararajan (2009), the mechanism, with Mironov (2017), Proposition 5",
 );
 static GAUSSIAN: Statement = Statement::for_any_data(
     "discrete-gaussian",
+    "a count with discrete Gaussian noise",
     "Canonne, Kamath and Steinke (2020), concentrated differential privacy of the discrete Gaussian",
 );
 

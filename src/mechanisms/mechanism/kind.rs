@@ -2,14 +2,18 @@
 
 use super::Mechanism;
 use super::data_kind::DataKind;
+use crate::accountant::Statement;
 use crate::error::{Error, Result, echo};
 use crate::quantity::{NoiseScale, Probability};
 use rand_chacha::ChaCha8Rng;
+use serde::Serialize;
 use std::fmt;
 use std::sync::Arc;
 
 /// What a parameter is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum Role {
     /// A scale of noise: more of it hides more.
     Noise,
@@ -97,8 +101,10 @@ pub struct MechanismKind {
     pub data: DataKind,
     /// Its parameters, in the order in which they are written.
     pub parameters: &'static [Parameter],
-    /// Whether it releases something; otherwise it only asks an accountant.
-    pub releases: bool,
+    /// What an output of it is, in words; None where it has none and only asks an accountant.
+    pub releases: Option<&'static str>,
+    /// The theorems that bound an output of it, each perhaps for some parameters and data only.
+    pub theorems: &'static [&'static Statement],
     /// Whether its Rényi divergences are at most 2α/s², s the smallest scale of its noise.
     pub noise_hides: bool,
     /// The mechanism with these parameters.

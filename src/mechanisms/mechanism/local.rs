@@ -67,7 +67,11 @@ pub const SYMMETRIC_UNARY: &MechanismKind = &MechanismKind {
     data: DataKind::OneVoter,
     // 1/ε, as for randomized response.
     parameters: &[Parameter::noise("sigma")],
-    releases: true,
+    releases: Some(
+        "one bit for every class, 1 for that of the one vote, each kept with probability e^(1/(2 `sigma`))/(e^(1/(2 \
+         `sigma`)) + 1)",
+    ),
+    theorems: &[&SYMMETRIC],
     // D_α <= α ε²/2 of every pure ε.
     noise_hides: true,
     read: |parameters| LocalProtocol::read(LocalRule::SymmetricUnary, parameters),
@@ -79,6 +83,11 @@ pub const SYMMETRIC_UNARY: &MechanismKind = &MechanismKind {
 pub const OPTIMIZED_UNARY: &MechanismKind = &MechanismKind {
     name: "optimized-unary",
     example: "optimized-unary:sigma=1",
+    releases: Some(
+        "one bit for every class, 1 with probability 1/2 for that of the one vote, with 1/(e^(1/`sigma`) + 1) for \
+         every other",
+    ),
+    theorems: &[&OPTIMIZED],
     read: |parameters| LocalProtocol::read(LocalRule::OptimizedUnary, parameters),
     draw: |stream, _| LocalProtocol::drawn(LocalRule::OptimizedUnary, stream),
     ..*SYMMETRIC_UNARY
@@ -88,6 +97,10 @@ pub const OPTIMIZED_UNARY: &MechanismKind = &MechanismKind {
 pub const LOCAL_HASHING: &MechanismKind = &MechanismKind {
     name: "local-hashing",
     example: "local-hashing:sigma=1,hashes=4",
+    releases: Some(
+        "a random function from classes to `hashes` values, and its value for the one vote by randomized response",
+    ),
+    theorems: &[&HASHING],
     parameters: &[Parameter::noise("sigma"), Parameter::number("hashes", &[2.0, 3.0])],
     read: |parameters| {
         let hashes = parameters.in_domain("hashes", |number| whole(number, 2, "[2, 2^53]"))?;
@@ -104,6 +117,8 @@ pub const LOCAL_HASHING: &MechanismKind = &MechanismKind {
 pub const SUBSET_SELECTION: &MechanismKind = &MechanismKind {
     name: "subset-selection",
     example: "subset-selection:sigma=1,size=2",
+    releases: Some("`size` classes, e^(1/`sigma`) times as likely when the one vote is among them"),
+    theorems: &[&SUBSETS],
     parameters: &[Parameter::noise("sigma"), Parameter::number("size", &[1.0, 2.0])],
     read: |parameters| {
         let size = parameters.in_domain("size", |number| whole(number, 1, "[1, 2^53]"))?;
@@ -134,18 +149,22 @@ fn whole(number: f64, least: u64, domain: &'static str) -> Result<u64> {
 
 static SYMMETRIC: Statement = Statement::for_any_data(
     "symmetric-unary",
+    "one answer, by symmetric unary encoding",
     "Erlingsson, Pihur and Korolova (2014), the protocol, with the divergence of the two bits that differ",
 );
 static OPTIMIZED: Statement = Statement::for_any_data(
     "optimized-unary",
+    "one answer, by optimized unary encoding",
     "Wang, Blocki, Li and Jha (2017), the protocol, with the divergence of the two bits that differ",
 );
 static HASHING: Statement = Statement::for_any_data(
     "local-hashing",
+    "one answer, by local hashing",
     "Wang, Blocki, Li and Jha (2017), the protocol, with the divergence of the two hashes that differ",
 );
 static SUBSETS: Statement = Statement::for_any_data(
     "subset-selection",
+    "one answer, by subset selection",
     "Ye and Barg (2018), the protocol, with the divergence of the sets that hold one of two classes",
 );
 

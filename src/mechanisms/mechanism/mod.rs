@@ -1,8 +1,8 @@
 //! Mechanisms as data: parameters, neighboring relation, output distributions, samplers, and the theorems that bound
 //! them.
 //!
-//! [`RELEASES`] is the registry of all mechanisms. A mechanism is one file that implements
-//! [`Mechanism`] and describes itself by a [`MechanismKind`], and a line of the registry.
+//! [`RELEASES`] is the registry of all mechanisms. A mechanism is one file that implements [`Mechanism`] and describes
+//! itself by a [`MechanismKind`], its theorems among it, and a line of the registry.
 //!
 //! Every mechanism has a text form, which is read by [`parse`] and written by its `Display`:
 //!
@@ -168,7 +168,7 @@ pub use self::{
     without_replacement::WITHOUT_REPLACEMENT,
 };
 
-use crate::accountant::{Scope, Theorem, WorstCases};
+use crate::accountant::{MIRONOV_GROUP, Scope, Statement, Theorem, WorstCases};
 use crate::bound::{Direction, Validity};
 use crate::distribution::{OutcomeDistribution, OutputPair};
 use crate::divergence::EnclosedLoss;
@@ -181,7 +181,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// The registry: all mechanisms that release something.
-pub const RELEASES: [&MechanismKind; 29] = [
+pub const RELEASES: &[&MechanismKind] = &[
     GNMAX,
     LNMAX,
     GAUSSIAN,
@@ -212,6 +212,10 @@ pub const RELEASES: [&MechanismKind; 29] = [
     WITHOUT_REPLACEMENT,
     SHUFFLED_RESPONSE,
 ];
+
+/// The theorems of no mechanism: about several records, and about votes that differ by more than one vote.
+pub const OTHER_THEOREMS: &[&Statement] =
+    &[&MIRONOV_GROUP, &noisy_argmax::CONFIDENT_GAUSSIAN, &noisy_argmax::CONFIDENT_LAPLACE];
 
 /// How real-valued outputs are cut into outcomes. Cutting is post-processing: no divergence of the outcomes is above
 /// that of the outputs.
@@ -244,7 +248,8 @@ pub trait Mechanism: Any + fmt::Debug + Send + Sync {
     /// Its parameters, in the order of the kind.
     fn parameters(&self) -> Parameters;
 
-    /// The theorems that bound one output for these data against all neighbors.
+    /// The theorems that bound one output for these data against all neighbors: those of
+    /// [`MechanismKind::theorems`] that hold for them.
     fn theorems_for(&self, data: &VoteHistogram, known: &WorstCases) -> Vec<Theorem>;
 
     /// The distribution of one output for these data; of a real number by the bin it falls into.
@@ -475,7 +480,7 @@ const NEAREST: usize = 8;
 /// [`Error::Rejected`](crate::Error::Rejected) for an unknown mechanism or parameter, for one that is missing or comes
 /// twice, and for a value outside its domain.
 pub fn parse(text: &str) -> Result<Arc<dyn Mechanism>> {
-    let (kind, rest) = named(text, &RELEASES, |kind| kind.name)?;
+    let (kind, rest) = named(text, RELEASES, |kind| kind.name)?;
     (kind.read)(&read_parameters(kind.name, kind.parameters, rest)?)
 }
 

@@ -1,10 +1,10 @@
 //! The noisy argmax of known votes, with or without a threshold test before it.
 
-use super::additive_noise::{OF_GAUSSIAN_NOISE, OF_LAPLACE_NOISE};
+use super::additive_noise::{OF_GAUSSIAN, OF_LAPLACE};
 use super::{Bins, BothLosses, DataKind, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, draw};
 use crate::accountant::{
-    FlipProbability, Statement, Theorem, VoteCost, WorstCases, argmax_data_dependent, argmax_data_independent,
-    gaussian_rdp, gnmax_data_independent, laplace_mechanism_rdp, threshold_data_independent,
+    FlipProbability, GNMAX_WORST_CASE, Statement, Theorem, VoteCost, WorstCases, argmax_data_dependent,
+    argmax_data_independent, gaussian_rdp, gnmax_data_independent, laplace_mechanism_rdp, threshold_data_independent,
 };
 use crate::bound::outward::sum_up;
 use crate::distribution::{
@@ -57,7 +57,8 @@ pub const GNMAX: &MechanismKind = &MechanismKind {
     example: "gnmax:sigma=40",
     data: DataKind::Votes,
     parameters: &[Parameter::noise("sigma")],
-    releases: true,
+    releases: Some("the class with the most votes, each count with Gaussian noise"),
+    theorems: &[&OF_GNMAX.these_votes, &OF_GNMAX.these_votes_forward, &OF_GNMAX.any_votes, &GNMAX_WORST_CASE],
     noise_hides: true,
     read: |parameters| Ok(Arc::new(NoisyArgmax::new(Noise::Gaussian(parameters.scale("sigma")?)))),
     draw_data: draw::votes,
@@ -68,6 +69,8 @@ pub const GNMAX: &MechanismKind = &MechanismKind {
 pub const LNMAX: &MechanismKind = &MechanismKind {
     name: "lnmax",
     example: "lnmax:sigma=20",
+    releases: Some("the class with the most votes, each count with Laplace noise of scale `sigma`"),
+    theorems: &[&OF_LNMAX.these_votes, &OF_LNMAX.these_votes_forward, &OF_LNMAX.any_votes],
     read: |parameters| Ok(Arc::new(NoisyArgmax::new(Noise::Laplace(parameters.scale("sigma")?)))),
     draw: |stream, _| Some(Arc::new(NoisyArgmax::new(Noise::Laplace(draw::scale(stream)?)))),
     ..*GNMAX
@@ -78,6 +81,16 @@ pub const LNMAX: &MechanismKind = &MechanismKind {
 pub const CONFIDENT_GNMAX: &MechanismKind = &MechanismKind {
     name: "confident-gnmax",
     example: "confident-gnmax:sigma=40,threshold=200,threshold_sigma=150,threshold_form=max",
+    releases: Some(
+        "as `gnmax`, if the largest count with Gaussian noise reaches the threshold, and nothing otherwise; `max` \
+         adds one noise to it, `per-class` a noise to every count",
+    ),
+    theorems: &[
+        &OF_CONFIDENT_GNMAX.these_votes,
+        &OF_CONFIDENT_GNMAX.these_votes_forward,
+        &OF_CONFIDENT_GNMAX.any_votes,
+        &CONFIDENT_WORST_CASE,
+    ],
     parameters: TESTED,
     read: |parameters| Ok(Arc::new(read_tested(Noise::Gaussian(parameters.scale("sigma")?), parameters)?)),
     draw: |stream, largest| Some(Arc::new(draw_tested(Noise::Gaussian(draw::scale(stream)?), stream, largest)?)),
@@ -88,6 +101,12 @@ pub const CONFIDENT_GNMAX: &MechanismKind = &MechanismKind {
 pub const CONFIDENT_LNMAX: &MechanismKind = &MechanismKind {
     name: "confident-lnmax",
     example: "confident-lnmax:sigma=20,threshold=200,threshold_sigma=100,threshold_form=max",
+    releases: Some("as `confident-gnmax`, with Laplace noise on the counts of the classes"),
+    theorems: &[
+        &OF_CONFIDENT_LNMAX.these_votes,
+        &OF_CONFIDENT_LNMAX.these_votes_forward,
+        &OF_CONFIDENT_LNMAX.any_votes,
+    ],
     read: |parameters| Ok(Arc::new(read_tested(Noise::Laplace(parameters.scale("sigma")?), parameters)?)),
     draw: |stream, largest| Some(Arc::new(draw_tested(Noise::Laplace(draw::scale(stream)?), stream, largest)?)),
     ..*CONFIDENT_GNMAX
@@ -121,7 +140,7 @@ struct Statements {
     any_votes: Statement,
     these_votes: Statement,
     these_votes_forward: Statement,
-    other_change: Statement,
+    other_change: &'static Statement,
 }
 
 const OF_VOTES_GAUSSIAN: &str = "Papernot et al. (2018), Theorem 6 and Proposition 7, in both directions";
@@ -130,32 +149,98 @@ const OF_TEST: &str = "Papernot et al. (2018), Theorem 6 and Propositions 7 and 
 const PUBLISHED: &str = "Papernot et al. (2017), Theorem 3; Papernot et al. (2018), Theorem 6";
 
 static OF_GNMAX: Statements = Statements {
-    any_votes: Statement::for_any_data("gnmax-data-independent", "Papernot et al. (2018), Proposition 8"),
-    these_votes: Statement::for_these_data("gnmax-data-dependent", OF_VOTES_GAUSSIAN),
-    these_votes_forward: Statement::for_these_data("gnmax-data-dependent-forward", PUBLISHED).forward(),
-    other_change: OF_GAUSSIAN_NOISE,
+    any_votes: Statement::for_any_data(
+        "gnmax-data-independent",
+        "a noisy argmax with Gaussian noise, in closed form",
+        "Papernot et al. (2018), Proposition 8",
+    ),
+    these_votes: Statement::for_these_data(
+        "gnmax-data-dependent",
+        "a noisy argmax with Gaussian noise: what recorded votes cost",
+        OF_VOTES_GAUSSIAN,
+    ),
+    these_votes_forward: Statement::for_these_data(
+        "gnmax-data-dependent-forward",
+        "a noisy argmax: the published cost, to reproduce papers",
+        PUBLISHED,
+    )
+    .forward(),
+    other_change: &OF_GAUSSIAN,
 };
 static OF_LNMAX: Statements = Statements {
-    any_votes: Statement::for_any_data("lnmax-data-independent", "Mironov (2017), Proposition 6"),
-    these_votes: Statement::for_these_data("lnmax-data-dependent", OF_VOTES_LAPLACE),
-    these_votes_forward: Statement::for_these_data("lnmax-data-dependent-forward", PUBLISHED).forward(),
-    other_change: OF_LAPLACE_NOISE,
+    any_votes: Statement::for_any_data(
+        "lnmax-data-independent",
+        "a noisy argmax with Laplace noise: an ε to publish",
+        "Mironov (2017), Proposition 6",
+    ),
+    these_votes: Statement::for_these_data(
+        "lnmax-data-dependent",
+        "a noisy argmax with Laplace noise: what recorded votes cost",
+        OF_VOTES_LAPLACE,
+    ),
+    these_votes_forward: Statement::for_these_data(
+        "lnmax-data-dependent-forward",
+        "a noisy argmax with Laplace noise: the published cost",
+        PUBLISHED,
+    )
+    .forward(),
+    other_change: &OF_LAPLACE,
 };
 static OF_CONFIDENT_GNMAX: Statements = Statements {
-    any_votes: Statement::for_any_data("confident-gnmax-data-independent", "Papernot et al. (2018), Proposition 10"),
-    these_votes: Statement::for_these_data("confident-gnmax-data-dependent", OF_TEST),
-    these_votes_forward: Statement::for_these_data("confident-gnmax-data-dependent-forward", PUBLISHED).forward(),
-    other_change: Statement::for_any_data("confident-gaussian", "Mironov (2017), Propositions 1 and 7"),
+    any_votes: Statement::for_any_data(
+        "confident-gnmax-data-independent",
+        "Confident-GNMax, in closed form",
+        "Papernot et al. (2018), Proposition 10",
+    ),
+    these_votes: Statement::for_these_data(
+        "confident-gnmax-data-dependent",
+        "Confident-GNMax: what recorded votes cost",
+        OF_TEST,
+    ),
+    these_votes_forward: Statement::for_these_data(
+        "confident-gnmax-data-dependent-forward",
+        "Confident-GNMax: the published cost, to reproduce papers",
+        PUBLISHED,
+    )
+    .forward(),
+    other_change: &CONFIDENT_GAUSSIAN,
 };
 static OF_CONFIDENT_LNMAX: Statements = Statements {
-    any_votes: Statement::for_any_data("confident-lnmax-data-independent", "Mironov (2017), Propositions 1, 6 and 7"),
-    these_votes: Statement::for_these_data("confident-lnmax-data-dependent", OF_TEST),
-    these_votes_forward: Statement::for_these_data("confident-lnmax-data-dependent-forward", PUBLISHED).forward(),
-    other_change: Statement::for_any_data("confident-laplace", "Mironov (2017), Propositions 1, 6 and 7"),
+    any_votes: Statement::for_any_data(
+        "confident-lnmax-data-independent",
+        "Confident-LNMax: an ε to publish",
+        "Mironov (2017), Propositions 1, 6 and 7",
+    ),
+    these_votes: Statement::for_these_data(
+        "confident-lnmax-data-dependent",
+        "Confident-LNMax: what recorded votes cost",
+        OF_TEST,
+    ),
+    these_votes_forward: Statement::for_these_data(
+        "confident-lnmax-data-dependent-forward",
+        "Confident-LNMax: the published cost, to reproduce papers",
+        PUBLISHED,
+    )
+    .forward(),
+    other_change: &CONFIDENT_LAPLACE,
 };
 
-static CONFIDENT_WORST_CASE: Statement =
-    Statement::for_any_data("confident-gnmax-worst-case", "leakbound, theorem of gnmax_worst_case").certified(2e-3);
+pub(super) static CONFIDENT_GAUSSIAN: Statement = Statement::for_any_data(
+    "confident-gaussian",
+    "Confident-GNMax, where more changes than one vote",
+    "Mironov (2017), Propositions 1 and 7",
+);
+pub(super) static CONFIDENT_LAPLACE: Statement = Statement::for_any_data(
+    "confident-laplace",
+    "Confident-LNMax, where more changes than one vote",
+    "Mironov (2017), Propositions 1, 6 and 7",
+);
+static CONFIDENT_WORST_CASE: Statement = Statement::for_any_data(
+    "confident-gnmax-worst-case",
+    "Confident-GNMax: an ε to publish",
+    "leakbound, theorem of gnmax_worst_case",
+)
+.certified(2e-3);
 
 impl NoisyArgmax {
     /// Without a test.
@@ -302,7 +387,7 @@ impl NoisyArgmax {
         let shifts: Vec<f64> = shifts.filter(|shift| *shift > 0.0).collect();
         let length = shifts.iter().map(|shift| shift * shift).sum::<f64>().sqrt();
         let Self { noise, test } = *self;
-        Theorem::alike(&self.statements().other_change, move |order| {
+        Theorem::alike(self.statements().other_change, move |order| {
             let threshold = test.map_or(0.0, |test| {
                 let sensitivity = match test.form() {
                     ThresholdForm::Max => shifts.iter().copied().fold(0.0, f64::max),

@@ -47,7 +47,8 @@ pub const POISSON: &MechanismKind = &MechanismKind {
     example: "poisson:rate=0.01,of=[laplace:sigma=2]",
     data: DataKind::OneRecord,
     parameters: &[Parameter::number("rate", &[0.5, 0.1]), Parameter::word(OF)],
-    releases: true,
+    releases: Some("a mechanism of one record on a Poisson subsample"),
+    theorems: &[&SUBSAMPLED],
     noise_hides: false,
     read: |parameters| {
         let rate = parameters.probability("rate")?;
@@ -63,6 +64,7 @@ pub const POISSON: &MechanismKind = &MechanismKind {
 
 static SUBSAMPLED: Statement = Statement::for_any_data(
     "poisson",
+    "any mechanism of one record on a Poisson subsample",
     "Zhu, Dong and Wang (2022), Theorem 11, by the moments of the privacy loss, and leakbound, poisson_subsampled_rdp",
 )
 .certified(1e-3);

@@ -50,16 +50,24 @@ pub const RANDOMIZED_RESPONSE: &MechanismKind = &MechanismKind {
     data: DataKind::OneVoter,
     // 1/ε, as Laplace noise of this scale gives ε.
     parameters: &[Parameter::noise("sigma")],
-    releases: true,
+    releases: Some("the one vote, e^(1/`sigma`) times as likely as each other class"),
+    theorems: &[&K_ARY, &BINARY],
     noise_hides: true,
     read: |parameters| Ok(Arc::new(RandomizedResponse { scale: parameters.scale("sigma")? })),
     draw_data: draw::one_vote,
     draw: |stream, _| Some(Arc::new(RandomizedResponse { scale: draw::scale(stream)? })),
 };
 
-static K_ARY: Statement =
-    Statement::for_any_data("k-ary-randomized-response", "Mironov (2017), Proposition 5, for any number of answers");
-static BINARY: Statement = Statement::for_any_data("randomized-response", "Mironov (2017), Proposition 5");
+static K_ARY: Statement = Statement::for_any_data(
+    "k-ary-randomized-response",
+    "one answer of several, by randomized response",
+    "Mironov (2017), Proposition 5, for any number of answers",
+);
+static BINARY: Statement = Statement::for_any_data(
+    "randomized-response",
+    "a yes or no, by randomized response",
+    "Mironov (2017), Proposition 5",
+);
 
 impl RandomizedResponse {
     /// With this ε.

@@ -45,7 +45,12 @@ pub const SUBSAMPLED_GAUSSIAN_REPLACE: &MechanismKind = &MechanismKind {
     example: "subsampled-gaussian-replace:sigma=1,rate=0.01",
     data: DataKind::OneVoter,
     parameters: &[Parameter::noise("sigma"), Parameter::number("rate", &[0.5, 0.1])],
-    releases: true,
+    releases: Some(
+        "a step of DP-SGD where a record is replaced by another: a sum of vectors of norm 1 and less over a Poisson \
+         subsample, with Gaussian noise. The histogram is `1,0` with the one record and `0,1` with the other; no \
+         other two records leak more",
+    ),
+    theorems: &[&REPLACED],
     // As N(1, σ²) against N(-1, σ²).
     noise_hides: true,
     read: |parameters| {
@@ -56,9 +61,12 @@ pub const SUBSAMPLED_GAUSSIAN_REPLACE: &MechanismKind = &MechanismKind {
     draw: |stream, _| Some(Arc::new(ReplacedGaussian { sigma: draw::scale(stream)?, rate: draw::rate(stream)? })),
 };
 
-static REPLACED: Statement =
-    Statement::for_any_data("subsampled-gaussian-replace", "leakbound, theorem of replaced_gaussian_rdp")
-        .certified(1e-9);
+static REPLACED: Statement = Statement::for_any_data(
+    "subsampled-gaussian-replace",
+    "steps of DP-SGD, a record replaced",
+    "leakbound, theorem of replaced_gaussian_rdp",
+)
+.certified(1e-9);
 
 impl ReplacedGaussian {
     /// The theorem of DP-SGD under replace-one.

@@ -60,7 +60,10 @@ pub const EXPONENTIAL: &MechanismKind = &MechanismKind {
     example: "exponential:sigma=2",
     data: DataKind::Votes,
     parameters: &[Parameter::noise("sigma")],
-    releases: true,
+    releases: Some(
+        "a class, with probability proportional to e^(votes/`sigma`): the most votes, each count with Gumbel noise",
+    ),
+    theorems: &[&BOUNDED_RANGE],
     // Of range ε = 2/σ, so that D_α <= α ε²/8 = α/(2σ²).
     noise_hides: true,
     read: |parameters| Ok(Arc::new(Selection { rule: SelectionRule::Exponential, sigma: parameters.scale("sigma")? })),
@@ -72,6 +75,11 @@ pub const EXPONENTIAL: &MechanismKind = &MechanismKind {
 pub const PERMUTE_AND_FLIP: &MechanismKind = &MechanismKind {
     name: "permute-and-flip",
     example: "permute-and-flip:sigma=2",
+    releases: Some(
+        "classes in random order, each taken with probability e^((votes - most votes)/`sigma`): the most votes, each \
+         count with exponential noise",
+    ),
+    theorems: &[&PURE],
     // D_α <= α ε²/2 = 2α/σ² (Bun and Steinke 2016, Proposition 3.3).
     noise_hides: true,
     read: |parameters| {
@@ -83,10 +91,12 @@ pub const PERMUTE_AND_FLIP: &MechanismKind = &MechanismKind {
 
 static BOUNDED_RANGE: Statement = Statement::for_any_data(
     "exponential-bounded-range",
+    "a class chosen by the exponential mechanism",
     "Dong, Durfee and Rogers (2020), the largest divergence of a bounded range",
 );
 static PURE: Statement = Statement::for_any_data(
     "permute-and-flip-pure",
+    "a class chosen by permute-and-flip",
     "McKenna and Sheldon (2020), Theorem 1, with Mironov (2017), Proposition 5",
 );
 

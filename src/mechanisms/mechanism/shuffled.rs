@@ -80,7 +80,11 @@ pub const SHUFFLED_RESPONSE: &MechanismKind = &MechanismKind {
     data: DataKind::OneVoter,
     // 1/ε, as of randomized response.
     parameters: &[Parameter::noise("sigma"), Parameter::number("users", &[1.0, 2.0, 10.0, 100.0])],
-    releases: true,
+    releases: Some(
+        "how many of the shuffled answers of `users` users are ones, each the truth with probability \
+         e^(1/`sigma`)/(e^(1/`sigma`) + 1); all others vote for the first of two classes",
+    ),
+    theorems: &[&CLONES],
     // As of one user.
     noise_hides: true,
     read: |parameters| {
@@ -101,6 +105,7 @@ pub const SHUFFLED_RESPONSE: &MechanismKind = &MechanismKind {
 
 static CLONES: Statement = Statement::for_any_data(
     "shuffled-response",
+    "answers that a shuffler mixes",
     "Feldman, McMillan and Talwar (2021), section 3, by the moments of the privacy loss of the clones",
 )
 .certified(1e-6);

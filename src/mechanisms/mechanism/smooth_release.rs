@@ -45,8 +45,11 @@ pub struct SmoothRelease {
     pub beta: f64,
 }
 
-static OF_GNSS: Statement =
-    Statement::for_any_data("gnss", "leakbound, corrected from Papernot et al. (2018), Theorem 23");
+static OF_GNSS: Statement = Statement::for_any_data(
+    "gnss",
+    "a number with noise in proportion to its smooth sensitivity",
+    "leakbound, corrected from Papernot et al. (2018), Theorem 23",
+);
 
 impl SmoothRelease {
     /// The theorem of the release.
@@ -70,7 +73,8 @@ pub const GNSS: &MechanismKind = &MechanismKind {
         Parameter::number("width", &[]),
         Parameter::number("neighbor_width", &[]),
     ],
-    releases: true,
+    releases: Some("a number with Gaussian noise in proportion to its smooth sensitivity, for one pair of datasets"),
+    theorems: &[&OF_GNSS],
     // Its widths tell the datasets apart whatever the noise.
     noise_hides: false,
     read: |parameters| {

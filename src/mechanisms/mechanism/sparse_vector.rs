@@ -143,7 +143,12 @@ pub const ABOVE_THRESHOLD: &MechanismKind = &MechanismKind {
         Parameter::noise("threshold_sigma"),
         Parameter::noise("sigma"),
     ],
-    releases: true,
+    releases: Some(
+        "the first of the answers to queries that is above the threshold, or that none is; `noise`, which is \
+         `laplace` or `gaussian`, has the scale `threshold_sigma` on the threshold, drawn once, and `sigma` on every \
+         answer",
+    ),
+    theorems: &[&PURE, &ANSWERS, &SHIFTED],
     // A pure epsilon of 3/s would need 2.25 times the limit.
     noise_hides: false,
     read: |parameters| Ok(Arc::new(SparseVector::read(parameters, None)?)),
@@ -155,6 +160,11 @@ pub const ABOVE_THRESHOLD: &MechanismKind = &MechanismKind {
 pub const SPARSE_VECTOR: &MechanismKind = &MechanismKind {
     name: "sparse-vector",
     example: "sparse-vector:noise=laplace,threshold=10,threshold_sigma=2,sigma=4,cutoff=2",
+    releases: Some(
+        "which answers are above the threshold, with the noise of `above-threshold`; after `cutoff` of them no more \
+         are looked at",
+    ),
+    theorems: &[&PURE, &ANSWERS, &SHIFTED],
     parameters: &[
         Parameter::word("noise"),
         Parameter::votes("threshold"),
@@ -175,15 +185,18 @@ pub const SPARSE_VECTOR: &MechanismKind = &MechanismKind {
 
 static PURE: Statement = Statement::for_any_data(
     "sparse-vector-pure",
+    "above threshold with Laplace noise",
     "Lyu, Su and Li (2017), Theorem 2; for a cutoff of 1 Dwork and Roth (2014), Theorem 3.23; with Mironov (2017), \
      Proposition 5",
 );
 static ANSWERS: Statement = Statement::for_any_data(
     "sparse-vector-answers",
+    "above threshold with Gaussian noise, few queries",
     "Mironov (2017), Proposition 7, of all noisy answers, of which the outcome is computed",
 );
 static SHIFTED: Statement = Statement::for_any_data(
     "sparse-vector-shifted-threshold",
+    "above threshold with Gaussian noise, many queries",
     "by a shift of the threshold and the number of outcomes, derived at the mechanism; compare Zhu and Wang (2020)",
 );
 

@@ -67,7 +67,11 @@ pub const STAIRCASE: &MechanismKind = &MechanismKind {
     example: "staircase:sigma=1",
     data: DataKind::OneRecord,
     parameters: &[Parameter::noise("sigma"), Parameter::number("gamma", &[0.5, 0.25, 0.0]).optional()],
-    releases: true,
+    releases: Some(
+        "a count with noise whose density is a staircase: it falls by e^(-1/`sigma`) at `gamma` and at 1 + `gamma`, 2 \
+         + `gamma` and so on from 0; without `gamma` that of the least mean size",
+    ),
+    theorems: &[&PURE, &ITSELF],
     // Pure 1/σ: D_α <= α/(2σ²).
     noise_hides: true,
     read: |parameters| {
@@ -88,9 +92,16 @@ pub const STAIRCASE: &MechanismKind = &MechanismKind {
     },
 };
 
-static PURE: Statement =
-    Statement::for_any_data("staircase-pure", "Geng and Viswanath (2014), ε, with Mironov (2017), Proposition 5");
-static ITSELF: Statement = Statement::for_any_data("staircase", "leakbound, the three losses of Staircase, rounded up");
+static PURE: Statement = Statement::for_any_data(
+    "staircase-pure",
+    "a count with staircase noise, by its ε alone",
+    "Geng and Viswanath (2014), ε, with Mironov (2017), Proposition 5",
+);
+static ITSELF: Statement = Statement::for_any_data(
+    "staircase",
+    "a count with staircase noise",
+    "leakbound, the three losses of Staircase, rounded up",
+);
 
 impl Staircase {
     /// The γ of the least mean size of the noise, 1/(1 + e^{ε/2}).

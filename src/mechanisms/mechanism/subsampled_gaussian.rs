@@ -39,7 +39,8 @@ pub const SUBSAMPLED_GAUSSIAN: &MechanismKind = &MechanismKind {
     example: "subsampled-gaussian:sigma=1,rate=0.01",
     data: DataKind::OneRecord,
     parameters: &[Parameter::noise("sigma"), Parameter::number("rate", &[0.5, 0.1])],
-    releases: true,
+    releases: Some("a count of a Poisson subsample with Gaussian noise"),
+    theorems: &[&OF_SUBSAMPLE],
     noise_hides: true,
     read: |parameters| {
         let (sigma, rate) = (parameters.scale("sigma")?, parameters.probability("rate")?);
@@ -49,8 +50,12 @@ pub const SUBSAMPLED_GAUSSIAN: &MechanismKind = &MechanismKind {
     draw: |stream, _| Some(Arc::new(SubsampledGaussian { sigma: draw::scale(stream)?, rate: draw::rate(stream)? })),
 };
 
-static OF_SUBSAMPLE: Statement =
-    Statement::for_any_data("subsampled-gaussian", "Mironov, Talwar and Zhang (2019), section 3.3").certified(1e-9);
+static OF_SUBSAMPLE: Statement = Statement::for_any_data(
+    "subsampled-gaussian",
+    "steps of DP-SGD, a record added or removed",
+    "Mironov, Talwar and Zhang (2019), section 3.3",
+)
+.certified(1e-9);
 
 impl SubsampledGaussian {
     /// The theorem of the subsample.

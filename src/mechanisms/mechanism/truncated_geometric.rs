@@ -74,7 +74,11 @@ pub const TRUNCATED_GEOMETRIC: &MechanismKind = &MechanismKind {
         Parameter::number("count", &[0.0, 1.0, 2.0]),
         Parameter::number("limit", &[1.0, 2.0, 3.0]),
     ],
-    releases: true,
+    releases: Some(
+        "a count, `count` without the record, with the noise of `discrete-laplace`; what is below 0 is released as 0, \
+         what is above `limit` as `limit`",
+    ),
+    theorems: &[&ANY_COUNT, &THIS_COUNT],
     // Pure 1/σ: D_α <= α/(2σ²).
     noise_hides: true,
     read: |parameters| {
@@ -98,10 +102,12 @@ pub const TRUNCATED_GEOMETRIC: &MechanismKind = &MechanismKind {
 
 static ANY_COUNT: Statement = Statement::for_any_data(
     "truncated-geometric",
+    "a count with geometric noise, cut to a range",
     "Ghosh, Roughgarden and Sundararajan (2009), the mechanism, with Mironov (2017), Proposition 5",
 );
 static THIS_COUNT: Statement = Statement::for_these_data(
     "truncated-geometric-count",
+    "the same for one known count",
     "leakbound, the two outputs that say all of TruncatedGeometric, rounded up",
 );
 

@@ -60,7 +60,8 @@ pub const GAUSSIAN_VECTOR: &MechanismKind = &MechanismKind {
     example: "gaussian-vector:sigma=1,counts=3",
     data: DataKind::OneRecord,
     parameters: &[Parameter::noise("sigma"), Parameter::number("counts", &[2.0, 1.0, 3.0])],
-    releases: true,
+    releases: Some("`counts` counts, each of which a record changes by one, with Gaussian noise on each"),
+    theorems: &[&OF_GAUSSIAN],
     // As many times as much as one count has.
     noise_hides: false,
     read: |parameters| VectorNoise::read(Noise::Gaussian(parameters.scale("sigma")?), parameters),
@@ -77,6 +78,10 @@ pub const GAUSSIAN_VECTOR: &MechanismKind = &MechanismKind {
 pub const LAPLACE_VECTOR: &MechanismKind = &MechanismKind {
     name: "laplace-vector",
     example: "laplace-vector:sigma=1,counts=3",
+    releases: Some(
+        "`counts` counts, each of which a record changes by one, with Laplace noise of scale `sigma` on each",
+    ),
+    theorems: &[&OF_LAPLACE],
     read: |parameters| VectorNoise::read(Noise::Laplace(parameters.scale("sigma")?), parameters),
     draw: |stream, _| {
         Some(Arc::new(VectorNoise {
@@ -87,10 +92,16 @@ pub const LAPLACE_VECTOR: &MechanismKind = &MechanismKind {
     ..*GAUSSIAN_VECTOR
 };
 
-static OF_GAUSSIAN: Statement =
-    Statement::for_any_data("gaussian-vector", "Mironov (2017), Proposition 7 for each count, Proposition 1 for all");
-static OF_LAPLACE: Statement =
-    Statement::for_any_data("laplace-vector", "Mironov (2017), Proposition 6 for each count, Proposition 1 for all");
+static OF_GAUSSIAN: Statement = Statement::for_any_data(
+    "gaussian-vector",
+    "several counts with Gaussian noise, such as a histogram",
+    "Mironov (2017), Proposition 7 for each count, Proposition 1 for all",
+);
+static OF_LAPLACE: Statement = Statement::for_any_data(
+    "laplace-vector",
+    "several counts with Laplace noise",
+    "Mironov (2017), Proposition 6 for each count, Proposition 1 for all",
+);
 
 /// The most counts.
 const MOST_COUNTS: u64 = 1_000_000_000;

@@ -58,7 +58,11 @@ pub const WITHOUT_REPLACEMENT: &MechanismKind = &MechanismKind {
     example: "without-replacement:rate=0.5,of=[randomized-response:sigma=1]",
     data: DataKind::OneVoter,
     parameters: &[Parameter::number("rate", &[0.5, 0.1]), Parameter::word(OF)],
-    releases: true,
+    releases: Some(
+        "a mechanism of the one vote, where a share of the voters is drawn without replacement and all others vote \
+         for the first class",
+    ),
+    theorems: &[&SAMPLED],
     noise_hides: false,
     read: |parameters| {
         let rate = parameters.probability("rate")?;
@@ -76,6 +80,7 @@ pub const WITHOUT_REPLACEMENT: &MechanismKind = &MechanismKind {
 
 static SAMPLED: Statement = Statement::for_any_data(
     "without-replacement",
+    "a mechanism on a sample without replacement",
     "Balle, Barthe and Gaboardi (2018) and Zhu, Dong and Wang (2022), Theorem 11, by the moments of the privacy loss, \
      and leakbound, without_replacement_rdp",
 )

@@ -36,6 +36,9 @@ pub struct ClippedLogits {
 /// temperature, 1 if not given.
 pub const CLIPPED_LOGITS: &TokenMechanismKind = &TokenMechanismKind {
     name: "clipped-logits",
+    example: "clipped-logits:clip=4,batch=8",
+    releases: "a token by the exponential mechanism on the sum of the members' clipped logits",
+    theorems: &[&CONCENTRATED, &BOUNDED_RANGE],
     parameters: &[
         Parameter::number("clip", &[1.0, 10.0]),
         Parameter::number("batch", &[1.0, 10.0]),
@@ -55,10 +58,14 @@ pub const CLIPPED_LOGITS: &TokenMechanismKind = &TokenMechanismKind {
 
 static BOUNDED_RANGE: Statement = Statement::for_any_data(
     "clipped-logits-bounded-range",
+    "tokens by clipped logits; the smaller of both counts",
     "Dong, Durfee and Rogers (2020), the largest divergence of a bounded range",
 );
-static CONCENTRATED: Statement =
-    Statement::for_any_data("clipped-logits-zcdp", "Amin et al. (2024), zero-concentrated privacy of one token");
+static CONCENTRATED: Statement = Statement::for_any_data(
+    "clipped-logits-zcdp",
+    "tokens by clipped logits, as published",
+    "Amin et al. (2024), zero-concentrated privacy of one token",
+);
 
 impl ClippedLogits {
     /// With a clip c, a batch size s, and a temperature τ.

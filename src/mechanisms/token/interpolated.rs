@@ -48,6 +48,9 @@ pub struct InterpolatedTokens {
 /// A token from the mean of the members interpolated with the uniform distribution: the share of the members.
 pub const INTERPOLATED_TOKENS: &TokenMechanismKind = &TokenMechanismKind {
     name: "interpolated-tokens",
+    example: "interpolated-tokens:share=0.5",
+    releases: "a token from the mean of the members, interpolated with the uniform distribution",
+    theorems: &[&RANGE],
     parameters: &[Parameter::number("share", &[0.5, 0.9, 1.0])],
     needs_public: false,
     models_of_owner: 1,
@@ -57,6 +60,7 @@ pub const INTERPOLATED_TOKENS: &TokenMechanismKind = &TokenMechanismKind {
 
 static RANGE: Statement = Statement::for_any_data(
     "interpolated-tokens",
+    "tokens interpolated with the uniform distribution",
     "this library, the largest divergence of a range of ratios (after Majmudar et al. 2022)",
 );
 

@@ -1,7 +1,7 @@
 //! What makes one distribution of those of an ensemble.
 
 use super::{DominatingAnswer, EnsembleSize, NextTokens, TokenNeighbors};
-use crate::accountant::Theorem;
+use crate::accountant::{Statement, Theorem};
 use crate::error::Result;
 use crate::mechanism::{Parameter, Parameters, write_text};
 use crate::quantity::Order;
@@ -51,6 +51,12 @@ pub trait TokenMechanism: fmt::Debug + Send + Sync {
 pub struct TokenMechanismKind {
     /// The name in the text form, in JSON and on the command line.
     pub name: &'static str,
+    /// A text form of it.
+    pub example: &'static str,
+    /// What an answer of it is, in words.
+    pub releases: &'static str,
+    /// The theorems that bound an answer of it.
+    pub theorems: &'static [&'static Statement],
     /// Its parameters, in the order in which they are written.
     pub parameters: &'static [Parameter],
     /// Whether it needs a public model.

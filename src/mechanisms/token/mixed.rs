@@ -68,6 +68,9 @@ pub struct MixedTokens {
 /// and the rate at which members join, 1 if not given.
 pub const MIXED_TOKENS: &TokenMechanismKind = &TokenMechanismKind {
     name: "mixed-tokens",
+    example: "mixed-tokens:order=3,radius=0.04",
+    releases: "a token from the mean of the members, each mixed with a public model (PMixED)",
+    theorems: &[&HOELDER],
     parameters: &[
         Parameter::number("order", &[2.0, 3.0]),
         Parameter::number("radius", &[0.01, 0.1]),
@@ -89,6 +92,7 @@ pub const MIXED_TOKENS: &TokenMechanismKind = &TokenMechanismKind {
 
 static HOELDER: Statement = Statement::for_any_data(
     "mixed-tokens",
+    "tokens of PMixED",
     "this library, by Hölder's inequality at orders up to α²/(2α-1) (after Mironov 2017, Proposition 11)",
 );
 

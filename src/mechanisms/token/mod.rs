@@ -52,8 +52,8 @@ use crate::mechanism::{named, read_parameters};
 use std::sync::Arc;
 
 /// All mechanisms that answer with a token.
-pub const TOKEN_MECHANISMS: [&TokenMechanismKind; 5] =
-    [MIXED_TOKENS, CLIPPED_LOGITS, INTERPOLATED_TOKENS, VOTED_TOKENS, SUBMIXED_TOKENS];
+pub const TOKEN_MECHANISMS: &[&TokenMechanismKind] =
+    &[MIXED_TOKENS, CLIPPED_LOGITS, INTERPOLATED_TOKENS, VOTED_TOKENS, SUBMIXED_TOKENS];
 
 /// Reads the text form of a mechanism of the registry, such as `clipped-logits:clip=5,batch=8`.
 ///
@@ -61,7 +61,7 @@ pub const TOKEN_MECHANISMS: [&TokenMechanismKind; 5] =
 /// [`Error::Rejected`](crate::Error::Rejected) for an unknown mechanism or parameter, for one that is missing or comes
 /// twice, and for a value out of its domain.
 pub fn parse_mechanism(text: &str) -> Result<Arc<dyn TokenMechanism>> {
-    let (kind, rest) = named(text, &TOKEN_MECHANISMS, |kind| kind.name)?;
+    let (kind, rest) = named(text, TOKEN_MECHANISMS, |kind| kind.name)?;
     (kind.read)(&read_parameters(kind.name, kind.parameters, rest)?)
 }
 

@@ -50,6 +50,9 @@ pub struct SubmixedTokens {
 /// have, in nats.
 pub const SUBMIXED_TOKENS: &TokenMechanismKind = &TokenMechanismKind {
     name: "submixed-tokens",
+    example: "submixed-tokens:order=2,discordance=0.1",
+    releases: "a token from the mean of pairs of models, mixed with a public model (SubMix)",
+    theorems: &[],
     parameters: &[Parameter::number("order", &[2.0, 3.0]), Parameter::number("discordance", &[0.01, 0.1])],
     needs_public: true,
     models_of_owner: 2,

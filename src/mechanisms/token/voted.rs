@@ -27,6 +27,9 @@ pub struct VotedTokens {
 /// The token of the most votes: the standard deviation of the noise on each count.
 pub const VOTED_TOKENS: &TokenMechanismKind = &TokenMechanismKind {
     name: "voted-tokens",
+    example: "voted-tokens:sigma=4",
+    releases: "the token of the most votes, each count with Gaussian noise",
+    theorems: &[&GAUSSIAN],
     parameters: &[Parameter::noise("sigma")],
     needs_public: false,
     models_of_owner: 1,
@@ -37,8 +40,11 @@ pub const VOTED_TOKENS: &TokenMechanismKind = &TokenMechanismKind {
 /// Probabilities further down lose digits, and then themselves; at high orders they would still count.
 const SMALLEST: f64 = 1e-300;
 
-static GAUSSIAN: Statement =
-    Statement::for_any_data("voted-tokens", "Mironov (2017), Proposition 7, for a vote that is removed or moved");
+static GAUSSIAN: Statement = Statement::for_any_data(
+    "voted-tokens",
+    "tokens by a noisy vote",
+    "Mironov (2017), Proposition 7, for a vote that is removed or moved",
+);
 
 impl VotedTokens {
     /// With noise of this standard deviation.

@@ -246,7 +246,7 @@ fn the_worst_neighbor_of_every_mechanism() {
 #[test]
 fn every_kind_of_the_registry_has_exact_values() {
     let mut stream = ChaCha8Rng::seed_from_u64(7);
-    for kind in RELEASES {
+    for &kind in RELEASES {
         let mut answered = 0;
         for _ in 0..6 {
             let data = VoteHistogram::new((kind.draw_data)(&mut stream, true)).unwrap();
