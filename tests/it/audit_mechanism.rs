@@ -1,6 +1,6 @@
 //! `leakbound audit mechanism`: programs of every kind, right, wrong and broken.
 
-use crate::desk::Desk;
+use crate::desk::{Desk, rows_of};
 #[cfg(unix)]
 use crate::desk::{Ran, says};
 use crate::json::{codes, number};
@@ -191,14 +191,7 @@ fn counterexamples_are_small_and_tested_again() {
     desk.file("claim.json", text.replace("\"delta\": 0.0", "\"delta\": 3.0"));
     desk.file("strangers.json", text.replace("\"add-remove\"", "\"replace-one\""));
     desk.file("cut.json", &text[..text.len() / 2]);
-    let rows = r"
-        other.json => 1: …other.json: schema: found `leakbound.counterexample/9`…
-        far.json => 1: …far.json: counterexample: found a set of outputs that is none…
-        claim.json => 1: …claim.json: counterexample.claim: found delta = 3 is not in [0, 1)…
-        strangers.json => 1: …expected neighbors under replace-one…
-        cut.json => 1: …cut.json: line …
-        none.json => 1: …none.json…
-    ";
+    let rows = &rows_of("audit_mechanism", "counterexamples_are_small_and_tested_again");
     desk.rejects("audit mechanism --counterexample", rows);
     let line = desk.rejected(2, "audit mechanism --counterexample case.json --delta 1e-6");
     assert!(line.contains("--claim-epsilon states another claim"), "{line}");

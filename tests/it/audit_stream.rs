@@ -1,7 +1,7 @@
 //! `leakbound audit stream` as its user sees it: bounds, claims, rejections, and states that go on bit for bit.
 
 use crate::congruence::Congruence;
-use crate::desk::{Desk, table};
+use crate::desk::{Desk, rows_of, table};
 use serde_json::Value;
 use std::fs;
 
@@ -140,16 +140,7 @@ fn a_state_answers_only_what_it_was_asked() {
 #[test]
 fn wrong_rows_are_named_and_leave_the_state_alone() {
     let desk = Desk::new();
-    let rows = r"
-        => stdin: whole file: found an empty file, expected raw outputs as CSV or JSON
-        world,output\n => stdin: line 1: found a header without rows, expected at least 1 row
-        a,b\ns,x\n => stdin: line 1: found columns `a`, `b`, expected `world`, `output`
-        world\ns\n => stdin: line 1: found columns `world`, expected the column `output`
-        world,output\ns,x\n\nt,x\n => stdin: line 4, column world: found `t`, expected `s` or `s_prime`
-        world,output\ns,x,y\n => stdin: line 2: found 3 fields, expected 2 as in the header
-        world,output,query\ns,x,1\n => stdin: line 1: found a column `query`, expected `world`, `output`; hint: a stream is of one query; split the file by query
-    ";
-    table(rows, |text| {
+    table(&rows_of("audit_stream", "wrong_rows_are_named_and_leave_the_state_alone"), |text| {
         let line = desk.fed("audit stream - --state s", text).line(1);
         assert!(!desk.path("s").exists());
         line

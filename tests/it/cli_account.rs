@@ -1,6 +1,6 @@
 //! `leakbound account`, and `leakbound exact` with a threshold test.
 
-use crate::desk::{Desk, json, says, stdout};
+use crate::desk::{Desk, json, rows_of, says, stdout};
 use crate::json::{ends, losses, number, row, rows, texts};
 use ndarray::Array2;
 use serde_json::Value;
@@ -387,15 +387,6 @@ fn a_page_has_the_figures() {
 
 #[test]
 fn what_makes_no_sense_is_rejected_in_one_line() {
-    let rows = r"
-        validation/data/fashion_votes.npz => 2: --noise: recorded votes say nothing of the noise; it is gaussian:SIGMA or laplace:B
-        validation/data/fashion_votes.npz --noise gaussian:40 --instantiation 12 => 1: validation/data/fashion_votes.npz: array `pate_votes`: found 12 instantiations, expected more than 12 instantiations
-        validation/data/fashion_votes.npz --noise gaussian:40 --queries 1000 => 1: validation/data/fashion_votes.npz: --queries: found position 1000, expected a position from 0 to 999
-        validation/scenarios/pate.toml --noise gaussian:40 => 2: --noise: only recorded votes (.npz) have it; a TOML file describes its own mechanisms
-        validation/data/fashion_votes.npz --noise gaussian:40 --threshold 200 --threshold-noise laplace:3 => 2: --threshold-noise: the threshold test has Gaussian noise, not laplace:3
-        validation/data/fashion_votes.npz --noise gaussian:40 --threshold inf --threshold-noise gaussian:3 => 2: invalid value 'inf' for '--threshold <T>': threshold = inf is not in (-inf, inf)
-        validation/data/fashion_votes.npz --noise gaussian:40 --conversion best => 2: invalid value 'best' for '--conversion <NAME>': conversion `best` cannot be read; expected improved or classic
-        validation/data/fashion_votes.npz --noise gaussian:40 --budget 1,-1 => 2: invalid value '1,-1' for '--budget <E,...>': epsilon = -1 is not in [0, inf)
-    ";
+    let rows = &rows_of("cli_account", "what_makes_no_sense_is_rejected_in_one_line");
     Desk::root().rejects("account", rows);
 }

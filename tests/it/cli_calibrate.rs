@@ -1,6 +1,6 @@
 //! `leakbound calibrate`.
 
-use crate::desk::{Desk, json, stdout};
+use crate::desk::{Desk, json, rows_of, stdout};
 use crate::json::{number, rows};
 
 /// What `account` proves of the calibrated mechanism is the goal: the two share no search.
@@ -41,39 +41,7 @@ fn goals_about_attackers_have_the_noise_of_the_best_test() {
 #[test]
 fn the_text_says_what_holds_and_what_does_not() {
     let text = stdout("calibrate --mechanism gaussian:sigma=? --epsilon 1 --delta 1e-6");
-    insta::assert_snapshot!(text, @"
-    Least noise for ε ≤ 1 at δ = 1e-6
-
-      sigma          4.22468
-      smaller noise  4.22467 misses the goal for certain
-      mechanism      gaussian:sigma=4.22468
-      bounded by     closed form of Gaussian noise
-
-    What it guarantees: ε at each δ
-          δ   ε at most
-      ───────────────────
-      0.001    0.554748
-       1e-4    0.727195
-       1e-5    0.872470
-       1e-6     1.00000
-       1e-8     1.22006
-      1e-10     1.40908
-
-    What it guarantees: true-positive rate of any attacker
-        FPR   TPR at most
-      ─────────────────────
-       1e-5    2.81044e-5
-       1e-4    2.48552e-4
-      0.001    0.00216184
-       0.01     0.0183249
-       0.05     0.0795434
-        0.1      0.148047
-        0.2      0.272617
-        0.5      0.593557
-        0.9      0.935525
-
-    Largest advantage, TPR - FPR: at most 0.0942114
-    ");
+    insta::assert_snapshot!(text);
     let csv = stdout("calibrate --mechanism gaussian:sigma=? --mu 1 --format csv");
     assert!(csv.starts_with("kind,at,value\nscale,sigma,1.0000") && csv.contains("\ntoo-little,sigma,0.999"), "{csv}");
 }
@@ -86,17 +54,5 @@ fn bad_requests_are_one_line() {
     assert!(ran.status == 2 && ran.stderr.contains("--advantage <SHARE>"), "{}", ran.stderr);
     let ran = desk.run("calibrate --mechanism gaussian:sigma=? --epsilon 1 --mu 1");
     assert!(ran.status == 2 && ran.stderr.contains("cannot be used with"), "{}", ran.stderr);
-    let rows = r"
-        'gaussian:sigma=2' --epsilon 1 => 2: …leaves no scale of noise open; write a ? for it…
-        'subsampled-gaussian:sigma=1,rate=?' --epsilon 1 => 2: …rate is no scale of noise; sigma is…
-        'gauss:sigma=?' --epsilon 1 => 2: …`gauss` is none…
-        'gaussian:sigma=?' --epsilon 1 --times 0 => 2: …not a whole number in [1, 2^53]…
-        'gaussian:sigma=?' --epsilon 1 --delta 1 => 2: …delta = 1 is not in [0, 1)…
-        'gaussian:sigma=?' --epsilon 1 --delta 0 => 2: …is not met by any noise, however much…
-        'gaussian:sigma=?' --tpr 0.01 --fpr 0.02 => 2: …is not between the false-positive rate = 0.02 and 1…
-        'gaussian:sigma=?' --mu 0 => 2: …mu = 0 is not in (0, inf)…
-        'subsampled-gaussian:sigma=?,rate=0.01' --advantage 0.5 => 2: …holds even with sigma…
-        'lnmax:sigma=?' --epsilon 1 => 2: …lnmax:sigma=? needs a histogram…
-    ";
-    desk.rejects("calibrate --mechanism", rows);
+    desk.rejects("calibrate --mechanism", &rows_of("cli_calibrate", "bad_requests_are_one_line"));
 }

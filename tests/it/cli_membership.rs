@@ -1,7 +1,7 @@
 //! `leakbound membership`: what it prints, and what it says of recordings that it cannot use.
 
 use crate::arrays::{Arrays, npy};
-use crate::desk::Desk;
+use crate::desk::{Desk, pairs, rows_of};
 use crate::json::{number, rows, texts};
 use ndarray::{Array1, Array2, Array3, Array4, array};
 use serde_json::Value;
@@ -60,18 +60,7 @@ fn few_models_left_out_one_by_one_are_warned_of() {
 #[test]
 fn every_attack_is_measured() {
     let desk = recorded();
-    for (attack, schema) in [
-        ("lira", "lira"),
-        ("lira --variant carlini-2022 --variance pooled", "lira"),
-        ("lira --mode offline --score hinge", "lira"),
-        ("lira --views multivariate", "lira"),
-        ("label-only", "label-only"),
-        ("threshold", "threshold"),
-        ("threshold --score modified-entropy", "threshold"),
-        ("rmia", "rmia"),
-        ("risk --bins 4", "risk"),
-        ("attacker", "attacker"),
-    ] {
+    for (attack, schema) in pairs(&rows_of("cli_membership", "every_attack_is_measured")) {
         let (name, options) = attack.split_once(' ').unwrap_or((attack, ""));
         let document = desk.json(&format!("membership {name} s.npz {options} --resamples 100"));
         assert_eq!(document["schema"], format!("leakbound.membership-{schema}/1"));
@@ -127,23 +116,5 @@ fn recordings_that_cannot_be_used_are_one_line() {
     desk.file("cut.npz", &whole[..whole.len() / 2]);
     desk.file("one.npy", b"\x93NUMPY");
     fs::create_dir(desk.path("empty")).unwrap();
-    let rows = r"
-        lira none.npz => 1: none.npz: cannot read: No such file or directory (os error 2)
-        lira none*.npz => 1: none*.npz: whole file: found a pattern that no file fits, expected a pattern of at least 1 file
-        lira always.npz => 1: always.npz: array `keep`: found only samples that every model was trained on or none, expected samples that some models were trained on and others were not
-        lira nan.npz => 1: nan.npz: array `scores`, index [0, 0, 0]: found `NaN`, expected a number of magnitude up to 1e100
-        lira single.npz => 1: single.npz: array `scores`: found a single model, expected at least 2 models: the others are what a victim is compared with; hint: of one model, `leakbound audit scores` takes the score of each sample and whether it was trained on it
-        lira cut.npz => 1: cut.npz: whole file: found an archive without its directory, expected a complete numpy archive (.npz); hint: the file may be cut off
-        lira one.npy => 1: one.npy: whole file: found a single array (.npy), expected shadow models: .npz, .csv, or a folder of arrays; hint: name its folder, or the arrays with --logits, --labels and --keep
-        lira empty => 1: empty: whole folder: found files none, expected `keep.npy` and `logits.npy`, `scores.npy` or `embeddings.npy`, or folders `experiment_I_of_N`
-        lira s.npz --victims 16 => 2: victim = 16 is not in the models that were recorded, each once
-        lira s.npz --variant leakpro => 2: LiRA: variant leakpro has one view of a sample, not 2
-        lira s.npz always.npz => 1: always.npz: array `scores`: found scores, expected logits as in the files before it
-        lira nan.npz --score hinge => 2: --score: scores are recorded already; it is for recorded logits
-        attacker always.npz => 1: always.npz: array `keep`: found only samples that every model was trained on or none, expected samples that some models were trained on and others were not
-        rmia s.npz --gamma 0 => 2: gamma of RMIA = 0 is not in [1, inf)
-        label-only s.npz --strength -1 => 2: strength C of a logistic regression = -1 is not in (0, inf)
-        lira s.npz --keep s.npz => 2: --labels and --keep: they go with --logits or --scores; other recordings hold them
-    ";
-    desk.rejects("membership", rows);
+    desk.rejects("membership", &rows_of("cli_membership", "recordings_that_cannot_be_used_are_one_line"));
 }

@@ -2,7 +2,7 @@
 //! places in `compare`.
 
 use crate::cli_membership::{compared, keep, logits, record, recorded};
-use crate::desk::Desk;
+use crate::desk::{Desk, rows_of};
 use crate::json::{codes, number, row, rows, texts};
 use crate::report_pages::checked;
 use ndarray::{Array4, Axis, Slice};
@@ -112,23 +112,7 @@ fn encoders_that_cannot_be_attacked_are_one_line() {
     encoder(&desk, "one.npz", &views(1));
     encoder(&desk, "three.npz", &views(3));
     encoder(&desk, "large.npz", &Array4::from_elem((16, 12, 1000, 5), 1.0));
-    let rows = r"
-        lira nan.npz => 1: nan.npz: array `embeddings`, index [3, 2, 1, 4]: found `NaN`, expected a finite number
-        threshold zero.npz => 1: zero.npz: array `embeddings`, index [3, 2, 1]: found a vector of zeros, expected a vector with a direction; hint: the cosine with a vector of zeros has no value; leave out samples whose units are all off
-        lira one.npz => 1: one.npz: array `embeddings`: found shape [16, 12, 1, 5], expected at least 2 views on axis 2, which are compared with each other
-        lira three.npz --pairs disjoint => 2: cosine similarity of embeddings: 3 views do not split into pairs
-        lira large.npz --max-memory 64K => 1: large.npz: array `embeddings`: found data that take 3.7 MiB of memory, expected at most 64.0 KiB; hint: numpy.save or savez write it so that it is read in pieces
-        lira s.npz --answers encoder => 2: attack on an encoder: no embeddings of views are recorded
-        lira encoder.npz --answers sample => 2: attack on the answers on samples: neither logits nor scores are recorded
-        lira encoder.npz --score hinge => 2: --score: it looks at logits, and the score of an encoder is the similarity of its views
-        rmia encoder.npz => 2: RMIA: it looks at confidences, and the score of an encoder is the similarity of its views
-        label-only encoder.npz => 2: label-only attack: it looks at right and wrong answers, and the score of an encoder is the similarity of its views
-        attacker both.npz --answers encoder => 2: trained attacker: it looks at all confidences, and the score of an encoder is the similarity of its views
-        compare s.npz --attacks encoder-threshold => 2: attack on an encoder: no embeddings of views are recorded
-        lira s.npz encoder.npz => 1: encoder.npz: array `embeddings`: found embeddings, expected logits as in the files before it
-        lira both.npz s.npz => 1: both.npz: array `embeddings`: found 16 models, 12 samples, expected 32 models, 12 samples as of `logits`; hint: every file has the array, or none
-    ";
-    desk.rejects("membership", rows);
+    desk.rejects("membership", &rows_of("cli_membership_answers", "encoders_that_cannot_be_attacked_are_one_line"));
 }
 
 /// What a defended model answers on the samples: the same inside and outside.
@@ -196,13 +180,5 @@ fn neighbors_that_do_not_fit_are_one_line() {
     with_neighbors(&desk, "samples.npz", &some(1, 11));
     with_neighbors(&desk, "classes.npz", &some(3, 2));
     record(&desk, "alone.npz", &[("neighbor_logits", &logits())]);
-    let rows = r"
-        lira nan.npz --answers neighbor => 1: nan.npz: array `neighbor_logits`, index [4, 3, 1, 2]: found `NaN`, expected a finite number
-        lira samples.npz => 1: samples.npz: array `neighbor_logits`: found 16 models, 11 samples, 3 classes, expected 16 models, 12 samples, 3 classes as of `logits`; hint: every file has the array, or none
-        lira classes.npz => 1: classes.npz: array `neighbor_logits`: found 16 models, 12 samples, 2 classes, expected 16 models, 12 samples, 3 classes as of `logits`; hint: every file has the array, or none
-        lira alone.npz => 1: alone.npz: array `neighbor_logits`: found logits at the neighbors of samples without the samples' own, expected the array `logits` beside them
-        lira s.npz --answers neighbor => 2: attack through neighbors: no answers at the nearest neighbors of the samples are recorded
-        threshold selena.npz s.npz --answers neighbor => 1: selena.npz: array `neighbor_logits`: found 16 models, 12 samples, 3 classes, expected 32 models, 12 samples, 3 classes as of `logits`; hint: every file has the array, or none
-    ";
-    desk.rejects("membership", rows);
+    desk.rejects("membership", &rows_of("cli_membership_answers", "neighbors_that_do_not_fit_are_one_line"));
 }

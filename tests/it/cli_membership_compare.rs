@@ -1,7 +1,7 @@
 //! `leakbound membership compare`: several attacks on one recording, as text, JSON, CSV and one page.
 
 use crate::cli_membership::{compared, keep, logits, recorded};
-use crate::desk::{Desk, names};
+use crate::desk::{Desk, names, pairs, rows_of};
 use crate::json::{codes, rows};
 use crate::report_pages::{checked, text_of};
 use ndarray::{Array1, Array3, Array4};
@@ -55,19 +55,7 @@ fn every_attack_is_that_of_its_own_command() {
     let desk = desk();
     // Each with a failure probability of its own, as alone.
     let together = desk.json("membership compare s.npz --resamples 0 --failure-per query");
-    for (name, alone) in [
-        ("lira", "lira s.npz"),
-        ("lira-pooled", "lira s.npz --variance pooled"),
-        ("lira-offline", "lira s.npz --mode offline"),
-        ("rmia", "rmia s.npz"),
-        ("rmia-offline", "rmia s.npz --mode offline"),
-        ("risk", "risk s.npz"),
-        ("label-only", "label-only s.npz"),
-        ("threshold", "threshold s.npz"),
-        ("top-confidence", "threshold s.npz --score top-confidence"),
-        ("entropy", "threshold s.npz --score entropy"),
-        ("attacker", "attacker s.npz"),
-    ] {
+    for (name, alone) in pairs(&rows_of("cli_membership_compare", "every_attack_is_that_of_its_own_command")) {
         let alone = desk.json(&format!("membership {alone} --resamples 0"));
         let found = rows(&together["levels"]).iter().filter(|row| row["attack"] == name);
         let mut found: Vec<Value> = found.cloned().collect();
@@ -98,14 +86,7 @@ fn what_a_recording_cannot_feed_is_left_out_with_its_reason() {
     assert_eq!(compared(&document), ["lira", "lira-pooled", "lira-offline", "risk", "threshold"]);
     let left_out = rows(&document["warnings"]).iter().filter(|warning| warning["code"] == "attack-left-out");
     let reasons: Vec<&str> = left_out.map(|warning| warning["message"].as_str().unwrap()).collect();
-    insta::assert_snapshot!(reasons.join("\n"), @"
-    rmia is left out: confidence of a shadow model = 4 is not in [0, 1]
-    rmia-offline is left out: confidence of a shadow model = 4 is not in [0, 1]
-    label-only is left out: it looks at right and wrong answers, and scores are recorded
-    top-confidence is left out: it looks at all confidences, and scores are recorded
-    entropy is left out: it looks at all confidences, and scores are recorded
-    attacker is left out: it looks at all confidences, and scores are recorded
-    ");
+    insta::assert_snapshot!(reasons.join("\n"));
     // Warnings that several attacks share come once: here two, at FPR 0.1 % and at 1 %.
     assert_eq!(codes(&document).into_iter().filter(|&code| code == "few-non-members").count(), 2);
 }
@@ -115,14 +96,7 @@ fn nothing_to_compare_is_one_line() {
     let desk = desk();
     let (logits, labels) = (Array4::from_elem((16, 12, 2, 3), f32::NAN), Array1::<i64>::zeros(12));
     desk.compressed("nan.npz", &[("logits", &logits), ("labels", &labels), ("keep", &keep())]);
-    let rows = r"
-        scores.npz --attacks label-only,attacker => 2: label-only attack: it looks at right and wrong answers, and scores are recorded
-        nan.npz => 1: nan.npz: array `logits`, index [0, 0, 0, 0]: found `NaN`, expected a finite number
-        s.npz --victims 16 => 2: victim = 16 is not in the models that were recorded, each once
-        s.npz --attacks lira,shokri => 2: invalid value 'shokri' for '--attacks <NAME,...>': expected lira, lira-pooled, lira-offline, rmia, rmia-offline, risk, label-only, threshold, top-confidence, entropy, attacker, neighbor-lira, neighbor-lira-pooled, neighbor-label-only, encoder-lira, encoder-lira-pooled, encoder-threshold
-        none.npz => 1: none.npz: cannot read: No such file or directory (os error 2)
-    ";
-    desk.rejects("membership compare", rows);
+    desk.rejects("membership compare", &rows_of("cli_membership_compare", "nothing_to_compare_is_one_line"));
 }
 
 #[test]

@@ -42,7 +42,7 @@ fn a_build_without_libtorch_says_how_to_make_one_with_it() {
 #[cfg(feature = "torch")]
 mod with_libtorch {
     use super::{Desk, IMAGES};
-    use crate::desk::signal;
+    use crate::desk::{pairs, rows_of, signal};
     use std::process::{Child, Stdio};
 
     #[test]
@@ -110,32 +110,9 @@ mod with_libtorch {
         };
         rejected(1, "--data nowhere --recording shadow.npz", "nowhere");
         rejected(1, "--data images.npz --recording images.npz", "expected another file");
-        for (options, expected) in [
-            ("--audit 2000", "2000 audited images and 0 fixed ones of 2000 training images"),
-            ("--models 3", "3 models have no exact half"),
-            ("--views 18 --view-shift 28", "a shift of 28 pixels leaves nothing"),
-            ("--others images.npz", "take no images of another data set"),
-            ("--canaries out-of-distribution", "--others"),
-            ("--canaries cats", "expected original, mislabeled"),
-            ("--learning-rate NaN", "--learning-rate"),
-            ("--views 7", "--views"),
-            ("--defense cats", "expected none, relaxloss, hamp, selena, dfkd, dp-sgd, simclr, moco"),
-            ("--defense relaxloss --loss-threshold -1", "-1 is not in [0, inf)"),
-            ("--defense hamp --entropy-share 1", "1 is not in [0, 1)"),
-            ("--defense hamp --loss-threshold 1", "an option of relaxloss, not of hamp"),
-            ("--defense selena --split-models 5 --left-out 5", "5 of 5 models of SELENA leave out an image"),
-            ("--left-out 3", "an option of selena, not of none"),
-            ("--loss-threshold 1", "--loss-threshold is an option of relaxloss, not of none"),
-            ("--models 0", "--models"),
-            ("--neighbors --audit 30 --fixed 20", "among 20 fixed images; take more"),
-            ("--defense dfkd", "has none; take a network that has, such as --network cnn"),
-            ("--synthetic-images 9", "an option of dfkd, not of none"),
-            ("--defense dfkd --network cnn --synthetic-images 1", "= 1 is not in [2, inf)"),
-            ("--defense dp-sgd", "DP-SGD: it needs --noise-multiplier or --epsilon"),
-            ("--defense hamp --epsilon 8", "an option of dp-sgd, not of hamp"),
-            ("--defense dp-sgd --epsilon 8 --network cnn", "normalizes batches"),
-            ("--defense dp-sgd --epsilon 8 --gradient-views 4", "4 views of an image need --flip or --shift to differ"),
-        ] {
+        for (options, expected) in
+            pairs(&rows_of("cli_torch", "shadow_models_that_cannot_be_trained_are_rejected_and_nothing_is_written"))
+        {
             rejected(2, &format!("--data {IMAGES} --recording shadow.npz {options}"), expected);
         }
         assert!(!desk.path("shadow.npz").exists());

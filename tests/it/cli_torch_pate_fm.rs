@@ -1,7 +1,7 @@
 //! `leakbound torch pate-fm`, from images to what is audited in its recording.
 
 use crate::cli_torch::IMAGES;
-use crate::desk::Desk;
+use crate::desk::{Desk, pairs, rows_of};
 use crate::json::{codes, number, row};
 use leakbound::record::ArrayFile;
 use ndarray::{Array0, Array1, Array2, Array3};
@@ -81,31 +81,12 @@ fn students_that_cannot_be_trained_are_rejected_in_one_line() {
     let rejected = |options: &str| {
         desk.run(&format!("torch pate-fm --data {IMAGES} --recording student.npz --device cpu --quiet {options}"))
     };
-    for (options, message) in [
-        ("--teachers 2001", "PATE-FM: 2001 teachers of 2000 training images"),
-        ("--queries 2001", "PATE-FM: 2001 queries of 2000 training images"),
-        ("--canaries 2001", "PATE-FM: 2001 canaries of 2000 training images"),
-        ("--labels 1001", "PATE-FM: 1001 labels, but 1000 answers at most; allow more answers and queries"),
-        (
-            "--labels-per-class 10 --answers 99",
-            "PATE-FM: 100 labels, but 99 answers at most; allow more answers and queries",
-        ),
-        ("--shift 28", "augmentation: a shift of 28 pixels leaves nothing of an image of 28 x 28"),
-        ("--noise laplace:3", "--noise: Confident-GNMax has Gaussian noise, not laplace:3"),
-    ] {
+    for (options, message) in
+        pairs(&rows_of("cli_torch_pate_fm", "students_that_cannot_be_trained_are_rejected_in_one_line"))
+    {
         assert_eq!(rejected(options).line(2), message, "{options}");
     }
-    for options in [
-        "--labels 10 --labels-per-class 3",
-        "--answers 10",
-        "--confidence 1.5",
-        "--unlabeled-weight -1",
-        "--average 1",
-        "--runs 0",
-        "--delta 2",
-        "--threshold nan",
-        "--resume",
-    ] {
+    for options in rows_of("cli_torch_pate_fm", "students_that_cannot_be_trained_are_rejected_in_one_line 2").lines() {
         let ran = rejected(options);
         assert!(ran.status == 2 && ran.stderr.starts_with("error: "), "{ran:?}");
     }

@@ -83,36 +83,7 @@ fn the_help_names_every_adversary_and_share() {
         lines.map(|line| format!("{line}\n")).collect()
     };
     let shown = of_options(&["adversary", "shots", "context", "permuted", "exchanged", "instructed"]);
-    insta::assert_snapshot!(shown, @"
-    adversary <NAME>
-              What is in one teacher's prompt in the neighboring dataset
-              Possible values:
-              - nat-advq:    Nat-AdvQ: the query with its label in place of an example; another neighbor
-                for each query
-              - pois-advq:   Pois-AdvQ: the query with a wrong label in place of an example; another
-                neighbor for each query
-              - confident:   Pois-NatQ: the mislabeled query on which most teachers agree
-              - unconfident: Pois-NatQ: the mislabeled query whose two most voted classes are closest
-              - all-same:    Pois-NatQ: the instruction to answer --class whatever is asked
-              - mapping:     Pois-NatQ: an example of each class under a wrong name
-              [default: pois-advq]
-    shots <N>
-              Private examples per teacher, drawn from the test images
-              [default: 1]
-    context <N>
-              Examples in a prompt, at most
-              [default: 10]
-    permuted <S>
-              Fraction of training prompts with permuted labels
-              [default: 0.4]
-    exchanged <S>
-              Fraction of training prompts in which two classes have exchanged their labels
-              [default: 0.15]
-    instructed <S>
-              Fraction of training prompts that begin with the instruction to answer one class whatever
-              is asked
-              [default: 0.1]
-    ");
+    insta::assert_snapshot!(shown);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `leakbound torch student`, from images to what other commands make of its recording.
 
 use crate::cli_torch::IMAGES;
-use crate::desk::Desk;
+use crate::desk::{Desk, pairs, rows_of};
 use crate::json::{codes, number, rows};
 use leakbound::record::ArrayFile;
 use ndarray::{Array1, Array2};
@@ -68,13 +68,9 @@ fn students_that_cannot_be_trained_are_rejected_in_one_line() {
     let rejected = |options: &str| {
         desk.run(&format!("torch student --data {IMAGES} --recording students.npz --device cpu --quiet {options}"))
     };
-    for (options, message) in [
-        ("--noise laplace:2", "--noise: Confident-GNMax has Gaussian noise, not laplace:2"),
-        ("--teachers 3000", "images of a teacher = 0 is not in [1, inf)"),
-        ("--budgets 0", "budget = 0 is not in (0, inf]"),
-        ("--private 1e5", "students: 100000 private images of 2000 training images"),
-        ("--public 0.999", "students: 500 public images and 0 to measure with, of 500"),
-    ] {
+    for (options, message) in
+        pairs(&rows_of("cli_torch_student", "students_that_cannot_be_trained_are_rejected_in_one_line"))
+    {
         assert_eq!(rejected(options).line(2), message, "{options}");
     }
     for options in ["--budgets nan", "--public 1", "--runs 0", "--delta 2", "--student-decay nan", "--epochs 0"] {

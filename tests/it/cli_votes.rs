@@ -1,7 +1,7 @@
 //! `leakbound audit votes` beyond PATE as it is recorded: models, adversaries, groups, sampling, repeated answers.
 
 use crate::arrays::archive;
-use crate::desk::{Desk, says};
+use crate::desk::{Desk, rows_of, says};
 use crate::json::{codes, curve, number, row, rows};
 use ndarray::{Array1, Array2, Array3, array};
 use serde_json::Value;
@@ -15,21 +15,7 @@ fn json(words: &str) -> Value {
 
 #[test]
 fn options_of_another_model_are_rejected() {
-    let rows = r"
-        --model pate --k 200 => 2: --k: only --model private-knn has it
-        --model capc --rate 0.2 => 2: --rate: only --model private-knn has it
-        --model pate --candidates test => 2: --candidates: only --model private-knn has it
-        --model prompt-pate --train a.npz => 2: --train: only --model private-knn has it
-        --model capc --changed 2 => 2: --changed: the changed points of CaPC are all with one party, which has one vote
-        --model prompt-pate --changed 2 => 2: --changed: the votes of both worlds are recorded
-        --model pate --changed 0 => 2: invalid value '0' for '--changed <M>': `0` is not a whole number in [1, 64]
-        --model pate --changed 65 => 2: invalid value '65' for '--changed <M>': `65` is not a whole number in [1, 64]
-        --model private-knn --rate 0 => 2: invalid value '0' for '--rate <GAMMA>': subsampling rate = 0 is not in (0, 1]
-        --model private-knn --rate nan => 2: invalid value 'nan' for '--rate <GAMMA>': subsampling rate = NaN is not in (0, 1]
-        --model private-knn --k 0 => 2: invalid value '0' for '--k <K>': `0` is not a whole number in [1, 1e6]
-        --model private-knn --candidates near => 2: invalid value 'near' for '--candidates <WHERE>': search for the added point `near` cannot be read; expected train, test or embedding
-        --model pate --sampling guess => 2: invalid value 'guess' for '--sampling <SAMPLING>': expected monte-carlo, exact-distribution
-    ";
+    let rows = &rows_of("cli_votes", "options_of_another_model_are_rejected");
     Desk::root().rejects("audit votes validation/data/fashion_votes.npz --noise gaussian:40", rows);
 }
 
@@ -39,16 +25,7 @@ fn what_a_recording_does_not_have_is_named() {
     desk.arrays("ranked.npz", &[("neighbour_labels", &Array2::<u8>::zeros((2, 60)))]);
     desk.arrays("features.npz", &[("query_features", &array![[0.0f32, 1.0]])]);
     desk.arrays("train.npz", &[("features", &array![[0.0f32], [1.0]]), ("labels", &array![0u8, 1])]);
-    let rows = r"
-        ranked.npz --k 50 => 2: fit of Private-kNN: with probability 0.03 the 50 neighbors at rate 0.9 are not all among the 60 recorded; at most 1e-9 is allowed, so record more neighbors of each query
-        ranked.npz --k 5 --adversary nat-advq => 1: ranked.npz: whole file: found no such array, expected the array `query_label`, with which the query is added
-        ranked.npz --k 5 --adversary pois-natq => 1: ranked.npz: whole file: found no such array, expected the array `candidate_rank`, of test points that may be added
-        ranked.npz --k 5 --adversary pois-natq --candidates embedding => 1: ranked.npz: whole file: found no such array, expected the array `query_features`, of shape (query, feature)
-        features.npz --k 5 => 1: features.npz: whole file: found arrays `query_features`, expected the array `features`
-        features.npz --k 5 --train train.npz => 1: train.npz: array `features`: found 1 features of each point, expected 2 as in `query_features`
-        train.npz --k 5 => 1: train.npz: whole file: found arrays `features`, `labels`, expected the array `neighbour_labels` of shape (query, rank), or `query_features`
-        ranked.npz --k 5 --train none.npz => 1: none.npz: cannot read: No such file or directory (os error 2)
-    ";
+    let rows = &rows_of("cli_votes", "what_a_recording_does_not_have_is_named");
     desk.rejects("audit votes --model private-knn --noise gaussian:2 --rate 0.9", rows);
 }
 

@@ -211,6 +211,34 @@ pub fn says(text: &str, parts: &[&str]) {
     }
 }
 
+/// The rows of a section of `tables/FILE.txt`, which begins with `# ` and its name.
+#[track_caller]
+pub fn rows_of(file: &str, section: &str) -> String {
+    let text = fs::read_to_string(format!("{}/tests/it/tables/{file}.txt", crate::ROOT)).unwrap();
+    let found = text.split("\n\n").find_map(|rows| rows.strip_prefix("# ")?.strip_prefix(section)?.strip_prefix('\n'));
+    found.unwrap_or_else(|| panic!("{file}.txt has no section {section}")).to_owned()
+}
+
+/// Rows `one => other`.
+#[track_caller]
+pub fn pairs(rows: &str) -> Vec<(&str, &str)> {
+    rows.lines().map(|row| row.split_once(" => ").unwrap_or_else(|| panic!("{row}: no pair"))).collect()
+}
+
+/// Each section is the table of a test.
+#[test]
+fn every_table_is_held() {
+    let tests = Path::new(crate::ROOT).join("tests/it");
+    let sources: String = crate::source::files(&tests).iter().map(|path| crate::source::read(path)).collect();
+    for file in names(&tests.join("tables")) {
+        let (text, name) = (crate::source::read(&tests.join("tables").join(&file)), file.trim_end_matches(".txt"));
+        let sections = text.lines().filter(|line| !line.contains("=>")).filter_map(|line| line.strip_prefix("# "));
+        for section in sections {
+            assert!(sources.contains(&format!("rows_of(\"{name}\", \"{section}\")")), "{file}: {section}");
+        }
+    }
+}
+
 /// Demands of lines `input => output` that this comes of each input. In an input `\n`, `\r` and `\e` are an end of a
 /// line, a carriage return and an escape; in an output `…` is anything.
 #[track_caller]

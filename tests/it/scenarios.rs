@@ -1,6 +1,6 @@
 //! Scenario files: those of validation/scenarios are read, and whatever is wrong with one is said in one line.
 
-use crate::desk::{changed, table};
+use crate::desk::{changed, rows_of, table};
 use leakbound::model::{Composition, VoteModel};
 use leakbound::record::{Scenario, read_scenario, scenario_from_bytes};
 use proptest::prelude::*;
@@ -120,32 +120,7 @@ fn faults_of_keys_and_values_are_named() {
         # nothing => s.toml: whole file: found no key `noise`, expected this key
     ";
     table(rows, rejected);
-    let rows = r#"
-        noise | niose => s.toml: line 2: found the key `niose`, expected one of `samples`, `seed`, `composition`, `query`, `name`, `model`, `noise`, `k`, `p`, `p_marked`, `changed`, `parties`, `histogram`, `histogram_neighbor`, `p_last`, `inclusion`, `rank`, `rate`, `label`, `points`; hint: did you mean `noise`?
-        p_marked | p_market => s.toml: line 5: found the key `p_market`, expected one of `samples`, `seed`, `composition`, `query`, `name`, `model`, `noise`, `k`, `p`, `p_marked`, `changed`, `parties`, `histogram`, `histogram_neighbor`, `p_last`, `inclusion`, `rank`, `rate`, `label`, `points`; hint: did you mean `p_marked`?
-        noise | xyz => s.toml: line 2: found the key `xyz`, expected one of `samples`, `seed`, `composition`, `query`, `name`, `model`, `noise`, `k`, `p`, `p_marked`, `changed`, `parties`, `histogram`, `histogram_neighbor`, `p_last`, `inclusion`, `rank`, `rate`, `label`, `points`
-        'pate' | 'paet' => s.toml: line 1, model: found `paet`, expected one of `pate`, `capc`, `prompt-pate`, `private-knn`
-        gaussian:40 | gaussian => s.toml: line 2, noise: found `gaussian`, expected gaussian:SIGMA or laplace:B
-        gaussian:40 | gaussian:-1 => s.toml: line 2, noise: found noise scale = -1, expected a value in (0, inf)
-        gaussian:40 | gaussian:nan => s.toml: line 2, noise: found noise scale = NaN, expected a value in (0, inf)
-        k = 250\n |  => s.toml: whole file: found no key `k`, expected this key
-        k = 250 | k = 0 => s.toml: line 3, k: found 0, expected a whole number from 1 to 2^53
-        k = 250 | k = -1 => s.toml: line 3: found integer `-1`, expected a whole number of at least 0, powers of ten up to 2^53
-        k = 250 | k = 2.5 => s.toml: line 3: found floating point `2.5`, expected a whole number of at least 0, powers of ten up to 2^53
-        k = 250 | k = 1e16 => s.toml: line 3: found floating point `10000000000000000.0`, expected a whole number of at least 0, powers of ten up to 2^53
-        k = 250 | k = '250' => s.toml: line 3: found string "250", expected a whole number of at least 0, powers of ten up to 2^53
-        k = 250 | k = 250 0 => s.toml: line 3: found `250 0`, expected TOML (string values must be quoted, expected literal string)
-        k = 250 | k = 250\nk = 3 => s.toml: line 4: found `k = 3`, expected TOML (duplicate key)
-        [0.6, 0.4] | [0.6, 0.5] => s.toml: line 4, p: found sum of vote probabilities = 1.1, expected a value in [1 - 1e-9, 1 + 1e-9]
-        [0.6, 0.4] | [nan, 0.4] => s.toml: line 4, p: found vote probabilities = NaN, expected a value in [0, 1]
-        [0.6, 0.4] | [1.6, -0.6] => s.toml: line 4, p: found vote probabilities = 1.6, expected a value in [0, 1]
-        [0.6, 0.4] | [] => s.toml: line 4, p: found vote probabilities of length 0, expected 1 to 10000 classes
-        [0.6, 0.4] | [0.6, '0.4'] => s.toml: line 4: found string "0.4", expected a probability or a row of probabilities
-        [0.6, 0.4] | [0.6, 0.4 => s.toml: line 5: found `p_marked = [0.1, 0.9]`, expected TOML (missing comma between array elements, expected `,`)
-        [0.6, 0.4] | [[0.6, 0.4]] => s.toml: line 4, p: found several rows, expected one distribution for all voters
-        [0.1, 0.9] | [1] => s.toml: line 1, model pate: found vote probabilities of the changed voter of length 1, expected 2 classes
-    "#;
-    table(rows, |change| rejected(&changed(PATE, change)));
+    table(&rows_of("scenarios", "faults_of_keys_and_values_are_named"), |change| rejected(&changed(PATE, change)));
 }
 
 #[test]
@@ -155,21 +130,7 @@ fn faults_of_queries_and_files_are_named() {
     assert_eq!(line(b"# \xff"), expected);
     let expected = "s.toml: whole file: found more than 4 MiB, expected a scenario of at most 4 MiB";
     assert_eq!(line(&vec![b'\n'; (4 << 20) + 1]), expected);
-    let rows = r#"
-        changed = 0 => s.toml: line 6, changed: found number of changed teachers = 0, expected a value in [1, 64], at most k
-        changed = 251 => s.toml: line 6, changed: found number of changed teachers = 251, expected a value in [1, 64], at most k
-        p_last = [1] => s.toml: line 6, p_last: found a key of another model, expected keys of the model pate: `k`, `p`, `p_marked`, `changed`
-        samples = 0 => s.toml: line 6, samples: found 0, expected a whole number from 1 to 2^53
-        samples = 1e16 => s.toml: line 6: found floating point `10000000000000000.0`, expected a whole number of at least 0, powers of ten up to 2^53
-        seed = -1 => s.toml: line 6: found integer `-1`, expected a whole number of at least 0, powers of ten up to 2^53
-        composition = 'shared' => s.toml: line 6, composition: found `shared`, expected independent, shared-teachers or per-query
-        name = 'q' => s.toml: line 6, name: found a name without a query, expected names inside of [[query]] only
-        [[query]]\nsamples = 3 => s.toml: line 7, samples: found `samples` in a query, expected it at the top of the file only; hint: keys of the whole file stand before the first [[query]]
-        [[query]]\n[[query.query]] => s.toml: line 6, query: found `query` in a query, expected it at the top of the file only; hint: keys of the whole file stand before the first [[query]]
-        [[query]]\nname = 'a'\n[[query]]\nname = 'a' => s.toml: line 8, query: found the query `a` a second time, expected each name once
-        [[query]]\nname = "a\u000a" => s.toml: line 6, name: found `a\n`, expected a name of 1 to 1024 bytes without control characters
-    "#;
-    table(rows, |more| rejected(&format!("{PATE}{more}")));
+    table(&rows_of("scenarios", "faults_of_queries_and_files_are_named"), |more| rejected(&format!("{PATE}{more}")));
     let rows = r"
         query = [] => s.toml: key query: found no query, expected at least 1 query
         query = 3 => s.toml: line 1: found integer `3`, expected a sequence
@@ -180,18 +141,7 @@ fn faults_of_queries_and_files_are_named() {
 
 #[test]
 fn faults_of_other_models_are_named() {
-    let rows = r"
-        => s.toml: line 1, model capc: found neither `p` nor `parties`, expected one of them
-        p = [0.5, 0.5] => s.toml: line 4, p: found one distribution, expected one row of probabilities per party
-        p = [[0.5, 0.5], 0.5] => s.toml: line 4: found numbers beside rows, expected one distribution or one row per party
-        p = [[0.5, 0.5], [1]] => s.toml: line 4, p: found vote probabilities of a party of length 1, expected 2 classes
-        parties = [] => s.toml: line 4, parties: found number of voters = 0, expected a value in [1, 2^53]
-        parties = [{ count = 2 }] => s.toml: line 4: found no key `p`, expected every key of this table
-        parties = [{ count = 0, p = [1, 0] }] => s.toml: line 4, parties: found number of voters = 0, expected a value in [1, 2^53]
-        parties = [{ count = 9e15, p = [1, 0] }] => s.toml: line 4, parties: found 18000000000000000 probabilities in all parties together, expected at most 10000000
-        parties = [{ count = 9e15, p = [] }] => s.toml: line 4, parties: found 9000000000000000 probabilities in all parties together, expected at most 10000000
-    ";
-    table(rows, |more| rejected(&format!("{CAPC}{more}")));
+    table(&rows_of("scenarios", "faults_of_other_models_are_named"), |more| rejected(&format!("{CAPC}{more}")));
     let rows = r"
         [3, 1] | [3, -1] => s.toml: line 3: found integer `-1`, expected a whole number of at least 0, powers of ten up to 2^53
         [3, 1] | [3, 1e17] => s.toml: line 3: found floating point `100000000000000000.0`, expected a whole number of at least 0, powers of ten up to 2^53
@@ -199,15 +149,7 @@ fn faults_of_other_models_are_named() {
         [3, 1] | [1] => s.toml: line 1, model prompt-pate: found vote histogram of the neighbor of length 2, expected 1 classes
     ";
     table(rows, |change| rejected(&changed(PROMPT, change)));
-    let rows = r"
-        => s.toml: line 1, model private-knn: found another choice of these keys, expected either `inclusion`, or `rank` and `rate`
-        inclusion = 0.5\nrate = 0.5 => s.toml: line 1, model private-knn: found another choice of these keys, expected either `inclusion`, or `rank` and `rate`
-        inclusion = 1.5 => s.toml: line 7, inclusion: found `1.5`, expected a probability from 0 to 1
-        rank = 0\nrate = 0.5 => s.toml: line 7, rank: found rank 0, expected a rank counted from 1, and above k only for a k of at most 1000000
-        rank = 1\nrate = nan => s.toml: line 8, rate: found `NaN`, expected a probability from 0 to 1
-        inclusion = 0.5\npoints = 4 => s.toml: line 8, points: found number of added points = 4, expected a value in [1, 64], at most k
-    ";
-    table(rows, |more| rejected(&format!("{KNN}{more}")));
+    table(&rows_of("scenarios", "faults_of_other_models_are_named 2"), |more| rejected(&format!("{KNN}{more}")));
     let expected =
         "s.toml: line 1, model private-knn: found label of the added point = 2, expected a value in [0, classes - 1]";
     assert_eq!(rejected(&format!("{}inclusion = 0.5", changed(KNN, "label = 1 | label = 2"))), expected);

@@ -1,6 +1,6 @@
 //! What every command has in common: texts in the width of a terminal, short messages, CSV that spreadsheets may open.
 
-use crate::desk::{Desk, Ran, Words};
+use crate::desk::{Desk, Ran, Words, rows_of};
 use leakbound::report::fit;
 use std::collections::HashSet;
 
@@ -18,21 +18,7 @@ fn stdout(words: &str) -> String {
 #[test]
 fn texts_fit_every_terminal_and_lose_nothing() {
     let mut wide = 0;
-    for arguments in [
-        "audit counts validation/data/counts.csv --methods all --resamples 200 --trade-off --epsilons 0.1,1",
-        "audit counts validation/data/counts.csv --delta 1e-6 --claim-epsilon 9",
-        "audit confusion --tp 900 --fn 100 --fp 50 --tn 950 --methods all --resamples 200",
-        "audit votes validation/data/prompt_votes.npz --model prompt-pate --noise gaussian:40 --samples 1e4 --queries 0,1,2",
-        "account validation/data/prompt_votes.npz --noise gaussian:40 --no-exact",
-        "exact --histogram 14,12,10,8,6 --neighbor 13,13,10,8,6 --noise gaussian:2 --epsilons 0.1,1",
-        "exact --histogram 14,12,10 --worst-neighbor moved --noise laplace:2",
-        "exact --mechanism subsampled-gaussian:sigma=2,rate=0.01 --deltas 1e-5",
-        "calibrate --mechanism laplace:sigma=? --mu 1",
-        "verify --accountant broken:gnmax-half --cases 3",
-        "self-check audit counts validation/data/counts.csv --orders 2 --repetitions 5",
-        "simulate validation/scenarios/prompt-pate.toml --samples 100",
-        "membership lira validation/data/fashion_lira_original.npz --resamples 0 --per-class",
-    ] {
+    for arguments in rows_of("surfaces", "texts_fit_every_terminal_and_lose_nothing").lines() {
         let whole = stdout(arguments);
         let longest = whole.lines().map(|line| line.chars().count()).max().unwrap();
         wide += usize::from(longest > 80);
@@ -56,22 +42,7 @@ fn texts_fit_every_terminal_and_lose_nothing() {
 fn wide_tables_go_on_below_with_their_first_columns() {
     let text = stdout("audit counts validation/data/counts.csv --methods two-cut-corner");
     let table: String = text.lines().take(8).map(|line| line.to_owned() + "\n").collect();
-    insta::assert_snapshot!(fit(&table, Some(72)), @"
-    Audit of validation/data/counts.csv (1 query); forward is D(P‖Q) with P
-      the column count
-    failure probability 0.05 for all numbers of this answer together
-
-    Rényi divergence in nats, at least
-      method           direction      α = 2     α = 4     α = 8    α = 16
-      ───────────────────────────────────────────────────────────────────
-      two-cut-corner   forward     0.052778   0.10080   0.16439   0.21224
-      two-cut-corner   reverse     0.054662   0.11158   0.19575   0.26197
-
-      method           direction    α = 32    α = 64        validity
-      ──────────────────────────────────────────────────────────────
-      two-cut-corner   forward     0.23629   0.24778   finite-sample
-      two-cut-corner   reverse     0.29525   0.31113   finite-sample
-    ");
+    insta::assert_snapshot!(fit(&table, Some(72)));
 }
 
 /// A pipe is no terminal, whatever `COLUMNS` says.

@@ -73,10 +73,8 @@ impl Canaries {
         let true_labels =
             |audit: &[u32]| -> Vec<u8> { audit.iter().map(|&image| train.labels[image as usize]).collect() };
         let wrong = |labels: &[u8]| {
-            if classes < 2 {
-                return reject("canaries", "a wrong label needs two classes or more");
-            }
-            Ok(wrong_labels(labels, classes, &mut Draw::Labels.stream(seed)))
+            Error::check_possible(classes >= 2, "canaries", "a wrong label needs two classes or more")?;
+            Ok::<_, Error>(wrong_labels(labels, classes, &mut Draw::Labels.stream(seed)))
         };
         let mut labels = Draw::Labels.stream(seed);
         let mut any_labels = || -> Vec<u8> { audit.iter().map(|_| labels.random_range(0..classes) as u8).collect() };

@@ -1,11 +1,11 @@
 //! Where networks are trained.
 
 use leakbound::error::{Error, Result};
+use leakbound::named::named;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use tch::Device;
 
 /// The file that makes libtorch of a GPU out of libtorch of the processor, once it is loaded.
@@ -23,34 +23,7 @@ pub enum DeviceChoice {
     Auto,
 }
 
-impl DeviceChoice {
-    /// `cpu`, `cuda` or `auto`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Cpu => "cpu",
-            Self::Cuda => "cuda",
-            Self::Auto => "auto",
-        }
-    }
-}
-
-impl FromStr for DeviceChoice {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        [Self::Cpu, Self::Cuda, Self::Auto]
-            .into_iter()
-            .find(|choice| choice.name() == text.trim())
-            .ok_or_else(|| Error::Syntax { quantity: "device", value: text.into(), expected: "cpu, cuda or auto" })
-    }
-}
-
-impl fmt::Display for DeviceChoice {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.name())
-    }
-}
+named!(DeviceChoice, "device", [Cpu "cpu", Cuda "cuda", Auto "auto"]);
 
 /// A device that is ready.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

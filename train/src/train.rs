@@ -1,12 +1,12 @@
 //! The loop that trains an ensemble.
 
 use super::augment::{Augmentation, Augmenter};
-use super::checks::{check_counts, check_range, reject};
+use super::checks::{check_counts, check_range};
 use super::early_stopping::{BestParameters, EarlyStopping};
 use super::ensemble::{Ensemble, Loss};
 use super::optimizer::{Optimizer, OptimizerState, Schedule};
 use super::training_images::{Example, TrainingImages};
-use leakbound::error::Result;
+use leakbound::error::{Error, Result};
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
@@ -50,9 +50,7 @@ impl TrainingPlan {
         let Some(stopping) = self.early_stopping else { return Ok(()) };
         let share = stopping.validation;
         check_range("share of images for validation", share, share > 0.0 && share < 1.0, "(0, 1)")?;
-        if images < 2 {
-            return reject("early stopping", "a network with one image has none for validation");
-        }
+        Error::check_possible(images >= 2, "early stopping", "a network with one image has none for validation")?;
         Ok(())
     }
 

@@ -122,12 +122,8 @@ pub fn variational_error_as_published(
     bound: f64,
     order: Order,
 ) -> Result<f64> {
-    if samples == 0 {
-        return Err(Error::Domain { quantity: "samples", value: 0.0, domain: "[1, 2^64)" });
-    }
-    if !(0.0..f64::INFINITY).contains(&bound) {
-        return Err(Error::Domain { quantity: "bound of a function", value: bound, domain: "[0, inf)" });
-    }
+    Error::check_domain(samples != 0, "samples", 0.0, "[1, 2^64)")?;
+    Error::check_domain((0.0..f64::INFINITY).contains(&bound), "bound of a function", bound, "[0, inf)")?;
     let each = (std::f64::consts::LN_2 - failure.get().ln()) / samples as f64;
     let part = |factor: f64, exponent: f64| (factor * each).sqrt() * (exponent * bound).exp();
     let gamma = part(3.0, order.get() - 1.0).max(part(2.0, order.get()));

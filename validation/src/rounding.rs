@@ -20,7 +20,6 @@ use leakbound::quantity::{Delta, Epsilon, FailureProbability, NoiseScale, Order,
 use leakbound::{Error, Result};
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::fmt;
 
 /// The table.
 pub const FILE: &str = "rounding.json";
@@ -56,113 +55,96 @@ struct Entry {
     expected: Decimal,
 }
 
-/// The counts of one set of outputs under both datasets.
 #[derive(Debug, Deserialize)]
-struct Counts {
-    successes: u64,
-    trials: u64,
-    successes_neighbor: u64,
-    trials_neighbor: u64,
-    failure: f64,
-}
-
-#[derive(Deserialize)]
 #[serde(untagged)]
 enum Formula {
     Mechanism(MechanismFormula),
-    Conversion(ConversionFormula),
-    Counts(CountsFormula),
-}
-
-/// As it is in the table.
-impl fmt::Debug for Formula {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Mechanism(formula) => formula.fmt(formatter),
-            Self::Conversion(formula) => formula.fmt(formatter),
-            Self::Counts(formula) => formula.fmt(formatter),
-        }
-    }
+    Other(OtherFormula),
 }
 
 /// Privacy costs of mechanisms, and what they are made of.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "formula", content = "inputs", rename_all = "kebab-case")]
 enum MechanismFormula {
-    Gaussian { order: f64, scale: f64, sensitivity: f64 },
-    Gnmax { order: f64, scale: f64 },
-    Threshold { order: f64, scale: f64 },
-    Laplace { order: f64, scale: f64, sensitivity: f64 },
-    GnmaxDataDependent { order: f64, scale: f64, log_q: f64 },
-    LnmaxDataDependent { order: f64, scale: f64, log_q: f64 },
-    LnQGaussian { histogram: Vec<u64>, scale: f64 },
-    LnQLaplace { histogram: Vec<u64>, scale: f64 },
-    ConfidentGnmax { order: f64, threshold: f64, sigma1: f64, sigma2: f64, histogram: Vec<u64>, form: ThresholdForm },
-    Gnss { order: f64, beta: f64, scale: f64 },
-    Group { order: f64, points: u64, scale: f64 },
-    RandomizedResponse { order: f64, truth: f64 },
-    KAryResponse { order: f64, epsilon: f64, answers: u64 },
-    Exponential { order: f64, epsilon: f64 },
-    AlibiScale { epsilon: f64 },
-    SubsampledGaussian { order: f64, rate: f64, scale: f64 },
-    SubsampledGroup { order: f64, rate: f64, scale: f64, points: u64 },
-    SharedTeachers { order: f64, voters: u64, p: f64, marked: f64, direction: Direction },
+    Gaussian { order: Order, scale: NoiseScale, sensitivity: f64 },
+    Gnmax { order: Order, scale: NoiseScale },
+    Threshold { order: Order, scale: NoiseScale },
+    Laplace { order: Order, scale: NoiseScale, sensitivity: f64 },
+    GnmaxDataDependent { order: Order, scale: NoiseScale, log_q: f64 },
+    LnmaxDataDependent { order: Order, scale: NoiseScale, log_q: f64 },
+    LnQGaussian { histogram: VoteHistogram, scale: NoiseScale },
+    LnQLaplace { histogram: VoteHistogram, scale: NoiseScale },
+    ConfidentGnmax(Confident),
+    Gnss { order: Order, beta: f64, scale: NoiseScale },
+    Group { order: Order, points: u64, scale: NoiseScale },
+    RandomizedResponse { order: Order, truth: Probability },
+    KAryResponse { order: Order, epsilon: Epsilon, answers: u64 },
+    Exponential { order: Order, epsilon: Epsilon },
+    AlibiScale { epsilon: Epsilon },
+    SubsampledGaussian { order: Order, rate: Probability, scale: NoiseScale },
+    SubsampledGroup { order: Order, rate: Probability, scale: NoiseScale, points: u64 },
+    SharedTeachers { order: Order, voters: u64, p: f64, marked: f64, direction: Direction },
 }
 
-/// Curves and their conversion to other guarantees.
+/// Curves and their conversion to other guarantees, and limits from counts.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "formula", content = "inputs", rename_all = "kebab-case")]
-enum ConversionFormula {
-    Epsilon { order: f64, rdp: f64, delta: f64 },
-    ClassicEpsilon { order: f64, rdp: f64, delta: f64 },
-    Delta { order: f64, rdp: f64, epsilon: f64 },
+enum OtherFormula {
+    Epsilon { order: Order, rdp: f64, delta: Delta },
+    ClassicEpsilon { order: Order, rdp: f64, delta: Delta },
+    Delta { order: Order, rdp: f64, epsilon: Epsilon },
     Composed { values: Vec<f64>, times: u64 },
-    GaussianSigma { epsilon: f64, delta: f64 },
-    GdpDelta { mu: f64, epsilon: f64 },
+    GaussianSigma { epsilon: Epsilon, delta: Delta },
+    GdpDelta { mu: f64, epsilon: Epsilon },
+    ClopperPearsonLower { successes: u64, trials: u64, failure: FailureProbability },
+    ClopperPearsonUpper { successes: u64, trials: u64, failure: FailureProbability },
+    DkwLower { successes: u64, trials: u64, failure: FailureProbability },
+    Corner(Counts),
+    SetEpsilon(Counts),
+    SetDelta(Counts),
 }
 
-/// Limits from counts.
 #[derive(Debug, Deserialize)]
-#[serde(tag = "formula", content = "inputs", rename_all = "kebab-case")]
-enum CountsFormula {
-    ClopperPearsonLower {
-        successes: u64,
-        trials: u64,
-        failure: f64,
-    },
-    ClopperPearsonUpper {
-        successes: u64,
-        trials: u64,
-        failure: f64,
-    },
-    DkwLower {
-        successes: u64,
-        trials: u64,
-        failure: f64,
-    },
-    Corner {
-        order: f64,
-        direction: Direction,
-        #[serde(flatten)]
-        counts: Counts,
-    },
-    SetEpsilon {
-        delta: f64,
-        #[serde(flatten)]
-        counts: Counts,
-    },
-    SetDelta {
-        epsilon: f64,
-        #[serde(flatten)]
-        counts: Counts,
-    },
+struct Confident {
+    order: Order,
+    threshold: f64,
+    sigma1: NoiseScale,
+    sigma2: NoiseScale,
+    histogram: VoteHistogram,
+    form: ThresholdForm,
+}
+
+/// The counts of one set of outputs under both datasets, and what a formula has besides.
+#[derive(Debug, Deserialize)]
+struct Counts {
+    #[serde(flatten)]
+    at: At,
+    successes: u64,
+    trials: u64,
+    successes_neighbor: u64,
+    trials_neighbor: u64,
+    failure: FailureProbability,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(untagged)]
+enum At {
+    Divergence { order: Order, direction: Direction },
+    Delta { delta: Delta },
+    Epsilon { epsilon: Epsilon },
 }
 
 impl Counts {
-    fn rectangle(&self) -> Result<Rectangle> {
+    /// The lower bound of what is asked for.
+    fn bound(&self) -> Result<f64> {
         let [p, q] = [(self.successes, self.trials), (self.successes_neighbor, self.trials_neighbor)]
             .map(|(successes, trials)| BinomialCounts::new(successes, trials));
-        Rectangle::two_tails(p?, q?, FailureProbability::new(self.failure)?)
+        let rectangle = Rectangle::two_tails(p?, q?, self.failure)?;
+        Ok(match self.at {
+            At::Divergence { order, direction } => rectangle.corner(order, direction).value,
+            At::Delta { delta } => rectangle.epsilon(delta, Direction::Forward).value,
+            At::Epsilon { epsilon } => rectangle.delta(epsilon, Direction::Forward).value,
+        })
     }
 }
 
@@ -171,8 +153,7 @@ impl Formula {
     fn evaluate(&self) -> Result<(&'static str, Side, f64)> {
         match self {
             Self::Mechanism(formula) => formula.evaluate().map(|(name, value)| (name, Side::Upper, value)),
-            Self::Conversion(formula) => formula.evaluate(),
-            Self::Counts(formula) => formula.evaluate(),
+            Self::Other(formula) => formula.evaluate(),
         }
     }
 }
@@ -180,85 +161,65 @@ impl Formula {
 impl MechanismFormula {
     /// Its name and an upper bound.
     fn evaluate(&self) -> Result<(&'static str, f64)> {
-        let scale = NoiseScale::new;
-        let votes = |histogram: &[u64]| VoteHistogram::new(histogram.to_vec());
         Ok(match *self {
-            Self::Gaussian { order, scale: sigma, sensitivity } => {
-                ("Gaussian mechanism", gaussian_rdp(Order::new(order)?, scale(sigma)?, sensitivity))
+            Self::Gaussian { order, scale, sensitivity } => {
+                ("Gaussian mechanism", gaussian_rdp(order, scale, sensitivity))
             }
-            Self::Gnmax { order, scale: sigma } => ("GNMax", gnmax_data_independent(Order::new(order)?, scale(sigma)?)),
-            Self::Threshold { order, scale: sigma } => {
-                ("threshold test", threshold_data_independent(Order::new(order)?, scale(sigma)?))
+            Self::Gnmax { order, scale } => ("GNMax", gnmax_data_independent(order, scale)),
+            Self::Threshold { order, scale } => ("threshold test", threshold_data_independent(order, scale)),
+            Self::Laplace { order, scale, sensitivity } => {
+                ("Laplace mechanism", laplace_mechanism_rdp(order, scale, sensitivity))
             }
-            Self::Laplace { order, scale: b, sensitivity } => {
-                ("Laplace mechanism", laplace_mechanism_rdp(Order::new(order)?, scale(b)?, sensitivity))
+            Self::GnmaxDataDependent { order, scale, log_q } => {
+                ("GNMax, data-dependent", gnmax_data_dependent(order, scale, log_q))
             }
-            Self::GnmaxDataDependent { order, scale: sigma, log_q } => {
-                ("GNMax, data-dependent", gnmax_data_dependent(Order::new(order)?, scale(sigma)?, log_q))
+            Self::LnmaxDataDependent { order, scale, log_q } => {
+                ("LNMax, data-dependent", lnmax_data_dependent(order, scale, log_q))
             }
-            Self::LnmaxDataDependent { order, scale: b, log_q } => {
-                ("LNMax, data-dependent", lnmax_data_dependent(Order::new(order)?, scale(b)?, log_q))
+            Self::LnQGaussian { ref histogram, scale } => ("ln q of GNMax", log_flip_probability(histogram, scale)),
+            Self::LnQLaplace { ref histogram, scale } => {
+                ("ln q of LNMax", log_flip_probability_laplace(histogram, scale))
             }
-            Self::LnQGaussian { ref histogram, scale: sigma } => {
-                ("ln q of GNMax", log_flip_probability(&votes(histogram)?, scale(sigma)?))
+            Self::ConfidentGnmax(Confident { order, threshold, sigma1, sigma2, ref histogram, form }) => {
+                let test = ThresholdTest::new(threshold, sigma1, form)?;
+                ("Confident-GNMax", confident_gnmax_cost(order, &test, sigma2, histogram).whole())
             }
-            Self::LnQLaplace { ref histogram, scale: b } => {
-                ("ln q of LNMax", log_flip_probability_laplace(&votes(histogram)?, scale(b)?))
+            Self::Gnss { order, beta, scale } => ("GNSS", gnss_rdp(order, beta, scale)),
+            Self::Group { order, points, scale } => {
+                ("group", group_rdp(order, points, |order| gnmax_data_independent(order, scale)))
             }
-            Self::ConfidentGnmax { order, threshold, sigma1, sigma2, ref histogram, form } => {
-                let test = ThresholdTest::new(threshold, scale(sigma1)?, form)?;
-                let cost = confident_gnmax_cost(Order::new(order)?, &test, scale(sigma2)?, &votes(histogram)?);
-                ("Confident-GNMax", cost.whole())
-            }
-            Self::Gnss { order, beta, scale: sigma } => ("GNSS", gnss_rdp(Order::new(order)?, beta, scale(sigma)?)),
-            Self::Group { order, points, scale: sigma } => {
-                let sigma = scale(sigma)?;
-                let rdp = |order| gnmax_data_independent(order, sigma);
-                ("group", group_rdp(Order::new(order)?, points, rdp))
-            }
-            Self::RandomizedResponse { order, truth } => {
-                ("randomized response", randomized_response_rdp(Order::new(order)?, Probability::new(truth)?))
-            }
+            Self::RandomizedResponse { order, truth } => ("randomized response", randomized_response_rdp(order, truth)),
             Self::KAryResponse { order, epsilon, answers } => {
-                let value = k_ary_randomized_response_rdp(Order::new(order)?, Epsilon::new(epsilon)?, answers)?;
-                ("k-ary response", value)
+                ("k-ary response", k_ary_randomized_response_rdp(order, epsilon, answers)?)
             }
             Self::Exponential { order, epsilon } => {
-                let value = exponential_mechanism_rdp(Order::new(order)?, Epsilon::new(epsilon)?);
-                ("exponential mechanism", value)
+                ("exponential mechanism", exponential_mechanism_rdp(order, epsilon))
             }
-            Self::AlibiScale { epsilon } => ("scale of ALIBI", alibi_scale(Epsilon::new(epsilon)?)?.get()),
-            Self::SubsampledGaussian { order, rate, scale: sigma } => {
-                let value = subsampled_gaussian_rdp(Order::new(order)?, Probability::new(rate)?, scale(sigma)?, 1.0);
-                ("subsampled Gaussian", value)
+            Self::AlibiScale { epsilon } => ("scale of ALIBI", alibi_scale(epsilon)?.get()),
+            Self::SubsampledGaussian { order, rate, scale } => {
+                ("subsampled Gaussian", subsampled_gaussian_rdp(order, rate, scale, 1.0))
             }
-            Self::SubsampledGroup { order, rate, scale: sigma, points } => {
-                let (order, rate) = (Order::new(order)?, Probability::new(rate)?);
-                let value = subsampled_gaussian_group_rdp(order, rate, scale(sigma)?, 1.0, points);
+            Self::SubsampledGroup { order, rate, scale, points } => {
+                let value = subsampled_gaussian_group_rdp(order, rate, scale, 1.0, points);
                 ("subsampled Gaussian, group", value)
             }
             Self::SharedTeachers { order, voters, p, marked, direction } => {
                 let teachers = SharedTeachers::new(voters, &[p, 1.0 - p], &[marked, 1.0 - marked], 1)?;
-                ("cap of shared teachers", teachers.cap(Order::new(order)?, direction)?.value)
+                ("cap of shared teachers", teachers.cap(order, direction)?.value)
             }
         })
     }
 }
 
-impl ConversionFormula {
+impl OtherFormula {
     fn evaluate(&self) -> Result<(&'static str, Side, f64)> {
-        use Side::{Nearest, Upper};
+        use Side::{Lower, Nearest, Upper};
         Ok(match *self {
-            Self::Epsilon { order, rdp, delta } => {
-                ("epsilon of RDP", Upper, epsilon_of_rdp(rdp, Order::new(order)?, Delta::new(delta)?).get())
-            }
+            Self::Epsilon { order, rdp, delta } => ("epsilon of RDP", Upper, epsilon_of_rdp(rdp, order, delta).get()),
             Self::ClassicEpsilon { order, rdp, delta } => {
-                let value = classic_epsilon_of_rdp(rdp, Order::new(order)?, Delta::new(delta)?);
-                ("epsilon of RDP, classic", Upper, value.get())
+                ("epsilon of RDP, classic", Upper, classic_epsilon_of_rdp(rdp, order, delta).get())
             }
-            Self::Delta { order, rdp, epsilon } => {
-                ("delta of RDP", Upper, delta_of_rdp(rdp, Order::new(order)?, Epsilon::new(epsilon)?))
-            }
+            Self::Delta { order, rdp, epsilon } => ("delta of RDP", Upper, delta_of_rdp(rdp, order, epsilon)),
             Self::Composed { ref values, times } => {
                 let orders = [Order::new(2.0)?];
                 let mut curves = values.iter().map(|&value| RdpCurve::new(orders.to_vec(), vec![value]));
@@ -267,43 +228,24 @@ impl ConversionFormula {
                 ("composition of RDP", Upper, sum.repeated(times as f64).values()[0])
             }
             Self::GaussianSigma { epsilon, delta } => {
-                ("noise for epsilon, delta", Upper, gaussian_sigma(Epsilon::new(epsilon)?, Delta::new(delta)?)?.get())
+                ("noise for epsilon, delta", Upper, gaussian_sigma(epsilon, delta)?.get())
             }
-            Self::GdpDelta { mu, epsilon } => ("delta of mu-GDP", Nearest, gdp_delta(mu, Epsilon::new(epsilon)?)?),
-        })
-    }
-}
-
-impl CountsFormula {
-    fn evaluate(&self) -> Result<(&'static str, Side, f64)> {
-        use Side::{Lower, Upper};
-        Ok(match *self {
+            Self::GdpDelta { mu, epsilon } => ("delta of mu-GDP", Nearest, gdp_delta(mu, epsilon)?),
             Self::ClopperPearsonLower { successes, trials, failure } => {
-                let counts = BinomialCounts::new(successes, trials)?;
-                let value = clopper_pearson_lower(counts, FailureProbability::new(failure)?)?.value;
-                ("Clopper-Pearson, lower", Lower, value)
+                let limit = clopper_pearson_lower(BinomialCounts::new(successes, trials)?, failure)?;
+                ("Clopper-Pearson, lower", Lower, limit.value)
             }
             Self::ClopperPearsonUpper { successes, trials, failure } => {
-                let counts = BinomialCounts::new(successes, trials)?;
-                let value = clopper_pearson_upper(counts, FailureProbability::new(failure)?)?.value;
-                ("Clopper-Pearson, upper", Upper, value)
+                let limit = clopper_pearson_upper(BinomialCounts::new(successes, trials)?, failure)?;
+                ("Clopper-Pearson, upper", Upper, limit.value)
             }
             Self::DkwLower { successes, trials, failure } => {
-                let counts = BinomialCounts::new(successes, trials)?;
-                let [lower, _] = dkw_limits(counts, FailureProbability::new(failure)?);
+                let [lower, _] = dkw_limits(BinomialCounts::new(successes, trials)?, failure);
                 ("uniform band, lower", Lower, lower.value)
             }
-            Self::Corner { order, direction, ref counts } => {
-                ("two-cut divergence", Lower, counts.rectangle()?.corner(Order::new(order)?, direction).value)
-            }
-            Self::SetEpsilon { delta, ref counts } => {
-                let bound = counts.rectangle()?.epsilon(Delta::new(delta)?, Direction::Forward);
-                ("epsilon of one set", Lower, bound.value)
-            }
-            Self::SetDelta { epsilon, ref counts } => {
-                let bound = counts.rectangle()?.delta(Epsilon::new(epsilon)?, Direction::Forward);
-                ("delta of one set", Lower, bound.value)
-            }
+            Self::Corner(ref counts) => ("two-cut divergence", Lower, counts.bound()?),
+            Self::SetEpsilon(ref counts) => ("epsilon of one set", Lower, counts.bound()?),
+            Self::SetDelta(ref counts) => ("delta of one set", Lower, counts.bound()?),
         })
     }
 }

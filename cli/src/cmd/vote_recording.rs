@@ -64,9 +64,7 @@ fn reject_foreign_options(options: &VotesOptions) -> Result<()> {
         ("--candidates", options.candidates.is_some()),
         ("--train", options.train.is_some()),
     ] {
-        if given && !knn {
-            return reject(operation, "only --model private-knn has it");
-        }
+        Error::check_possible(!given || knn, operation, "only --model private-knn has it")?;
     }
     match options.model {
         ModelName::Capc if options.changed > 1 => {

@@ -57,69 +57,16 @@ fn selections_have_the_values_of_the_table() {
 
 #[test]
 fn text_of_a_mechanism() {
-    insta::assert_snapshot!(stdout(&format!("exact --mechanism exponential:sigma=2 {PAIR} --orders 2,8 --deltas 1e-3,0.1")), @"
-    Exact leakage of exponential:sigma=2
-    histogram 3,1,4,1,5
-    neighbor 3,1,4,2,4
-
-      class                    P                    Q                 ln P                ln Q
-      ──────────────────────────────────────────────────────────────────────────────────────────
-          0    0.163860232961908    0.189686637289371    -1.80874145255639   -1.66238184580129
-          1   0.0602808109322489   0.0697818141237038    -2.80874145255639   -2.66238184580129
-          2    0.270159851506175    0.312740393666566    -1.30874145255639   -1.16238184580129
-          3   0.0602808109322489    0.115050761253793    -2.80874145255639   -2.16238184580129
-          4    0.445418293667419    0.312740393666566   -0.808741452556385   -1.16238184580129
-
-    Rényi divergence in nats; the accountants bound both directions from above, or the one they name
-      order α               D(P‖Q)               D(Q‖P)   exponential-bounded-range
-      ───────────────────────────────────────────────────────────────────────────────
-            2   0.0888972181693492   0.0967303162589278                    0.240230
-            8    0.242831834070727    0.357744759871067                    0.635460
-
-    Privacy profile: the smallest ε at each δ
-          δ          ε, P over Q          ε, Q over P
-      ─────────────────────────────────────────────────
-      0.001    0.351392788605555    0.637629797019705
-        0.1   0.0993826948449472   0.0572528342704794
-
-    Largest true-positive rate of any test at a false-positive rate
-        FPR   TPR, P over Q   TPR, Q over P
-      ───────────────────────────────────────
-      0.001      0.00142424      0.00190858
-       0.01       0.0142424       0.0190858
-        0.1        0.142424        0.161030
-    ");
+    insta::assert_snapshot!(stdout(&format!(
+        "exact --mechanism exponential:sigma=2 {PAIR} --orders 2,8 --deltas 1e-3,0.1"
+    )));
 }
 
 #[test]
 fn text_of_a_number_with_noise() {
-    insta::assert_snapshot!(stdout("exact --mechanism subsampled-gaussian:sigma=2,rate=0.01 --orders 2,8 --deltas 1e-5"), @"
-    Exact leakage of subsampled-gaussian:sigma=2,rate=0.01
-    histogram 0
-    neighbor 1
-
-    (The probabilities of the 154 bins are in --format json.)
-
-    Rényi divergence in nats; the accountants bound both directions from above, or the one they name
-      order α    D(P‖Q)    D(Q‖P)   subsampled-gaussian
-      ───────────────────────────────────────────────────
-            2   2.81e-5   2.83e-5            2.84022e-5
-            8   1.10e-4   1.15e-4            1.15757e-4
-
-    The output is a number, which was cut into bins: all values here are lower ends, rounded down and at most those of the number itself.
-
-    Privacy profile: the smallest ε at each δ
-         δ   ε, P over Q   ε, Q over P
-      ──────────────────────────────────
-      1e-5       0.00686        0.0281
-
-    Largest true-positive rate of any test at a false-positive rate
-        FPR   TPR, P over Q   TPR, Q over P
-      ───────────────────────────────────────
-      0.001      0.00100841      0.00103785
-       0.01       0.0100770       0.0102384
-        0.1        0.100629        0.101170
-    ");
+    insta::assert_snapshot!(stdout(
+        "exact --mechanism subsampled-gaussian:sigma=2,rate=0.01 --orders 2,8 --deltas 1e-5"
+    ));
 }
 
 /// A theorem is beside the values only where it holds: of these neighbors one differs by one moved vote, one by two, one

@@ -1,7 +1,7 @@
 //! Where results go, and what stands beside the commands: help, completions, the manual.
 
 use super::{COUNTS, EXACT, FASHION, stdout};
-use crate::desk::{Desk, Ran, says};
+use crate::desk::{Desk, Ran, rows_of, says};
 use crate::json::{row, texts};
 use std::fs;
 
@@ -60,19 +60,7 @@ fn a_folder_that_may_not_be_written_to_is_left_alone() {
 
 #[test]
 fn every_help_holds_an_example_that_runs() {
-    for command in [
-        "exact",
-        "calibrate",
-        "audit counts",
-        "audit confusion",
-        "audit votes",
-        "audit mechanism",
-        "verify",
-        "mechanisms",
-        "schema",
-        "completions",
-        "man",
-    ] {
+    for command in rows_of("cli_output_files", "every_help_holds_an_example_that_runs").lines() {
         let help = stdout(&format!("{command} --help"));
         let examples = help.split_once("Example:\n").or_else(|| help.split_once("Examples:\n"));
         let (_, examples) = examples.unwrap_or_else(|| panic!("{command}: {help}"));

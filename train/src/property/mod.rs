@@ -12,7 +12,7 @@ use super::groups::Trainer;
 use super::guard::guarded;
 use super::seed::{Purpose, shuffled, some_of, stream};
 use super::training_images::{Example, TrainingImages, one_hot, rows_of};
-use leakbound::error::Result;
+use leakbound::error::{Error, Result};
 use leakbound::record::ImageSet;
 use ndarray::{Array1, Array2, Array4, ArrayView2, Axis};
 use rand::seq::SliceRandom;
@@ -165,9 +165,7 @@ pub(super) fn check_images(
     if usize::from(class) >= classes {
         return reject(operation, format!("class {class} of {classes}, counted from 0"));
     }
-    if points > tests {
-        return reject(operation, format!("{points} public points of {tests} test images"));
-    }
+    Error::check_possible(points <= tests, operation, format_args!("{points} public points of {tests} test images"))?;
     context.check_shapes()
 }
 
@@ -187,9 +185,7 @@ fn deal(
 ) -> Result<Vec<Vec<Example>>> {
     let order = reduced(images, labels, (class, share), &mut stream(seed, Purpose::Split, phase, 0));
     let each = order.len() / networks;
-    if each == 0 {
-        return reject("property", format!("{} images for {networks} networks", order.len()));
-    }
+    Error::check_possible(each != 0, "property", format_args!("{} images for {networks} networks", order.len()))?;
     Ok(order.chunks_exact(each).take(networks).map(Example::all).collect())
 }
 

@@ -7,11 +7,10 @@ use crate::defense::method::{Further, Queries};
 use crate::network::NetworkPlan;
 use crate::train::TrainingPlan;
 use crate::training_images::check_tables;
-use leakbound::error::{Error, Result};
+use leakbound::error::Result;
 use leakbound::membership::CanaryKind;
+use leakbound::named::named;
 use serde::Serialize;
-use std::fmt;
-use std::str::FromStr;
 
 /// The most numbers of an array recorded: 4 GiB.
 const MAX_NUMBERS: usize = 1 << 30;
@@ -26,33 +25,7 @@ pub enum Inclusion {
     Independent,
 }
 
-impl Inclusion {
-    /// `half` or `independent`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Half => "half",
-            Self::Independent => "independent",
-        }
-    }
-}
-
-impl FromStr for Inclusion {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        [Self::Half, Self::Independent]
-            .into_iter()
-            .find(|inclusion| inclusion.name() == text.trim())
-            .ok_or_else(|| Error::Syntax { quantity: "inclusion", value: text.into(), expected: "half or independent" })
-    }
-}
-
-impl fmt::Display for Inclusion {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.name())
-    }
-}
+named!(Inclusion, "inclusion", [Half "half", Independent "independent"]);
 
 /// The forms of a sample that models are queried on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

@@ -6,7 +6,7 @@ use super::noise::{DescentOptions, NoiseOptions};
 use super::numbers::count;
 use super::recipe::Recipe;
 use super::training::AugmentationOptions;
-use super::training_run::{About, Recorded};
+use super::training_run::{About, Recorded, add_fields};
 use crate::args::Common;
 use crate::args::values::{Choice, Names, choice};
 use clap::Args;
@@ -225,12 +225,7 @@ fn another_claim(plan: &CanaryPlan, budget: &DpSgdBudget) -> Option<Warning> {
 
 /// The arrays that `membership` reads, then what else there is to know.
 fn add(writer: &mut ArrayWriter, models: &PrivateModels, (budget, delta): (&DpSgdBudget, Delta)) -> Result<()> {
-    writer.add("logits", &models.logits)?;
-    writer.add("keep", &models.keep)?;
-    writer.add("labels", &models.labels)?;
-    writer.add("audit_index", &models.audit_index)?;
-    writer.add("train_index", &models.train_index)?;
-    writer.add("test_accuracy", &models.test_accuracy)?;
+    add_fields!(writer, models; logits, keep, labels, audit_index, train_index, test_accuracy);
     add_budget(writer, budget, Some(delta))
 }
 

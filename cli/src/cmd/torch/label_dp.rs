@@ -5,7 +5,7 @@ use super::network::NetworkOptions;
 use super::numbers::{below_1, count, rate, share};
 use super::recipe::Recipe;
 use super::training::AugmentationOptions;
-use super::training_run::{About, Recorded};
+use super::training_run::{About, Recorded, add_fields};
 use crate::args::Common;
 use crate::args::values::{delta, epsilon};
 use crate::cmd::recorded_plan::RecordedPlan;
@@ -188,12 +188,8 @@ fn facts(models: &LabelDpModels, plan: &LabelDpPlan, (epsilon, delta): (Epsilon,
 
 /// The arrays that `label-dp memorization` reads, then what else there is to know.
 fn add(writer: &mut ArrayWriter, models: &LabelDpModels, (epsilon, delta): (Epsilon, Delta)) -> Result<()> {
-    writer.add("logits", &models.logits)?;
-    writer.add("labels_true", &models.labels_true)?;
-    writer.add("labels_trained", &models.labels_trained)?;
-    writer.add("canary_index", &models.canary_index)?;
-    writer.add("test_accuracy", &models.test_accuracy)?;
-    writer.add("private_label_accuracy", &models.private_label_accuracy)?;
+    add_fields!(writer, models;
+        logits, labels_true, labels_trained, canary_index, test_accuracy, private_label_accuracy);
     writer.add("epsilon", &arr0(epsilon.get()))?;
     writer.add("delta", &arr0(delta.get()))
 }

@@ -5,7 +5,7 @@ use super::network::NetworkOptions;
 use super::numbers::{count, percentage};
 use super::recipe::Recipe;
 use super::training::TrainingOptions;
-use super::training_run::About;
+use super::training_run::{About, add_fields};
 use super::weight_attacks::{WeightAttackOptions, infer, judge};
 use crate::args::Common;
 use clap::Args;
@@ -137,7 +137,6 @@ fn add(
         writer.add(&format!("inferred_{}", row.attack), &inferred)?;
     }
     writer.add("property_shares", &Array1::from(plan.shares.clone()))?;
-    writer.add("point_index", &targets.point_index)?;
-    writer.add("point_label", &targets.point_label)?;
-    writer.add("accuracy", &targets.accuracy)
+    add_fields!(writer, targets; point_index, point_label, accuracy);
+    Ok(())
 }

@@ -3,7 +3,7 @@
 use super::data::DataOptions;
 use super::numbers::{below_1, count, rate};
 use super::recipe::Recipe;
-use super::training_run::{About, Recorded};
+use super::training_run::{About, Recorded, add_fields};
 use crate::args::Common;
 use crate::args::values::{Choice, Names, choice};
 use clap::Args;
@@ -200,13 +200,7 @@ fn facts(votes: &PromptVotes) -> Vec<(&'static str, f64)> {
 
 /// The arrays that `audit votes` reads, then what else there is to know.
 fn add(writer: &mut ArrayWriter, votes: &PromptVotes) -> Result<()> {
-    writer.add("votes", &votes.votes)?;
-    writer.add("votes_prime", &votes.votes_prime)?;
-    writer.add("query_label", &votes.query_label)?;
-    writer.add("query_index", &votes.query_index)?;
-    writer.add("example_index", &votes.example_index)?;
-    writer.add("changed_teacher", &votes.changed_teacher)?;
-    writer.add("neighbor", &votes.neighbor)?;
+    add_fields!(writer, votes; votes, votes_prime, query_label, query_index, example_index, changed_teacher, neighbor);
     if let Some(ShownQueries { query, label }) = &votes.shown {
         writer.add("shown_query", query)?;
         writer.add("shown_label", label)?;

@@ -4,7 +4,7 @@ use super::data::DataOptions;
 use super::network::NetworkOptions;
 use super::numbers::{count, noise_scale, percentage, rate};
 use super::recipe::Recipe;
-use super::training_run::{About, Recorded};
+use super::training_run::{About, Recorded, add_fields};
 use crate::args::Common;
 use crate::args::values::{Choice, Names, choice, delta};
 use clap::Args;
@@ -132,12 +132,9 @@ pub fn record(common: &Common, options: &TorchPropertyOptions, device: TrainingD
 
 /// The arrays that `property distance` reads, then what else there is to know.
 fn add(writer: &mut ArrayWriter, models: &PropertyModels, plan: &PropertyPlan) -> Result<()> {
-    writer.add("student", &models.student)?;
-    writer.add("ensembles", &models.ensembles)?;
+    add_fields!(writer, models; student, ensembles);
     writer.add("property_shares", &Array1::from(plan.shares.clone()))?;
     writer.add("student_value", &arr0(plan.value as i64))?;
-    writer.add("point_index", &models.point_index)?;
-    writer.add("point_label", &models.point_label)?;
-    writer.add("student_label", &models.student_label)?;
-    writer.add("ensemble_accuracy", &models.ensemble_accuracy)
+    add_fields!(writer, models; point_index, point_label, student_label, ensemble_accuracy);
+    Ok(())
 }

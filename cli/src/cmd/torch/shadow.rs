@@ -8,7 +8,7 @@ use super::numbers::count;
 use super::recipe::Recipe;
 use super::shadow_figures::figures;
 use super::training::{AugmentationOptions, TrainingOptions};
-use super::training_run::{About, Recorded};
+use super::training_run::{About, Recorded, add_fields};
 use crate::args::Common;
 use crate::cmd::recorded_plan::{RecordedPlan, untrained_views};
 use clap::Args;
@@ -154,24 +154,8 @@ fn facts(answers: &ShadowAnswers) -> Vec<(&'static str, f64)> {
 
 /// The arrays that `membership` reads, then what else there is to know.
 fn add(writer: &mut ArrayWriter, answers: &ShadowAnswers) -> Result<()> {
-    writer.add("logits", &answers.logits)?;
-    writer.add("keep", &answers.keep)?;
-    writer.add("labels", &answers.labels)?;
-    writer.add("audit_index", &answers.audit_index)?;
-    writer.add("test_accuracy", &answers.test_accuracy)?;
-    writer.add("fixed_index", &answers.fixed_index)?;
-    if let Some(duplicate_keep) = &answers.duplicate_keep {
-        writer.add("duplicate_keep", duplicate_keep)?;
-    }
-    if let Some(copy_labels) = &answers.copy_labels {
-        writer.add("copy_labels", copy_labels)?;
-    }
-    if let Some(source_index) = &answers.source_index {
-        writer.add("source_index", source_index)?;
-    }
-    if let Some(canary_pixels) = &answers.canary_pixels {
-        writer.add("canary_pixels", canary_pixels)?;
-    }
+    add_fields!(writer, answers; logits, keep, labels, audit_index, test_accuracy, fixed_index);
+    add_fields!(writer, answers; some duplicate_keep, copy_labels, source_index, canary_pixels);
     if let Some(NeighborAnswers { index, logits }) = &answers.neighbors {
         writer.add("neighbor_logits", logits)?;
         writer.add("neighbor_index", index)?;

@@ -5,7 +5,7 @@ use super::network::{NETWORKS, Network, NetworkOptions};
 use super::numbers::{any_count, count, factor, rate, share};
 use super::recipe::Recipe;
 use super::training::TrainingOptions;
-use super::training_run::About;
+use super::training_run::{About, add_fields};
 use crate::args::Common;
 use crate::args::values::{Choice, Names, Orders, Parsed, choice, delta, number, orders, threshold};
 use clap::Args;
@@ -239,10 +239,7 @@ fn rows(students: &Students, plan: &StudentPlan) -> Vec<StudentRow> {
 
 /// What `audit votes` and `account` read, what `membership` reads, then what else there is to know.
 fn add(writer: &mut ArrayWriter, students: &Students, plan: &StudentPlan) -> Result<()> {
-    writer.add("pate_votes", &students.pate_votes)?;
-    writer.add("query_index", &students.query_index)?;
-    writer.add("query_label", &students.query_label)?;
-    writer.add("logits", &students.logits)?;
+    add_fields!(writer, students; pate_votes, query_index, query_label, logits);
     writer.add("labels", &students.query_label.mapv(i64::from))?;
     writer.add("keep", &students.keep)?;
     let budgets = &plan.labeling.budgets;
@@ -253,16 +250,9 @@ fn add(writer: &mut ArrayWriter, students: &Students, plan: &StudentPlan) -> Res
     writer.add("epsilon", &of_students(&|run, budget| students.runs[run].labelings[budget].epsilon.get()))?;
     writer.add("student_accuracy", &of_students(&|run, budget| students.runs[run].student_accuracies[budget]))?;
     writer.add("delta", &of_students(&|_, budget| budgets[budget].delta().get()))?;
-    writer.add("query_order", &students.query_order)?;
-    writer.add("given_label", &students.given_label)?;
-    writer.add("label_seed", &students.label_seed)?;
-    writer.add("pate_images", &students.pate_images)?;
-    writer.add("test_index", &students.test_index)?;
-    writer.add("test_label", &students.test_label)?;
-    writer.add("test_logits", &students.test_logits)?;
-    writer.add("private_index", &students.private_index)?;
-    writer.add("private_label", &students.private_label)?;
-    writer.add("private_logits", &students.private_logits)?;
+    add_fields!(writer, students;
+        query_order, given_label, label_seed, pate_images, test_index, test_label, test_logits, private_index,
+        private_label, private_logits);
     if let Some(baselines) = &students.baselines {
         writer.add("baseline_private_logits", &baselines.private_logits)?;
         writer.add("baseline_test_logits", &baselines.test_logits)?;

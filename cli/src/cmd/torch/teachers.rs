@@ -5,7 +5,7 @@ use super::network::NetworkOptions;
 use super::numbers::{any_count, count};
 use super::recipe::Recipe;
 use super::training::TrainingOptions;
-use super::training_run::{About, Recorded};
+use super::training_run::{About, Recorded, add_fields};
 use crate::args::Common;
 use clap::Args;
 use leakbound::Result;
@@ -90,21 +90,12 @@ pub fn record(common: &Common, options: &TeachersOptions, device: TrainingDevice
 
 /// The arrays that `audit votes` reads, then what else there is to know.
 fn add(writer: &mut ArrayWriter, votes: &TeacherVotes) -> Result<()> {
-    writer.add("pate_votes", &votes.pate_votes)?;
-    writer.add("capc_votes", &votes.capc_votes)?;
-    writer.add("query_index", &votes.query_index)?;
-    writer.add("query_label", &votes.query_label)?;
-    writer.add("second_label", &votes.second_label)?;
+    add_fields!(writer, votes; pate_votes, capc_votes, query_index, query_label, second_label);
     if !votes.adv_query.is_empty() && votes.pate_nat_advq.ncols() > 0 {
-        writer.add("adv_query", &votes.adv_query)?;
-        writer.add("pate_nat_advq", &votes.pate_nat_advq)?;
-        writer.add("pate_pois_advq", &votes.pate_pois_advq)?;
-        writer.add("capc_nat_advq", &votes.capc_nat_advq)?;
-        writer.add("capc_pois_advq", &votes.capc_pois_advq)?;
+        add_fields!(writer, votes; adv_query, pate_nat_advq, pate_pois_advq, capc_nat_advq, capc_pois_advq);
     }
     writer.add("pate_pois_natq", &votes.pate_pois_natq)?;
     writer.add("poison_query", &arr0(votes.poison_query))?;
-    writer.add("test_accuracy", &votes.test_accuracy)?;
-    writer.add("pate_images", &votes.pate_images)?;
-    writer.add("capc_images", &votes.capc_images)
+    add_fields!(writer, votes; test_accuracy, pate_images, capc_images);
+    Ok(())
 }

@@ -3,7 +3,7 @@
 use super::data::CheckpointOptions;
 use super::device::DeviceOptions;
 use super::numbers::{any_count, count, rate, share};
-use super::training_run::{About, Recorded, TrainingRun};
+use super::training_run::{About, Recorded, TrainingRun, add_fields};
 use crate::args::Common;
 use crate::args::values::{Choice, Names, choice};
 use crate::cmd::audit_tokens::mechanism;
@@ -403,8 +403,7 @@ fn add(writer: &mut ArrayWriter, tokens: &NextTokens, precision: LogitPrecision)
             writer.add_half("public_logits", &tokens.public_logits)?;
         }
         LogitPrecision::Single => {
-            writer.add("logits", &tokens.logits)?;
-            writer.add("public_logits", &tokens.public_logits)?;
+            add_fields!(writer, tokens; logits, public_logits);
         }
     }
     writer.add("tokens", &tokens.tokens)?;

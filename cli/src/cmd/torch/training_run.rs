@@ -19,6 +19,17 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
+/// Adds fields of a struct to an archive, each under its own name; `some` adds those that are there.
+macro_rules! add_fields {
+    ($writer:ident, $of:expr; some $($field:ident),+) => {
+        $(if let Some(array) = &$of.$field {
+            $writer.add(stringify!($field), array)?;
+        })+
+    };
+    ($writer:ident, $of:expr; $($field:ident),+) => { $($writer.add(stringify!($field), &$of.$field)?;)+ };
+}
+pub(super) use add_fields;
+
 /// A training at work, and the places of what it writes when all is there.
 pub struct TrainingRun<'a> {
     common: &'a Common,
