@@ -16,12 +16,12 @@ pub struct ReleaseList {
     /// The file.
     pub input: InputFile,
     /// What was released.
-    pub releases: Composition,
+    pub releases: ComposedReleases,
 }
 
 /// Everything that was released about the same people.
 #[derive(Debug, Clone)]
-pub struct Composition {
+pub struct ComposedReleases {
     /// At least one release.
     pub parts: Vec<ReleasePart>,
     /// How many records one person has at most.
@@ -65,7 +65,7 @@ pub struct ReleaseBundle {
     pub place: String,
 }
 
-impl Composition {
+impl ComposedReleases {
     /// How many releases there are; a selection is one.
     #[must_use]
     pub fn count(&self) -> u64 {

@@ -1,6 +1,6 @@
 //! Compositions as TOML files.
 
-use super::composition::{Composition, Release, ReleaseBundle, ReleaseList, ReleasePart, countable};
+use super::composition::{ComposedReleases, Release, ReleaseBundle, ReleaseList, ReleasePart, countable};
 use super::fault::{fault, hinted, quoted};
 use super::input_file::{InputFile, read_up_to};
 use super::toml_text::TomlText;
@@ -122,7 +122,7 @@ pub fn releases_from_bytes(name: impl AsRef<Path>, bytes: &[u8]) -> Result<Relea
     let parts: Vec<ReleasePart> =
         keys.release.into_iter().map(|release| part_of(text, release)).collect::<Result<_>>()?;
     countable(file, &parts, 1)?;
-    Ok(ReleaseList { input: InputFile::of_bytes(file, bytes), releases: Composition { parts, group } })
+    Ok(ReleaseList { input: InputFile::of_bytes(file, bytes), releases: ComposedReleases { parts, group } })
 }
 
 /// The file, or what of it shows that it is too large.

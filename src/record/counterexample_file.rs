@@ -5,7 +5,7 @@ use super::fault::{fault, hinted};
 use super::input_file::{Digested, InputFile, open};
 use super::json::parse;
 use super::text::read_whole_json;
-use crate::black_box::{Counterexample, Grid};
+use crate::black_box::{Grid, PairCounterexample};
 use crate::error::{Error, Result};
 use crate::relation::Relation;
 use serde::{Deserialize, Serialize};
@@ -33,7 +33,7 @@ pub struct KeptCounterexample {
     #[serde(default)]
     pub relation: Option<Relation>,
     /// What was found.
-    pub counterexample: Counterexample,
+    pub counterexample: PairCounterexample,
 }
 
 impl KeptCounterexample {
@@ -43,7 +43,7 @@ impl KeptCounterexample {
         [program, exec, features]: [Option<String>; 3],
         round: Option<Grid>,
         relation: Option<Relation>,
-        counterexample: Counterexample,
+        counterexample: PairCounterexample,
     ) -> Self {
         Self { schema: SCHEMA.into(), program, exec, features, round, relation, counterexample }
     }
@@ -67,7 +67,7 @@ impl KeptCounterexample {
             let found = "a set of outputs that is none, counts that are none, or the same dataset twice";
             return Err(hinted(fault(file, "counterexample", found, expected), hint).into());
         }
-        let Counterexample { dataset, neighbor, .. } = &kept.counterexample;
+        let PairCounterexample { dataset, neighbor, .. } = &kept.counterexample;
         if let Some(relation) = kept.relation.filter(|relation| !dataset.is_neighbor(neighbor, *relation)) {
             let (found, expected) = (format!("{dataset} and {neighbor}"), format!("neighbors under {relation}"));
             return Err(fault(file, "counterexample", found, expected).into());

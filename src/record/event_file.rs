@@ -1,6 +1,6 @@
 //! Events of Google's dp_accounting as JSON files.
 
-use super::composition::{Composition, Release, ReleaseBundle, ReleaseList, ReleasePart, countable};
+use super::composition::{ComposedReleases, Release, ReleaseBundle, ReleaseList, ReleasePart, countable};
 use super::composition_file::{MAX_BYTES, read, reason};
 use super::fault::{fault, listed, quoted, utf8};
 use super::input_file::InputFile;
@@ -105,7 +105,7 @@ pub fn events_from_bytes(name: impl AsRef<Path>, bytes: &[u8]) -> Result<Release
     let part = part.ok_or_else(|| fault(file, "event", "nothing that is released", "at least one mechanism"))?;
     let parts = vec![part];
     countable(file, &parts, 1)?;
-    Ok(ReleaseList { input: InputFile::of_bytes(file, bytes), releases: Composition { parts, group: 1 } })
+    Ok(ReleaseList { input: InputFile::of_bytes(file, bytes), releases: ComposedReleases { parts, group: 1 } })
 }
 
 /// Python writes an infinite float as a word that is no JSON; in its place a string of the same length.

@@ -104,7 +104,7 @@ pub use canary_plan::{
 };
 pub use capc_votes::{CapcQuery, CapcVotes};
 pub use checkpoint::Checkpoint;
-pub use composition::{Composition, Release, ReleaseBundle, ReleaseList, ReleasePart};
+pub use composition::{ComposedReleases, Release, ReleaseBundle, ReleaseList, ReleasePart};
 pub use composition_file::{has_releases, read_releases, releases_from_bytes};
 pub use counterexample_file::KeptCounterexample;
 pub use counts_file::{CountsFile, RecordedCounts, counts_from_bytes, read_counts};

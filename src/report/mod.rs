@@ -48,7 +48,6 @@ mod verify;
 mod votes;
 mod words;
 
-pub use crate::error::one_line;
 pub use accountants::AccountantsDocument;
 pub use content::Content;
 pub use document::{Answered, Document, Render};

@@ -85,7 +85,7 @@ pub use bench::{
 pub use bounds::{Bounds, Methods};
 pub use calibrate::{AttackRow, CalibrateAnswer, CalibrateStudy, Goal, ProfileKind};
 pub use canaries::{
-    AttackScores, CanaryAttackRow, CanaryAuditAnswer, CanaryAuditStudy, CanaryPlanAnswer, CanaryPlanStudy,
+    CanaryAttackRow, CanaryAttackScores, CanaryAuditAnswer, CanaryAuditStudy, CanaryPlanAnswer, CanaryPlanStudy,
     ForecastRange, ForecastRanges, PlannedGuesses,
 };
 pub use claim::{Claim, Claims};

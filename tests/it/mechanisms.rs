@@ -9,10 +9,10 @@ use leakbound::mechanism::{
     self, Bins, DataKind, Mechanism, MechanismKind, Parameter, Parameters, RELEASES, RandomVotes,
 };
 use leakbound::model::{CapcModel, PateModel, PrivateKnnModel, PromptPateModel, VoteModel};
-use leakbound::program::unwatched;
+use leakbound::program::never_stop;
 use leakbound::quantity::{Delta, Epsilon, Order, Probability};
 use leakbound::simulate::{Sampler, Simulation, Stream, World, chi_square_p_value, simulate};
-use leakbound::verify::{Case, Plan, Verdict, accountants_of, verify};
+use leakbound::verify::{Case, Plan, PropertyVerdict, accountants_of, verify};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::sync::Arc;
@@ -337,10 +337,13 @@ impl Sampler for Bits {
 fn a_mechanism_outside_the_library_is_verified_as_every_other() {
     let accountants = accountants_of(FLIPPED_BIT);
     assert_eq!(accountants.len(), 1);
-    let outcome = verify(&*accountants[0], &Plan { cases: 100, seed: 3, ..Plan::default() }, &unwatched);
+    let outcome = verify(&*accountants[0], &Plan { cases: 100, seed: 3, ..Plan::default() }, &never_stop);
     assert!(!outcome.refuted(), "{outcome:?}");
     let finding = outcome.of("rdp-covers-exact").unwrap();
-    assert!(matches!(finding.verdict, Verdict::NotRefuted) && finding.largest_share.unwrap() > 0.999, "{finding:?}");
+    assert!(
+        matches!(finding.verdict, PropertyVerdict::NotRefuted) && finding.largest_share.unwrap() > 0.999,
+        "{finding:?}"
+    );
     let bit: Arc<dyn Mechanism> = Arc::new(FlippedBit { flip: Probability::new(0.25).unwrap() });
     assert_eq!(bit.to_string(), "flipped-bit:flip=0.25");
     assert!(bit.with("flip", 2.0).is_none() && bit.with_noise_times(2.0).is_none());

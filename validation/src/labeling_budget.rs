@@ -2,7 +2,7 @@
 
 use crate::experiment::{Report, data_folder};
 use leakbound::Result;
-use leakbound::accountant::{Answer, Labeling, PrivacyBudget, confident_gnmax_cost, label_until_spent};
+use leakbound::accountant::{ChargedAnswer, Labeling, PrivacyBudget, confident_gnmax_cost, label_until_spent};
 use leakbound::distribution::{Noise, ThresholdForm, ThresholdTest};
 use leakbound::divergence::{Conversion, RdpCurve, order_grid};
 use leakbound::quantity::{Delta, Epsilon, NoiseScale, Order};
@@ -143,7 +143,7 @@ impl Run {
             });
             let class = draw_confident_answer(&query.histogram, Some(&test), noise, stream);
             let cost = self.costs[position][usize::from(class.is_some())].clone();
-            Answer { class, cost, label: query.label }
+            ChargedAnswer { class, cost, label: query.label }
         });
         let mut budget =
             PrivacyBudget::new(Epsilon::new(budget)?, Delta::new(delta)?, conversion, self.orders.clone())?;

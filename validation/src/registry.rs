@@ -6,7 +6,7 @@
 //! order, direction or method, is above the exact value.
 
 use crate::experiment::{Report, Tally};
-use leakbound::program::unwatched;
+use leakbound::program::never_stop;
 use leakbound::record::{MemoryFile, MemoryFiles};
 use leakbound::verify::{Plan, accountant_names, accountant_of_name, verify};
 use leakbound_cli::{Request, answer};
@@ -488,7 +488,7 @@ pub fn check(effort: Effort) -> Report {
     for name in accountant_names().iter().filter(|name| !name.starts_with("broken:")) {
         let accountant = accountant_of_name(name).expect("a name of the list");
         let cases = if accountant.precision() > 1e-8 { effort.verified.min(4) } else { effort.verified };
-        let outcome = verify(&*accountant, &Plan { cases, seed: effort.seed, ..Plan::default() }, &unwatched);
+        let outcome = verify(&*accountant, &Plan { cases, seed: effort.seed, ..Plan::default() }, &never_stop);
         let tested: u64 = outcome.findings.iter().map(|finding| finding.cases).sum();
         report.claim(!outcome.refuted(), format!("verify, {name:<60} {tested:>7} checked"));
     }

@@ -5,10 +5,10 @@ use leakbound::mechanism::{
     DISCRETE_GAUSSIAN, DISCRETE_LAPLACE, EXPONENTIAL, GAUSSIAN, GNMAX, LAPLACE, MechanismKind, PERMUTE_AND_FLIP,
     RANDOMIZED_RESPONSE, SUBSAMPLED_GAUSSIAN, SUBSAMPLED_GAUSSIAN_REPLACE,
 };
-use leakbound::program::{Limits, unwatched};
+use leakbound::program::{Limits, never_stop};
 use leakbound::verify::{
-    Accountant, ClaimScope, ExternalAccountant, ExternalOptions, Finding, Outcome, Plan, Problem, Property,
-    PropertyKind, Verdict, accountant_names, accountant_of_name, broken, verify,
+    Accountant, ClaimScope, ExternalAccountant, ExternalOptions, Outcome, Plan, Problem, Property, PropertyFinding,
+    PropertyKind, PropertyVerdict, accountant_names, accountant_of_name, broken, verify,
 };
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -101,7 +101,7 @@ fn round(accountant: &dyn Accountant, seed: u64) -> [Outcome; 2] {
     let of_kind = |kind: PropertyKind, cases: u64, time_limit: Duration| {
         let properties = of_kind(accountant, kind);
         let plan = Plan { properties, cases, seed, time_limit: Some(time_limit), ..Plan::default() };
-        verify(accountant, &plan, &unwatched)
+        verify(accountant, &plan, &never_stop)
     };
     [
         of_kind(PropertyKind::Validity, CASES_AGAINST_DISTRIBUTIONS, TIME_AGAINST_DISTRIBUTIONS),
@@ -122,7 +122,7 @@ fn wrong(report: &mut Report) {
         let properties = of_kind(&*accountant, PropertyKind::Validity);
         let plan = Plan { properties, cases: CASES_OF_WRONG, seed: SEED, time_limit, ..Plan::default() };
         let start = Instant::now();
-        let outcome = verify(&*accountant, &plan, &unwatched);
+        let outcome = verify(&*accountant, &plan, &never_stop);
         let time = start.elapsed();
         let verdict = if outcome.invalid() { "refuted" } else { "not refuted" };
         let line = format!("broken:{}: {verdict} in {:.2} s: {}", control.name, time.as_secs_f64(), control.mistake);
@@ -140,7 +140,7 @@ fn wrong(report: &mut Report) {
 /// The smallest counterexamples, a line each, with what repeats them.
 fn refutations(report: &mut Report, outcome: &Outcome, command: &str) {
     for finding in &outcome.findings {
-        let Verdict::Refuted(found) = &finding.verdict else { continue };
+        let PropertyVerdict::Refuted(found) = &finding.verdict else { continue };
         let case = found.case.json();
         match &found.problem {
             Problem::Violation(violation) => report.line(format!(
@@ -203,7 +203,7 @@ fn other(report: &mut Report, accountant: &dyn Accountant, shown: &str) {
     for property in Property::applicable(accountant.scope()) {
         let (properties, time_limit) = (vec![property], Some(TIME_OF_OTHERS));
         let plan = Plan { properties, cases: CASES_OF_OTHERS, seed: SEED, time_limit, ..Plan::default() };
-        outcome.findings.extend(verify(accountant, &plan, &unwatched).findings);
+        outcome.findings.extend(verify(accountant, &plan, &never_stop).findings);
     }
     outcome.findings.retain(|finding| finding.cases + finding.declined > 0);
     for finding in &outcome.findings {
@@ -212,11 +212,11 @@ fn other(report: &mut Report, accountant: &dyn Accountant, shown: &str) {
     refutations(report, &outcome, &format!("leakbound verify --program '{shown}' --scope data-independent"));
 }
 
-fn line(finding: &Finding) -> String {
+fn line(finding: &PropertyFinding) -> String {
     let verdict = match finding.verdict {
-        Verdict::Refuted(_) => "does not hold",
-        Verdict::NotRefuted => "not refuted",
-        Verdict::NotTested => "not tested",
+        PropertyVerdict::Refuted(_) => "does not hold",
+        PropertyVerdict::NotRefuted => "not refuted",
+        PropertyVerdict::NotTested => "not tested",
     };
     let time = if finding.out_of_time { ", until the time was over" } else { "" };
     let (cases, declined, seconds) = (finding.cases, finding.declined, finding.elapsed.as_secs_f64());

@@ -15,11 +15,11 @@ use clap::Args;
 use leakbound::audit::{BinRule, OutputWorld, StreamOutput};
 use leakbound::bound::Claimed;
 use leakbound::counts::hardly_repeats;
+use leakbound::error::one_line;
 use leakbound::quantity::{Delta, Epsilon, FailureProbability, Order};
 use leakbound::record::{
     BatchReader, BatchStage, InputFile, InputReader, OutcomeNames, SavedStream, read_outputs, read_real_outputs,
 };
-use leakbound::report::one_line;
 use leakbound::study::{StreamStudy, Verdict, Warning};
 use leakbound::{Error, InputError, Result};
 use serde::Serialize;

@@ -73,7 +73,7 @@ impl TokensOptions {
 }
 
 pub fn mechanism(text: &str) -> Parsed<Arc<dyn TokenMechanism>> {
-    token::parse(text).map_err(|error| error.to_string())
+    token::parse_mechanism(text).map_err(|error| error.to_string())
 }
 
 fn temperature(text: &str) -> Parsed<f64> {

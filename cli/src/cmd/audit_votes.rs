@@ -8,9 +8,9 @@ use super::votes_options::{ModelName, VotesOptions};
 use crate::args::Common;
 use crate::output::Output;
 use leakbound::Result;
+use leakbound::error::one_line;
 use leakbound::model::{Adversary, Composition};
 use leakbound::quantity::Probability;
-use leakbound::report::one_line;
 use leakbound::study::{ModeledQuery, Sampling, Verdict, VotesStudy, short};
 
 pub fn run(common: &Common, options: &VotesOptions) -> Result<Verdict> {

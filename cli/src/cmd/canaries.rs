@@ -7,11 +7,11 @@ use crate::args::values::{Choice, Names, Parsed, choice, delta, epsilon, failure
 use crate::output::Output;
 use clap::{ArgGroup, Args, Subcommand};
 use leakbound::audit::{GuessSelection, GuessedSides, MembersScore, OneRunGuesses};
+use leakbound::error::one_line;
 use leakbound::mechanism::{self, Mechanism};
 use leakbound::quantity::{Delta, Epsilon, FailureProbability};
 use leakbound::record::{TrainingClaim, read_canary_plan, read_planned_scores};
-use leakbound::report::one_line;
-use leakbound::study::{AttackScores, CanaryAuditStudy, CanaryPlanStudy, PlannedGuesses, Verdict};
+use leakbound::study::{CanaryAttackScores, CanaryAuditStudy, CanaryPlanStudy, PlannedGuesses, Verdict};
 use leakbound::{Error, Result};
 use rand::TryRng;
 use rand::rngs::SysRng;
@@ -209,7 +209,7 @@ fn audit(common: &Common, options: &CanaryAuditOptions) -> Result<Verdict> {
     for path in &options.scores {
         let (scores, input) = read_planned_scores(path, &plan, common.memory())?;
         inputs.push(input);
-        attacks.push(AttackScores { name: path.display().to_string(), scores });
+        attacks.push(CanaryAttackScores { name: path.display().to_string(), scores });
     }
     let title = format!(
         "Audit of one training run by {} canaries of the plan {}, {} scores meaning members",

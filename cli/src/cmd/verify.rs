@@ -12,7 +12,7 @@ use leakbound::quantity::FailureProbability;
 use leakbound::report::AccountantsDocument;
 use leakbound::study::{Study, TestedAccountant, Verdict, VerifyStudy};
 use leakbound::verify::{
-    Case, ClaimScope, ExternalOptions, FunctionAccountant, Plan, Property, SimulationPlan, accountant_names, subjects,
+    Case, ClaimScope, ExternalOptions, FunctionAccountant, Plan, Property, SimulatedChecks, accountant_names, subjects,
 };
 use leakbound::{Error, Result};
 use serde::Serialize;
@@ -145,7 +145,7 @@ pub fn run(common: &Common, options: &VerifyOptions) -> Result<Verdict> {
         ..Plan::default()
     };
     let failure = options.failure_probability;
-    let simulation = options.simulate.map(|samples| SimulationPlan { samples, failure });
+    let simulation = options.simulate.map(|samples| SimulatedChecks { samples, failure });
     let watch = Watch::new(common);
     let study = VerifyStudy { accountant, plan, simulation };
     let answer = study.run(&|step| watch.step(step)).map_err(|error| match (error, &options.program) {

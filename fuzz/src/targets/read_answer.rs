@@ -2,14 +2,14 @@
 //! one line, and never a panic.
 
 use leakbound::mechanism;
-use leakbound::verify::{Answer, Case, read_answer};
+use leakbound::verify::{AccountantAnswer, Case, read_answer};
 
 pub fn run(bytes: &[u8]) {
     let Ok(line) = std::str::from_utf8(bytes) else { return };
     match read_answer(line) {
-        Ok(Answer::Value(_)) => {}
-        Ok(Answer::Declined(reason)) => assert!(!reason.contains('\n'), "{reason:?}"),
-        Ok(Answer::Fault(fault)) | Err(fault) => {
+        Ok(AccountantAnswer::Value(_)) => {}
+        Ok(AccountantAnswer::Declined(reason)) => assert!(!reason.contains('\n'), "{reason:?}"),
+        Ok(AccountantAnswer::Fault(fault)) | Err(fault) => {
             assert!(!fault.message.contains('\n') && fault.message.len() < 2_000, "{fault:?}");
         }
     }

@@ -64,7 +64,7 @@ const MOST_RUNS: u64 = 1 << 52;
 /// A pair and a set of outputs that refuted a claim, as they are kept to be tested again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Counterexample {
+pub struct PairCounterexample {
     /// The dataset.
     pub dataset: Dataset,
     /// Its neighbor.
@@ -81,7 +81,7 @@ pub struct Counterexample {
     pub neighbor_counts: [u64; 2],
 }
 
-impl Counterexample {
+impl PairCounterexample {
     /// The pair.
     pub fn pair(&self) -> Pair {
         let (dataset, neighbor) = (self.dataset.clone(), self.neighbor.clone());

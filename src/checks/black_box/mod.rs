@@ -27,8 +27,10 @@ mod trouble;
 mod wager;
 mod witness;
 
-pub use aim::{Aim, Goal};
-pub use counterexample::{Counterexample, RecordedClaim};
+pub use aim::Aim;
+#[doc(hidden)]
+pub use aim::Goal;
+pub use counterexample::{PairCounterexample, RecordedClaim};
 pub use dataset::Dataset;
 pub use decimal::Decimal;
 pub use event::Event;

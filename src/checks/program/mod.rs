@@ -14,5 +14,5 @@ pub(crate) use fault::{quoted, with_special_numbers_as_strings};
 pub(crate) use lines::split_command;
 pub use lines::{Exchange, Limits, LineProgram};
 pub(crate) use once::run_once;
-pub use stop::{Stop, Watch, unwatched};
+pub use stop::{Stop, Watch, never_stop};
 pub(crate) use watchdog::Watchdog;

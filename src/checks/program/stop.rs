@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 pub type Watch<'a> = dyn Fn(u64) -> ControlFlow<()> + Sync + 'a;
 
 /// The progress callback of a program that waits for the result.
-pub const fn unwatched(_: u64) -> ControlFlow<()> {
+pub const fn never_stop(_: u64) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 

@@ -11,8 +11,8 @@ use serde::Serialize;
 ///
 /// ```
 /// use leakbound::mechanism::{GNMAX, Role};
-/// use leakbound::program::unwatched;
-/// use leakbound::verify::{Accountant, Answer, Plan, Question, Request, Verdict, verify};
+/// use leakbound::program::never_stop;
+/// use leakbound::verify::{Accountant, AccountantAnswer, Plan, Question, Request, PropertyVerdict, verify};
 ///
 /// struct Half;
 ///
@@ -20,32 +20,32 @@ use serde::Serialize;
 ///     fn name(&self) -> String {
 ///         "half".into()
 ///     }
-///     fn answer(&self, request: &Request) -> Answer {
+///     fn answer(&self, request: &Request) -> AccountantAnswer {
 ///         let Question::Order(order) = request.question else {
-///             return Answer::Declined("only Rényi divergences".into());
+///             return AccountantAnswer::Declined("only Rényi divergences".into());
 ///         };
 ///         if request.mechanism.kind() != GNMAX {
-///             return Answer::Declined("only GNMax".into());
+///             return AccountantAnswer::Declined("only GNMax".into());
 ///         }
 ///         let sigma = request.mechanism.numbers(Role::Noise)[0].1;
-///         Answer::Value(f64::from(request.repetitions) * order.get() / (2.0 * sigma * sigma))
+///         AccountantAnswer::Value(f64::from(request.repetitions) * order.get() / (2.0 * sigma * sigma))
 ///     }
 /// }
 ///
-/// let outcome = verify(&Half, &Plan { cases: 500, ..Plan::default() }, &unwatched);
+/// let outcome = verify(&Half, &Plan { cases: 500, ..Plan::default() }, &never_stop);
 /// assert!(outcome.refuted());
-/// assert!(matches!(outcome.of("rdp-covers-exact").unwrap().verdict, Verdict::Refuted(_)));
+/// assert!(matches!(outcome.of("rdp-covers-exact").unwrap().verdict, PropertyVerdict::Refuted(_)));
 /// ```
 pub trait Accountant: Sync {
     /// Its name.
     fn name(&self) -> String;
 
     /// Its answer.
-    fn answer(&self, request: &Request) -> Answer;
+    fn answer(&self, request: &Request) -> AccountantAnswer;
 
     /// Its answer, for which nobody waits once it is time to stop; what it declines then counts for nothing. One that
     /// computes its answers in this process gives them a moment later.
-    fn answer_before(&self, request: &Request, _stop: &Stop<'_>) -> Answer {
+    fn answer_before(&self, request: &Request, _stop: &Stop<'_>) -> AccountantAnswer {
         self.answer(request)
     }
 
@@ -103,7 +103,7 @@ impl ClaimScope {
 
 /// What an accountant answers.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Answer {
+pub enum AccountantAnswer {
     /// A claim: infinite where it promises nothing, never NaN.
     Value(f64),
     /// It does not answer such requests, with its reason.
@@ -112,7 +112,7 @@ pub enum Answer {
     Fault(Fault),
 }
 
-impl Answer {
+impl AccountantAnswer {
     /// The claim, where it is a number.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! A line of an external accountant as an answer.
 
-use super::accountant::Answer;
+use super::accountant::AccountantAnswer;
 use crate::error::one_line;
 use crate::json;
 use crate::program::{Fault, FaultKind, quoted, with_special_numbers_as_strings};
@@ -14,12 +14,12 @@ use crate::program::{Fault, FaultKind, quoted, with_special_numbers_as_strings};
 /// # Example
 /// ```
 /// use leakbound::program::FaultKind;
-/// use leakbound::verify::{Answer, read_answer};
+/// use leakbound::verify::{AccountantAnswer, read_answer};
 ///
-/// assert_eq!(read_answer(r#"{"value": 0.5}"#), Ok(Answer::Value(0.5)));
+/// assert_eq!(read_answer(r#"{"value": 0.5}"#), Ok(AccountantAnswer::Value(0.5)));
 /// assert_eq!(read_answer("0.5").unwrap_err().kind, FaultKind::Malformed);
 /// ```
-pub fn read_answer(line: &str) -> std::result::Result<Answer, Fault> {
+pub fn read_answer(line: &str) -> std::result::Result<AccountantAnswer, Fault> {
     let malformed = |expected: &str| Fault {
         kind: FaultKind::Malformed,
         message: format!("{} is no answer; expected {expected}", quoted(line)),
@@ -30,7 +30,7 @@ pub fn read_answer(line: &str) -> std::result::Result<Answer, Fault> {
         .map_err(|error| malformed(if error.is_data() { "each key once" } else { FORMS }))?;
     let object = value.as_object().ok_or_else(|| malformed(FORMS))?;
     match (object.get("value"), object.get("error")) {
-        (None, Some(serde_json::Value::String(reason))) => Ok(Answer::Declined(one_line(reason))),
+        (None, Some(serde_json::Value::String(reason))) => Ok(AccountantAnswer::Declined(one_line(reason))),
         (Some(value), None) => {
             let number = match value {
                 serde_json::Value::Number(number) => number.as_f64(),
@@ -42,7 +42,7 @@ pub fn read_answer(line: &str) -> std::result::Result<Answer, Fault> {
                 },
                 _ => None,
             };
-            number.map(Answer::Value).ok_or_else(|| malformed("a number or \"inf\" as value"))
+            number.map(AccountantAnswer::Value).ok_or_else(|| malformed("a number or \"inf\" as value"))
         }
         _ => Err(malformed(FORMS)),
     }
@@ -54,15 +54,15 @@ mod tests {
 
     #[test]
     fn answers_are_read_in_every_form_and_nothing_else() {
-        assert_eq!(read_answer(r#"{"value": 0.5}"#), Ok(Answer::Value(0.5)));
-        assert_eq!(read_answer(r#"{"value": 3, "order": 2}"#), Ok(Answer::Value(3.0)));
+        assert_eq!(read_answer(r#"{"value": 0.5}"#), Ok(AccountantAnswer::Value(0.5)));
+        assert_eq!(read_answer(r#"{"value": 3, "order": 2}"#), Ok(AccountantAnswer::Value(3.0)));
         for text in [r#"{"value": "inf"}"#, r#"{"value": Infinity}"#] {
-            assert_eq!(read_answer(text), Ok(Answer::Value(f64::INFINITY)));
+            assert_eq!(read_answer(text), Ok(AccountantAnswer::Value(f64::INFINITY)));
         }
         for text in [r#"{"value": NaN}"#, r#"{"value": "nan"}"#] {
-            assert!(matches!(read_answer(text), Ok(Answer::Value(value)) if value.is_nan()));
+            assert!(matches!(read_answer(text), Ok(AccountantAnswer::Value(value)) if value.is_nan()));
         }
-        assert_eq!(read_answer(r#"{"error": "no"}"#), Ok(Answer::Declined("no".into())));
+        assert_eq!(read_answer(r#"{"error": "no"}"#), Ok(AccountantAnswer::Declined("no".into())));
         for text in ["", "0.5", "null", "[1]", r#"{"value": "x"}"#, r#"{"value": null}"#, "{}", r#"{"value"#] {
             assert_eq!(read_answer(text).unwrap_err().kind, FaultKind::Malformed, "{text}");
         }

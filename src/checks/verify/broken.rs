@@ -15,7 +15,7 @@
 //! divergence, which holds: pure 1/b-privacy implies it (Bun and Steinke 2016, Proposition 3.3). Its (ε, δ), taken from
 //! the Gaussian trade-off, do not: at ε = 0 the total variation is 1 - e^{-1/(2b)} ≈ 0.5/b against 0.399/b.
 
-use super::accountant::{Accountant, Answer, ClaimScope};
+use super::accountant::{Accountant, AccountantAnswer, ClaimScope};
 use super::conversion::{ConversionAccountant, IMPROVED};
 use super::curve::{CurveAccountant, Rdp};
 use super::request::{Question, Request};
@@ -399,11 +399,12 @@ impl Accountant for LaplaceAsGaussian {
         "laplace-as-gaussian".into()
     }
 
-    fn answer(&self, request: &Request) -> Answer {
+    fn answer(&self, request: &Request) -> AccountantAnswer {
         let Some(&AdditiveNoise { noise: Noise::Laplace(sigma) }) = request.mechanism.downcast() else {
-            return Answer::Declined("Laplace noise only".into());
+            return AccountantAnswer::Declined("Laplace noise only".into());
         };
-        Self::value(sigma, request).map_or_else(|error| Answer::Declined(error.to_string()), Answer::Value)
+        Self::value(sigma, request)
+            .map_or_else(|error| AccountantAnswer::Declined(error.to_string()), AccountantAnswer::Value)
     }
 
     fn mechanisms(&self) -> Vec<&'static MechanismKind> {
@@ -511,10 +512,10 @@ fn per_class(mechanism: &dyn Mechanism, _: &VoteHistogram, order: Order) -> Opti
 #[cfg(test)]
 mod tests {
     use super::super::property::PropertyKind;
-    use super::super::run::{Plan, Verdict, verify};
+    use super::super::run::{Plan, PropertyVerdict, verify};
     use super::*;
     use crate::accountant::gnss_rdp;
-    use crate::program::unwatched;
+    use crate::program::never_stop;
     use std::time::Instant;
 
     #[test]
@@ -531,11 +532,11 @@ mod tests {
         for control in CONTROLS {
             let start = Instant::now();
             let accountant = accountant(control.name).unwrap();
-            let outcome = verify(&*accountant, &Plan { cases: 2_000, seed: 1, ..Plan::default() }, &unwatched);
+            let outcome = verify(&*accountant, &Plan { cases: 2_000, seed: 1, ..Plan::default() }, &never_stop);
             println!("{}: {} in {:?}", control.name, outcome.invalid(), start.elapsed());
             assert_eq!(outcome.invalid(), control.invalid, "{}", control.name);
             for finding in &outcome.findings {
-                let Verdict::Refuted(found) = &finding.verdict else {
+                let PropertyVerdict::Refuted(found) = &finding.verdict else {
                     println!(
                         "  {}: share {:?} of {} cases",
                         finding.property.name, finding.largest_share, finding.cases

@@ -88,12 +88,12 @@ pub fn accountant_names() -> Vec<String> {
 ///
 /// # Example
 /// ```
-/// use leakbound::program::unwatched;
+/// use leakbound::program::never_stop;
 /// use leakbound::verify::{Plan, accountant_of_name, verify};
 ///
 /// let plan = Plan { cases: 200, ..Plan::default() };
-/// assert!(!verify(&*accountant_of_name("gnmax-data-dependent")?, &plan, &unwatched).refuted());
-/// assert!(verify(&*accountant_of_name("broken:gnmax-half")?, &plan, &unwatched).invalid());
+/// assert!(!verify(&*accountant_of_name("gnmax-data-dependent")?, &plan, &never_stop).refuted());
+/// assert!(verify(&*accountant_of_name("broken:gnmax-half")?, &plan, &never_stop).invalid());
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 pub fn accountant_of_name(name: &str) -> Result<Box<dyn Accountant>> {
@@ -122,9 +122,9 @@ pub fn accountant_of_name(name: &str) -> Result<Box<dyn Accountant>> {
 #[cfg(test)]
 mod tests {
     use super::super::request::Case;
-    use super::super::run::{Plan, Problem, Verdict, verify};
+    use super::super::run::{Plan, Problem, PropertyVerdict, verify};
     use super::*;
-    use crate::program::unwatched;
+    use crate::program::never_stop;
 
     /// What is right is not refuted; where theorems are tight, cases come close.
     #[test]
@@ -132,13 +132,16 @@ mod tests {
         for name in accountant_names().iter().filter(|name| !name.starts_with("broken:")) {
             let cases = if name.ends_with("worst-case") { 2 } else { 25 };
             let plan = Plan { cases, seed: 5, ..Plan::default() };
-            let outcome = verify(&*accountant_of_name(name).unwrap(), &plan, &unwatched);
+            let outcome = verify(&*accountant_of_name(name).unwrap(), &plan, &never_stop);
             for finding in &outcome.findings {
                 println!(
                     "{} {}: {} cases, share {:?} in {:?}",
                     outcome.accountant, finding.property.name, finding.cases, finding.largest_share, finding.elapsed
                 );
-                assert!(matches!(finding.verdict, Verdict::NotRefuted | Verdict::NotTested), "{finding:?}");
+                assert!(
+                    matches!(finding.verdict, PropertyVerdict::NotRefuted | PropertyVerdict::NotTested),
+                    "{finding:?}"
+                );
                 assert!(finding.largest_share.is_none_or(|share| share <= 1.0 + 1e-6), "{finding:?}");
             }
             assert!(!outcome.refuted());
@@ -176,11 +179,11 @@ mod tests {
     fn the_published_formula_is_refuted_where_it_is_too_small() {
         let text = r#"{"mechanism":"gnss","sigma":5,"beta":0.02,"step":0.98,"width":1,"neighbor_width":0.981,"histogram":[0],"order":20}"#;
         let plan = Plan { case: Some(Case::from_json(text).unwrap()), ..Plan::default() };
-        let right = verify(&*accountant_of_name("gnss").unwrap(), &plan, &unwatched);
+        let right = verify(&*accountant_of_name("gnss").unwrap(), &plan, &never_stop);
         assert!(!right.refuted(), "{right:?}");
-        let wrong = verify(&*accountant_of_name("broken:gnss-as-published").unwrap(), &plan, &unwatched);
+        let wrong = verify(&*accountant_of_name("broken:gnss-as-published").unwrap(), &plan, &never_stop);
         let finding = wrong.of("rdp-covers-exact").unwrap();
-        let Verdict::Refuted(found) = &finding.verdict else { panic!("{finding:?}") };
+        let PropertyVerdict::Refuted(found) = &finding.verdict else { panic!("{finding:?}") };
         let Problem::Violation(violation) = &found.problem else { panic!("{found:?}") };
         assert!((violation.claim - 0.896_054_880_207_439_5).abs() < 1e-12 && violation.limit > 1.0, "{violation:?}");
     }

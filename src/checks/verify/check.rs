@@ -79,9 +79,9 @@ macro_rules! claim {
     ($accountant:expr, $request:expr) => {
         match $accountant.answer($request).claim() {
             Ok(value) => value,
-            Err(Answer::Declined(reason)) => return Check::Declined(reason),
-            Err(Answer::Fault(fault)) => return Check::Fault(fault),
-            Err(Answer::Value(_)) => return Check::NotApplicable,
+            Err(AccountantAnswer::Declined(reason)) => return Check::Declined(reason),
+            Err(AccountantAnswer::Fault(fault)) => return Check::Fault(fault),
+            Err(AccountantAnswer::Value(_)) => return Check::NotApplicable,
         }
     };
 }

@@ -1,6 +1,6 @@
 //! Accountants that convert one Rényi divergence.
 
-use super::accountant::{Accountant, Answer, ClaimScope};
+use super::accountant::{Accountant, AccountantAnswer, ClaimScope};
 use super::curve::{ToDelta, ToEpsilon};
 use super::known_rdp::{CONVERSION, KnownRdp};
 use super::request::{Question, Request};
@@ -38,15 +38,15 @@ impl Accountant for ConversionAccountant {
         self.name.into()
     }
 
-    fn answer(&self, request: &Request) -> Answer {
+    fn answer(&self, request: &Request) -> AccountantAnswer {
         let Some(&KnownRdp { rdp, order }) = request.mechanism.downcast() else {
-            return Answer::Declined(format!("{} is no conversion", request.mechanism.kind()));
+            return AccountantAnswer::Declined(format!("{} is no conversion", request.mechanism.kind()));
         };
         let rdp = rdp * f64::from(request.repetitions);
         match request.question {
-            Question::Delta(delta) => Answer::Value((self.to_epsilon)(rdp, order, delta)),
-            Question::Epsilon(epsilon) => Answer::Value((self.to_delta)(rdp, order, epsilon)),
-            Question::Order(_) => Answer::Declined("a conversion has no Rényi divergence of its own".into()),
+            Question::Delta(delta) => AccountantAnswer::Value((self.to_epsilon)(rdp, order, delta)),
+            Question::Epsilon(epsilon) => AccountantAnswer::Value((self.to_delta)(rdp, order, epsilon)),
+            Question::Order(_) => AccountantAnswer::Declined("a conversion has no Rényi divergence of its own".into()),
         }
     }
 

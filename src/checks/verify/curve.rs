@@ -1,6 +1,6 @@
 //! An accountant made of an RDP curve, a way to compose it and a way to convert it.
 
-use super::accountant::{Accountant, Answer, ClaimScope};
+use super::accountant::{Accountant, AccountantAnswer, ClaimScope};
 use super::request::{Question, Request};
 use crate::divergence::{delta_of_rdp, epsilon_of_rdp, order_grid};
 use crate::histogram::VoteHistogram;
@@ -65,11 +65,16 @@ impl Accountant for CurveAccountant {
         self.name.into()
     }
 
-    fn answer(&self, request: &Request) -> Answer {
+    fn answer(&self, request: &Request) -> AccountantAnswer {
         if !self.mechanisms.contains(&request.mechanism.kind()) {
-            return Answer::Declined(format!("{} is no mechanism of {}", request.mechanism.kind(), self.name));
+            return AccountantAnswer::Declined(format!(
+                "{} is no mechanism of {}",
+                request.mechanism.kind(),
+                self.name
+            ));
         }
-        self.value(request).map_or_else(|| Answer::Declined("no bound for this request".into()), Answer::Value)
+        self.value(request)
+            .map_or_else(|| AccountantAnswer::Declined("no bound for this request".into()), AccountantAnswer::Value)
     }
 
     fn mechanisms(&self) -> Vec<&'static MechanismKind> {

@@ -1,7 +1,7 @@
 //! An accountant that is a program: a request as a line of JSON on its stdin, an answer as a line of JSON on its
 //! stdout.
 
-use super::accountant::{Accountant, Answer, ClaimScope};
+use super::accountant::{Accountant, AccountantAnswer, ClaimScope};
 use super::answer_line::read_answer;
 use super::request::Request;
 use crate::error::Result;
@@ -48,20 +48,20 @@ impl Accountant for ExternalAccountant {
         self.program.name()
     }
 
-    fn answer(&self, request: &Request) -> Answer {
+    fn answer(&self, request: &Request) -> AccountantAnswer {
         self.answer_before(request, &Stop::default())
     }
 
-    fn answer_before(&self, request: &Request, stop: &Stop<'_>) -> Answer {
+    fn answer_before(&self, request: &Request, stop: &Stop<'_>) -> AccountantAnswer {
         if let Some(fault) = self.program.given_up() {
             // Told once as a fault: what it was never asked says nothing.
-            return Answer::Declined(fault.message);
+            return AccountantAnswer::Declined(fault.message);
         }
         let text = serde_json::to_string(request).unwrap_or_default();
         match self.program.exchange(&text, stop, read_answer) {
             Exchange::Answered(answer) => answer,
-            Exchange::Unanswered(reason) => Answer::Declined(reason),
-            Exchange::Failed(fault) => Answer::Fault(fault),
+            Exchange::Unanswered(reason) => AccountantAnswer::Declined(reason),
+            Exchange::Failed(fault) => AccountantAnswer::Fault(fault),
         }
     }
 

@@ -1,6 +1,6 @@
 //! An accountant that is a function of the program which calls this library.
 
-use super::accountant::{Accountant, Answer, ClaimScope};
+use super::accountant::{Accountant, AccountantAnswer, ClaimScope};
 use super::answer_line::read_answer;
 use super::request::Request;
 use crate::error::one_line;
@@ -35,12 +35,12 @@ impl<F: Fn(&str) -> Result<String, String> + Sync> Accountant for FunctionAccoun
         self.name.clone()
     }
 
-    fn answer(&self, request: &Request) -> Answer {
+    fn answer(&self, request: &Request) -> AccountantAnswer {
         let line = serde_json::to_string(request).unwrap_or_default();
         let answer = (self.ask)(&line)
             .map_err(|words| Fault { kind: FaultKind::Crash, message: one_line(&words) })
             .and_then(|line| read_answer(&line));
-        answer.unwrap_or_else(Answer::Fault)
+        answer.unwrap_or_else(AccountantAnswer::Fault)
     }
 
     fn mechanisms(&self) -> Vec<&'static MechanismKind> {
@@ -58,22 +58,24 @@ impl<F: Fn(&str) -> Result<String, String> + Sync> Accountant for FunctionAccoun
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Plan, Verdict, verify};
+    use super::super::{Plan, PropertyVerdict, verify};
     use super::*;
     use crate::mechanism::GNMAX;
-    use crate::program::unwatched;
+    use crate::program::never_stop;
 
     #[test]
     fn what_a_function_answers_and_fails_with() {
         type Function = fn(&str) -> Result<String, String>;
         let plan = Plan { cases: 200, ..Plan::default() };
         let gnmax = |accountant: FunctionAccountant<Function>| {
-            verify(&accountant.about(ClaimScope::DataIndependent, vec![GNMAX]), &plan, &unwatched)
+            verify(&accountant.about(ClaimScope::DataIndependent, vec![GNMAX]), &plan, &never_stop)
         };
         let infinite = gnmax(FunctionAccountant::new("infinite", |_| Ok("{\"value\": \"inf\"}".into())));
-        assert!(matches!(infinite.of("rdp-covers-exact").unwrap().verdict, Verdict::NotRefuted));
+        assert!(matches!(infinite.of("rdp-covers-exact").unwrap().verdict, PropertyVerdict::NotRefuted));
         let failing = gnmax(FunctionAccountant::new("failing", |_| Err("line 3:\n  sigma?".into())));
-        let Verdict::Refuted(found) = &failing.of("rdp-covers-exact").unwrap().verdict else { panic!("no finding") };
+        let PropertyVerdict::Refuted(found) = &failing.of("rdp-covers-exact").unwrap().verdict else {
+            panic!("no finding")
+        };
         let words = format!("{:?}", found.problem);
         assert!(words.contains("Crash") && words.contains("sigma?"), "{words}");
     }

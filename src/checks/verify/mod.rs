@@ -39,7 +39,7 @@ mod theorem;
 mod token_ensemble;
 mod validity;
 
-pub use accountant::{Accountant, Answer, ClaimScope};
+pub use accountant::{Accountant, AccountantAnswer, ClaimScope};
 pub use answer_line::read_answer;
 pub use catalog::{accountant_names, accountant_of_name, accountants_of};
 pub use check::Violation;
@@ -48,6 +48,6 @@ pub use function::FunctionAccountant;
 pub use known_rdp::CONVERSION;
 pub use property::{PROPERTIES, Property, PropertyKind};
 pub use request::{Case, Question, Request, subjects};
-pub use run::{Counterexample, Finding, Outcome, Plan, Problem, Verdict, verify};
-pub use simulated::{SimulationPlan, verify_by_simulation};
+pub use run::{Counterexample, Outcome, Plan, Problem, PropertyFinding, PropertyVerdict, verify};
+pub use simulated::{SimulatedChecks, verify_by_simulation};
 pub use smooth_cost::SMOOTH_SENSITIVITY;

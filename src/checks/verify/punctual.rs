@@ -1,6 +1,6 @@
 //! An accountant that is asked nothing more once the time is over.
 
-use super::accountant::{Accountant, Answer, ClaimScope};
+use super::accountant::{Accountant, AccountantAnswer, ClaimScope};
 use super::request::Request;
 use crate::mechanism::MechanismKind;
 use crate::program::Stop;
@@ -23,9 +23,9 @@ impl<'a> Punctual<'a> {
         self.late.load(Ordering::Relaxed)
     }
 
-    fn late(&self) -> Answer {
+    fn late(&self) -> AccountantAnswer {
         self.late.store(true, Ordering::Relaxed);
-        Answer::Declined("the time is over".into())
+        AccountantAnswer::Declined("the time is over".into())
     }
 }
 
@@ -34,13 +34,13 @@ impl Accountant for Punctual<'_> {
         self.inner.name()
     }
 
-    fn answer(&self, request: &Request) -> Answer {
+    fn answer(&self, request: &Request) -> AccountantAnswer {
         if self.stop.is_over() {
             return self.late();
         }
         match self.inner.answer_before(request, self.stop) {
             // Nobody knows what it would have answered.
-            Answer::Declined(_) if self.stop.is_over() => self.late(),
+            AccountantAnswer::Declined(_) if self.stop.is_over() => self.late(),
             answer => answer,
         }
     }

@@ -61,11 +61,11 @@ const FAULT_SHRINK_LIMIT: usize = 30;
 
 /// What was found about one property.
 #[derive(Debug, Clone)]
-pub struct Finding {
+pub struct PropertyFinding {
     /// The property.
     pub property: &'static Property,
     /// Its outcome.
-    pub verdict: Verdict,
+    pub verdict: PropertyVerdict,
     /// Cases to which it applied and which were answered.
     pub cases: u64,
     /// Cases that the accountant declined.
@@ -86,7 +86,7 @@ pub struct Finding {
 
 /// The outcome of a property.
 #[derive(Debug, Clone)]
-pub enum Verdict {
+pub enum PropertyVerdict {
     /// It does not hold.
     Refuted(Box<Counterexample>),
     /// It held in every case that was tried. That is no proof.
@@ -131,26 +131,26 @@ pub struct Outcome {
     /// What its claims depend on.
     pub scope: ClaimScope,
     /// Each property.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<PropertyFinding>,
 }
 
 impl Outcome {
     /// Whether any property was refuted.
     #[must_use]
     pub fn refuted(&self) -> bool {
-        self.findings.iter().any(|finding| matches!(finding.verdict, Verdict::Refuted(_)))
+        self.findings.iter().any(|finding| matches!(finding.verdict, PropertyVerdict::Refuted(_)))
     }
 
     /// Whether a claim was below what is leaked.
     #[must_use]
     pub fn invalid(&self) -> bool {
         let validity = self.findings.iter().filter(|finding| finding.property.kind == PropertyKind::Validity);
-        validity.into_iter().any(|finding| matches!(finding.verdict, Verdict::Refuted(_)))
+        validity.into_iter().any(|finding| matches!(finding.verdict, PropertyVerdict::Refuted(_)))
     }
 
     /// The finding of a property.
     #[must_use]
-    pub fn of(&self, property: &str) -> Option<&Finding> {
+    pub fn of(&self, property: &str) -> Option<&PropertyFinding> {
         self.findings.iter().find(|finding| finding.property.name == property)
     }
 }
@@ -231,16 +231,16 @@ impl Tally {
         property: &'static Property,
         counterexample: Option<Counterexample>,
         start: Instant,
-    ) -> Finding {
+    ) -> PropertyFinding {
         let verdict = match counterexample {
-            Some(found) => Verdict::Refuted(Box::new(found)),
-            None if self.cases == 0 => Verdict::NotTested,
-            None => Verdict::NotRefuted,
+            Some(found) => PropertyVerdict::Refuted(Box::new(found)),
+            None if self.cases == 0 => PropertyVerdict::NotTested,
+            None => PropertyVerdict::NotRefuted,
         };
         let Self { cases, declined, reason, not_applicable, largest_share, out_of_time } = self;
         let (largest_share, closest) = largest_share.unzip();
         let elapsed = start.elapsed();
-        Finding {
+        PropertyFinding {
             property,
             verdict,
             cases,
@@ -264,7 +264,7 @@ struct Block {
     drawn: u64,
 }
 
-fn test(accountant: &dyn Accountant, property: &'static Property, plan: &Plan, stop: &Stop<'_>) -> Finding {
+fn test(accountant: &dyn Accountant, property: &'static Property, plan: &Plan, stop: &Stop<'_>) -> PropertyFinding {
     let start = Instant::now();
     let mechanisms = accountant.mechanisms();
     let run_block = |block: u64| -> Block {

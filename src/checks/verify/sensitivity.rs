@@ -1,6 +1,6 @@
 //! Claims of smooth sensitivity, against neighbors of neighbors.
 
-use super::accountant::{Accountant, Answer};
+use super::accountant::{Accountant, AccountantAnswer};
 use super::check::{Check, Violation, claim};
 use super::request::{Case, Question, Request};
 use super::smooth_cost::{SMOOTH_SENSITIVITY, SmoothCost};
@@ -47,14 +47,14 @@ impl Accountant for SensitivityAccountant {
         self.name.into()
     }
 
-    fn answer(&self, request: &Request) -> Answer {
+    fn answer(&self, request: &Request) -> AccountantAnswer {
         let Question::Order(order) = request.question else {
-            return Answer::Declined("a sensitivity is asked at an order".into());
+            return AccountantAnswer::Declined("a sensitivity is asked at an order".into());
         };
         match self.value(request, order) {
-            Ok(Some(value)) => Answer::Value(value),
-            Ok(None) => Answer::Declined(format!("{} is no sensitivity", request.mechanism.kind())),
-            Err(error) => Answer::Declined(error.to_string()),
+            Ok(Some(value)) => AccountantAnswer::Value(value),
+            Ok(None) => AccountantAnswer::Declined(format!("{} is no sensitivity", request.mechanism.kind())),
+            Err(error) => AccountantAnswer::Declined(error.to_string()),
         }
     }
 

@@ -1,13 +1,13 @@
 //! Refutation by simulation, for mechanisms whose distribution cannot be computed, and as a second opinion where it
 //! can.
 
-use super::accountant::{Accountant, Answer};
+use super::accountant::{Accountant, AccountantAnswer};
 use super::check::{Asks, Check, Violation};
 use super::generate;
 use super::property::{Property, PropertyKind};
 use super::punctual::Punctual;
 use super::request::{Case, Question};
-use super::run::{Counterexample, Finding, Plan, Problem, Tally};
+use super::run::{Counterexample, Plan, Problem, PropertyFinding, Tally};
 use super::shrink::shrink;
 use crate::audit::{AuditPlan, Guide, Method, audit_counts, split_pilot};
 use crate::bound::{AtLeast, Direction};
@@ -38,7 +38,7 @@ static PROPERTY: Property = Property {
 
 /// Outputs to simulate for each case, and the probability with which any refutation may be wrong.
 #[derive(Debug, Clone, Copy)]
-pub struct SimulationPlan {
+pub struct SimulatedChecks {
     /// Outputs of each world.
     pub samples: u64,
     /// The probability with which any of the tests refutes a claim that holds, over all cases and all steps of
@@ -71,9 +71,9 @@ const SHRINK_LIMIT: usize = 60;
 pub fn verify_by_simulation(
     accountant: &dyn Accountant,
     plan: &Plan,
-    simulation: SimulationPlan,
+    simulation: SimulatedChecks,
     watch: &Watch<'_>,
-) -> Result<Finding> {
+) -> Result<PropertyFinding> {
     let start = Instant::now();
     let mechanisms = accountant.mechanisms();
     let mut stream = ChaCha8Rng::seed_from_u64(plan.seed);
@@ -106,7 +106,7 @@ pub fn verify_by_simulation(
 struct Trials<'a> {
     accountant: Punctual<'a>,
     plan: &'a Plan,
-    simulation: SimulationPlan,
+    simulation: SimulatedChecks,
     stop: &'a Stop<'a>,
     /// Tests so far.
     done: Cell<u64>,
@@ -118,9 +118,9 @@ impl Trials<'_> {
         let Question::Order(order) = request.question else { return Ok(Check::NotApplicable) };
         let claim = match self.accountant.answer(request).claim() {
             Ok(claim) => claim,
-            Err(Answer::Declined(reason)) => return Ok(Check::Declined(reason)),
-            Err(Answer::Fault(fault)) => return Ok(Check::Fault(fault)),
-            Err(Answer::Value(_)) => return Ok(Check::NotApplicable),
+            Err(AccountantAnswer::Declined(reason)) => return Ok(Check::Declined(reason)),
+            Err(AccountantAnswer::Fault(fault)) => return Ok(Check::Fault(fault)),
+            Err(AccountantAnswer::Value(_)) => return Ok(Check::NotApplicable),
         };
         let Some(neighbor) = &request.neighbor else {
             return Err(Error::Rejected { operation: "simulation", reason: "the case names no neighbor".into() });
@@ -229,15 +229,15 @@ fn draw(plan: &Plan, mechanisms: &[&'static MechanismKind], stream: &mut ChaCha8
 #[cfg(test)]
 mod tests {
     use super::super::catalog::accountant_of_name;
-    use super::super::run::Verdict;
+    use super::super::run::PropertyVerdict;
     use super::*;
-    use crate::program::unwatched;
+    use crate::program::never_stop;
 
-    fn run(name: &str, cases: u64) -> Finding {
+    fn run(name: &str, cases: u64) -> PropertyFinding {
         let accountant = accountant_of_name(name).unwrap();
         let plan = Plan { cases, seed: 4, ..Plan::default() };
-        let simulation = SimulationPlan { samples: 60_000, failure: FailureProbability::new(1e-6).unwrap() };
-        verify_by_simulation(&*accountant, &plan, simulation, &unwatched).unwrap()
+        let simulation = SimulatedChecks { samples: 60_000, failure: FailureProbability::new(1e-6).unwrap() };
+        verify_by_simulation(&*accountant, &plan, simulation, &never_stop).unwrap()
     }
 
     #[test]
@@ -253,14 +253,14 @@ mod tests {
     fn simulation_refutes_the_wrong_and_not_the_right() {
         for name in ["broken:gnmax-half", "broken:threshold-forgotten"] {
             let finding = run(name, 300);
-            let Verdict::Refuted(found) = &finding.verdict else { panic!("{name}: {finding:?}") };
+            let PropertyVerdict::Refuted(found) = &finding.verdict else { panic!("{name}: {finding:?}") };
             println!("{name}: case {} {} {:?}", found.index, found.case.json(), found.problem);
         }
         for name in ["gnmax-data-independent", "confident-gnmax-data-independent", "broken:threshold-per-class-as-max"]
         {
             let finding = run(name, 40);
             println!("{name}: {:?}", finding.largest_share);
-            assert!(matches!(finding.verdict, Verdict::NotRefuted), "{finding:?}");
+            assert!(matches!(finding.verdict, PropertyVerdict::NotRefuted), "{finding:?}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Claims against each other: the structure that theorems give them.
 
-use super::accountant::{Accountant, Answer};
+use super::accountant::{Accountant, AccountantAnswer};
 use super::check::{Check, Violation, claim};
 use super::request::{Case, Question, Request};
 use crate::bound::Claimed;

@@ -1,6 +1,6 @@
 //! A theorem of this crate as an accountant under test.
 
-use super::accountant::{Accountant, Answer, ClaimScope};
+use super::accountant::{Accountant, AccountantAnswer, ClaimScope};
 use super::curve::ORDERS;
 use super::request::{Question, Request};
 use crate::accountant::{self, Statement, Theorem, WorstCases};
@@ -50,14 +50,14 @@ impl Accountant for TheoremAccountant {
         self.name.clone()
     }
 
-    fn answer(&self, request: &Request) -> Answer {
+    fn answer(&self, request: &Request) -> AccountantAnswer {
         let kind = request.mechanism.kind();
         if !self.mechanisms.contains(&kind) {
-            return Answer::Declined(format!("{} is no mechanism of {}", kind, self.name));
+            return AccountantAnswer::Declined(format!("{} is no mechanism of {}", kind, self.name));
         }
         let theorems = request.mechanism.theorems_for(&request.histogram, &self.known);
         let Some(theorem) = theorems.iter().find(|theorem| theorem.statement() == self.statement) else {
-            return Answer::Declined("no bound for this request".into());
+            return AccountantAnswer::Declined("no bound for this request".into());
         };
         let repetitions = f64::from(request.repetitions);
         let orders: &[Order] = if self.is_searched() { &FEWER_ORDERS } else { &ORDERS };
@@ -65,7 +65,7 @@ impl Accountant for TheoremAccountant {
             let values = self.values(theorem, orders, repetitions);
             values.iter().zip(orders).map(|(rdp, order)| convert(*rdp, *order)).fold(from, f64::min)
         };
-        Answer::Value(match request.question {
+        AccountantAnswer::Value(match request.question {
             Question::Order(order) => self.values(theorem, &[order], repetitions)[0],
             Question::Delta(delta) => {
                 smallest(&|rdp, order| self.conversion.epsilon(rdp, order, delta).get(), f64::INFINITY)

@@ -297,9 +297,9 @@ impl Mechanism for TokenEnsemble {
 mod tests {
     use super::super::catalog::{accountant_names, accountant_of_name};
     use super::super::request::{Case, Question, Request};
-    use super::super::run::{Plan, Verdict, verify};
+    use super::super::run::{Plan, PropertyVerdict, verify};
     use super::*;
-    use crate::program::unwatched;
+    use crate::program::never_stop;
     use crate::token::TOKEN_MECHANISMS;
     use rand::SeedableRng;
 
@@ -354,15 +354,15 @@ mod tests {
         let of_tokens = ["mixed-tokens", "clipped-logits-bounded-range", "clipped-logits-zcdp", "interpolated-tokens"];
         for name in of_tokens.into_iter().chain(["voted-tokens"]) {
             assert!(accountant_names().iter().any(|known| known == name), "{name}");
-            let outcome = verify(&*accountant_of_name(name).unwrap(), &plan, &unwatched);
+            let outcome = verify(&*accountant_of_name(name).unwrap(), &plan, &never_stop);
             assert!(!outcome.refuted(), "{name}: {outcome:?}");
             let finding = outcome.of("rdp-covers-exact").unwrap();
             println!("{name}: {} cases, share {:?}", finding.cases, finding.largest_share);
             assert!(finding.cases > 200 && finding.largest_share.is_some(), "{name}: {finding:?}");
         }
         let plan = Plan { cases: 4_000, ..plan };
-        let outcome = verify(&*accountant_of_name("broken:pmixed-as-published").unwrap(), &plan, &unwatched);
+        let outcome = verify(&*accountant_of_name("broken:pmixed-as-published").unwrap(), &plan, &never_stop);
         let finding = outcome.of("rdp-covers-exact").unwrap();
-        assert!(matches!(finding.verdict, Verdict::Refuted(_)), "{finding:?}");
+        assert!(matches!(finding.verdict, PropertyVerdict::Refuted(_)), "{finding:?}");
     }
 }

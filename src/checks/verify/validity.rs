@@ -1,6 +1,6 @@
 //! Claims against exact distributions: none may be below what is leaked.
 
-use super::accountant::{Accountant, Answer};
+use super::accountant::{Accountant, AccountantAnswer};
 use super::check::{Check, Violation, claim};
 use super::distribution_pair::DistributionPair;
 use super::distributions::{composed_pair, pairs};
@@ -174,14 +174,14 @@ mod tests {
     use super::super::catalog::accountant_of_name;
     use super::super::function::FunctionAccountant;
     use super::super::property::Property;
-    use super::super::run::{Outcome, Plan, Problem, Verdict, verify};
+    use super::super::run::{Outcome, Plan, Problem, PropertyVerdict, verify};
     use super::*;
-    use crate::program::unwatched;
+    use crate::program::never_stop;
 
     fn on(accountant: &str, property: &str, case: &str) -> Outcome {
         let properties = vec![Property::of_name(property).unwrap()];
         let plan = Plan { properties, case: Some(Case::from_json(case).unwrap()), ..Plan::default() };
-        verify(&*accountant_of_name(accountant).unwrap(), &plan, &unwatched)
+        verify(&*accountant_of_name(accountant).unwrap(), &plan, &never_stop)
     }
 
     /// Cases that overflows of the exact side once showed as refutations.
@@ -202,7 +202,7 @@ mod tests {
                 "{accountant}: {:?} of {} cases, share {:?}",
                 finding.verdict, finding.cases, finding.largest_share
             );
-            assert!(matches!(finding.verdict, Verdict::NotRefuted), "{finding:?}");
+            assert!(matches!(finding.verdict, PropertyVerdict::NotRefuted), "{finding:?}");
             assert!(finding.largest_share.is_some_and(|share| share < 1.0 + 1e-9), "{finding:?}");
         }
     }
@@ -213,7 +213,7 @@ mod tests {
         let case =
             r#"{"mechanism":"conversion","rdp":1.0,"rdp_order":2.0,"histogram":[0],"repetitions":1,"delta":0.01}"#;
         let outcome = on("broken:conversion-order", "epsilon-covers-exact", case);
-        let Verdict::Refuted(found) = &outcome.findings[0].verdict else { panic!("{outcome:?}") };
+        let PropertyVerdict::Refuted(found) = &outcome.findings[0].verdict else { panic!("{outcome:?}") };
         let Problem::Violation(violation) = &found.problem else { panic!("{found:?}") };
         println!("{violation:?}");
         // 1 + ln(1/0.01)/2 = 3.30 is claimed; by the right conversion it is 1 - ln 2 + ln(1/0.01) - ln 2 = 4.22.
@@ -221,11 +221,11 @@ mod tests {
     }
 
     /// An accountant that always claims the same.
-    fn claiming(answer: &'static str, property: &str, case: &str) -> Verdict {
+    fn claiming(answer: &'static str, property: &str, case: &str) -> PropertyVerdict {
         let accountant = FunctionAccountant::new("constant", move |_| Ok(format!("{{\"value\": {answer}}}")));
         let properties = vec![Property::of_name(property).unwrap()];
         let plan = Plan { properties, case: Some(Case::from_json(case).unwrap()), ..Plan::default() };
-        verify(&accountant, &plan, &unwatched).findings.remove(0).verdict
+        verify(&accountant, &plan, &never_stop).findings.remove(0).verdict
     }
 
     const ASKED: [(&str, &str); 3] = [
@@ -243,16 +243,21 @@ mod tests {
             ] {
                 let case = format!("{{\"mechanism\": {mechanism}, {question}}}");
                 for answer in ["-Infinity", "\"-inf\"", "-1e308"] {
-                    let Verdict::Refuted(found) = claiming(answer, property, &case) else {
+                    let PropertyVerdict::Refuted(found) = claiming(answer, property, &case) else {
                         panic!("{property} {answer} {case}")
                     };
                     // A negative ε of a finite size is read as 0.
                     let Problem::Violation(violation) = &found.problem else { panic!("{property}: {found:?}") };
                     assert!(violation.limit >= 0.0 && !violation.margin().is_nan(), "{violation:?}");
                 }
-                let Verdict::Refuted(found) = claiming("NaN", property, &case) else { panic!("{property} {case}") };
+                let PropertyVerdict::Refuted(found) = claiming("NaN", property, &case) else {
+                    panic!("{property} {case}")
+                };
                 assert!(matches!(found.problem, Problem::Fault(_)), "{found:?}");
-                assert!(matches!(claiming("Infinity", property, &case), Verdict::NotRefuted), "{property} {case}");
+                assert!(
+                    matches!(claiming("Infinity", property, &case), PropertyVerdict::NotRefuted),
+                    "{property} {case}"
+                );
             }
         }
     }
@@ -268,10 +273,10 @@ mod tests {
         let epsilon = |answer| claiming(answer, "epsilon-covers-exact", &case("\"delta\": 0"));
         let delta = |answer, at: &str| claiming(answer, "delta-covers-exact", &case(&format!("\"epsilon\": {at}")));
         for wrong in [epsilon("0"), epsilon("1"), epsilon("1.999999"), delta("0", "0"), delta("0", "1.999")] {
-            assert!(matches!(wrong, Verdict::Refuted(_)), "{wrong:?}");
+            assert!(matches!(wrong, PropertyVerdict::Refuted(_)), "{wrong:?}");
         }
         for right in [epsilon("2"), epsilon("2.5"), delta("0", "2"), delta("1e-300", "0"), delta("0", "3")] {
-            assert!(matches!(right, Verdict::NotRefuted), "{right:?}");
+            assert!(matches!(right, PropertyVerdict::NotRefuted), "{right:?}");
         }
     }
 }

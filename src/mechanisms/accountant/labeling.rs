@@ -7,7 +7,7 @@ use crate::quantity::{Epsilon, Order};
 
 /// What happened to one query: its answer and what that answer costs.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Answer {
+pub struct ChargedAnswer {
     /// The class, or none where the mechanism abstained.
     pub class: Option<usize>,
     /// The cost of what happened: of the test alone where it failed.
@@ -58,13 +58,13 @@ impl Labeling {
 /// [`Error::Rejected`](crate::Error::Rejected) when a cost is on other orders than the budget.
 ///
 /// ```
-/// # use leakbound::accountant::{Answer, PrivacyBudget, label_until_spent};
+/// # use leakbound::accountant::{ChargedAnswer, PrivacyBudget, label_until_spent};
 /// # use leakbound::divergence::{Conversion, order_grid};
 /// # use leakbound::prelude::*;
 /// let orders = order_grid();
 /// let cost = RdpCurve::from_fn(&orders, |order| 0.01 * order.get());
 /// let mut budget = PrivacyBudget::new(Epsilon::new(1.0)?, Delta::new(1e-5)?, Conversion::Classic, orders)?;
-/// let answers = (0..100).map(|i| Answer { class: (i % 2 == 0).then_some(3), cost: cost.clone(), label: Some(3) });
+/// let answers = (0..100).map(|i| ChargedAnswer { class: (i % 2 == 0).then_some(3), cost: cost.clone(), label: Some(3) });
 /// let labeling = label_until_spent(answers, &mut budget)?;
 /// // 2 √(0.01 n ln 10⁵) + 0.01 n ≤ 1.
 /// assert_eq!((labeling.queries, labeling.labels, labeling.exhausted), (2, 1, true));
@@ -74,7 +74,10 @@ impl Labeling {
 ///
 /// # References
 /// Papernot et al. (2018), "Scalable private learning with PATE"; Ihrig (2021), section 2.4.3.
-pub fn label_until_spent(answers: impl IntoIterator<Item = Answer>, budget: &mut PrivacyBudget) -> Result<Labeling> {
+pub fn label_until_spent(
+    answers: impl IntoIterator<Item = ChargedAnswer>,
+    budget: &mut PrivacyBudget,
+) -> Result<Labeling> {
     let (mut queries, mut labels, mut checked, mut correct, mut exhausted) = (0, 0, 0, 0, false);
     for answer in answers {
         if !budget.spend(&answer.cost)? {
@@ -108,7 +111,7 @@ mod tests {
         let mut budget =
             PrivacyBudget::new(Epsilon::new(1.0).unwrap(), Delta::new(1e-5).unwrap(), Conversion::Improved, orders)
                 .unwrap();
-        let answer = |class, label| Answer { class, cost: cost.clone(), label };
+        let answer = |class, label| ChargedAnswer { class, cost: cost.clone(), label };
         let answers =
             [answer(Some(1), Some(1)), answer(None, Some(1)), answer(Some(2), Some(1)), answer(Some(0), None)];
         let labeling = label_until_spent(answers, &mut budget).unwrap();

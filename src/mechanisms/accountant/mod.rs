@@ -37,7 +37,7 @@ pub use gnmax::{gnmax_data_dependent, gnmax_data_independent, log_flip_probabili
 pub use gnss::gnss_rdp;
 pub use group::group_rdp;
 pub use label_noise::{agibi_rdp, alibi_rdp, alibi_scale};
-pub use labeling::{Answer, Labeling, label_until_spent};
+pub use labeling::{ChargedAnswer, Labeling, label_until_spent};
 pub use laplace::{laplace_mechanism_rdp, laplace_rdp, lnmax_data_independent};
 pub use lnmax::{lnmax_data_dependent, log_flip_probability_laplace};
 pub use local::{local_hashing_rdp, optimized_unary_rdp, subset_selection_rdp, symmetric_unary_rdp};

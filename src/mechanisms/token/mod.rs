@@ -6,11 +6,11 @@
 //! model in its place ([`TokenNeighbors`]). Both output distributions can be written down, so that the leakage of a
 //! position is known exactly ([`removed_members`]), and an accountant can be held against it.
 //!
-//! [`TOKEN_MECHANISMS`] is the registry of the mechanisms, each with a text form that [`parse`] reads:
+//! [`TOKEN_MECHANISMS`] is the registry of the mechanisms, each with a text form that [`parse_mechanism`] reads:
 //!
 //! ```
-//! # use leakbound::token::parse;
-//! let mechanism = parse("mixed-tokens:order=3,radius=0.04")?;
+//! # use leakbound::token::parse_mechanism;
+//! let mechanism = parse_mechanism("mixed-tokens:order=3,radius=0.04")?;
 //! assert_eq!(mechanism.to_string(), "mixed-tokens:order=3,radius=0.04,rate=1");
 //! # Ok::<(), leakbound::Error>(())
 //! ```
@@ -54,7 +54,7 @@ pub const TOKEN_MECHANISMS: [&TokenMechanismKind; 5] =
 /// # Errors
 /// [`Error::Rejected`](crate::Error::Rejected) for an unknown mechanism or parameter, for one that is missing or comes
 /// twice, and for a value out of its domain.
-pub fn parse(text: &str) -> Result<Arc<dyn TokenMechanism>> {
+pub fn parse_mechanism(text: &str) -> Result<Arc<dyn TokenMechanism>> {
     let (kind, rest) = named(text, &TOKEN_MECHANISMS, |kind| kind.name)?;
     (kind.read)(&read_parameters(kind.name, kind.parameters, rest)?)
 }

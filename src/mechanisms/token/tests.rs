@@ -3,7 +3,7 @@
 use super::divergences::{of_released, renyi};
 use super::{
     ClippedLogits, EnsembleSize, InterpolatedTokens, MixedTokens, NextTokens, SubmixedTokens, TOKEN_MECHANISMS,
-    TokenMechanism, TokenNeighbors, VotedTokens, parse, pmixed_as_published, removed_members,
+    TokenMechanism, TokenNeighbors, VotedTokens, parse_mechanism, pmixed_as_published, removed_members,
 };
 use crate::bound::Direction;
 use crate::distribution::OutcomeDistribution;
@@ -161,7 +161,7 @@ fn theorems_hold_for_every_mechanism_of_the_registry() {
     assert!(TOKEN_MECHANISMS.iter().all(|kind| texts.iter().any(|text| text.starts_with(kind.name))));
     let mut stream = ChaCha8Rng::seed_from_u64(5);
     for text in texts {
-        let mechanism = parse(text).unwrap();
+        let mechanism = parse_mechanism(text).unwrap();
         assert_eq!(mechanism.to_string(), text);
         let each = mechanism.kind().models_of_owner;
         let mut tightest = [0f64; 2];
@@ -203,7 +203,7 @@ fn dominating_pairs_dominate() {
     let texts = ["clipped-logits:clip=2,batch=3", "interpolated-tokens:share=0.9", "voted-tokens:sigma=0.7"];
     let mut stream = ChaCha8Rng::seed_from_u64(6);
     for text in texts {
-        let mechanism = parse(text).unwrap();
+        let mechanism = parse_mechanism(text).unwrap();
         let mut closest = [0f64; 2];
         for round in 0..300 {
             let tokens = [2, 3, 5][round % 3];

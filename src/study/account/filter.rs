@@ -8,7 +8,7 @@ use crate::bound::outward::{product_up, sum_up};
 use crate::divergence::RdpCurve;
 use crate::error::Result;
 use crate::quantity::{Epsilon, Order};
-use crate::record::{Composition, ReleasePart};
+use crate::record::{ComposedReleases, ReleasePart};
 use crate::study::number::Number;
 
 /// A part with its cost at each order.
@@ -88,7 +88,7 @@ impl Passed {
 impl AccountStudy {
     /// One row for each budget. A filter has one order, fixed before any output: the one at which most releases of the
     /// file pass, which depends on no output.
-    pub(super) fn filtered(&self, composition: &Composition, costs: &Costs) -> Result<Vec<FilterRow>> {
+    pub(super) fn filtered(&self, composition: &ComposedReleases, costs: &Costs) -> Result<Vec<FilterRow>> {
         if self.budgets.is_empty() {
             return Ok(Vec::new());
         }

@@ -3,7 +3,7 @@
 use super::curves::all_orders;
 use super::meaning::BudgetRow;
 use super::request::AccountStudy;
-use crate::accountant::{Answer, PrivacyBudget, VoteCost, label_until_spent};
+use crate::accountant::{ChargedAnswer, PrivacyBudget, VoteCost, label_until_spent};
 use crate::divergence::{Conversion, RdpCurve};
 use crate::error::Result;
 use crate::mechanism::NoisyArgmax;
@@ -34,7 +34,7 @@ impl AccountStudy {
             // What happened, data-dependent: the test always, the argmax where it answered.
             let cost = VoteCost::of_moved_vote(mechanism.noise, mechanism.test.as_ref(), &query.histogram);
             let cost = RdpCurve::from_fn(orders, |order| cost.in_both_directions(order).realized(class.is_some()));
-            Answer { class, cost, label: query.label }
+            ChargedAnswer { class, cost, label: query.label }
         });
         let labeling = label_until_spent(answers, &mut budget)?;
         Ok(BudgetRow {

@@ -28,7 +28,7 @@ use crate::mechanism::NoisyArgmax;
 use crate::model;
 use crate::order;
 use crate::quantity::{Delta, Order};
-use crate::record::{Composition, RecordedQuery, ScenarioQuery};
+use crate::record::{ComposedReleases, RecordedQuery, ScenarioQuery};
 use curves::NamedCurve;
 use labeling::conversion_words;
 use serde::Serialize;
@@ -143,7 +143,7 @@ impl AccountStudy {
         Ok(AccountAnswer { losses, warnings: warnings(&curves, &[], 0), ..self.answer(&curves) })
     }
 
-    fn releases(&self, composition: &Composition, progress: &Progress<'_>) -> Result<AccountAnswer> {
+    fn releases(&self, composition: &ComposedReleases, progress: &Progress<'_>) -> Result<AccountAnswer> {
         releases::have_common_neighbors(composition)?;
         let costs = releases::Costs::new(composition, &self.orders, progress)?;
         let releases = releases::Merged::new(&composition.parts, composition.group);

@@ -13,7 +13,7 @@ use crate::histogram::VoteHistogram;
 use crate::mechanism::{AdditiveNoise, Bins, DataKind, LargestLoss, Mechanism};
 use crate::parallel;
 use crate::quantity::{Delta, NoiseScale, Order};
-use crate::record::{Composition, Release, ReleasePart};
+use crate::record::{ComposedReleases, Release, ReleasePart};
 use crate::study::progress::{Meter, Progress};
 use std::collections::{BTreeMap, HashMap};
 
@@ -44,7 +44,7 @@ fn key(release: &Release) -> Key {
 
 impl Costs {
     /// Of all releases of a composition: an integral for each of them at each order, if they are all different.
-    pub fn new(composition: &Composition, requested: &[Order], progress: &Progress<'_>) -> Result<Self> {
+    pub fn new(composition: &ComposedReleases, requested: &[Order], progress: &Progress<'_>) -> Result<Self> {
         let group = composition.group;
         let mut different: HashMap<Key, &Release> = HashMap::new();
         collect(&composition.parts, &mut different);
@@ -84,7 +84,7 @@ fn collect<'a>(parts: &'a [ReleasePart], different: &mut HashMap<Key, &'a Releas
 
 /// Rejects releases that have no neighbors in common: of some it is known what a record costs that is added or removed,
 /// of others what one costs that is replaced, and no two datasets differ in both ways. Sums of both would bound nothing.
-pub fn have_common_neighbors(composition: &Composition) -> Result<()> {
+pub fn have_common_neighbors(composition: &ComposedReleases) -> Result<()> {
     let mut different = HashMap::new();
     collect(&composition.parts, &mut different);
     let first = |is: &dyn Fn(&dyn Mechanism) -> bool| {

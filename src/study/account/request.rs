@@ -4,7 +4,7 @@ use crate::divergence::Conversion;
 use crate::mechanism::NoisyArgmax;
 use crate::model;
 use crate::quantity::{Delta, Epsilon, Order};
-use crate::record::{Composition, RecordedQuery, ScenarioQuery};
+use crate::record::{ComposedReleases, RecordedQuery, ScenarioQuery};
 
 /// The answers whose costs are added up.
 #[derive(Debug, Clone)]
@@ -26,7 +26,7 @@ pub enum Answers {
     },
     /// Releases of any mechanisms. Costs hold for any data where the mechanisms are about a record or a voter, also
     /// where each release is chosen after the outputs before it; of those about votes they hold given the votes.
-    Releases(Composition),
+    Releases(ComposedReleases),
 }
 
 impl Answers {

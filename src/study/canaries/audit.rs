@@ -23,14 +23,14 @@ pub struct CanaryAuditStudy {
     /// The plan, made before training.
     pub plan: CanaryPlan,
     /// The scores of the attacks, at most as many as were planned.
-    pub attacks: Vec<AttackScores>,
+    pub attacks: Vec<CanaryAttackScores>,
     /// Simulated audits behind the forecast.
     pub repetitions: u64,
 }
 
 /// What one attack on the canaries found.
 #[derive(Debug, Clone, PartialEq)]
-pub struct AttackScores {
+pub struct CanaryAttackScores {
     /// What the attack is called, such as the name of its file.
     pub name: String,
     /// \[canary\]: a score for each, trained on or not.
@@ -102,7 +102,7 @@ impl Study for CanaryAuditStudy {
         let delta = plan.delta();
         let claim = self.plan.claim.as_ref();
         let claimed = claim.map(|claim| claimed_bounds(claim, delta)).transpose()?;
-        let study = |attack: &AttackScores| -> Result<ScoresStudy> {
+        let study = |attack: &CanaryAttackScores| -> Result<ScoresStudy> {
             Ok(ScoresStudy {
                 scores: plan.scores(&attack.scores)?,
                 answers: ScoreAnswers::OneRun(plan.selection()),
@@ -155,7 +155,7 @@ impl Study for CanaryAuditStudy {
     }
 }
 
-fn attack_row(attack: &AttackScores, audit: &ScoresAnswer) -> CanaryAttackRow {
+fn attack_row(attack: &CanaryAttackScores, audit: &ScoresAnswer) -> CanaryAttackRow {
     let lower = |rows: &[ScoreBoundRow]| rows.iter().map(|row| row.lower).next();
     let one_run = audit.one_run.as_ref();
     CanaryAttackRow {

@@ -5,7 +5,7 @@ mod claim;
 mod plan;
 mod reach;
 
-pub use audit::{AttackScores, CanaryAttackRow, CanaryAuditAnswer, CanaryAuditStudy};
+pub use audit::{CanaryAttackRow, CanaryAttackScores, CanaryAuditAnswer, CanaryAuditStudy};
 pub use plan::{CanaryPlanAnswer, CanaryPlanStudy, PlannedGuesses};
 pub use reach::{ForecastRange, ForecastRanges};
 
@@ -102,7 +102,7 @@ mod tests {
         let plan = crate::record::canary_plan_from_text("plan.json", &document).unwrap();
         let coins = plan.audit.coins();
         let conclude = |scores: Vec<f64>| {
-            let attacks = vec![AttackScores { name: "a".into(), scores }];
+            let attacks = vec![CanaryAttackScores { name: "a".into(), scores }];
             CanaryAuditStudy { plan: plan.clone(), attacks, repetitions: 40 }.run(&unwatched).unwrap()
         };
         let shown = conclude(coins.iter().map(|&coin| f64::from(u8::from(coin))).collect());
@@ -135,7 +135,7 @@ mod tests {
             let attacks = sets
                 .iter()
                 .enumerate()
-                .map(|(i, &scores)| AttackScores { name: format!("set {i}"), scores: scores.clone() });
+                .map(|(i, &scores)| CanaryAttackScores { name: format!("set {i}"), scores: scores.clone() });
             CanaryAuditStudy { plan: plan.clone(), attacks: attacks.collect(), repetitions: 40 }.run(&unwatched)
         };
         let answer = audit(&three, &[&half, &shown, &vec![0.0; 1_000]]).unwrap();

@@ -3,7 +3,7 @@
 use super::answer::{OutcomeCount, WitnessFound};
 use super::request::MechanismStudy;
 use crate::audit::{Guide, OutputSet};
-use crate::black_box::{Aim, Candidate, Chosen, Counterexample, Event, Output, Pair, Sampler, Tally};
+use crate::black_box::{Aim, Candidate, Chosen, Event, Output, Pair, PairCounterexample, Sampler, Tally};
 use crate::bound::{Claimed, Direction};
 use crate::counts::PairedCounts;
 use crate::error::{Error, Result};
@@ -69,7 +69,7 @@ impl<'a> Outcomes<'a> {
     }
 
     /// Whether an output lies in an event that is known.
-    pub(super) fn known(known: &'a Counterexample) -> Result<Self> {
+    pub(super) fn known(known: &'a PairCounterexample) -> Result<Self> {
         let labels = vec!["in the event".to_owned(), "outside".to_owned()];
         let counts = known.counts().map(|[inside, outside]| vec![inside, outside]);
         let [dataset, neighbor] = counts;

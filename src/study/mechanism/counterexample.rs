@@ -1,7 +1,7 @@
 //! A pair and a set of outputs that refute a claim.
 
 use crate::audit::Rectangle;
-use crate::black_box::{Aim, Bar, Counterexample, Dataset, Event, Output, Pair, RecordedClaim, picture};
+use crate::black_box::{Aim, Bar, Dataset, Event, Output, Pair, PairCounterexample, RecordedClaim, picture};
 use crate::bound::{Claimed, Direction};
 use crate::interval::BinomialCounts;
 use crate::quantity::FailureProbability;
@@ -124,8 +124,8 @@ impl CounterexampleFound {
 
     /// To be kept.
     #[must_use]
-    pub fn recorded(&self) -> Counterexample {
-        Counterexample {
+    pub fn recorded(&self) -> PairCounterexample {
+        PairCounterexample {
             dataset: self.dataset.clone(),
             neighbor: self.neighbor.clone(),
             claim: self.claimed,

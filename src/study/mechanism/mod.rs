@@ -18,7 +18,7 @@ use super::rows::FailureNote;
 use super::{Study, Warning};
 use crate::audit::FailurePer;
 use crate::black_box::{
-    Aim, Candidate, Chosen, Counterexample, Dataset, Event, Goal, Pair, Sampler, Search, Stage, Trouble,
+    Aim, Candidate, Chosen, Dataset, Event, Goal, Pair, PairCounterexample, Sampler, Search, Stage, Trouble,
 };
 use crate::error::{Error, InputError, Result};
 use crate::program::{FaultKind, Stop};
@@ -272,7 +272,7 @@ impl MechanismStudy<'_> {
     }
 
     /// Bounds of a pair and a set of outputs that were found before.
-    fn again(&self, known: &Counterexample, stop: Stop<'_>, meter: &Meter<'_>) -> Result<MechanismAnswer> {
+    fn again(&self, known: &PairCounterexample, stop: Stop<'_>, meter: &Meter<'_>) -> Result<MechanismAnswer> {
         let mut sampler = Sampler::new(self.source, self.batch, self.seed, stop);
         sampler.begin(Stage::Again);
         let pair = known.pair();

@@ -1,6 +1,6 @@
 //! What is requested of a program.
 
-use crate::black_box::{BlackBox, Counterexample, Features, Journal, Pair, Shrink};
+use crate::black_box::{BlackBox, Features, Journal, Pair, PairCounterexample, Shrink};
 use crate::study::bounds::Bounds;
 use std::time::Duration;
 
@@ -51,7 +51,7 @@ pub struct MechanismStudy<'a> {
     /// Pairs of neighbors, the most promising ones first.
     pub pairs: Vec<Pair>,
     /// A pair and a set of outputs that were found before: nothing is searched then.
-    pub known: Option<Counterexample>,
+    pub known: Option<PairCounterexample>,
     /// What tells outputs apart.
     pub features: Features,
     /// What is bounded, and what is claimed.

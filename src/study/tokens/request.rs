@@ -38,7 +38,7 @@ const MOST_LOSSES: u64 = 20_000_000;
 /// # use leakbound::quantity::{Delta, FailureProbability, Order};
 /// # use leakbound::record::{MemoryArray, MemoryBudget, MemoryFile, MemoryFiles, read_tokens};
 /// # use leakbound::study::{Claims, Contexts, Study, TokensStudy, unwatched};
-/// # use leakbound::token::{Decoding, TokenNeighbors, parse};
+/// # use leakbound::token::{Decoding, TokenNeighbors, parse_mechanism};
 /// # use std::sync::Arc;
 /// // One position, two members, two tokens.
 /// let logits: Vec<u8> = [2.0f64, 0.0, 0.0, 1.0].iter().flat_map(|logit| logit.to_le_bytes()).collect();
@@ -48,7 +48,7 @@ const MOST_LOSSES: u64 = 20_000_000;
 /// let study = TokensStudy {
 ///     recording: files.provide(|| read_tokens("logits.npy", MemoryBudget::default()))?,
 ///     decoding: Decoding::PLAIN,
-///     mechanism: parse("interpolated-tokens:share=0.5")?,
+///     mechanism: parse_mechanism("interpolated-tokens:share=0.5")?,
 ///     neighbors: TokenNeighbors::Removed,
 ///     contexts: Contexts::Fixed,
 ///     orders: vec![Order::new(2.0)?],

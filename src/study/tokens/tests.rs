@@ -6,7 +6,7 @@ use crate::quantity::{Delta, FailureProbability};
 use crate::record::{MemoryBudget, read_tokens};
 use crate::study::Claims;
 use crate::study::unwatched;
-use crate::token::{Decoding, NextTokens, TokenNeighbors, parse, removed_members};
+use crate::token::{Decoding, NextTokens, TokenNeighbors, parse_mechanism, removed_members};
 use ndarray::{Array1, Array2, Array3};
 use ndarray_npy::NpzWriter;
 use rand::{RngExt, SeedableRng};
@@ -55,7 +55,7 @@ fn study(path: &Path, mechanism: &str, contexts: Contexts) -> TokensStudy {
     TokensStudy {
         recording: read_tokens(path, MemoryBudget::default()).unwrap(),
         decoding: Decoding::PLAIN,
-        mechanism: parse(mechanism).unwrap(),
+        mechanism: parse_mechanism(mechanism).unwrap(),
         neighbors: TokenNeighbors::Removed,
         contexts,
         orders: vec![order(2.0), order(8.0)],
@@ -90,7 +90,7 @@ fn sums_are_those_of_positions_and_every_format_gives_the_same() {
     let mechanism = "clipped-logits:clip=2,batch=3";
     let answer = study(&path, mechanism, Contexts::Fixed).run(&unwatched).unwrap();
     let all = positions(&members, &public);
-    let parsed = parse(mechanism).unwrap();
+    let parsed = parse_mechanism(mechanism).unwrap();
     for row in &answer.renyi {
         for (direction, found) in [(Direction::Forward, row.forward), (Direction::Reverse, row.reverse)] {
             let of = |position: &NextTokens| {
@@ -161,7 +161,7 @@ fn safetensors(members: &Array3<f32>, public: &Array2<f32>, tokens: &Array1<i64>
 #[test]
 fn lower_bounds_of_runs_hold() {
     let (members, public) = ensemble(3, [40, 3, 6], 4.0);
-    let mechanism = parse("clipped-logits:clip=3,batch=2").unwrap();
+    let mechanism = parse_mechanism("clipped-logits:clip=3,batch=2").unwrap();
     let all = positions(&members, &public);
     let released: Vec<_> = all.iter().map(|position| mechanism.released(position).unwrap()).collect();
     let exact: Vec<f64> = (0..3)
@@ -205,7 +205,7 @@ fn claims_are_tested_by_what_is_known() {
     let folder = TempDir::new().unwrap();
     let (members, public) = ensemble(5, [30, 4, 6], 6.0);
     let all = positions(&members, &public);
-    let mechanism = parse("clipped-logits:clip=4,batch=4").unwrap();
+    let mechanism = parse_mechanism("clipped-logits:clip=4,batch=4").unwrap();
     // Tokens that member 1 alone would give: improbable in a run, but it is about the loss.
     let tokens: Array1<i64> = all
         .iter()
@@ -301,7 +301,7 @@ fn members_are_replaced_and_come_in_pairs() {
     asked.neighbors = TokenNeighbors::Replaced;
     let answer = asked.run(&unwatched).unwrap();
     assert_eq!(answer.losses.len(), 8);
-    let mechanism = parse(text).unwrap();
+    let mechanism = parse_mechanism(text).unwrap();
     let of = |chosen: [usize; 4]| -> Vec<Vec<f64>> {
         let all = positions(&models.select(ndarray::Axis(1), &chosen), &public);
         all.iter().map(|position| mechanism.released(position).unwrap().whole().to_vec()).collect()
@@ -348,7 +348,7 @@ fn members_are_replaced_and_come_in_pairs() {
 
 /// Tokens \[position, ensemble, transcript\] of the ensemble and of each neighbor, drawn by a mechanism.
 fn drawn(all: &[NextTokens], mechanism: &str, count: usize, stream: &mut ChaCha8Rng) -> Array3<i64> {
-    let mechanism = parse(mechanism).unwrap();
+    let mechanism = parse_mechanism(mechanism).unwrap();
     let released: Vec<_> = all.iter().map(|position| mechanism.released(position).unwrap()).collect();
     let ensembles = 1 + released[0].neighbors().len();
     Array3::from_shape_fn((all.len(), ensembles, count), |(position, ensemble, _)| {

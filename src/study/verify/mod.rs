@@ -10,8 +10,8 @@ use super::progress::{Meter, Progress};
 use super::{Study, Verdict, Warning};
 use crate::error::{Error, Result, one_line};
 use crate::verify::{
-    Accountant, Case, ClaimScope, Counterexample, ExternalAccountant, Finding, Outcome, Plan, Problem, PropertyKind,
-    Verdict as Found, accountant_of_name, verify, verify_by_simulation,
+    Accountant, Case, ClaimScope, Counterexample, ExternalAccountant, Outcome, Plan, Problem, PropertyFinding,
+    PropertyKind, PropertyVerdict as Found, accountant_of_name, verify, verify_by_simulation,
 };
 use serde::Serialize;
 use std::ops::ControlFlow;
@@ -130,7 +130,7 @@ impl VerifyStudy<'_> {
         if meter.is_over() { Err(Error::Interrupted) } else { Ok(outcome) }
     }
 
-    fn row(&self, finding: &Finding) -> PropertyRow {
+    fn row(&self, finding: &PropertyFinding) -> PropertyRow {
         let (verdict, counterexample) = match &finding.verdict {
             Found::Refuted(found) => {
                 let margin = match &found.problem {
@@ -160,7 +160,7 @@ impl VerifyStudy<'_> {
     }
 }
 
-fn warnings(findings: &[Finding]) -> Vec<Warning> {
+fn warnings(findings: &[PropertyFinding]) -> Vec<Warning> {
     let late = findings.iter().filter(|finding| finding.out_of_time).map(|finding| Warning {
         code: "out-of-time",
         message: format!("{} was tried in {} cases only: the time was over", finding.property.name, finding.cases),

@@ -1,6 +1,6 @@
 //! What is verified, and how.
 
-use crate::verify::{Accountant, ExternalOptions, Plan, SimulationPlan};
+use crate::verify::{Accountant, ExternalOptions, Plan, SimulatedChecks};
 
 /// An accountant under test.
 pub enum TestedAccountant<'a> {
@@ -38,5 +38,5 @@ pub struct VerifyStudy<'a> {
     /// Properties, cases and time.
     pub plan: Plan,
     /// Test Rényi divergences on simulated outputs instead of exact distributions.
-    pub simulation: Option<SimulationPlan>,
+    pub simulation: Option<SimulatedChecks>,
 }

@@ -26,7 +26,7 @@ fn plan() -> NextTokenPlan {
 }
 
 fn asked(mechanism: Option<&str>) -> TokenRecordingPlan {
-    let answering = mechanism.map(|text| Answering { mechanism: token::parse(text).unwrap(), length: 7 });
+    let answering = mechanism.map(|text| Answering { mechanism: token::parse_mechanism(text).unwrap(), length: 7 });
     TokenRecordingPlan { positions: 40, answering, precision: LogitPrecision::Half }
 }
 

@@ -1,7 +1,8 @@
 //! Labels for public images: Confident-GNMax, until the largest budget is spent.
 
 use leakbound::accountant::{
-    Answer, Labeling, PrivacyBudget, VoteCost, gnmax_data_independent, label_until_spent, threshold_data_independent,
+    ChargedAnswer, Labeling, PrivacyBudget, VoteCost, gnmax_data_independent, label_until_spent,
+    threshold_data_independent,
 };
 use leakbound::distribution::{Noise, ThresholdTest};
 use leakbound::divergence::RdpCurve;
@@ -43,10 +44,10 @@ impl LabelingPlan {
     }
 
     /// Asks a query with noise from its own stream, number `index` of the seed.
-    pub(crate) fn answer(&self, (histogram, label): &(VoteHistogram, usize), index: usize, seed: u64) -> Answer {
+    pub(crate) fn answer(&self, (histogram, label): &(VoteHistogram, usize), index: usize, seed: u64) -> ChargedAnswer {
         let mut stream = Stream::new(StreamId { seed, query: index as u64, world: World::Dataset, block: 0 });
         let class = draw_confident_answer(histogram, Some(&self.test), Noise::Gaussian(self.sigma), &mut stream);
-        Answer { class, cost: self.cost(histogram, class.is_some()), label: Some(*label) }
+        ChargedAnswer { class, cost: self.cost(histogram, class.is_some()), label: Some(*label) }
     }
 
     /// The RDP of what happened to a query.
@@ -74,7 +75,7 @@ pub(super) struct Campaign {
 /// Asks queries in their order, each with its label. All budgets see the same answers, and each sees the first of them
 /// until it is spent.
 pub(super) fn campaign(queries: &[(VoteHistogram, usize)], plan: &LabelingPlan, seed: u64) -> Result<Campaign> {
-    let mut drawn: Vec<Answer> = Vec::new();
+    let mut drawn: Vec<ChargedAnswer> = Vec::new();
     let mut labelings: Vec<Labeling> = Vec::new();
     for budget in &plan.budgets {
         let answers = queries.iter().enumerate().map(|(index, query)| {

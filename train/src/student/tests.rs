@@ -3,7 +3,7 @@
 use super::*;
 use crate::sample::{on_sample, rejection, train_on_sample, unwatched};
 use crate::{NetworkPlan, Optimizer, Schedule, TrainingCheckpoint, TrainingPlan};
-use leakbound::accountant::{Answer, PrivacyBudget, VoteCost, label_until_spent};
+use leakbound::accountant::{ChargedAnswer, PrivacyBudget, VoteCost, label_until_spent};
 use leakbound::distribution::{Noise, ThresholdForm, ThresholdTest};
 use leakbound::divergence::{Conversion, RdpCurve, order_grid};
 use leakbound::membership::{MembershipScore, ScoredLogits, threshold_attack};
@@ -153,7 +153,7 @@ fn the_recording_tells_the_whole_story() {
                 .in_both_directions(order)
                 .realized(class.is_some())
         };
-        Answer { class, cost: RdpCurve::from_fn(labeling.orders(), charge), label: query.label }
+        ChargedAnswer { class, cost: RdpCurve::from_fn(labeling.orders(), charge), label: query.label }
     });
     assert_eq!(label_until_spent(answers, &mut budget).unwrap(), students.runs[0].labelings[1]);
 

@@ -6,7 +6,7 @@ use half::f16;
 use leakbound::quantity::{Delta, FailureProbability, Order};
 use leakbound::record::{MemoryBudget, read_tokens};
 use leakbound::study::{Claims, Contexts, Study, TokensStudy, unwatched};
-use leakbound::token::{Decoding, TokenNeighbors, parse};
+use leakbound::token::{Decoding, TokenNeighbors, parse_mechanism};
 
 /// The recording of `next_tokens.py`: positions, members, tokens.
 const SIZE: [usize; 3] = [128, 8, 50_000];
@@ -38,7 +38,7 @@ pub fn rate(_: &str, seconds: f64) -> Result<f64> {
         let study = TokensStudy {
             recording: read_tokens(&path, MemoryBudget::default())?,
             decoding: Decoding::PLAIN,
-            mechanism: parse("clipped-logits:clip=5,batch=8")?,
+            mechanism: parse_mechanism("clipped-logits:clip=5,batch=8")?,
             neighbors: TokenNeighbors::Removed,
             contexts: Contexts::Answered,
             orders: orders.clone(),
