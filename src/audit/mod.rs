@@ -40,12 +40,13 @@ pub use asymptotic_epsilon::{jeffreys_epsilon, katz_log_epsilon};
 pub use bins::{BinRule, OutputBins, RealOutputs, StreamBins};
 pub use bootstrap::{Bootstrap, BootstrapInterval};
 pub use canary::{
-    CanaryScoreModel, CanaryScores, ClaimedBounds, FalseClaims, ForecastBound, GuessSelection, GuessedSides,
-    MembersScore, MostShown, NestedTests, OneRunAudit, OneRunForecast, OneRunGuesses, OneRunPlan, ScoreEvidence,
-    ThresholdSelection, audit_one_run, audit_scores, best_declared_guesses, best_guessed_sides,
-    best_threshold_false_claims, epsilon_of_error_rates, exposure, forecast_one_run, membership_advantage, most_shown,
-    one_run_epsilon, one_run_guesses, one_run_mu, one_run_p_value,
+    CanaryScoreModel, CanaryScores, ClaimedBounds, FalseClaims, GuessSelection, GuessedSides, MembersScore,
+    NestedTests, OneRunAudit, OneRunForecast, OneRunGuesses, OneRunPlan, ScoreEvidence, ThresholdSelection,
+    audit_one_run, audit_scores, best_threshold_false_claims, epsilon_of_error_rates, exposure, forecast_one_run,
+    membership_advantage, one_run_epsilon, one_run_guesses, one_run_mu, one_run_p_value,
 };
+#[doc(hidden)]
+pub use canary::{ForecastBound, MostShown, best_declared_guesses, best_guessed_sides, most_shown};
 pub use counts::{audit_counts, rectangles};
 pub use e_process::EProcess;
 pub use failure_budget::{BoundEvent, FailureBudget, FailurePer};

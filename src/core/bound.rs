@@ -3,6 +3,7 @@
 //! Lower and upper bounds are different types: no code can print one as the other.
 
 mod certain;
+#[doc(hidden)]
 pub mod outward;
 
 pub use certain::{AtLeast, AtMost, Claimed, Exact};

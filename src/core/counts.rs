@@ -107,6 +107,7 @@ impl PairedCounts {
 
 /// Whether so many outputs of so many different outcomes hardly ever repeat one.
 #[must_use]
+#[doc(hidden)]
 pub fn hardly_repeats(outcomes: u64, outputs: u64) -> bool {
     outputs >= 20 && outcomes >= outputs - outputs / 10
 }

@@ -216,6 +216,7 @@ fn shown(path: &Path) -> String {
 }
 
 /// The longest piece of the user's own text that a message repeats, in characters; what follows is `...`.
+#[doc(hidden)]
 pub const ECHO: usize = 80;
 /// The longest path.
 const LONGEST_PATH: usize = 2 * ECHO;
@@ -224,11 +225,13 @@ const LONGEST_PART: usize = 1000;
 
 /// A value, a name or a key as a message repeats it: on one line, and never more than [`ECHO`] characters of it.
 #[must_use]
+#[doc(hidden)]
 pub fn echo(text: &str) -> String {
     shortened(text, ECHO)
 }
 
 /// At most `limit` characters of a text, with everything escaped that would break the line or rewrite the terminal.
+#[doc(hidden)]
 pub fn shortened(text: &str, limit: usize) -> String {
     match text.char_indices().nth(limit) {
         None => one_line(text),
@@ -239,6 +242,7 @@ pub fn shortened(text: &str, limit: usize) -> String {
 /// A part of a message, through which every message goes: texts between backticks and words of more than [`ECHO`]
 /// characters are cut, wherever they were put in.
 #[must_use]
+#[doc(hidden)]
 pub fn bounded(text: &str) -> String {
     if text.len() <= ECHO {
         return one_line(text);
@@ -261,6 +265,7 @@ pub fn bounded(text: &str) -> String {
 
 /// A text with everything escaped that would break its line or rewrite the terminal.
 #[must_use]
+#[doc(hidden)]
 pub fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for character in text.chars() {
@@ -275,6 +280,7 @@ pub fn one_line(text: &str) -> String {
 
 /// What is not shown as it is and no name holds: control characters, the Unicode line breaks, the marks that turn the
 /// direction of writing, and the code points that are no characters, which XML does not know.
+#[doc(hidden)]
 pub fn breaks_line(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{61c}' | '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fdd0}'..='\u{fdef}' | '\u{feff}')
@@ -282,6 +288,7 @@ pub fn breaks_line(character: char) -> bool {
 }
 
 /// A number that reads back exactly, in powers of ten where it would have more than sixteen digits otherwise.
+#[doc(hidden)]
 pub fn readable(value: f64) -> String {
     let text = format!("{value:?}");
     text.strip_suffix(".0").map_or_else(|| text.clone(), str::to_owned)

@@ -92,57 +92,69 @@ mod vote_histograms;
 mod weight_file;
 mod zlib_size;
 
-pub use array_file::{ArrayFile, Element};
-pub use array_writer::{ArrayWriter, WrittenArray};
-pub use atomic_file::{AtomicFile, remove_leftovers, write_atomically};
-pub use audit_journal::AuditJournal;
+pub use array_file::ArrayFile;
 pub use budget::MemoryBudget;
-pub use budget::free_memory;
-pub use canary_plan::{
-    CanaryPlan, RecordedCanaryPlan, RecordedGuesses, RecordedTrainingClaim, TrainingClaim, canary_plan_from_text,
-    read_canary_plan,
-};
-pub use capc_votes::{CapcQuery, CapcVotes};
-pub use checkpoint::Checkpoint;
+pub use canary_plan::{CanaryPlan, TrainingClaim, read_canary_plan};
 pub use composition::{ComposedReleases, Release, ReleaseBundle, ReleaseList, ReleasePart};
-pub use composition_file::{has_releases, read_releases, releases_from_bytes};
+pub use composition_file::{read_releases, releases_from_bytes};
 pub use counterexample_file::KeptCounterexample;
 pub use counts_file::{CountsFile, RecordedCounts, counts_from_bytes, read_counts};
 pub use dataset_file::{read_dataset, read_pairs};
-pub use defense_file::{DefenseEntry, DefenseFile, DefenseSource, Tuning, read_defense_study};
 pub use distribution::{DistributionFile, RecordedDistribution, distribution_from_bytes, read_distribution};
-pub use document_file::{RecordedDocument, read_document};
 pub use event_file::{events_from_bytes, read_events};
-pub use file_lock::FileLock;
-pub use images::{ImagePart, ImageSet, read_images};
-pub use input_file::{InputFile, InputReader, open};
-pub use knn_votes::{KnnCandidates, KnnQuery, KnnTraining, KnnVotes};
-pub use known_batches::{Batch, BatchReader, BatchStage};
+pub use input_file::InputFile;
 pub use label_file::read_label_canaries;
 pub use label_recording::{LabelRecording, read_label_recording};
-pub use label_study_file::{LabelEntry, LabelSource, LabelStudyFile, read_label_study};
-pub use memory::{MemoryArray, MemoryFile, MemoryFiles, SharedBytes};
+pub use memory::{MemoryArray, MemoryFile, MemoryFiles};
 pub use output_stream::{OutcomeNames, read_outputs, read_real_outputs};
-pub use parquet::is_panic_expected;
-pub use pate_votes::{PateQuery, PateVotes};
-pub use prompt_votes::{PromptPateQuery, PromptPateVotes};
 pub use property_file::{PropertyAnswers, read_property_answers};
 pub use scenario::{Scenario, ScenarioQuery, read_scenario, scenario_from_bytes};
-pub use score_file::{read_planned_scores, read_score_arrays, read_scores};
-pub use shadow_extras::{ShadowExtras, read_shadow_extras};
-pub use shadow_file::{read_shadow_arrays, read_shadow_models, shadow_models_from_bytes};
-pub use shadow_recording::{ConfidenceFile, EmbeddingFile, LogitFile, ScoreFile, ShadowArrays, ShadowRecording};
+pub use score_file::{read_score_arrays, read_scores};
+pub use shadow_file::{read_shadow_models, shadow_models_from_bytes};
+pub use shadow_recording::ShadowRecording;
 pub use simulated::{PartialSimulation, SimulatedQuery, SimulationPlan};
-pub use simulated_file::{SIMULATE_SCHEMA, SimulatedFile, merge_simulated, read_simulated, simulated_from_bytes};
-pub use stream_state::SavedStream;
+pub use simulated_file::{SimulatedFile, merge_simulated, read_simulated, simulated_from_bytes};
 pub use student_file::{RecordedStudents, read_students};
-pub use study_options::StudyOption;
-pub use suite_file::{StudySuite, SuiteStudy, read_suite};
 pub use text_recording::{TextRecording, read_text_sequences};
 pub use token_file::read_tokens;
-pub use token_recording::{RecordedPosition, TokenRecording, TokenUse, TokenValues};
+pub use token_recording::{RecordedPosition, TokenRecording};
 pub use value_file::{ValueFile, read_value_file, values_from_bytes};
 pub use values::RecordedValues;
 pub use vote_file::{VoteFile, votes_from_bytes};
-pub use vote_histograms::{RecordedQuery, VoteHistograms};
-pub use weight_file::{RecordedNetworks, read_networks};
+pub use vote_histograms::RecordedQuery;
+
+#[doc(hidden)]
+pub use self::{
+    array_file::Element,
+    array_writer::{ArrayWriter, WrittenArray},
+    atomic_file::{AtomicFile, remove_leftovers, write_atomically},
+    audit_journal::AuditJournal,
+    budget::free_memory,
+    canary_plan::{RecordedCanaryPlan, RecordedGuesses, RecordedTrainingClaim, canary_plan_from_text},
+    capc_votes::{CapcQuery, CapcVotes},
+    checkpoint::Checkpoint,
+    composition_file::has_releases,
+    defense_file::{DefenseEntry, DefenseFile, DefenseSource, Tuning, read_defense_study},
+    document_file::{RecordedDocument, read_document},
+    file_lock::FileLock,
+    images::{ImagePart, ImageSet, read_images},
+    input_file::{InputReader, open},
+    knn_votes::{KnnCandidates, KnnQuery, KnnTraining, KnnVotes},
+    known_batches::{Batch, BatchReader, BatchStage},
+    label_study_file::{LabelEntry, LabelSource, LabelStudyFile, read_label_study},
+    memory::SharedBytes,
+    parquet::is_panic_expected,
+    pate_votes::{PateQuery, PateVotes},
+    prompt_votes::{PromptPateQuery, PromptPateVotes},
+    score_file::read_planned_scores,
+    shadow_extras::{ShadowExtras, read_shadow_extras},
+    shadow_file::read_shadow_arrays,
+    shadow_recording::{ConfidenceFile, EmbeddingFile, LogitFile, ScoreFile, ShadowArrays},
+    simulated_file::SIMULATE_SCHEMA,
+    stream_state::SavedStream,
+    study_options::StudyOption,
+    suite_file::{StudySuite, SuiteStudy, read_suite},
+    token_recording::{TokenUse, TokenValues},
+    vote_histograms::VoteHistograms,
+    weight_file::{RecordedNetworks, read_networks},
+};

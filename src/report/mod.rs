@@ -48,17 +48,24 @@ mod verify;
 mod votes;
 mod words;
 
-pub use accountants::AccountantsDocument;
-pub use content::Content;
 pub use document::{Answered, Document, Render};
 pub use envelope::Envelope;
 pub use figure::{
-    Axis, Column, Curves, Drawing, Histograms, PictureRow, Pictures, Row, RowSeries, Rows, Scale, Series, SeriesKind,
+    Axis, Column, Curves, Drawing, Histograms, PictureRow, Pictures, Row, RowSeries, Rows, Series, SeriesKind,
 };
-pub use fit::fit;
-pub use meta_classifier::MetaClassifierDocument;
 pub use page::Page;
-pub use recording::{RecordingDocument, TrainingFact};
-pub use records::{Cell, RecordColumns, Records};
-pub use section::{Columns, Form, Section, Table};
-pub use student::{StudentDocument, StudentRow};
+pub use records::Records;
+pub use section::{Form, Section, Table};
+
+#[doc(hidden)]
+pub use self::{
+    accountants::AccountantsDocument,
+    content::Content,
+    figure::Scale,
+    fit::fit,
+    meta_classifier::MetaClassifierDocument,
+    recording::{RecordingDocument, TrainingFact},
+    records::{Cell, RecordColumns},
+    section::Columns,
+    student::{StudentDocument, StudentRow},
+};

@@ -74,81 +74,80 @@ mod tokens;
 mod verify;
 mod votes;
 
-pub use account::{
-    AccountAnswer, AccountStudy, Answers, BudgetRow, ComposedEpsilonAt, CostCurve, CostMeaning, EpsilonAtDelta,
-    FilterRow, LossComposition, Summed,
-};
-pub use bench::{
-    BenchAnswer, BenchRow, BenchStudy, BenchWork, CostModel, CostTerm, GrowthRow, SweepAnswer, SweepPoint, SweepRow,
-    SweepStudy, Varied,
-};
+pub use account::{AccountAnswer, AccountStudy, Answers, CostMeaning, LossComposition, Summed};
+pub use bench::{BenchAnswer, BenchStudy, BenchWork, SweepAnswer, SweepPoint, SweepStudy, Varied};
 pub use bounds::{Bounds, Methods};
-pub use calibrate::{AttackRow, CalibrateAnswer, CalibrateStudy, Goal, ProfileKind};
+pub use calibrate::{CalibrateAnswer, CalibrateStudy, Goal, ProfileKind};
 pub use canaries::{
-    CanaryAttackRow, CanaryAttackScores, CanaryAuditAnswer, CanaryAuditStudy, CanaryPlanAnswer, CanaryPlanStudy,
-    ForecastRange, ForecastRanges, PlannedGuesses,
+    CanaryAttackScores, CanaryAuditAnswer, CanaryAuditStudy, CanaryPlanAnswer, CanaryPlanStudy, PlannedGuesses,
 };
 pub use claim::{Claim, Claims};
-pub use composed::{ComposedCurve, ComposedEpsilon, ComposedSection, CurveKind, Meaning};
+pub use composed::Meaning;
 pub use confusion::{ConfusionAnswer, ConfusionStudy};
-pub use counts::{CountedQuery, CountsAnswer, CountsStudy, DeltaRow, TradeOffPoint, TradeOffRow};
-pub use exact::{
-    AccountantRow, DivergenceRow, ExactAnswer, ExactStudy, HockeyStickRow, OutcomeRow, ProfileEpsilonRow, Searched,
-    TestPowerRow,
-};
-pub use label_comparison::{
-    BandedAccuracy, BandedGain, LabelComparisonAnswer, LabelComparisonStudy, LabelFinding, LabelFindingRow,
-    LabelMechanismRow, StudiedLabels,
-};
-pub use label_dp::{LabelAnswer, LabelBoundRow, LabelStudy};
-pub use mechanism::{
-    CounterexampleFound, EventBar, MechanismAnswer, MechanismStudy, Naming, OutcomeCount, RunsMade, TriedPair,
-    WitnessFound,
-};
+pub use counts::{CountedQuery, CountsAnswer, CountsStudy};
+pub use exact::{ExactAnswer, ExactStudy, Searched};
+pub use label_comparison::{LabelComparisonAnswer, LabelComparisonStudy, LabelFinding, StudiedLabels};
+pub use label_dp::{LabelAnswer, LabelStudy};
+pub use mechanism::{CounterexampleFound, MechanismAnswer, MechanismStudy, Naming};
 pub use membership::{
-    AccuracySpread, Attack, AttackRole, BandedRate, CanaryRow, ComparedRate, ComparisonStudy, Decision,
-    DefenseEvaluation, DefenseRoc, DefenseRow, DefenseStudy, DefensesAnswer, Finding, FindingRow, LevelRow, Levels,
-    LooksAt, Measures, MembershipAnswer, MembershipStudy, RateSource, RecordedAnswers, RocCurve, RocLimit, RocSample,
-    SampleCurve, SampleRow, ScoreHistogram, StudiedDefense, StudiedRecording, TprRow, VictimModels,
+    Attack, ComparisonStudy, Decision, DefenseStudy, DefensesAnswer, Finding, Levels, LooksAt, Measures,
+    MembershipAnswer, MembershipStudy, RecordedAnswers, RocCurve, ScoreHistogram, StudiedDefense, StudiedRecording,
+    VictimModels,
 };
 pub use merge::MergeStudy;
-pub use meta_classifier::{
-    InferredValues, MetaClassifierAnswer, MetaClassifierStudy, PairedAttackRow, PropertyAttackRow, TargetAnswers,
-};
-pub use number::{
-    Number, certain_digits, percent, rounded_up, short, significant, significant_above, significant_below,
-};
+pub use meta_classifier::{InferredValues, MetaClassifierAnswer, MetaClassifierStudy, TargetAnswers};
+pub use number::Number;
 pub use progress::{Progress, Step, unwatched};
-pub use property::{PropertyAnswer, PropertyDistanceRow, PropertyStudy};
-pub use rerun::{Difference, RerunAnswer};
-pub use rows::{BoundRow, DistributionDivergenceRow, EpsilonRow, FailureNote, ForecastRow, RecommendationRow, SetRow};
-pub use score_bounds::ScoreBoundRow;
-pub use scores::{FalseClaimRow, OneRunRow, RatePoint, ScoreAnswers, ScoresAnswer, ScoresStudy};
-pub use self_check::{
-    CheckRow, CheckedAudit, CheckedQuery, ScoreCheckAnswer, ScoreCheckStudy, SelfCheckAnswer, SelfCheckStudy,
-    TightnessRow,
-};
-pub use simulate::{
-    Checkpoints, CountsRow, Distributions, DistributionsRow, SaveMoment, SimulateAnswer, SimulateStudy,
-};
-pub use stream::{StreamAnswer, StreamBinsRow, StreamStudy};
-pub use student_membership::{
-    AttackedStudentRow, AucRow, BudgetMembershipRow, ClassAucRow, StudentFinding, StudentFindingRow,
-    StudentMembershipAnswer, StudentMembershipStudy,
-};
-pub use suite::{StudyOutcome, SuiteAnswer, SuiteRow};
-pub use text_membership::{
-    TextAttackRow, TextMembershipAnswer, TextMembershipStudy, TextRateRow, TextSizes, VulnerableSequenceRow,
-};
-pub use tokens::{
-    Contexts, LeakingPositionRow, PlantedTestRow, TokenAccountantRow, TokenComposition, TokenCurve, TokenEpsilonRow,
-    TokenMemberRow, TokenPositionRow, TokenRenyiRow, TokensAnswer, TokensStudy, TranscriptMemberRow,
-    TranscriptRenyiRow, TranscriptSource, TranscriptsSection,
-};
-pub use verify::{CounterexampleRow, PropertyRow, TestedAccountant, VerifyAnswer, VerifyStudy};
-pub use votes::{
-    AddedPoint, DistributionKind, ExactRow, ModeledQuery, Sampling, SeriesCheck, SeriesNote, UpperRow, VotesAnswer,
-    VotesQuery, VotesStudy,
+pub use property::{PropertyAnswer, PropertyStudy};
+pub use rerun::RerunAnswer;
+pub use rows::FailureNote;
+pub use scores::{ScoreAnswers, ScoresAnswer, ScoresStudy};
+pub use self_check::{CheckedAudit, ScoreCheckAnswer, ScoreCheckStudy, SelfCheckAnswer, SelfCheckStudy};
+pub use simulate::{Checkpoints, Distributions, SaveMoment, SimulateAnswer, SimulateStudy};
+pub use stream::{StreamAnswer, StreamStudy};
+pub use student_membership::{StudentFinding, StudentMembershipAnswer, StudentMembershipStudy};
+pub use suite::{StudyOutcome, SuiteAnswer};
+pub use text_membership::{TextMembershipAnswer, TextMembershipStudy};
+pub use tokens::{Contexts, TokensAnswer, TokensStudy};
+pub use verify::{TestedAccountant, VerifyAnswer, VerifyStudy};
+pub use votes::{AddedPoint, DistributionKind, ModeledQuery, Sampling, VotesAnswer, VotesStudy};
+
+#[doc(hidden)]
+pub use self::{
+    account::{BudgetRow, ComposedEpsilonAt, CostCurve, EpsilonAtDelta, FilterRow},
+    bench::{BenchRow, CostModel, CostTerm, GrowthRow, SweepRow},
+    calibrate::AttackRow,
+    canaries::{CanaryAttackRow, ForecastRange, ForecastRanges},
+    composed::{ComposedCurve, ComposedEpsilon, ComposedSection, CurveKind},
+    counts::{DeltaRow, TradeOffPoint, TradeOffRow},
+    exact::{AccountantRow, DivergenceRow, HockeyStickRow, OutcomeRow, ProfileEpsilonRow, TestPowerRow},
+    label_comparison::{BandedAccuracy, BandedGain, LabelFindingRow, LabelMechanismRow},
+    label_dp::LabelBoundRow,
+    mechanism::{EventBar, OutcomeCount, RunsMade, TriedPair, WitnessFound},
+    membership::{
+        AccuracySpread, AttackRole, BandedRate, CanaryRow, ComparedRate, DefenseEvaluation, DefenseRoc, DefenseRow,
+        FindingRow, LevelRow, RateSource, RocLimit, RocSample, SampleCurve, SampleRow, TprRow,
+    },
+    meta_classifier::{PairedAttackRow, PropertyAttackRow},
+    number::{certain_digits, percent, rounded_up, short, significant, significant_above, significant_below},
+    property::PropertyDistanceRow,
+    rerun::Difference,
+    rows::{BoundRow, DistributionDivergenceRow, EpsilonRow, ForecastRow, RecommendationRow, SetRow},
+    score_bounds::ScoreBoundRow,
+    scores::{FalseClaimRow, OneRunRow, RatePoint},
+    self_check::{CheckRow, CheckedQuery, TightnessRow},
+    simulate::{CountsRow, DistributionsRow},
+    stream::StreamBinsRow,
+    student_membership::{AttackedStudentRow, AucRow, BudgetMembershipRow, ClassAucRow, StudentFindingRow},
+    suite::SuiteRow,
+    text_membership::{TextAttackRow, TextRateRow, TextSizes, VulnerableSequenceRow},
+    tokens::{
+        LeakingPositionRow, PlantedTestRow, TokenAccountantRow, TokenComposition, TokenCurve, TokenEpsilonRow,
+        TokenMemberRow, TokenPositionRow, TokenRenyiRow, TranscriptMemberRow, TranscriptRenyiRow, TranscriptSource,
+        TranscriptsSection,
+    },
+    verify::{CounterexampleRow, PropertyRow},
+    votes::{ExactRow, SeriesCheck, SeriesNote, UpperRow, VotesQuery},
 };
 
 use crate::error::Result;

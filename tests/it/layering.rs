@@ -368,7 +368,7 @@ fn paths(tokens: &[&str]) -> Vec<Written> {
 }
 
 /// The paths of a tree of `use` that begins here; the place after it.
-fn branches(tokens: &[&str], mut at: usize, before: &[String], found: &mut Vec<Vec<String>>) -> usize {
+pub fn branches(tokens: &[&str], mut at: usize, before: &[String], found: &mut Vec<Vec<String>>) -> usize {
     let mut path = before.to_vec();
     while let Some(&token) = tokens.get(at) {
         match token {

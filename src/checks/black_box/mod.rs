@@ -14,6 +14,7 @@ mod journal;
 mod linear;
 mod neighbors;
 mod output;
+#[doc(hidden)]
 pub mod picture;
 mod reduction;
 mod relation;
@@ -27,30 +28,31 @@ mod trouble;
 mod wager;
 mod witness;
 
-pub use aim::Aim;
-#[doc(hidden)]
-pub use aim::Goal;
 pub use counterexample::{PairCounterexample, RecordedClaim};
 pub use dataset::Dataset;
 pub use decimal::Decimal;
 pub use event::Event;
 pub use feature::{Feature, Features};
 pub use grid::Grid;
-pub use journal::{Asked, Journal, Reply, Tally};
+pub use journal::Journal;
 pub use neighbors::{Domain, Pair, neighbor_pairs};
 pub use output::Output;
-#[doc(hidden)]
-pub use picture::{Bar, picture};
-#[doc(hidden)]
-pub use reduction::Reduction;
 pub use rounded::RoundedBlackBox;
-#[doc(hidden)]
-pub use sampler::{Sampler, Stage};
-#[doc(hidden)]
-pub use search::{Candidate, Search};
 pub use shrink::Shrink;
+pub use source::{BlackBox, DescribedBlackBox, ExecBlackBox, FunctionBlackBox, LineBlackBox, Ran};
+pub use witness::Witness;
+
 #[doc(hidden)]
-pub use simple::simplest;
-pub use source::{BlackBox, DescribedBlackBox, ExecBlackBox, FunctionBlackBox, LONGEST_ANSWER, LineBlackBox, Ran};
-pub use trouble::Trouble;
-pub use witness::{Chosen, Doubt, Witness};
+pub use self::{
+    aim::Aim,
+    aim::Goal,
+    journal::{Asked, Reply, Tally},
+    picture::{Bar, picture},
+    reduction::Reduction,
+    sampler::{Sampler, Stage},
+    search::{Candidate, Search},
+    simple::simplest,
+    source::LONGEST_ANSWER,
+    trouble::Trouble,
+    witness::{Chosen, Doubt},
+};

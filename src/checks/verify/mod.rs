@@ -13,6 +13,7 @@
 
 mod accountant;
 mod answer_line;
+#[doc(hidden)]
 pub mod broken;
 mod catalog;
 mod check;
@@ -41,13 +42,17 @@ mod validity;
 
 pub use accountant::{Accountant, AccountantAnswer, ClaimScope};
 pub use answer_line::read_answer;
-pub use catalog::{accountant_names, accountant_of_name, accountants_of};
+pub use catalog::{accountant_of_name, accountants_of};
 pub use check::Violation;
 pub use external::{ExternalAccountant, ExternalOptions};
 pub use function::FunctionAccountant;
-pub use known_rdp::CONVERSION;
-pub use property::{PROPERTIES, Property, PropertyKind};
-pub use request::{Case, Question, Request, subjects};
+pub use property::{Property, PropertyKind};
+pub use request::{Case, Question, Request};
 pub use run::{Counterexample, Outcome, Plan, Problem, PropertyFinding, PropertyVerdict, verify};
 pub use simulated::{SimulatedChecks, verify_by_simulation};
-pub use smooth_cost::SMOOTH_SENSITIVITY;
+
+#[doc(hidden)]
+pub use self::{
+    catalog::accountant_names, known_rdp::CONVERSION, property::PROPERTIES, request::subjects,
+    smooth_cost::SMOOTH_SENSITIVITY,
+};

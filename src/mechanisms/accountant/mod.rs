@@ -47,7 +47,9 @@ pub use selected::{Runs, RunsDistribution};
 pub use smooth_sensitivity::{GnmaxSensitivity, smooth_sensitivity, threshold_local_sensitivities};
 pub use subsampled::{subsampled_gaussian_group_rdp, subsampled_gaussian_rdp};
 pub use theorem::{ComposedTheorem, Scope, Statement, Theorem, WorstCases};
-pub use vote_cost::{FlipProbability, VoteCost, argmax_data_dependent, argmax_data_independent};
+pub use vote_cost::{FlipProbability, VoteCost};
+#[doc(hidden)]
+pub use vote_cost::{argmax_data_dependent, argmax_data_independent};
 pub use worst_case::{
     WorstCase, WorstHistogram, WorstVotes, gnmax_worst_case, gnmax_worst_case_curve, gnmax_worst_histogram,
 };

@@ -89,6 +89,7 @@ mod categorical;
 mod data_kind;
 mod discrete_laplace_sum;
 mod discrete_noise;
+#[doc(hidden)]
 pub mod draw;
 mod family;
 mod kind;
@@ -118,34 +119,54 @@ mod vector_noise;
 mod without_replacement;
 mod wrapped;
 
-pub use additive_noise::{AdditiveNoise, GAUSSIAN, LAPLACE};
-pub use categorical::{CATEGORICAL, Categorical};
+pub use additive_noise::AdditiveNoise;
+pub use categorical::Categorical;
 pub use data_kind::DataKind;
-pub use discrete_laplace_sum::{DISCRETE_LAPLACE_SUM, LaplaceSum};
-pub use discrete_noise::{DISCRETE_GAUSSIAN, DISCRETE_LAPLACE, DiscreteNoise, DiscreteRule};
+pub use discrete_laplace_sum::LaplaceSum;
+pub use discrete_noise::{DiscreteNoise, DiscreteRule};
 pub use family::NoiseFamily;
 pub use kind::{MechanismKind, Parameter, Parameters, Role, Value};
 pub use largest_loss::LargestLoss;
-pub use local::{LOCAL_HASHING, LocalProtocol, OPTIMIZED_UNARY, SUBSET_SELECTION, SYMMETRIC_UNARY};
+pub use local::LocalProtocol;
 pub use local_rule::LocalRule;
 pub use losses::BothLosses;
-pub use noisy_argmax::{CONFIDENT_GNMAX, CONFIDENT_LNMAX, GNMAX, LNMAX, NoisyArgmax};
-pub use poisson::{POISSON, PoissonSubsample};
+pub use noisy_argmax::NoisyArgmax;
+pub use poisson::PoissonSubsample;
 pub use random_votes::RandomVotes;
-pub use randomized_response::{RANDOMIZED_RESPONSE, RandomizedResponse};
-pub use replaced_gaussian::{ReplacedGaussian, SUBSAMPLED_GAUSSIAN_REPLACE};
-pub use selection::{EXPONENTIAL, PERMUTE_AND_FLIP, Selection, SelectionRule};
-pub use shuffled::{SHUFFLED_RESPONSE, ShuffledResponse};
-pub use smooth_release::{GNSS, SmoothPair, SmoothRelease};
-pub use sparse_vector::{ABOVE_THRESHOLD, SPARSE_VECTOR, SparseVector, ThresholdNoise};
-pub use staircase::{STAIRCASE, Staircase};
-pub use subsampled_gaussian::{SUBSAMPLED_GAUSSIAN, SubsampledGaussian};
-pub use truncated_geometric::{TRUNCATED_GEOMETRIC, TruncatedGeometric};
-pub use vector_noise::{GAUSSIAN_VECTOR, LAPLACE_VECTOR, VectorNoise};
-pub use without_replacement::{SampledVoters, WITHOUT_REPLACEMENT};
+pub use randomized_response::RandomizedResponse;
+pub use replaced_gaussian::ReplacedGaussian;
+pub use selection::{Selection, SelectionRule};
+pub use shuffled::ShuffledResponse;
+pub use smooth_release::{SmoothPair, SmoothRelease};
+pub use sparse_vector::{SparseVector, ThresholdNoise};
+pub use staircase::Staircase;
+pub use subsampled_gaussian::SubsampledGaussian;
+pub use truncated_geometric::TruncatedGeometric;
+pub use vector_noise::VectorNoise;
+pub use without_replacement::SampledVoters;
 
 #[doc(hidden)]
-pub use kind::{rejected, required, rounder};
+pub use self::{
+    additive_noise::{GAUSSIAN, LAPLACE},
+    categorical::CATEGORICAL,
+    discrete_laplace_sum::DISCRETE_LAPLACE_SUM,
+    discrete_noise::{DISCRETE_GAUSSIAN, DISCRETE_LAPLACE},
+    kind::{rejected, required, rounder},
+    local::{LOCAL_HASHING, OPTIMIZED_UNARY, SUBSET_SELECTION, SYMMETRIC_UNARY},
+    noisy_argmax::{CONFIDENT_GNMAX, CONFIDENT_LNMAX, GNMAX, LNMAX},
+    poisson::POISSON,
+    randomized_response::RANDOMIZED_RESPONSE,
+    replaced_gaussian::SUBSAMPLED_GAUSSIAN_REPLACE,
+    selection::{EXPONENTIAL, PERMUTE_AND_FLIP},
+    shuffled::SHUFFLED_RESPONSE,
+    smooth_release::GNSS,
+    sparse_vector::{ABOVE_THRESHOLD, SPARSE_VECTOR},
+    staircase::STAIRCASE,
+    subsampled_gaussian::SUBSAMPLED_GAUSSIAN,
+    truncated_geometric::TRUNCATED_GEOMETRIC,
+    vector_noise::{GAUSSIAN_VECTOR, LAPLACE_VECTOR},
+    without_replacement::WITHOUT_REPLACEMENT,
+};
 
 use crate::accountant::{Scope, Theorem, WorstCases};
 use crate::bound::{Direction, Validity};

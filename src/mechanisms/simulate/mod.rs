@@ -37,11 +37,10 @@ mod wide_lanes;
 pub use argmax_sampler::ArgmaxSampler;
 pub use blocks::BlockSet;
 pub use chi_square::chi_square_p_value;
-pub use coarse::coarse_noise_errors;
 pub use confident::{ConfidentSampler, draw_confident_answer};
-pub use engine::{MAX_OUTCOMES, Sampler};
+pub use engine::Sampler;
 pub use exact_distribution::sample_distributions;
-pub use noise::{fill_noise, noise_approximation_errors};
+pub use noise::fill_noise;
 pub use partial::PartialCounts;
 pub use rao_blackwell::{Estimate, RaoBlackwell, rao_blackwell};
 pub use shard::Shard;
@@ -49,3 +48,6 @@ pub use simulation::{BLOCK_SAMPLES, SAMPLER_VERSION, Simulation};
 pub use stream::{Stream, StreamId, World};
 pub use vote_sampler::VoteSampler;
 pub use whole::simulate;
+
+#[doc(hidden)]
+pub use self::{coarse::coarse_noise_errors, engine::MAX_OUTCOMES, noise::noise_approximation_errors};

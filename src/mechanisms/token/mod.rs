@@ -29,17 +29,23 @@ mod share;
 mod submixed;
 mod voted;
 
-pub use clipped_logits::{CLIPPED_LOGITS, ClippedLogits};
+pub use clipped_logits::ClippedLogits;
 pub use decoding::{Decoded, Decoding};
-pub use divergences::{TokenDivergence, of_released, removed_members};
+pub use divergences::{TokenDivergence, removed_members};
 pub use dominating::DominatingAnswer;
-pub use interpolated::{INTERPOLATED_TOKENS, InterpolatedTokens};
+pub use interpolated::InterpolatedTokens;
 pub use mechanism::{Charge, Released, TokenMechanism, TokenMechanismKind};
-pub use mixed::{MIXED_TOKENS, MixedTokens, pmixed_as_published};
+pub use mixed::{MixedTokens, pmixed_as_published};
 pub use neighbor::{TokenNeighbor, TokenNeighbors};
 pub use position::{EnsembleSize, NextTokens};
-pub use submixed::{SUBMIXED_TOKENS, SubmixedTokens};
-pub use voted::{VOTED_TOKENS, VotedTokens};
+pub use submixed::SubmixedTokens;
+pub use voted::VotedTokens;
+
+#[doc(hidden)]
+pub use self::{
+    clipped_logits::CLIPPED_LOGITS, divergences::of_released, interpolated::INTERPOLATED_TOKENS, mixed::MIXED_TOKENS,
+    submixed::SUBMIXED_TOKENS, voted::VOTED_TOKENS,
+};
 
 use crate::error::Result;
 use crate::mechanism::{named, read_parameters};
