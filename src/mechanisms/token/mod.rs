@@ -6,7 +6,7 @@
 //! model in its place ([`TokenNeighbors`]). Both output distributions can be written down, so that the leakage of a
 //! position is known exactly ([`removed_members`]), and an accountant can be held against it.
 //!
-//! [`TOKEN_MECHANISMS`] is the registry of the mechanisms, each with a text form that [`parse`] reads:
+//! [`TOKEN_MECHANISMS`] is the registry of the mechanisms, each with a text form that [`parse_mechanism`] reads:
 //!
 //! ```
 //! # use leakbound::token::parse_mechanism;
