@@ -136,6 +136,7 @@ pub use self::{
     composition_file::has_releases,
     defense_file::{DefenseEntry, DefenseFile, DefenseSource, Tuning, read_defense_study},
     document_file::{RecordedDocument, read_document},
+    fault::checkpoint_exists,
     file_lock::FileLock,
     images::{ImagePart, ImageSet, read_images},
     input_file::{InputReader, open},

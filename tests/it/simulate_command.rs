@@ -265,7 +265,7 @@ fn a_sweep_changes_one_quantity_at_a_time() {
 fn a_sweep_rejects_what_it_cannot_measure() {
     let desk = desk();
     let rows = r"
-        --sweep --work fixed,exact-distribution-pair => 2: bench --sweep: exact-distribution-pair draws no samples; leave it out of --work
+        --sweep --work fixed,exact-distribution-pair => 2: sweep: exact-distribution-pair draws no samples; leave this work out
         --sweep --vary k => 2: invalid value 'k' for '--vary <NAME,...>': expected classes, voters, sigma, threads
         --vary sigma => 2: --vary: it says what a sweep changes, and --sweep is missing
         --sweep --seconds -1 => 2: invalid value '-1' for '--seconds <S>': number of seconds = -1 is not in [0, inf)

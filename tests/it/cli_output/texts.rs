@@ -29,7 +29,7 @@ fn long_histograms_are_shortened_in_text_only() {
     let arguments = format!("exact --histogram {histogram} --neighbor {histogram} --noise gaussian:20 --orders 2");
     let text = stdout(&arguments);
     assert!(text.lines().all(|line| line.chars().count() < 200), "{}", &text[..500]);
-    assert!(text.contains("... (10000 classes)") && text.contains("(9960 more classes in --format json)"));
+    assert!(text.contains("... (10000 classes)") && text.contains("(9960 more classes in the JSON document)"));
     assert_eq!(rows(&json(&arguments)["outcomes"]).len(), 10_000);
 }
 
