@@ -37,5 +37,5 @@ pub(super) fn run_within(outer: &Common, mut line: impl Program) -> Result<(Verd
     common.session = Session::of(Arc::clone(&host));
     let verdict = line.run()?;
     let found = host.found.lock().unwrap_or_else(PoisonError::into_inner).take();
-    Ok((verdict, found.ok_or(Error::Rejected { operation: "document", reason: "the command has none".into() })?))
+    Ok((verdict, found.ok_or_else(|| Error::rejected("document", "the command has none"))?))
 }

@@ -80,13 +80,8 @@ impl Output {
 impl Report {
     fn open(common: &Common, inputs: &[&Path]) -> Result<Option<Self>> {
         let Some(page) = &common.report else {
-            return match &common.figures {
-                None => Ok(None),
-                Some(_) => Err(Error::Rejected {
-                    operation: "--figures",
-                    reason: "the figures are those of a page, and --report FILE.html is missing".into(),
-                }),
-            };
+            let reason = "the figures are those of a page, and --report FILE.html is missing";
+            return Error::check_possible(common.figures.is_none(), "--figures", reason).map(|()| None);
         };
         reject_any("--report", page, inputs, "the input file itself")?;
         let output: Vec<&Path> = common.output.iter().map(PathBuf::as_path).collect();
@@ -156,14 +151,10 @@ pub fn place(path: &Path) -> Option<PathBuf> {
 
 /// Writes the text of a command that has no document, to stdout or to the file of `--output`.
 pub fn print(common: &Common, forms: &[Format], bytes: &[u8]) -> Result<()> {
-    let rejected =
-        |operation| Error::Rejected { operation, reason: "this command prints a text and nothing else".into() };
-    if common.report.is_some() || common.figures.is_some() {
-        return Err(rejected(if common.report.is_some() { "--report" } else { "--figures" }));
-    }
-    if !forms.contains(&common.format) {
-        return Err(rejected("--format"));
-    }
+    let reason = "this command prints a text and nothing else";
+    Error::check_possible(common.report.is_none(), "--report", reason)?;
+    Error::check_possible(common.figures.is_none(), "--figures", reason)?;
+    Error::check_possible(forms.contains(&common.format), "--format", reason)?;
     match &common.output {
         Some(path) => write_atomically(path, bytes),
         None => print_with(|stdout| stdout.write_all(bytes)),

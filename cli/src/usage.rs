@@ -3,9 +3,9 @@
 use super::command_line::CommandLine;
 use super::interruption::Signal;
 use clap::ArgMatches;
-use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::error::{ContextKind, ContextValue};
 use clap::parser::ValueSource;
-use leakbound::error::{Error, bounded, echo, one_line};
+use leakbound::error::{Error, ErrorKind, bounded, echo, one_line};
 use std::error::Error as _;
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -77,7 +77,7 @@ fn command_name(matches: &ArgMatches) -> String {
 pub(super) fn reject(error: &Error, signal: Option<Signal>) -> u8 {
     complain(&error.to_string());
     match signal {
-        Some(signal) if error.is_interruption() => signal.status(),
+        Some(signal) if error.kind() == ErrorKind::Interrupted => signal.status(),
         _ if is_usage(error) => USAGE,
         _ => FAILED,
     }
@@ -90,8 +90,12 @@ pub(super) fn fail(line: &str) -> u8 {
 }
 
 /// Files are rejected as input errors; what else lies outside a domain was written on the command line.
-pub(super) const fn is_usage(error: &Error) -> bool {
-    matches!(error, Error::Domain { .. } | Error::Syntax { .. } | Error::Length { .. } | Error::Rejected { .. })
+pub(super) fn is_usage(error: &Error) -> bool {
+    match error.kind() {
+        ErrorKind::Domain | ErrorKind::Syntax | ErrorKind::Length | ErrorKind::Rejected => true,
+        ErrorKind::NoConvergence | ErrorKind::Unavailable | ErrorKind::Contradiction => false,
+        ErrorKind::Interrupted | ErrorKind::Input | ErrorKind::Io => false,
+    }
 }
 
 /// One line on stderr; nothing is left to report a closed stderr to.
@@ -137,11 +141,13 @@ fn bad_value(error: &clap::Error) -> Option<String> {
     };
     let (option, value) = (text(ContextKind::InvalidArg)?, text(ContextKind::InvalidValue)?);
     let reason = match (error.kind(), error.get(ContextKind::ValidValue)) {
-        (ErrorKind::ValueValidation, _) => error.source()?.to_string(),
-        (ErrorKind::InvalidValue, Some(ContextValue::Strings(_))) if value.is_empty() => {
+        (clap::error::ErrorKind::ValueValidation, _) => error.source()?.to_string(),
+        (clap::error::ErrorKind::InvalidValue, Some(ContextValue::Strings(_))) if value.is_empty() => {
             return Some(format!("a value is required for '{option}' but none was supplied"));
         }
-        (ErrorKind::InvalidValue, Some(ContextValue::Strings(names))) => format!("expected {}", names.join(", ")),
+        (clap::error::ErrorKind::InvalidValue, Some(ContextValue::Strings(names))) => {
+            format!("expected {}", names.join(", "))
+        }
         _ => return None,
     };
     Some(format!("invalid value '{}' for '{option}': {}", echo(value), bounded(&reason)))

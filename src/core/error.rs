@@ -127,6 +127,7 @@ impl Error {
     ///
     /// # Errors
     /// [`Error::Domain`] for any other one.
+    #[doc(hidden)]
     pub fn check_domain(legal: bool, quantity: &'static str, value: f64, domain: &'static str) -> Result<()> {
         if legal { Ok(()) } else { Err(Self::Domain { quantity, value, domain }) }
     }
@@ -135,6 +136,7 @@ impl Error {
     ///
     /// # Errors
     /// [`Error::Domain`] with the first that is not.
+    #[doc(hidden)]
     pub fn check_domain_of_all(
         values: impl IntoIterator<Item = impl Borrow<f64>>,
         legal: impl Fn(f64) -> bool,
@@ -149,6 +151,7 @@ impl Error {
     ///
     /// # Errors
     /// [`Error::Length`] for any other one.
+    #[doc(hidden)]
     pub fn check_length(fits: bool, quantity: &'static str, found: usize, expected: impl Display) -> Result<()> {
         if fits { Ok(()) } else { Err(Self::length(quantity, found, expected)) }
     }
@@ -158,6 +161,7 @@ impl Error {
     /// # Errors
     /// [`Error::Length`] for any other number, which expects the wanted one and what follows it: ` outcomes` or
     /// `, one per sample`.
+    #[doc(hidden)]
     pub fn check_size(quantity: &'static str, found: usize, wanted: usize, of: &str) -> Result<()> {
         Self::check_length(found == wanted, quantity, found, format_args!("{wanted}{of}"))
     }
@@ -166,19 +170,71 @@ impl Error {
     ///
     /// # Errors
     /// [`Error::Rejected`] with the reason for anything else.
+    #[doc(hidden)]
     pub fn check_possible(possible: bool, operation: &'static str, reason: impl Display) -> Result<()> {
         if possible { Ok(()) } else { Err(Self::rejected(operation, reason)) }
     }
 
-    /// Whether the work ended because a callback, a signal or a program wanted it to.
+    /// The kind of the error. Work that the system interrupted is [`ErrorKind::Interrupted`], as that which a callback
+    /// ended.
+    ///
+    /// ```
+    /// use leakbound::error::ErrorKind;
+    /// use leakbound::quantity::Order;
+    ///
+    /// assert_eq!(Order::new(0.5).unwrap_err().kind(), ErrorKind::Domain);
+    /// ```
     #[must_use]
-    pub fn is_interruption(&self) -> bool {
+    pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Interrupted => true,
-            Self::Io { source, .. } => source.kind() == std::io::ErrorKind::Interrupted,
-            _ => false,
+            Self::Domain { .. } => ErrorKind::Domain,
+            Self::Syntax { .. } => ErrorKind::Syntax,
+            Self::Length { .. } => ErrorKind::Length,
+            Self::NoConvergence { .. } => ErrorKind::NoConvergence,
+            Self::Rejected { .. } => ErrorKind::Rejected,
+            Self::Unavailable { .. } => ErrorKind::Unavailable,
+            Self::Contradiction { .. } => ErrorKind::Contradiction,
+            Self::Interrupted => ErrorKind::Interrupted,
+            Self::Input(_) => ErrorKind::Input,
+            Self::Io { source, .. } if source.kind() == std::io::ErrorKind::Interrupted => ErrorKind::Interrupted,
+            Self::Io { .. } => ErrorKind::Io,
         }
     }
+
+    /// Why something is not done, for a message that says what; the whole message of any other error.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn reason(&self) -> String {
+        match self {
+            Self::Rejected { reason, .. } => reason.clone(),
+            other => other.to_string(),
+        }
+    }
+}
+
+/// The kinds of errors: a closed list, so that a program that treats some in its own way has an answer to each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// A number lies outside of its domain.
+    Domain,
+    /// A text cannot be read.
+    Syntax,
+    /// Sizes do not fit, or are impossible.
+    Length,
+    /// An iteration ended before it reached its tolerance.
+    NoConvergence,
+    /// Something is well formed and cannot be done.
+    Rejected,
+    /// A device, a library or memory is not there.
+    Unavailable,
+    /// Two figures of one quantity exclude each other: a fault of this library.
+    Contradiction,
+    /// A callback, a signal or a program ended the work.
+    Interrupted,
+    /// A file holds something else than what was expected.
+    Input,
+    /// The system could not read or write a file.
+    Io,
 }
 
 /// One thing wrong in one place of one file.

@@ -1,6 +1,6 @@
 //! The checkpoint of an audit of a program: the answers that it got.
 
-use super::fault::{fault, hinted};
+use super::fault::{checkpoint_exists, fault, hinted};
 use super::file_lock::FileLock;
 use crate::black_box::{Asked, Journal, Output, Reply, Tally, Trouble};
 use crate::error::{Error, Result};
@@ -95,8 +95,7 @@ impl AuditJournal {
         let lock = FileLock::take(&path, "a checkpoint")?;
         let is_there = path.symlink_metadata().is_ok();
         if is_there && !resume {
-            let hint = "--resume goes on where it ends; remove it to start anew";
-            return Err(hinted(fault(&path, "--checkpoint", "a file that is there already", "a new file"), hint).into());
+            return Err(checkpoint_exists(&path).into());
         }
         let failed = |source| Error::Io { path: path.clone(), action: "write", source };
         let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
@@ -161,7 +160,7 @@ impl AuditJournal {
                 Line::Head { schema, .. } if schema != SCHEMA => return Err(self.changed(&place)),
                 Line::Head { audit: of, .. } if of != audit => {
                     let found = "the checkpoint of an audit with other options";
-                    let hint = "give the options of the audit that is to go on, or another --checkpoint";
+                    let hint = "give the options of the audit that is to go on, or another checkpoint";
                     return Err(hinted(fault(&self.path, place, found, "one of this audit"), hint).into());
                 }
                 Line::Outputs(asked, outputs) if outputs.len() as u64 != asked.runs => {
@@ -184,7 +183,7 @@ impl AuditJournal {
     fn changed(&self, place: &str) -> Error {
         let found = "another form, or a line that was changed after it was written";
         let error = fault(&self.path, place, found, format!("a checkpoint as this program writes it, `{SCHEMA}`"));
-        hinted(error, "start anew, with another --checkpoint").into()
+        hinted(error, "start anew, with another checkpoint").into()
     }
 
     /// The next answer that was kept.

@@ -174,7 +174,7 @@ fn memory(bytes: u64) -> String {
 
 /// Says what to do, unless the error does.
 fn too_large(error: InputError) -> Error {
-    let hint = "split the recording, or allow more with --max-memory where the machine has it";
+    let hint = "split the recording, or allow more (`max-memory`) where the machine has it";
     InputError { hint: error.hint.clone().or(Some(hint.into())), ..error }.into()
 }
 
@@ -206,7 +206,7 @@ mod tests {
         assert_eq!(
             error,
             "f: array: found data that take 1.5 MiB of memory, expected at most 1.0 MiB; hint: split the recording, \
-             or allow more with --max-memory where the machine has it"
+             or allow more (`max-memory`) where the machine has it"
         );
         let mut all = Room::new(MemoryBudget::of_bytes(u64::MAX));
         assert!(all.vector::<u64>(1 << 60, at).unwrap_err().to_string().contains("than the system gives"));

@@ -16,6 +16,8 @@ use std::sync::Arc;
 
 /// The schema of a plan's document.
 const SCHEMA: &str = "leakbound.canary-plan/1";
+/// What to do about another file.
+const HINT: &str = "write the plan as a JSON document";
 
 /// An audit of one training run as it is declared before training, and what is claimed of the training.
 #[derive(Debug, Clone)]
@@ -244,9 +246,8 @@ struct Document {
 pub fn read_canary_plan(path: impl AsRef<Path>) -> Result<(CanaryPlan, InputFile)> {
     let file = path.as_ref();
     let mut digested = Digested::new(open(file)?);
-    let hint = "write it with `leakbound canaries plan --format json --output PLAN.json`";
-    let text = read_whole_json(file, &mut digested, "the plan of a one-run audit", hint)?;
-    let plan = plan_of(file, &text, hint)?;
+    let text = read_whole_json(file, &mut digested, "the plan of a one-run audit", HINT)?;
+    let plan = plan_of(file, &text)?;
     Ok((plan, digested.finish_unchanged(file)?))
 }
 
@@ -255,10 +256,10 @@ pub fn read_canary_plan(path: impl AsRef<Path>) -> Result<(CanaryPlan, InputFile
 /// # Errors
 /// As [`read_canary_plan`].
 pub fn canary_plan_from_text(name: impl AsRef<Path>, text: &str) -> Result<CanaryPlan> {
-    plan_of(name.as_ref(), text, "write it with --format json")
+    plan_of(name.as_ref(), text)
 }
 
-fn plan_of(file: &Path, text: &str, hint: &str) -> Result<CanaryPlan> {
+fn plan_of(file: &Path, text: &str) -> Result<CanaryPlan> {
     #[derive(Deserialize)]
     struct Schema {
         schema: Option<String>,
@@ -266,7 +267,7 @@ fn plan_of(file: &Path, text: &str, hint: &str) -> Result<CanaryPlan> {
     let found: Schema = parse(file, text)?;
     if found.schema.as_deref() != Some(SCHEMA) {
         let found = found.schema.map_or_else(|| "JSON without a schema".into(), |schema| quoted(&schema));
-        return Err(hinted(fault(file, "schema", found, format!("`{SCHEMA}`")), hint).into());
+        return Err(hinted(fault(file, "schema", found, format!("`{SCHEMA}`")), HINT).into());
     }
     let Document { plan: recorded, .. } = parse(file, text)?;
     let digest = recorded.digest();
@@ -277,7 +278,7 @@ fn plan_of(file: &Path, text: &str, hint: &str) -> Result<CanaryPlan> {
         return Err(hinted(error, "an analysis that is chosen after training guarantees nothing").into());
     }
     let plan = recorded.plan().map_err(|(place, error)| -> InputError {
-        fault(file, place, error.to_string(), "a plan as `leakbound canaries plan` writes it")
+        fault(file, place, error.to_string(), "a plan as this program writes it")
     })?;
     if recorded.coins != digits(&plan.audit.coins()) {
         let error = fault(file, "plan, coins", "other coins", "those of the seed");
@@ -366,15 +367,15 @@ mod tests {
         insta::assert_snapshot!(messages.join("\n"), @r"
         plan.json: plan, sha256: found a plan with SHA-256 5da3e882…, expected `a4fdc37a1000993d36de7e376b75b5250c99c6076c866079dd7b4cef272d1fca`, as when it was made; hint: an analysis that is chosen after training guarantees nothing
         plan.json: plan, coins: found other coins, expected those of the seed; hint: each canary is in or out by its own coin, which nobody chooses
-        plan.json: plan: found one-run audit: 30 + 11 guesses about 40 canaries; expected 1 to 40 guesses, expected a plan as `leakbound canaries plan` writes it
-        plan.json: plan, delta: found delta = 2 is not in [0, 1), expected a plan as `leakbound canaries plan` writes it
-        plan.json: plan, attacks: found attacks = 0 is not in [1, 1000], expected a plan as `leakbound canaries plan` writes it
-        plan.json: plan, claim: found mechanism: `nothing` is none; there are poisson, gnmax, lnmax, gaussian, laplace, gnss, local-hashing, staircase, and 21 more: `leakbound mechanisms` lists all, expected a plan as `leakbound canaries plan` writes it
-        plan.json: plan, claim: found times = 0 is not in [1, 2^53], expected a plan as `leakbound canaries plan` writes it
-        plan.json: plan, claim: found claimed mu = -1 is not in [0, inf), expected a plan as `leakbound canaries plan` writes it
+        plan.json: plan: found one-run audit: 30 + 11 guesses about 40 canaries; expected 1 to 40 guesses, expected a plan as this program writes it
+        plan.json: plan, delta: found delta = 2 is not in [0, 1), expected a plan as this program writes it
+        plan.json: plan, attacks: found attacks = 0 is not in [1, 1000], expected a plan as this program writes it
+        plan.json: plan, claim: found mechanism: `nothing` is none; there are poisson, gnmax, lnmax, gaussian, laplace, gnss, local-hashing, staircase, and 21 more in the list of mechanisms, expected a plan as this program writes it
+        plan.json: plan, claim: found times = 0 is not in [1, 2^53], expected a plan as this program writes it
+        plan.json: plan, claim: found claimed mu = -1 is not in [0, inf), expected a plan as this program writes it
         plan.json: line 1, character 135: found unknown field `epsilon`, expected one of `canaries`, `seed`, `coins`, `delta`, `failure_probability`, `guesses`, `low_is_member`, `attacks`, `claim`, `sha...
-        plan.json: schema: found `leakbound.exact/1`, expected `leakbound.canary-plan/1`; hint: write it with --format json
-        plan.json: schema: found JSON without a schema, expected `leakbound.canary-plan/1`; hint: write it with --format json
+        plan.json: schema: found `leakbound.exact/1`, expected `leakbound.canary-plan/1`; hint: write the plan as a JSON document
+        plan.json: schema: found JSON without a schema, expected `leakbound.canary-plan/1`; hint: write the plan as a JSON document
         plan.json: line 1, character 2: found integer `1`, expected a string
         ");
     }

@@ -166,7 +166,7 @@ fn first_line(body: &[u8]) -> String {
 
 /// What follows the first line, once that line vouches for it.
 fn content<'a>(file: &Path, bytes: &'a [u8]) -> Result<&'a str> {
-    let wanted = "a checkpoint of leakbound simulate";
+    let wanted = "a checkpoint of a simulation";
     if bytes.len() as u64 > MAX_BYTES {
         return Err(fault(file, "whole file", "more than 256 MiB", wanted).into());
     }

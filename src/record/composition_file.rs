@@ -6,7 +6,7 @@ use super::input_file::{InputFile, read_up_to};
 use super::toml_text::TomlText;
 use crate::accountant::Runs;
 use crate::counts::MAX_COUNT;
-use crate::error::{Error, Result, readable};
+use crate::error::Result;
 use crate::histogram::VoteHistogram;
 use crate::mechanism::{self, Relation};
 use serde::Deserialize;
@@ -51,7 +51,7 @@ struct FirstLook {
 /// Whether a file is TOML with releases; a file that is no TOML has none.
 ///
 /// # Errors
-/// [`Error::Io`] when it cannot be read.
+/// [`Error::Io`](crate::Error::Io) when it cannot be read.
 pub fn has_releases(path: impl AsRef<Path>) -> Result<bool> {
     let bytes = read(path.as_ref())?;
     let text = std::str::from_utf8(&bytes).unwrap_or_default();
@@ -83,8 +83,8 @@ pub fn has_releases(path: impl AsRef<Path>) -> Result<bool> {
 /// A file has at most 16 MiB.
 ///
 /// # Errors
-/// [`Error::Io`] when the file cannot be read; otherwise [`Error::Input`], one line that names file, place, what was
-/// found and what was expected.
+/// [`Error::Io`](crate::Error::Io) when the file cannot be read; otherwise [`Error::Input`](crate::Error::Input), one
+/// line that names file, place, what was found and what was expected.
 pub fn read_releases(path: impl AsRef<Path>) -> Result<ReleaseList> {
     let file = path.as_ref();
     releases_from_bytes(file, &read(file)?)
@@ -202,16 +202,7 @@ fn runs_of(text: &TomlText<'_>, select: Spanned<SelectKeys>) -> Result<Runs> {
             return Err(text.fault(&span, "select", "no key `shape`", expected).into());
         }
     };
-    runs.map_err(|error| text.fault(&span, "select", reason(&error), "a distribution of the number of runs").into())
-}
-
-/// What an error says of a value.
-pub(super) fn reason(error: &Error) -> String {
-    match error {
-        Error::Rejected { reason, .. } => reason.clone(),
-        Error::Domain { quantity, value, domain } => format!("{quantity} = {} is not in {domain}", readable(*value)),
-        other => other.to_string(),
-    }
+    runs.map_err(|error| text.fault(&span, "select", error.reason(), "a distribution of the number of runs").into())
 }
 
 /// A release of one mechanism as it is written.
@@ -225,7 +216,7 @@ fn release_of(text: &TomlText<'_>, whole: &Range<usize>, release: LeafKeys) -> R
     let LeafKeys { mechanism: spec, times, histogram } = release;
     let mechanism = mechanism::parse(spec.get_ref()).map_err(|error| {
         let expected = "the text form of a mechanism, such as gaussian:sigma=2";
-        text.fault(&spec.span(), "mechanism", format!("{}: {}", quoted(spec.get_ref()), reason(&error)), expected)
+        text.fault(&spec.span(), "mechanism", format!("{}: {}", quoted(spec.get_ref()), error.reason()), expected)
     })?;
     let times = times_of(text, "times", times)?;
     let data = data_of(text, whole, mechanism.kind().relation, histogram)?;

@@ -15,7 +15,7 @@ const SCHEMA: &str = "leakbound.counterexample/1";
 
 /// A counterexample, and the program that it was found in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a counterexample of `leakbound audit mechanism`")]
+#[serde(deny_unknown_fields, expecting = "a saved counterexample")]
 pub struct KeptCounterexample {
     schema: String,
     /// The command of a program that answers line by line.
@@ -54,9 +54,9 @@ impl KeptCounterexample {
     /// was found and what was expected.
     pub fn read(path: impl AsRef<Path>) -> Result<(Self, InputFile)> {
         let file = path.as_ref();
-        let expected = "a file that --save-counterexample wrote";
+        let expected = "a saved counterexample";
         let mut digested = Digested::new(open(file)?);
-        let hint = "run the audit again with --save-counterexample";
+        let hint = "run the audit again, and save its counterexample";
         let text = read_whole_json(file, &mut digested, expected, hint)?;
         let kept: Self = parse(file, &text)?;
         if kept.schema != SCHEMA {

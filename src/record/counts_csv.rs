@@ -126,8 +126,8 @@ mod tests {
         assert_eq!(
             message(&text),
             "t.csv: line 10002, column output: found the new outcome `10000.5`, \
-             expected at most 10000 outcomes of one query; hint: bin outputs that are numbers, such as by --bins quantile:20 \
-             --pilot-fraction 0.1 of `audit counts`"
+             expected at most 10000 outcomes of one query; hint: count outputs that are numbers in bins, such as \
+             `quantile:20` with a pilot fraction of 0.1"
         );
     }
 }

@@ -51,7 +51,7 @@ struct Input {
 pub fn read_document(path: impl AsRef<Path>) -> Result<RecordedDocument> {
     let file = path.as_ref();
     let mut digested = Digested::new(open(file)?);
-    let text = read_whole_json(file, &mut digested, "a document of leakbound", "write it with --format json")?;
+    let text = read_whole_json(file, &mut digested, "a document of leakbound", "write it as JSON")?;
     let document: Value = parse(file, &text)?;
     if !document.is_object() {
         return Err(fault(file, "whole file", "JSON that is no object", "a document of leakbound").into());

@@ -1,7 +1,7 @@
 //! Events of Google's dp_accounting as JSON files.
 
 use super::composition::{Composition, Release, ReleaseBundle, ReleaseList, ReleasePart, countable};
-use super::composition_file::{MAX_BYTES, read, reason};
+use super::composition_file::{MAX_BYTES, read};
 use super::fault::{fault, listed, quoted, utf8};
 use super::input_file::InputFile;
 use super::json;
@@ -235,7 +235,7 @@ impl<'a> Node<'a> {
                 let runs =
                     if shape == f64::INFINITY { Runs::poisson(mean) } else { Runs::negative_binomial(shape, mean) };
                 let runs =
-                    runs.map_err(|error| self.fault(reason(&error), "a number of runs with this distribution"))?;
+                    runs.map_err(|error| self.fault(error.reason(), "a number of runs with this distribution"))?;
                 Ok(self.bundle(part.into_iter().collect(), Some(runs)))
             }
         }
@@ -258,7 +258,7 @@ impl<'a> Node<'a> {
         data: VoteHistogram,
     ) -> Result<Option<ReleasePart>> {
         let mechanism =
-            (kind.read)(&parameters).map_err(|error| self.fault(reason(&error), format!("parameters of {kind}")))?;
+            (kind.read)(&parameters).map_err(|error| self.fault(error.reason(), format!("parameters of {kind}")))?;
         Ok(Some(ReleasePart::Release(Release { mechanism, data, times: 1, distance, place: self.place.into() })))
     }
 

@@ -28,6 +28,13 @@ pub(super) fn hinted(error: InputError, hint: impl Into<String>) -> InputError {
     InputError { hint: Some(hint.into()), ..error }
 }
 
+/// The error of a checkpoint that is not to be resumed.
+#[must_use]
+pub fn checkpoint_exists(file: &Path) -> InputError {
+    let error = fault(file, "checkpoint", "a file that is there already", "a new file");
+    hinted(error, "a run that resumes goes on where it ends; remove it to start anew")
+}
+
 /// The error of data of an array that cannot be unpacked.
 pub(super) fn unpackable(file: &Path, place: String, reason: &dyn Display, expected: &str) -> InputError {
     let found = format!("data that cannot be unpacked ({})", shortened(&reason.to_string(), 100));

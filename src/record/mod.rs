@@ -113,6 +113,8 @@ pub use defense_file::{DefenseEntry, DefenseFile, DefenseSource, Tuning, read_de
 pub use distribution::{DistributionFile, RecordedDistribution, distribution_from_bytes, read_distribution};
 pub use document_file::{RecordedDocument, read_document};
 pub use event_file::{events_from_bytes, read_events};
+#[doc(hidden)]
+pub use fault::checkpoint_exists;
 pub use file_lock::FileLock;
 pub use images::{ImagePart, ImageSet, read_images};
 pub use input_file::{InputFile, InputReader, open};

@@ -80,7 +80,7 @@ pub fn read_outputs(
         let Some(outcome) = names.position(output) else {
             let found = format!("the new outcome {}", quoted(output));
             let error = line.at("output").fault(found, format!("at most {} outcomes", OutcomeNames::MOST));
-            return Err(hinted(error, "bin outputs that are numbers: --bins quantile:20").into());
+            return Err(hinted(error, "count outputs that are numbers in bins, such as `quantile:20`").into());
         };
         each(line.number(), world, outcome, names)
     })

@@ -71,10 +71,7 @@ pub(super) fn reject(place: &Place<'_>, outcome: &str, misfit: Misfit) -> InputE
         Misfit::Duplicate => place.fault(format!("{} a second time", quoted(outcome)), "each outcome once per query"),
         Misfit::Full(limit, what) => {
             let error = place.fault(format!("the new outcome {}", quoted(outcome)), format!("at most {limit} {what}"));
-            hinted(
-                error,
-                "bin outputs that are numbers, such as by --bins quantile:20 --pilot-fraction 0.1 of `audit counts`",
-            )
+            hinted(error, "count outputs that are numbers in bins, such as `quantile:20` with a pilot fraction of 0.1")
         }
     }
 }

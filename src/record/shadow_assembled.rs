@@ -158,7 +158,7 @@ impl Assembly {
     fn finished(self, room: &mut Room) -> Result<ShadowRecording> {
         let Self { files, traces, main, embeddings, neighbors, mut truth, labels } = self;
         let Some([samples, _, last]) = main.sizes else {
-            return Err(Error::Length { quantity: "files of shadow models", found: 0, expected: "at least 1".into() });
+            return Err(Error::length("files of shadow models", 0, "at least 1"));
         };
         let array = &main.parts[0].array;
         let members = match truth.len() {
@@ -175,7 +175,7 @@ impl Assembly {
         let labels = labels.map(|(labels, array)| checked_labels(&labels, &array, samples, classes)).transpose()?;
         if members.nrows() < 2 {
             let expected = "at least 2 models: the others are what a victim is compared with";
-            let hint = "of one model, `leakbound audit scores` takes the score of each sample and whether it was trained on it";
+            let hint = "of one model, audit the scores: that of each sample, and whether it was trained on it";
             return Err(hinted(array.at("a single model", expected), hint).into());
         }
         // Many files side by side: hashing takes longer than reading.

@@ -63,7 +63,7 @@ fn source(path: &Path) -> Result<Source> {
         Some("csv") => Ok(Source::Csv(path.into())),
         Some("npy") => {
             let error = fault(path, "whole file", "a single array (.npy)", expected);
-            Err(hinted(error, "name its folder, or the arrays with --logits, --labels and --keep").into())
+            Err(hinted(error, "name its folder, or each array: `logits`, `labels` and `keep`").into())
         }
         _ => Ok(Source::Archive(path.into())),
     }

@@ -225,7 +225,7 @@ fn tables_are_read_in_any_order() {
         u.csv: whole file: found model `a`, sample `x` a second time, expected each of them once
         u.csv: whole file: found no model `a`, sample `y`, expected a row for every model, sample and view
         u.csv: line 3, column member: found `0`, expected the same truth in every view of a sample under a model
-        u.csv: array `score`: found a single model, expected at least 2 models: the others are what a victim is compared with; hint: of one model, `leakbound audit scores` takes the score of each sample and whether it was trained on it
+        u.csv: array `score`: found a single model, expected at least 2 models: the others are what a victim is compared with; hint: of one model, audit the scores: that of each sample, and whether it was trained on it
         "
     );
 }
@@ -283,7 +283,7 @@ fn faults_are_named_with_their_place() {
         ?: array `keep`, index [1, 2]: found `2`, expected 0 or 1; hint: 1 where the model was trained on the sample
         ?: array `keep`: found shape [3, 3], expected shape [4, 3], a truth value for each model and sample
         ?: array `keep`: found shape [4, 2], expected shape [4, 3], a truth value for each model and sample
-        ?: array `scores`: found a single model, expected at least 2 models: the others are what a victim is compared with; hint: of one model, `leakbound audit scores` takes the score of each sample and whether it was trained on it
+        ?: array `scores`: found a single model, expected at least 2 models: the others are what a victim is compared with; hint: of one model, audit the scores: that of each sample, and whether it was trained on it
         ?: array `scores`: found shape [4, 0, 2], expected at least 1 entry on axis 1
         ?: array `scores`, index [0, 2, 1]: found `-inf`, expected a number of magnitude up to 1e100
         ?: array `logits`, index [3, 1, 0, 2]: found `NaN`, expected a finite number

@@ -26,7 +26,7 @@ pub struct SimulatedFile {
 
 /// The outermost object; unknown members are let through, since documents carry a version, options, warnings.
 #[derive(Deserialize)]
-#[serde(expecting = "a document of leakbound simulate")]
+#[serde(expecting = "a document of simulated outputs")]
 struct Document {
     schema: String,
     plan: SimulationPlan,
@@ -56,8 +56,8 @@ pub fn simulated_from_bytes(name: impl AsRef<Path>, bytes: &[u8]) -> Result<Simu
 
 fn read(file: &Path, reader: InputReader) -> Result<SimulatedFile> {
     let mut digested = Digested::new(reader);
-    let expected = "a document of leakbound simulate";
-    let text = read_whole_json(file, &mut digested, expected, "write it with --format json")?;
+    let expected = "a document of simulated outputs";
+    let text = read_whole_json(file, &mut digested, expected, "write it as JSON")?;
     let Document { schema, plan, blocks, queries } = parse(file, &text)?;
     if schema != SIMULATE_SCHEMA {
         return Err(fault(file, "schema", quoted(&schema), quoted(SIMULATE_SCHEMA)).into());
@@ -92,7 +92,7 @@ fn read(file: &Path, reader: InputReader) -> Result<SimulatedFile> {
 /// scenario, seed, number of samples or other queries, and for blocks that an earlier file holds too.
 pub fn merge_simulated(files: &[SimulatedFile]) -> Result<PartialSimulation> {
     let Some((first, rest)) = files.split_first() else {
-        return Err(Error::Length { quantity: "list of simulations", found: 0, expected: "at least 1".into() });
+        return Err(Error::length("list of simulations", 0, "at least 1"));
     };
     let mut merged = first.simulation.clone();
     for (index, file) in rest.iter().enumerate() {

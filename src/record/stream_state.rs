@@ -89,9 +89,8 @@ impl SavedStream {
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
         let file = path.as_ref();
         let bytes = read_up_to(file, MAX_BYTES)?;
-        let reject = |found: String, hint: &str| {
-            hinted(fault(file, "whole file", found, "a state of leakbound audit stream"), hint)
-        };
+        let reject =
+            |found: String, hint: &str| hinted(fault(file, "whole file", found, "a state of an audited stream"), hint);
         if bytes.len() as u64 > MAX_BYTES {
             return Err(reject("more than 64 MiB".into(), "name another file").into());
         }

@@ -95,8 +95,8 @@ impl SuiteStudy {
             file: PathBuf::from(file),
             place: format!("study `{}` from line {}", echo(&self.name), self.line),
             found,
-            expected: format!("options of `leakbound {command}`"),
-            hint: Some(format!("`leakbound {command} --help` lists them")),
+            expected: format!("options of `{command}`"),
+            hint: Some(format!("the help of `{command}` lists them")),
         }
     }
 }

@@ -379,6 +379,6 @@ mod tests {
             TextArrays::open(Path::new("t.npz"), &reader, &mut room).map(drop)
         };
         assert!(open(1 << 14).is_ok());
-        assert!(open(1 << 12).unwrap_err().to_string().contains("--max-memory"));
+        assert!(open(1 << 12).unwrap_err().to_string().contains("`max-memory`"));
     }
 }

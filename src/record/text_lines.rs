@@ -321,7 +321,7 @@ mod tests {
             t.jsonl: line 2, entropy: found a key that the first line lacks, expected the same keys in every line; hint: a score is measured on all sequences or on none
             t.jsonl: line 2, document: found a key that the first line lacks, expected the same keys in every line; hint: a score is measured on all sequences or on none
             t.jsonl: line 2, character 32: found `9], "member": 0}`, expected JSON (number out of range)
-            t.jsonl: line 2: found data that take 1.5 MiB of memory, expected at most 1.0 MiB; hint: split the recording, or allow more with --max-memory where the machine has it
+            t.jsonl: line 2: found data that take 1.5 MiB of memory, expected at most 1.0 MiB; hint: split the recording, or allow more (`max-memory`) where the machine has it
             t.jsonl: whole file: found no sequence, expected one JSON object for each sequence, a line each
             t.jsonl: line 2, entropy: found length 1, expected 2, one for each token
             t.jsonl: whole file: found document `4` with members and non-members, expected documents of one kind each; hint: the model was trained on all of a document or on nothing of it

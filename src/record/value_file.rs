@@ -36,7 +36,7 @@ pub struct ValueFile {
 /// let error = values_from_bytes("t.csv", b"world,output\ns,0.25\ns_prime,cat\n").unwrap_err();
 /// assert_eq!(
 ///     error.to_string(),
-///     "t.csv: line 3, column output: found `cat`, expected a number, which --bins asks for"
+///     "t.csv: line 3, column output: found `cat`, expected a number, to be counted in bins"
 /// );
 /// # Ok::<(), leakbound::Error>(())
 /// ```

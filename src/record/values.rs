@@ -11,7 +11,7 @@ use std::path::Path;
 const MOST_VALUES: usize = 1 << 25;
 
 /// What an output that is binned must be, for messages.
-pub(super) const NUMBER: &str = "a number, which --bins asks for";
+pub(super) const NUMBER: &str = "a number, to be counted in bins";
 
 /// The outputs of one query.
 #[derive(Debug, Clone, PartialEq)]

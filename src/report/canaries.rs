@@ -169,7 +169,7 @@ impl CanaryAuditAnswer {
 
 impl Render for CanaryPlanAnswer {
     fn sections(&self, _: Form) -> Vec<Section> {
-        let needed = "The audit reads the JSON form of the plan: --format json --output PLAN.json.";
+        let needed = "The audit reads the JSON document of the plan: save it before training.";
         vec![self.planned().section(), forecast_section(self.forecast.as_ref()), Section::default().notes([needed])]
     }
 

@@ -48,7 +48,9 @@ impl ExactAnswer {
     fn left_out(&self) -> Option<String> {
         let several = self.outputs()[1];
         match self.outcomes_shown() {
-            0 => Some(format!("(The probabilities of the {} {several} are in --format json.)", self.outcomes.len())),
+            0 => {
+                Some(format!("(The probabilities of the {} {several} are in the JSON document.)", self.outcomes.len()))
+            }
             shown => rest(self.outcomes.len(), shown, several),
         }
     }

@@ -150,7 +150,7 @@ impl Render for MechanismAnswer {
             .short("δ", |row| row.delta)
             .at_least("ε at least", 6, |row| row.epsilon_lower.0)
             .exact("validity", |row| row.validity);
-        let again = "--counterexample FILE tests it again, from a file that --save-counterexample FILE wrote";
+        let again = "A saved counterexample (`save-counterexample`) can be tested again (`counterexample`).";
         let found = self.counterexample.iter();
         // Without a search it came from such a file.
         let notes = (self.runs.search > 0).then_some(again);

@@ -96,7 +96,7 @@ impl Render for SimulateAnswer {
 
     fn meaning(&self) -> Vec<String> {
         vec![
-            "These are counts of simulated outputs, not bounds; leakbound audit counts makes bounds of them. A p-value near 0 \
+            "These are counts of simulated outputs, not bounds; an audit of counts makes bounds of them. A p-value near 0 \
              says that the counts do not fit the computed distribution."
                 .into(),
         ]

@@ -104,7 +104,7 @@ impl Render for VotesAnswer {
                 .notes([self.certified_text(order)])
         });
         let more = self.orders.len() - self.shown_orders().len();
-        let more = if more > 0 { format!("; {more} more orders in --format json") } else { String::new() };
+        let more = if more > 0 { format!("; {more} more orders in the JSON document") } else { String::new() };
         let means = Section::new(format!("Mean over the queries, {}, per order (nats{more})", self.shown))
             .table(self.orders_table())
             .notes(self.series_check.as_ref().map(|check| format!("Check: {check}")));

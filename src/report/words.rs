@@ -18,7 +18,7 @@ pub(super) fn listed(names: &[String]) -> String {
 
 /// Where the others are if only some of these are shown.
 pub(super) fn rest(count: usize, shown: usize, what: &str) -> Option<String> {
-    (count > shown).then(|| format!("({} more {what} in --format json)", count - shown))
+    (count > shown).then(|| format!("({} more {what} in the JSON document)", count - shown))
 }
 
 /// What a table says about a published finding.

@@ -88,8 +88,8 @@ impl Bounds {
             Methods::All => (Method::ALL.to_vec(), None),
             Methods::Named(methods) => {
                 if let Some((method, needs)) = methods.iter().find_map(|&method| Some((method, guide.lacks(method)?))) {
-                    let reason = format!("{method} needs {needs}; --pilot-fraction 0.1 sets a pilot aside");
-                    return Err(Error::Rejected { operation: "audit", reason });
+                    let reason = format_args!("{method} needs {needs}; a pilot fraction of 0.1 sets a pilot aside");
+                    return Err(Error::rejected("audit", reason));
                 }
                 (methods.clone(), None)
             }

@@ -87,8 +87,8 @@ fn contradicted(query: &CountedQuery) -> Vec<Warning> {
             significant(members, 3),
             significant(others, 3)
         ),
-        hint: "if the attack's answer means the opposite, exchange --tp with --fn and --fp with --tn; decide before \
-               looking at the counts"
+        hint: "if the attack's answer means the opposite, exchange true positives with false negatives and false \
+               positives with true negatives; decide before looking at the counts"
             .into(),
     }]
 }

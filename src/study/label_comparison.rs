@@ -155,9 +155,7 @@ impl Study for LabelComparisonStudy {
     /// [`Error::Length`] without a recording, and for a number of supervised accuracies that is neither 0 nor that of
     /// models; those of [`audit_labels`] and [`AntipodesInterval::of_canaries`].
     fn run(&self, progress: &Progress<'_>) -> Result<LabelComparisonAnswer> {
-        if self.recordings.is_empty() {
-            return Err(Error::Length { quantity: "recordings", found: 0, expected: "at least 1".into() });
-        }
+        Error::check_length(!self.recordings.is_empty(), "recordings", 0, "at least 1")?;
         let meter = Meter::new(progress, self.recordings.len() as u64, "recordings");
         let (mut mechanisms, mut claims) = (Vec::new(), Vec::new());
         for studied in &self.recordings {
@@ -177,7 +175,7 @@ impl Study for LabelComparisonStudy {
             warnings.push(Warning {
                 code: "one-model",
                 message: "a recording with one model says nothing of how its accuracy varies".into(),
-                hint: "train several with --models, or --runs of pate-fm".into(),
+                hint: "train several models, or make several runs of pate-fm".into(),
             });
         }
         Ok(LabelComparisonAnswer {

@@ -24,7 +24,7 @@ impl Study for MergeStudy {
     fn run(&self, _: &Progress<'_>) -> Result<SimulateAnswer> {
         let merged = merge_simulated(&self.parts)?;
         let Some(first) = merged.queries.first() else {
-            return Err(Error::Length { quantity: "queries", found: 0, expected: "at least 1".into() });
+            return Err(Error::length("queries", 0, "at least 1"));
         };
         let (missing, in_all) = (first.part.missing(), first.part.simulation().blocks());
         if !missing.is_empty() && !self.partial {
@@ -33,7 +33,7 @@ impl Study for MergeStudy {
                 place: "blocks of all files together".into(),
                 found: format!("no block {missing} of {in_all}"),
                 expected: "every block of the simulation".into(),
-                hint: Some("name the missing shards too; --partial adds up what is there".into()),
+                hint: Some("name the missing shards too; a partial sum adds up what is there (`partial`)".into()),
             }));
         }
         let warning = (!missing.is_empty()).then(|| Warning {

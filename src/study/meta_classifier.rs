@@ -191,9 +191,7 @@ impl MetaClassifierStudy {
     }
 
     fn check(&self, inferred: &[InferredValues]) -> Result<()> {
-        if inferred.is_empty() {
-            return Err(Error::Length { quantity: "attacks", found: 0, expected: "at least 1".into() });
-        }
+        Error::check_length(!inferred.is_empty(), "attacks", 0, "at least 1")?;
         let mut all = inferred.iter().flat_map(|inferred| &inferred.values).chain(&self.truths);
         match all.find(|&&value| value >= self.values) {
             Some(&value) => Err(Error::Domain {

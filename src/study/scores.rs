@@ -229,7 +229,7 @@ impl ScoresStudy {
             answer.warnings.push(Warning {
                 code: "direction-contradicted",
                 message: "members have lower scores than non-members".into(),
-                hint: "if low scores mean members, add --flip; decide before looking at the scores".into(),
+                hint: "if low scores mean members, flip the scores; decide before looking at them".into(),
             });
         }
         Ok(())
@@ -249,7 +249,7 @@ impl ScoresStudy {
                 significant(100.0 * measured.rate(), 3),
                 short(100.0 * failure.get()),
             ),
-            hint: "use --selection split, multi-split or uniform, or declare a --threshold before looking".into(),
+            hint: "use the selection `split`, `multi-split` or `uniform`, or declare a threshold before looking".into(),
         });
         answer.false_claims =
             Some(FalseClaimRow { claims: measured.claims, repetitions: measured.repetitions, rate: measured.rate() });
@@ -287,7 +287,8 @@ impl ScoresStudy {
                     "the best numbers of guesses on the same coins: claims of leakage where there is none are more \
                           frequent than the failure probability"
                         .into(),
-                hint: "use --guess-selection nested, split or paid-for, or declare --guesses before looking".into(),
+                hint: "use the guess selection `nested`, `split` or `paid-for`, or declare the guesses before looking"
+                    .into(),
             });
         }
         Ok(())
@@ -306,12 +307,8 @@ impl ScoresStudy {
         ];
         let guaranteed = answer.epsilon.iter().all(|row| row.validity == Validity::FiniteSample);
         let claims: Vec<_> = claimed.into_iter().flatten().collect();
-        if !claims.is_empty() && !guaranteed {
-            return Err(Error::Rejected {
-                operation: "test of a claim",
-                reason: "naive selection guarantees nothing and refutes nothing; choose another".into(),
-            });
-        }
+        let reason = "naive selection guarantees nothing and refutes nothing; choose another";
+        Error::check_possible(claims.is_empty() || guaranteed, "test of a claim", reason)?;
         let failure_probability = self.failure_probability.get();
         let claim = |(claim, lower)| Claim::tested(claim, (String::new(), lower), failure_probability);
         Ok(claims.into_iter().map(claim).collect())

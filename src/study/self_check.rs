@@ -174,12 +174,8 @@ impl Study for SelfCheckStudy {
     /// # Errors
     /// [`Error::Rejected`] for claims, which are not tested, and those of the audits.
     fn run(&self, progress: &Progress<'_>) -> Result<SelfCheckAnswer> {
-        if !self.bounds.claims.is_empty() {
-            return Err(Error::Rejected {
-                operation: "self-check",
-                reason: "it tests the methods and no claims; `leakbound audit counts` tests them".into(),
-            });
-        }
+        let reason = "it tests the methods and no claims; an audit of counts tests them";
+        Error::check_possible(self.bounds.claims.is_empty(), "self-check", reason)?;
         let meter = Meter::new(progress, 2 * self.repetitions * self.queries.len() as u64, "audits");
         // The methods and shares of the audit itself: they depend on its pilot and its sizes.
         let targets: Vec<Target> = self
@@ -323,7 +319,7 @@ fn warnings(checks: &[CheckRow], together: &[CheckRow]) -> Vec<Warning> {
     let broken = broken(checks).or_else(|| broken(together)).map(|message| Warning {
         code: "guarantee-broken",
         message,
-        hint: "repeat with another --seed; if it happens again, please report it".into(),
+        hint: "repeat with another seed; if it happens again, please report it".into(),
     });
     broken.into_iter().chain(above_nominal(checks)).collect()
 }

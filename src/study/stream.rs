@@ -257,7 +257,7 @@ fn warnings(counts: &StreamCounts) -> Vec<Warning> {
             code: "pilot-lasts",
             message: "the outputs so far are all part of the pilot that chooses the bins: nothing is bounded yet"
                 .into(),
-            hint: "record more outputs, or take a shorter pilot from the start: --pilot-outputs N".into(),
+            hint: "record more outputs, or take a shorter pilot from the start (`pilot-outputs`)".into(),
         });
     }
     warnings

@@ -241,7 +241,7 @@ fn an_interrupted_audit_goes_on() {
         assert_eq!(resumed[part], whole[part], "{part}");
     }
     let again = desk.run(&count(1.0, &format!("{options} --checkpoint c")));
-    assert!(again.line(1).contains("c: --checkpoint: found a file that is there already"));
+    assert!(again.line(1).contains("c: checkpoint: found a file that is there already"));
     let other = desk.run(&count(1.0, "--runs 3e5 --checkpoint c --resume"));
     assert!(other.line(1).contains("found the checkpoint of an audit with other options"));
 }
@@ -281,7 +281,7 @@ fn outputs_are_told_apart_by_what_the_user_says() {
     };
     assert!(audit("auto", 0).stdout.contains("not refuted"));
     let line = audit("identity", 1).line(1);
-    assert!(line.contains("no two outputs are equal") && line.contains("--features auto"), "{line}");
+    assert!(line.contains("no two outputs are equal") && line.contains("the features `auto`"), "{line}");
     assert!(audit("features.py --save-counterexample kept.json", 3).stdout.contains("REFUTED"));
     // What described the outputs is kept with the event.
     assert_eq!(desk.answer(3, "audit mechanism --counterexample kept.json --runs 4000")["claims"][0]["refuted"], true);

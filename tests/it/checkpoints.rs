@@ -90,8 +90,8 @@ fn every_byte_counts() {
         rejection(b"leakbound checkpoint 2, sha256 00"),
     ];
     insta::assert_snapshot!(lines.join("\n"), @"
-    c: whole file: found an empty file, expected a checkpoint of leakbound simulate; hint: remove it to start anew
-    c: whole file: found another kind of file, expected a checkpoint of leakbound simulate
+    c: whole file: found an empty file, expected a checkpoint of a simulation; hint: remove it to start anew
+    c: whole file: found another kind of file, expected a checkpoint of a simulation
     c: whole file: found a checkpoint that was changed or cut off after it was written, expected it as it was written; hint: start anew without it
     c: whole file: found a checkpoint that was changed or cut off after it was written, expected it as it was written; hint: start anew without it
     c: whole file: found a checkpoint of another form, or one that was changed, expected leakbound checkpoint 1, sha256 ; hint: another version of the program may have written it
@@ -200,7 +200,7 @@ fn documents_are_added_up_or_rejected() {
     x: plan.seed: found `7`, expected `18446744073709551615`, as in `a`; hint: only parts of one simulation belong together
     x: plan.scenario_sha256: found `cdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcd`, expected `abababababababababababababababababababababababababababababababab`, as in `a`; hint: only parts of one simulation belong together
     x: queries[0]: found `r` with 3 outcomes, expected `q "1"` with 3 outcomes, as in `a`
-    x: whole file: found text that is not JSON, expected a document of leakbound simulate; hint: write it with --format json
+    x: whole file: found text that is not JSON, expected a document of simulated outputs; hint: write it as JSON
     "#);
     let rows = r#"
         leakbound.simulate/1 | leakbound.simulate/2 => x: schema: found `leakbound.simulate/2`, expected `leakbound.simulate/1`

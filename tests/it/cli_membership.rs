@@ -132,14 +132,14 @@ fn recordings_that_cannot_be_used_are_one_line() {
         lira none*.npz => 1: none*.npz: whole file: found a pattern that no file fits, expected a pattern of at least 1 file
         lira always.npz => 1: always.npz: array `keep`: found only samples that every model was trained on or none, expected samples that some models were trained on and others were not
         lira nan.npz => 1: nan.npz: array `scores`, index [0, 0, 0]: found `NaN`, expected a number of magnitude up to 1e100
-        lira single.npz => 1: single.npz: array `scores`: found a single model, expected at least 2 models: the others are what a victim is compared with; hint: of one model, `leakbound audit scores` takes the score of each sample and whether it was trained on it
+        lira single.npz => 1: single.npz: array `scores`: found a single model, expected at least 2 models: the others are what a victim is compared with; hint: of one model, audit the scores: that of each sample, and whether it was trained on it
         lira cut.npz => 1: cut.npz: whole file: found an archive without its directory, expected a complete numpy archive (.npz); hint: the file may be cut off
-        lira one.npy => 1: one.npy: whole file: found a single array (.npy), expected shadow models: .npz, .csv, or a folder of arrays; hint: name its folder, or the arrays with --logits, --labels and --keep
+        lira one.npy => 1: one.npy: whole file: found a single array (.npy), expected shadow models: .npz, .csv, or a folder of arrays; hint: name its folder, or each array: `logits`, `labels` and `keep`
         lira empty => 1: empty: whole folder: found files none, expected `keep.npy` and `logits.npy`, `scores.npy` or `embeddings.npy`, or folders `experiment_I_of_N`
         lira s.npz --victims 16 => 2: victim = 16 is not in the models that were recorded, each once
         lira s.npz --variant leakpro => 2: LiRA: variant leakpro has one view of a sample, not 2
         lira s.npz always.npz => 1: always.npz: array `scores`: found scores, expected logits as in the files before it
-        lira nan.npz --score hinge => 2: --score: scores are recorded already; it is for recorded logits
+        lira nan.npz --score hinge => 2: choice of a score: scores are recorded already; it is for recorded logits
         attacker always.npz => 1: always.npz: array `keep`: found only samples that every model was trained on or none, expected samples that some models were trained on and others were not
         rmia s.npz --gamma 0 => 2: gamma of RMIA = 0 is not in [1, inf)
         label-only s.npz --strength -1 => 2: strength C of a logistic regression = -1 is not in (0, inf)

@@ -120,7 +120,7 @@ fn encoders_that_cannot_be_attacked_are_one_line() {
         lira large.npz --max-memory 64K => 1: large.npz: array `embeddings`: found data that take 3.7 MiB of memory, expected at most 64.0 KiB; hint: numpy.save or savez write it so that it is read in pieces
         lira s.npz --answers encoder => 2: attack on an encoder: no embeddings of views are recorded
         lira encoder.npz --answers sample => 2: attack on the answers on samples: neither logits nor scores are recorded
-        lira encoder.npz --score hinge => 2: --score: it looks at logits, and the score of an encoder is the similarity of its views
+        lira encoder.npz --score hinge => 2: choice of a score: it looks at logits, and the score of an encoder is the similarity of its views
         rmia encoder.npz => 2: RMIA: it looks at confidences, and the score of an encoder is the similarity of its views
         label-only encoder.npz => 2: label-only attack: it looks at right and wrong answers, and the score of an encoder is the similarity of its views
         attacker both.npz --answers encoder => 2: trained attacker: it looks at all confidences, and the score of an encoder is the similarity of its views

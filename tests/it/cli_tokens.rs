@@ -174,7 +174,7 @@ fn transcripts_are_bounded() {
         assert!(page.descendants().any(|node| node.text().is_some_and(|text| text.contains("Members by transcripts"))));
     });
     for (options, expected) in [
-        ("--transcripts 300", "--contexts fixed"),
+        ("--transcripts 300", "say so by `fixed` contexts"),
         ("--contexts fixed --transcripts 99", "not a whole number in [100, 10^6]"),
         ("--contexts fixed --transcripts x", "--transcripts"),
     ] {

@@ -41,7 +41,7 @@ fn votes_of_prompts_are_audited_for_every_adversary() {
         assert_eq!(desk.done_json(&audit)["composed"].is_null(), is_warned, "{adversary}");
         let ran = desk.run(&format!("{audit} --composition independent"));
         assert_eq!(ran.status == 0, !is_warned, "{ran:?}");
-        assert!(!is_warned || ran.stderr.contains("repeat the worst with --n-queries"), "{ran:?}");
+        assert!(!is_warned || ran.stderr.contains("repeat the worst (`n-queries`)"), "{ran:?}");
     }
     assert!(votes.iter().all(|of_one| of_one == votes[0]));
     // Without the checkpoint and on two threads.

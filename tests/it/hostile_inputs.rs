@@ -64,7 +64,7 @@ fn memory_is_counted_before_it_is_taken() {
     assert_eq!(
         line,
         "h.npz: array `histogram`: found data that take 128.0 MiB of memory, expected at most 64.0 MiB; hint: split \
-         the recording, or allow more with --max-memory where the machine has it"
+         the recording, or allow more (`max-memory`) where the machine has it"
     );
     desk.compressed("v.npz", &[("votes", &Array2::<u8>::zeros((1, 1 << 21)))]);
     let line = desk.rejected(1, "account v.npz --noise gaussian:2 --max-memory 3M");

@@ -57,6 +57,7 @@ mod names;
 mod nothing_lost;
 mod outputs_of_programs;
 mod peers;
+mod plain_words;
 mod real_outputs;
 mod record_data;
 mod record_errors;

@@ -63,7 +63,7 @@ fn binning_says_what_it_needs() {
         let line = desk.rejected(1, &format!("{command} nan.csv --bins edges:0"));
         assert!(line.starts_with("nan.csv: line 3, column output: found `nan`"), "{line}");
         let line = desk.rejected(1, &format!("{command} words.csv --bins edges:0"));
-        assert!(line.ends_with("expected a number, which --bins asks for"), "{line}");
+        assert!(line.ends_with("expected a number, to be counted in bins"), "{line}");
     }
     for wrong in ["quantile:1", "quantile:many", "edges:2,1", "edges:inf", "mean:3", "20"] {
         desk.rejected(2, &format!("audit counts l.csv --bins {wrong}"));

@@ -69,7 +69,7 @@ fn what_it_cannot_do_is_rejected() {
         no-such-file.csv => 1: …no-such-file.csv…
         validation/data/counts.csv --repetitions 0 => 2: invalid value '0' for '--repetitions <R>': `0` is not a whole number in [1, 1e9]
         validation/data/counts.csv --repetitions 1e10 => 2: invalid value '1e10' for '--repetitions <R>': `1e10` is not a whole number in [1, 1e9]
-        validation/data/counts.csv --claim-epsilon 1 => 2: self-check: it tests the methods and no claims; `leakbound audit counts` tests them
+        validation/data/counts.csv --claim-epsilon 1 => 2: self-check: it tests the methods and no claims; an audit of counts tests them
     ";
     Desk::root().rejects("self-check audit counts", rows);
 }

@@ -143,12 +143,12 @@ fn parts_that_do_not_fit_are_rejected() {
     desk.file("s.toml", SCENARIO.replace("gaussian:4", "gaussian:5"));
     desk.stdout("simulate s.toml --shard 3/3 --format json --output scenario.json");
     let rows = r"
-        merge 1.json 2.json => 1: 1.json: blocks of all files together: found no block 5-7 of 8, expected every block of the simulation; hint: name the missing shards too; --partial adds up what is there
+        merge 1.json 2.json => 1: 1.json: blocks of all files together: found no block 5-7 of 8, expected every block of the simulation; hint: name the missing shards too; a partial sum adds up what is there (`partial`)
         merge 1.json 2.json 1.json => 1: 1.json: blocks: found an overlap with `1.json`: both parts hold blocks 0-1, expected blocks that no other file holds
         merge 1.json 2.json seed.json => 1: seed.json: plan.seed: found `4`, expected `3`, as in `1.json`; hint: only parts of one simulation belong together
         merge 1.json 2.json samples.json => 1: samples.json: plan.samples: found `600000`, expected `500000`, as in `1.json`; hint: only parts of one simulation belong together
         merge 1.json 2.json scenario.json => 1: scenario.json: plan.scenario_sha256: found `9f6abf162e65363be53b8065b511c36ed2f3f05cd5f2442dfc9ff543026bf355`, expected `6133073adb24e4e6adaed82f66954ee9bf00d6d7579f34a3effde11ba8a72748`, as in `1.json`; hint: only parts of one simulation belong together
-        merge 1.json 2.json s.toml => 1: s.toml: whole file: found text that is not JSON, expected a document of leakbound simulate; hint: write it with --format json
+        merge 1.json 2.json s.toml => 1: s.toml: whole file: found text that is not JSON, expected a document of simulated outputs; hint: write it as JSON
         merge none.json => 1: none.json: cannot read: No such file or directory (os error 2)
         merge 1.json --output 1.json => 1: 1.json: --output: found the input file itself, expected another file, because the result replaces it
         simulate s.toml --shard 4/3 => 2: invalid value '4/3' for '--shard <I/N>': number of the shard = 4 is not in [1, number of shards]
@@ -175,9 +175,9 @@ fn a_checkpoint_is_never_overwritten_by_accident() {
     assert_eq!(fs::read(desk.path("c")).unwrap(), file);
     desk.file("cut", &file[..file.len() - 9]);
     let rows = r"
-        --checkpoint c => 1: c: --checkpoint: found a file that is there already, expected a new file; hint: --resume goes on where it ends; remove it to start anew
-        --checkpoint s.toml => 1: s.toml: --checkpoint: found a file that is there already, expected a new file; hint: --resume goes on where it ends; remove it to start anew
-        --checkpoint s.toml --resume => 1: s.toml: whole file: found another kind of file, expected a checkpoint of leakbound simulate
+        --checkpoint c => 1: c: checkpoint: found a file that is there already, expected a new file; hint: a run that resumes goes on where it ends; remove it to start anew
+        --checkpoint s.toml => 1: s.toml: checkpoint: found a file that is there already, expected a new file; hint: a run that resumes goes on where it ends; remove it to start anew
+        --checkpoint s.toml --resume => 1: s.toml: whole file: found another kind of file, expected a checkpoint of a simulation
         --checkpoint cut --resume => 1: cut: whole file: found a checkpoint that was changed or cut off after it was written, expected it as it was written; hint: start anew without it
         --checkpoint c --resume --seed 8 => 1: c: plan.seed: found `3`, expected `8`, as requested; hint: only parts of one simulation belong together
         --checkpoint c --resume --samples 1e5 => 1: c: plan.samples: found `500000`, expected `100000`, as requested; hint: only parts of one simulation belong together
@@ -315,7 +315,7 @@ fn a_sweep_changes_one_quantity_at_a_time() {
 fn a_sweep_rejects_what_it_cannot_measure() {
     let desk = desk();
     let rows = r"
-        --sweep --work fixed,exact-distribution-pair => 2: bench --sweep: exact-distribution-pair draws no samples; leave it out of --work
+        --sweep --work fixed,exact-distribution-pair => 2: sweep: exact-distribution-pair draws no samples; leave this work out
         --sweep --vary k => 2: invalid value 'k' for '--vary <NAME,...>': expected classes, voters, sigma, threads
         --vary sigma => 2: --vary: it says what a sweep changes, and --sweep is missing
         --sweep --seconds -1 => 2: invalid value '-1' for '--seconds <S>': number of seconds = -1 is not in [0, inf)

@@ -1,5 +1,6 @@
 //! The sources of this repository, for tests about them.
 
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 /// Words, `::` and single other characters.
@@ -25,19 +26,60 @@ pub fn tokens(code: &str) -> Vec<&str> {
 /// The text without comments, strings and characters; every line keeps its number.
 pub fn code(text: &str) -> String {
     let mut code = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        let skipped = literal(rest, code.ends_with(|letter: char| letter.is_alphanumeric() || letter == '_'));
-        if skipped == 0 {
-            code.push(first);
-            rest = &rest[first.len_utf8()..];
-        } else {
+    for (_, piece, skipped) in pieces(text) {
+        if skipped {
             code.push(' ');
-            code.extend(rest[..skipped].chars().filter(|&letter| letter == '\n'));
-            rest = &rest[skipped..];
+            code.extend(piece.chars().filter(|&letter| letter == '\n'));
+        } else {
+            code.push_str(piece);
         }
     }
     code
+}
+
+/// The strings outside of comments, with the lines that they begin on; one that goes on in the next line is whole.
+pub fn strings(text: &str) -> Vec<(usize, String)> {
+    let inside = |piece: &str| -> String {
+        let string = piece.split_once('"').and_then(|(_, rest)| rest.rsplit_once('"'));
+        let mut lines = string.map_or("", |(string, _)| string).split("\\\n");
+        let first = lines.next().unwrap_or_default().to_owned();
+        lines.fold(first, |string, line| string + line.trim_start())
+    };
+    let literals = pieces(text).filter(|(_, piece, skipped)| *skipped && !piece.starts_with(['/', '\'']));
+    literals.map(|(line, piece, _)| (line, inside(piece))).collect()
+}
+
+/// The lines of items that are there for tests alone, counted from 1, in a text without comments and strings.
+pub fn test_lines(code: &str) -> Vec<RangeInclusive<usize>> {
+    let items = code.match_indices("#[cfg(").filter(|(at, _)| {
+        let condition = &code[at + "#[cfg(".len()..];
+        condition.starts_with("test)") || condition.starts_with("all(test")
+    });
+    let item = |(start, _): (usize, &str)| {
+        let mut open = 0;
+        let end = code[start..].find(|letter| {
+            open += i32::from("{[(".contains(letter)) - i32::from("}])".contains(letter));
+            open == 0 && (letter == '}' || letter == ';')
+        });
+        let line = |at: usize| 1 + code[..at].matches('\n').count();
+        line(start)..=line(end.map_or(code.len(), |end| start + end))
+    };
+    items.map(item).collect()
+}
+
+/// What a text consists of: its comments, strings and characters, and the letters between them, each with its line.
+fn pieces(text: &str) -> impl Iterator<Item = (usize, &str, bool)> {
+    let (mut at, mut line) = (0, 1);
+    std::iter::from_fn(move || {
+        let first = text[at..].chars().next()?;
+        let inside_word = text[..at].ends_with(|letter: char| letter.is_alphanumeric() || letter == '_');
+        let skipped = literal(&text[at..], inside_word);
+        let piece = &text[at..at + if skipped == 0 { first.len_utf8() } else { skipped }];
+        let begun = line;
+        line += piece.matches('\n').count();
+        at += piece.len();
+        Some((begun, piece, skipped > 0))
+    })
 }
 
 /// The length of the comment, string or character that `rest` starts with; 0 if it starts with none.

@@ -104,7 +104,8 @@ pub fn run(common: &Common, options: &AccountOptions) -> Result<Verdict> {
 fn of_votes(common: &Common, options: &AccountOptions) -> Result<(Answers, String, InputFile)> {
     reject_options_of_releases(options)?;
     let Some(noise) = options.noise else {
-        return Err(rejected("--noise", "recorded votes say nothing of the noise; it is gaussian:SIGMA or laplace:B"));
+        let reason = "recorded votes say nothing of the noise; it is gaussian:SIGMA or laplace:B";
+        return Err(Error::rejected("--noise", reason));
     };
     let mechanism = NoisyArgmax { noise, test: options.threshold.test()? };
     let mut file = VoteFile::open(&options.file)?.within(common.memory());
@@ -130,9 +131,7 @@ fn of_votes(common: &Common, options: &AccountOptions) -> Result<(Answers, Strin
 fn of_scenario(options: &AccountOptions) -> Result<(Answers, String, InputFile)> {
     reject_options_of_votes(options)?;
     reject_options_of_releases(options)?;
-    if options.budget.is_some() {
-        return Err(rejected("--budget", "only recorded votes (.npz) and releases have it"));
-    }
+    Error::check_possible(options.budget.is_none(), "--budget", "only recorded votes (.npz) and releases have it")?;
     let scenario = read_scenario(&options.file)?;
     let composition = scenario.composition_or_default();
     let queries: Vec<(usize, ScenarioQuery)> =
@@ -144,9 +143,8 @@ fn of_scenario(options: &AccountOptions) -> Result<(Answers, String, InputFile)>
 
 fn of_releases(options: &AccountOptions, is_event: bool) -> Result<(Answers, String, InputFile)> {
     reject_options_of_votes(options)?;
-    if let Queries::Some(_) = options.queries {
-        return Err(rejected("--queries", "only recorded votes and scenarios have queries; releases have `times`"));
-    }
+    let reason = "only recorded votes and scenarios have queries; releases have `times`";
+    Error::check_possible(!matches!(options.queries, Queries::Some(_)), "--queries", reason)?;
     let list = if is_event { read_events(&options.file)? } else { read_releases(&options.file)? };
     let mut releases = list.releases;
     releases.group = options.group.unwrap_or(releases.group);
@@ -175,31 +173,16 @@ fn of_releases(options: &AccountOptions, is_event: bool) -> Result<(Answers, Str
 
 /// What only releases have.
 fn reject_options_of_releases(options: &AccountOptions) -> Result<()> {
-    if options.group.is_some() {
-        return Err(rejected("--group", "only releases have it; votes and scenarios are of one person each"));
-    }
-    Ok(())
+    let reason = "only releases have it; votes and scenarios are of one person each";
+    Error::check_possible(options.group.is_none(), "--group", reason)
 }
 
 /// What recorded votes do not say of themselves, and other files do.
 fn reject_options_of_votes(options: &AccountOptions) -> Result<()> {
-    for (operation, given) in [
-        ("--noise", options.noise.is_some()),
-        ("--threshold", options.threshold.threshold.is_some()),
-        ("--instantiation", options.instantiation != 0),
-    ] {
-        if given {
-            return Err(rejected(
-                operation,
-                "only recorded votes (.npz) have it; a TOML file describes its own mechanisms",
-            ));
-        }
-    }
-    Ok(())
-}
-
-fn rejected(operation: &'static str, reason: &str) -> Error {
-    Error::Rejected { operation, reason: reason.into() }
+    let reason = "only recorded votes (.npz) have it; a TOML file describes its own mechanisms";
+    Error::check_possible(options.noise.is_none(), "--noise", reason)?;
+    Error::check_possible(options.threshold.threshold.is_none(), "--threshold", reason)?;
+    Error::check_possible(options.instantiation == 0, "--instantiation", reason)
 }
 
 /// The requested queries, in the order of the request.

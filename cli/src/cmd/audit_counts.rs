@@ -57,7 +57,7 @@ pub fn run(common: &Common, all: &AuditCountsOptions) -> Result<Verdict> {
         warnings.push(Warning {
             code: "fixed-list",
             message: format!("without a pilot or a distribution each of {most} outcomes is an output set of its own"),
-            hint: "sharper bounds: --pilot-fraction 0.1, --pilot FILE or --distribution FILE".into(),
+            hint: "a pilot fraction of 0.1, a recorded pilot or the distribution gives sharper bounds".into(),
         });
     }
     let chosen = options.pilot.is_some() || options.distribution.is_some() || options.pilot_fraction.is_some();
@@ -65,7 +65,7 @@ pub fn run(common: &Common, all: &AuditCountsOptions) -> Result<Verdict> {
         warnings.push(Warning {
             code: "pilot-set-aside",
             message: format!("{} of the outputs were set aside as a pilot, and not bounded", short(fraction)),
-            hint: "choose yourself: --pilot-fraction F, --pilot FILE, --distribution FILE or --methods NAME".into(),
+            hint: "choose yourself: a pilot fraction, a recorded pilot, the distribution or the methods".into(),
         });
     }
     let title = format!(

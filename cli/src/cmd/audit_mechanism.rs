@@ -291,12 +291,12 @@ fn delta(options: &MechanismOptions, kept: Option<Delta>) -> Result<Delta> {
     let given = options.bound.claims.delta;
     match kept {
         Some(kept) if given != kept && given.get() != ClaimOptions::DELTA => {
-            let reason = format!(
+            let reason = format_args!(
                 "--delta is {}, and the claim of the counterexample has {}: --claim-epsilon states another claim",
                 given.get(),
                 kept.get()
             );
-            Err(Error::Rejected { operation: "audit of a program", reason })
+            Err(Error::rejected("audit of a program", reason))
         }
         kept => Ok(kept.unwrap_or(given)),
     }
@@ -340,7 +340,7 @@ fn command(options: &MechanismOptions, kept: Option<&KeptCounterexample>) -> Res
     match (&kept.program, &kept.exec) {
         (None, None) => {
             let reason = "the counterexample does not say which program it was found in: give --program or --exec";
-            Err(Error::Rejected { operation: "audit of a program", reason: reason.into() })
+            Err(Error::rejected("audit of a program", reason))
         }
         (program, exec) => Ok([program.clone(), exec.clone()]),
     }
@@ -374,9 +374,7 @@ fn pairs(options: &MechanismOptions, inputs: &mut Vec<InputFile>) -> Result<Vec<
             dataset
         }
     };
-    let relation = options
-        .relation
-        .ok_or_else(|| Error::Rejected { operation: "neighbors", reason: "no --relation is given".into() })?;
+    let relation = options.relation.ok_or_else(|| Error::rejected("neighbors", "no --relation is given"))?;
     neighbor_pairs(relation, &dataset, options.domain)
 }
 

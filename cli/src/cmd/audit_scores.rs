@@ -160,7 +160,7 @@ pub fn read(source: &ScoreSource, memory: MemoryBudget) -> Result<(CanaryScores,
         return Ok((scores, inputs.to_vec()));
     }
     let Some(file) = &source.file else {
-        return Err(Error::Rejected { operation: "audit scores", reason: "no scores are named".into() });
+        return Err(Error::rejected("audit scores", "no scores are named"));
     };
     let (scores, input) = read_scores(file, memory)?;
     Ok((scores, vec![input]))
@@ -170,7 +170,7 @@ fn title(options: &ScoresOptions, scores: &CanaryScores) -> String {
     let assumed = if options.one_run {
         "Canaries of one training run, each in or out by a fair coin of its own"
     } else {
-        "Scores of members and of non-members are taken for independent draws; for canaries of one run there is --one-run"
+        "Scores of members and of non-members are taken for independent draws; canaries of one run have an audit of their own (`one-run`)"
     };
     format!(
         "Scores of {} members and {} non-members, {} scores meaning members; forward is members against others\n{assumed}",

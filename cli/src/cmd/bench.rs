@@ -30,10 +30,8 @@ pub struct BenchOptions {
 }
 
 pub fn run(common: &Common, options: &BenchOptions) -> Result<Verdict> {
-    if !options.vary.is_empty() && !options.sweep {
-        let reason = "it says what a sweep changes, and --sweep is missing".into();
-        return Err(Error::Rejected { operation: "--vary", reason });
-    }
+    let reason = "it says what a sweep changes, and --sweep is missing";
+    Error::check_possible(options.vary.is_empty() || options.sweep, "--vary", reason)?;
     let output = Output::open(common, &[])?;
     let asked = Asked { options, inputs: Vec::new(), title: String::new(), warnings: Vec::new() };
     // The command line bounds the seconds.

@@ -84,7 +84,7 @@ fn chosen(found: &[Binned]) -> Warning {
             format!("{outputs} outputs of {} queries chose the bins of each and are not bounded", found.len())
         }
     };
-    Warning { code: "bins-chosen", message, hint: "declare edges to bound all outputs: --bins edges:A,B,...".into() }
+    Warning { code: "bins-chosen", message, hint: "declare the bins `edges:A,B,...` to bound all outputs".into() }
 }
 
 /// The pilot of one query.

@@ -7,10 +7,10 @@ use crate::session::Session;
 use crate::signals::{Second, interruption};
 use crate::usage::warn;
 use clap::Args;
-use leakbound::record::{AtomicFile, Checkpoint, FileLock, PartialSimulation, remove_leftovers};
+use leakbound::record::{AtomicFile, Checkpoint, FileLock, PartialSimulation, checkpoint_exists, remove_leftovers};
 use leakbound::simulate::{Shard, Simulation};
 use leakbound::study::{Checkpoints, SaveMoment};
-use leakbound::{Error, InputError, Result};
+use leakbound::{Error, Result};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -80,13 +80,7 @@ impl Checkpoints for Keeper<'_> {
         let lock = FileLock::take(path, "a checkpoint")?;
         let exists = path.symlink_metadata().is_ok();
         if exists && !options.resume {
-            return Err(Error::from(InputError {
-                file: path.to_path_buf(),
-                place: "--checkpoint".into(),
-                found: "a file that is there already".into(),
-                expected: "a new file".into(),
-                hint: Some("--resume goes on where it ends; remove it to start anew".into()),
-            }));
+            return Err(checkpoint_exists(path).into());
         }
         let wanted = Checkpoint { shard, simulation };
         let simulation = if exists { Checkpoint::read(path)?.resume(path, &wanted)? } else { wanted.simulation };

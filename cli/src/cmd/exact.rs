@@ -148,6 +148,5 @@ fn words(changes: &[Changes]) -> String {
 }
 
 fn missing(operation: &'static str, expected: &str, mechanism: &dyn Mechanism) -> Error {
-    let reason = format!("{} needs {expected}", mechanism.kind());
-    Error::Rejected { operation, reason }
+    Error::rejected(operation, format_args!("{} needs {expected}", mechanism.kind()))
 }

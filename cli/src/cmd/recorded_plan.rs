@@ -59,7 +59,7 @@ impl RecordedPlan {
     #[cfg(feature = "torch")]
     pub fn array(&self) -> Result<Array1<u8>> {
         let text = serde_json::to_vec(self);
-        text.map(Array1::from).map_err(|error| Error::Rejected { operation: "plan", reason: error.to_string() })
+        text.map(Array1::from).map_err(|error| Error::rejected("plan", error))
     }
 
     /// The plan of a recording that `leakbound torch shadow` wrote.

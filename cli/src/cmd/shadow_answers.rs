@@ -53,9 +53,8 @@ fn recording(options: &RecordingOptions, memory: MemoryBudget) -> Result<ShadowR
             read_shadow_arrays(&ShadowArrays { answers, logits, keep, labels: options.labels.clone() }, memory)
         }
         (None, None) if options.labels.is_none() => read_shadow_models(&options.files, memory),
-        _ => Err(Error::Rejected {
-            operation: "--labels and --keep",
-            reason: "they go with --logits or --scores; other recordings hold them".into(),
-        }),
+        _ => {
+            Err(Error::rejected("--labels and --keep", "they go with --logits or --scores; other recordings hold them"))
+        }
     }
 }

@@ -266,7 +266,7 @@ impl<'a> Counting<'a> {
                 "the first {lines} lines are those of batch {} of the state: they were counted before, and not again now",
                 index + 1
             ),
-            hint: "--repeated count counts outputs of another recording that are the same by chance".into(),
+            hint: "with `repeated` set to `count`, outputs of another recording that are the same by chance are counted".into(),
         });
         let alike = reader.is_alike().then(|| Warning {
             code: "similar-batch",

@@ -7,7 +7,7 @@ use crate::embedded::run_within;
 use crate::output::{Output, envelope, interrupted};
 use crate::signals::{Second, interruption};
 use clap::Args;
-use leakbound::error::echo;
+use leakbound::error::{ErrorKind, echo};
 use leakbound::record::SuiteStudy;
 use leakbound::report::Answered;
 use leakbound::study::{Answer, StudyOutcome, SuiteAnswer, SuiteRow, Verdict};
@@ -64,7 +64,7 @@ fn answered(common: &Common, study: &SuiteStudy, request: impl Program) -> Resul
         text: String::new(),
     };
     let (verdict, found) = match run_within(common, request) {
-        Err(error) if error.is_interruption() => return Err(error),
+        Err(error) if error.kind() == ErrorKind::Interrupted => return Err(error),
         Err(error) => return Ok(row(StudyOutcome::Failed, Some(error.to_string()))),
         Ok(found) => found,
     };
@@ -74,7 +74,6 @@ fn answered(common: &Common, study: &SuiteStudy, request: impl Program) -> Resul
         Verdict::Broken(line) => (StudyOutcome::Failed, Some(line)),
     };
     let text = found.forms.text();
-    let document = RawValue::from_string(found.json)
-        .map_err(|error| Error::Rejected { operation: "document", reason: error.to_string() })?;
+    let document = RawValue::from_string(found.json).map_err(|error| Error::rejected("document", error))?;
     Ok(SuiteRow { document: Some(document), text, ..row(outcome, message) })
 }

@@ -91,10 +91,8 @@ fn sizes_made_here(recording: &TextRecording, answer: &TextMembershipAnswer) -> 
 
 /// The place of the values, which replaces no file that is read or written otherwise.
 fn kept<'a>(common: &Common, options: &TextOptions, path: &'a Path) -> Result<(&'a Path, AtomicFile)> {
-    if options.scores.len() != 1 {
-        let reason = "a recording of one model has the values of one score: name one by --scores".into();
-        return Err(Error::Rejected { operation: "--scores-output", reason });
-    }
+    let reason = "a recording of one model has the values of one score: name one by --scores";
+    Error::check_possible(options.scores.len() == 1, "--scores-output", reason)?;
     let others = [&common.output, &common.report].into_iter().flatten().map(PathBuf::as_path);
     let others: Vec<&Path> = others.chain([options.file.as_path()]).collect();
     reject_any("--scores-output", path, &others, "a file that this command reads or writes otherwise")?;

@@ -56,7 +56,6 @@ pub fn read(options: &VotesOptions, memory: MemoryBudget) -> Result<Recording> {
 
 /// Options of another model would be ignored; they are rejected instead.
 fn reject_foreign_options(options: &VotesOptions) -> Result<()> {
-    let reject = |operation, reason: &str| Err(Error::Rejected { operation, reason: reason.into() });
     let knn = options.model == ModelName::PrivateKnn;
     for (operation, given) in [
         ("--k", options.k.is_some()),
@@ -64,15 +63,12 @@ fn reject_foreign_options(options: &VotesOptions) -> Result<()> {
         ("--candidates", options.candidates.is_some()),
         ("--train", options.train.is_some()),
     ] {
-        if given && !knn {
-            return reject(operation, "only --model private-knn has it");
-        }
+        Error::check_possible(knn || !given, operation, "only --model private-knn has it")?;
     }
-    match options.model {
-        ModelName::Capc if options.changed > 1 => {
-            reject("--changed", "the changed points of CaPC are all with one party, which has one vote")
-        }
-        ModelName::PromptPate if options.changed > 1 => reject("--changed", "the votes of both worlds are recorded"),
-        _ => Ok(()),
-    }
+    let reason = match options.model {
+        ModelName::Capc => "the changed points of CaPC are all with one party, which has one vote",
+        ModelName::PromptPate => "the votes of both worlds are recorded",
+        ModelName::Pate | ModelName::PrivateKnn => return Ok(()),
+    };
+    Error::check_possible(options.changed <= 1, "--changed", reason)
 }

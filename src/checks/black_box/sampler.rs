@@ -157,7 +157,7 @@ impl<'a> Sampler<'a> {
             (self.journal, self.seeds) = (journal, after);
             if now? != first {
                 let reason = "the program gives other outputs for the same seed than when the checkpoint was written: it \
-                              has changed since; start anew, with another --checkpoint";
+                              has changed since; start anew, with another checkpoint";
                 return Err(Error::Rejected { operation: "checkpoint", reason: reason.into() });
             }
         }

@@ -123,7 +123,7 @@ impl Trials<'_> {
             Err(Answer::Value(_)) => return Ok(Check::NotApplicable),
         };
         let Some(neighbor) = &request.neighbor else {
-            return Err(Error::Rejected { operation: "simulation", reason: "the case names no neighbor".into() });
+            return Err(Error::rejected("simulation", "the case names no neighbor"));
         };
         let bins = Bins { order: Some(order), count: FEW_BINS };
         let sampler = request.mechanism.sampler(&request.histogram, neighbor, bins)?;

@@ -467,7 +467,7 @@ pub(crate) fn named<'a, K>(
         let mut names: Vec<&str> = kinds.iter().map(|kind| name_of(kind)).collect();
         names.sort_by_key(|known| strsim::damerau_levenshtein(known, name.trim()));
         let (nearest, more) = names.split_at(NEAREST.min(names.len()));
-        let all = || format!(", and {} more: `leakbound mechanisms` lists all", more.len());
+        let all = || format!(", and {} more in the list of mechanisms", more.len());
         let more = if more.is_empty() { String::new() } else { all() };
         rejected(format!("`{}` is none; there are {}{more}", echo(name), nearest.join(", ")))
     })?;

@@ -228,7 +228,7 @@ fn provenance(envelope: &Envelope) -> Markup {
                 dt { "program" } dd { "leakbound " (envelope.version) }
                 dt { "form" } dd { (envelope.schema) }
             }
-            p.note { "The same inputs, options, seed and version give the same numbers, on any number of threads. The form json has every digit." }
+            p.note { "The same inputs, options, seed and version give the same numbers, on any number of threads. The JSON document has every digit." }
         }
     }
 }

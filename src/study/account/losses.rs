@@ -20,6 +20,9 @@ const WIDTH: f64 = 1e-3;
 /// Neighbors of one histogram that are looked at.
 pub const MOST_NEIGHBORS: usize = 2_000;
 
+/// What is composed here, in messages.
+pub const BY_LOSSES: &str = "composition by privacy-loss distributions";
+
 /// What one query, or many of the same, may cost.
 pub struct Losses {
     /// By direction: from above every pair that may be meant, from below one of them.
@@ -55,10 +58,8 @@ pub fn recorded(
 /// None where no vote can move.
 fn of_votes(mechanism: NoisyArgmax, votes: &VoteHistogram, order: Order, times: u64) -> Result<Option<Losses>> {
     let changes = votes.neighbors(Adjacency::Moved);
-    if changes.len() > MOST_NEIGHBORS {
-        let reason = format!("a histogram has {} different neighbors; {MOST_NEIGHBORS} are looked at", changes.len());
-        return Err(Error::Rejected { operation: "--composition pld", reason });
-    }
+    let reason = format_args!("a histogram has {} different neighbors; {MOST_NEIGHBORS} are looked at", changes.len());
+    Error::check_possible(changes.len() <= MOST_NEIGHBORS, BY_LOSSES, reason)?;
     let p = mechanism.distribution(votes)?;
     let mut all = [Vec::new(), Vec::new()];
     let mut largest: [Option<(f64, PrivacyLoss)>; 2] = [None, None];

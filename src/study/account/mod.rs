@@ -31,6 +31,7 @@ use crate::quantity::{Delta, Order};
 use crate::record::{Composition, RecordedQuery, ScenarioQuery};
 use curves::NamedCurve;
 use labeling::conversion_words;
+use losses::BY_LOSSES;
 use serde::Serialize;
 
 /// The answer of an [`AccountStudy`].
@@ -121,18 +122,15 @@ impl AccountStudy {
 
     fn scenario(&self, queries: &[ScenarioQuery], composition: model::Composition) -> Result<AccountAnswer> {
         let adds = composition.divergences_add();
-        if adds && !queries.iter().all(|query| query.model.may_share_datasets(&queries[0].model)) {
-            let reason = "queries that add different points have different neighboring datasets, and their costs do \
-                          not add up";
-            return Err(Error::Rejected { operation: "composition of a scenario", reason: reason.into() });
-        }
-        if self.privacy_losses && !adds && queries.len() > 1 {
-            let reason = format!(
-                "the queries of this scenario are {composition}, and privacy losses are composed only where answers are \
-                 independent under the same two datasets; choose one query, or leave the option out"
-            );
-            return Err(Error::Rejected { operation: "--composition pld", reason });
-        }
+        let shared = !adds || queries.iter().all(|query| query.model.may_share_datasets(&queries[0].model));
+        let reason =
+            "queries that add different points have different neighboring datasets, and their costs do not add up";
+        Error::check_possible(shared, "composition of a scenario", reason)?;
+        let reason = format_args!(
+            "the queries of this scenario are {composition}, and privacy losses are composed only where answers are \
+             independent under the same two datasets; choose one query, or compose by Rényi divergences (`rdp`)"
+        );
+        Error::check_possible(!self.privacy_losses || adds || queries.len() < 2, BY_LOSSES, reason)?;
         let curves = curves::scenario(queries, adds, &self.orders)?;
         curves::consistent(&curves, &deltas(self.delta), self.conversion)?;
         let losses = self.privacy_losses.then(|| losses::scenario(queries, &deltas(self.delta), self.delta));

@@ -1,7 +1,7 @@
 //! Releases of any mechanisms together.
 
 use super::curves::{NamedCurve, all_orders, some_orders};
-use super::losses::{Losses, MOST_NEIGHBORS, compose};
+use super::losses::{BY_LOSSES, Losses, MOST_NEIGHBORS, compose};
 use super::meaning::{ComposedEpsilonAt, CostMeaning, LossComposition};
 use crate::accountant::{Runs, Scope, WorstCases};
 use crate::bound::outward::{product_up, sum_up, up};
@@ -221,11 +221,11 @@ impl Merged {
         meter: &Meter<'_>,
     ) -> Result<LossComposition> {
         if let Some(Selection { place, runs, .. }) = self.selections.first() {
-            let reason = format!(
-                "{place}: no privacy-loss distribution of the best of several runs ({runs}) is known; --composition rdp has a \
-                 theorem"
+            let reason = format_args!(
+                "{place}: no privacy-loss distribution of the best of several runs ({runs}) is known; composition by Rényi \
+                 divergences (`rdp`) has a theorem"
             );
-            return Err(Error::Rejected { operation: "--composition pld", reason });
+            return Err(Error::rejected(BY_LOSSES, reason));
         }
         let (least, most) = CELLS_OF_ONE;
         let bins = (CELLS / self.different().max(1)).clamp(least, most);
@@ -253,11 +253,7 @@ impl Merged {
 
 /// Says which release cannot be composed.
 fn at_its_place(release: &Release, error: Error) -> Error {
-    let reason = match error {
-        Error::Rejected { reason, .. } => reason,
-        other => other.to_string(),
-    };
-    Error::Rejected { operation: "--composition pld", reason: format!("{}: {reason}", release.place) }
+    Error::rejected(BY_LOSSES, format_args!("{}: {}", release.place, error.reason()))
 }
 
 /// How far apart neighbors are: records that a group adds, in units of the count.
@@ -349,10 +345,6 @@ pub fn of_release(release: &Release, group: u64, order: Order, bins: usize) -> R
 
 fn neighbors(mechanism: &dyn Mechanism, data: &VoteHistogram) -> Result<Vec<VoteHistogram>> {
     let relation = mechanism.kind().relation;
-    let changes = relation.neighbors(data, mechanism.treats_classes_alike(), MOST_NEIGHBORS);
-    let changes = changes.map_err(|error| match error {
-        Error::Rejected { reason, .. } => Error::Rejected { operation: "--composition pld", reason },
-        other => other,
-    })?;
+    let changes = relation.neighbors(data, mechanism.treats_classes_alike(), MOST_NEIGHBORS)?;
     changes.into_iter().map(|change| data.neighbor(change)).collect()
 }

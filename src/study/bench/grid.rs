@@ -112,12 +112,14 @@ impl SweepPoint {
             BenchWork::Pate => PateModel::new(self.voters, &p, &marked)?.into(),
             BenchWork::Capc => CapcModel::new(&parties(self.voters, self.classes), &marked)?.into(),
             BenchWork::PrivateKnn => PrivateKnnModel::new(self.voters, &p, &marked, 0.2, self.classes - 1)?.into(),
-            BenchWork::ExactDistributionPair => {
-                let reason = "exact-distribution-pair draws no samples; leave it out of --work".into();
-                return Err(Error::Rejected { operation: "bench --sweep", reason });
-            }
+            BenchWork::ExactDistributionPair => return Err(no_samples()),
         })
     }
+}
+
+/// The error about the work of which nothing can be swept.
+pub(super) fn no_samples() -> Error {
+    Error::rejected("sweep", "exact-distribution-pair draws no samples; leave this work out")
 }
 
 /// Probabilities proportional to 1/c^s.

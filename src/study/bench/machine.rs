@@ -33,7 +33,7 @@ pub(super) fn debug_build() -> Option<Warning> {
     cfg!(debug_assertions).then(|| Warning {
         code: "debug-build",
         message: "this program was built with checks that cost speed".into(),
-        hint: "cargo build --release".into(),
+        hint: "build it in cargo's release profile".into(),
     })
 }
 

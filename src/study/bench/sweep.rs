@@ -2,7 +2,7 @@
 
 use super::super::progress::{Meter, Progress};
 use super::super::{Study, Warning};
-use super::grid::{SweepPoint, Varied};
+use super::grid::{SweepPoint, Varied, no_samples};
 use super::growth::{Term, fit};
 use super::machine::{cores, debug_build, name, pool};
 use super::works::BenchWork;
@@ -163,8 +163,7 @@ impl Study for SweepStudy {
     /// threads.
     fn run(&self, progress: &Progress<'_>) -> Result<SweepAnswer> {
         if self.works.contains(&BenchWork::ExactDistributionPair) {
-            let reason = "exact-distribution-pair draws no samples; leave it out of --work".into();
-            return Err(Error::Rejected { operation: "bench --sweep", reason });
+            return Err(no_samples());
         }
         let points = self.points();
         let meter = Meter::new(progress, (points.len() * self.works.len()) as u64, "points");
@@ -337,7 +336,7 @@ fn above(model: &CostModel) -> Option<Warning> {
             "{}: a sample takes {:.1} times what the cost model says at C = {classes}, k = {voters}, σ = {sigma}",
             model.work, model.largest_ratio
         ),
-        hint: "repeat it with more --seconds while the machine does nothing else".into(),
+        hint: "repeat it with more seconds while the machine does nothing else".into(),
     })
 }
 

@@ -82,15 +82,12 @@ impl Goal {
                 between(rate.get(), 0.0, "false-positive rate", "0")?;
                 between(prior.get(), 0.0, "prior", "0")?;
                 between(most.get(), prior.get(), "posterior", "the prior")?;
-                if rate_of(most, prior, rate) >= 1.0 {
-                    let reason = format!(
-                        "a posterior of {} holds for every attacker with a false-positive rate of {}, without noise",
-                        short(most.get()),
-                        short(rate.get())
-                    );
-                    return Err(Error::Rejected { operation: "calibrate", reason });
-                }
-                Ok(())
+                let reason = format_args!(
+                    "a posterior of {} holds for every attacker with a false-positive rate of {}, without noise",
+                    short(most.get()),
+                    short(rate.get())
+                );
+                Error::check_possible(rate_of(most, prior, rate) < 1.0, "calibrate", reason)
             }
         }
     }

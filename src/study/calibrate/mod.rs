@@ -112,10 +112,7 @@ impl Study for CalibrateStudy {
     /// [`NoiseFamily::at`], and those of the privacy losses.
     fn run(&self, progress: &Progress<'_>) -> Result<CalibrateAnswer> {
         self.goal.check()?;
-        if self.times == 0 {
-            let reason = "0 runs leak nothing; times is at least 1".into();
-            return Err(Error::Rejected { operation: "calibrate", reason });
-        }
+        Error::check_possible(self.times > 0, "calibrate", "0 runs leak nothing; times is at least 1")?;
         let data = self.data()?;
         let profiles = Profiles::new(data.clone(), self.times);
         let meter = Meter::new(progress, LOOKS, "scales");
@@ -128,7 +125,7 @@ impl Study for CalibrateStudy {
                 let kind = example.kind();
                 let why = format!(
                     "is not met by any noise, however much: some output of {kind} has a privacy loss above every number; \
-                     set a --delta above 0"
+                     set a delta above 0"
                 );
                 return Err(self.rejected(&why));
             }
@@ -198,7 +195,7 @@ impl CalibrateStudy {
     }
 
     fn rejected(&self, what: &str) -> Error {
-        Error::Rejected { operation: "calibrate", reason: format!("{} {what}", self.goal) }
+        Error::rejected("calibrate", format_args!("{} {what}", self.goal))
     }
 
     /// A scale at which the goal is missed for certain.
@@ -265,7 +262,7 @@ fn warnings(mechanism: &dyn Mechanism, bound: ProfileKind) -> Vec<Warning> {
             "the scale is the least by the theorems about {}, not the least that is private",
             mechanism.kind()
         ),
-        hint: "less noise may be as private; compare with `leakbound exact` on your votes".into(),
+        hint: "less noise may be as private; compare with the exact leakage of your votes".into(),
     };
     (bound == ProfileKind::RenyiDivergences).then_some(theorems).into_iter().collect()
 }

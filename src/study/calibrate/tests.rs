@@ -156,7 +156,7 @@ fn pure_mechanisms_are_calibrated_without_a_delta() {
     for (family, histogram) in none {
         let answer = CalibrateStudy { histogram, ..study(family, 1, epsilon(1.0, 0.0)) };
         let error = answer.run(&unwatched).unwrap_err().to_string();
-        assert!(error.contains("however much") && error.contains("--delta"), "{family}: {error}");
+        assert!(error.contains("however much") && error.contains("set a delta above 0"), "{family}: {error}");
     }
 }
 

@@ -160,10 +160,8 @@ impl CountsStudy {
     pub(super) fn composed(&self, budget: &FailureBudget) -> Result<Option<ComposedSection>> {
         let (queries, mode, bounds) = (&self.queries, self.composition, &self.bounds);
         let Some((meaning, reason)) = meaning(mode) else { return Ok(None) };
-        if queries.len() < 2 {
-            let reason = format!("{mode} needs several queries, in a column `query`; the file has one");
-            return Err(Error::Rejected { operation: "composition", reason });
-        }
+        let several = format_args!("{mode} needs several queries, in a column `query`; the file has one");
+        Error::check_possible(queries.len() >= 2, "composition", several)?;
         let orders = orders(&bounds.orders);
         let answers: Vec<Observed> = queries.iter().map(|query| Observed::new(&query.counts, &query.guide)).collect();
         let lower = LowerCurves::new(&answers, 1.0, bounds, budget)?;

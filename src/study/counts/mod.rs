@@ -137,8 +137,7 @@ pub(super) fn skipped<'a>(skipped: impl Iterator<Item = &'a Skipped>) -> Option<
     (!texts.is_empty()).then(|| Warning {
         code: "methods-skipped",
         message: format!("left out: {}", texts.join("; ")),
-        hint: "--pilot-fraction 0.1, --pilot FILE or --distribution FILE give a pilot or a distribution; other methods are \
-               named by --methods"
+        hint: "give a pilot (a pilot fraction of 0.1, or a recorded pilot) or the distribution, or name other methods"
             .into(),
     })
 }

@@ -67,7 +67,7 @@ fn binary_places() -> Warning {
             "the worlds differ in the last binary places of the outputs, which depend on the dataset where noise is \
                   added in floating-point arithmetic (Mironov 2012)"
                 .into(),
-        hint: "the option round tests the program with outputs on a grid; release them so, or use a sampler made for \
+        hint: "rounding tests the program with outputs on a grid; release them so, or use a sampler made for \
                floating point"
             .into(),
     }
@@ -170,7 +170,8 @@ impl MechanismStudy<'_> {
                 found: "no two outputs are equal, and none is a number".into(),
                 expected: "outputs that can be told apart as they are".into(),
                 hint: Some(
-                    "--features auto looks at their parts, and --round GRID makes those equal that are close".into(),
+                    "the features `auto` look at their parts, and rounding to a grid makes those equal that are close"
+                        .into(),
                 ),
             }
             .into(),
@@ -180,7 +181,7 @@ impl MechanismStudy<'_> {
 
     fn no_outputs(&self, dataset: &Dataset, trouble: &Trouble) -> Error {
         let hint = match trouble {
-            Trouble::Rejected(_) => "--dataset gives a dataset that the program takes, --pairs both of a pair",
+            Trouble::Rejected(_) => "give a `dataset` that the program takes, or `pairs` of them",
             Trouble::Failed(_) => "run the program by hand with such a request on its stdin",
         };
         Error::from(InputError {

@@ -81,7 +81,7 @@ impl Naming {
         (self.runs_needed > self.runs_allowed).then(|| Warning {
             code: "pairs-hard-to-name",
             message: self.words(),
-            hint: "give it more runs, or the pair that you suspect by --pairs: a rare leak of one pair may have been missed"
+            hint: "give it more runs, or only the pair that you suspect (`pairs`): a rare leak of one pair may have been missed"
                 .into(),
         })
     }

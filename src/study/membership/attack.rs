@@ -193,7 +193,7 @@ impl Attack {
             Self::Neighbor(_) => Some(("attack through neighbors", "answers at neighbors")),
             Self::Lira { score: Some(_), .. }
             | Self::Risk { score: Some(_), .. }
-            | Self::Threshold { score: Some(_) } => Some(("--score", "logits")),
+            | Self::Threshold { score: Some(_) } => Some((CHOICE, "logits")),
             _ => self.wants(),
         };
         of_its_own.map_or(Ok(()), |(operation, wants)| {
@@ -237,8 +237,7 @@ impl Attack {
         single.then(|| Warning {
             code: "single-view",
             message: format!("{}: one view of each sample shows one bit, whether its label is predicted", self.name()),
-            hint: "record answers on augmented views of each sample; the published attack has 18 (torch shadow --views 18)"
-                .into(),
+            hint: "record answers on augmented views of each sample; the published attack has 18 views".into(),
         })
     }
 
@@ -257,19 +256,22 @@ impl Attack {
                  the victim's own side is the smaller one",
                 significant(auc, 2)
             ),
-            hint: "record 32 models or more, hold victims out (--victims), or compare sides of equal size: --variant \
-                   carlini-2022"
+            hint: "record 32 models or more, hold victims out (`victims`), or compare sides of equal size (variant \
+                   `carlini-2022`)"
                 .into(),
         })
     }
 }
+
+/// A score that is chosen, in messages.
+const CHOICE: &str = "choice of a score";
 
 /// A score cannot be made of another one.
 fn reject_score(wanted: Option<MembershipScore>) -> Result<()> {
     match wanted {
         None => Ok(()),
         Some(_) => Err(Error::Rejected {
-            operation: "--score",
+            operation: CHOICE,
             reason: "scores are recorded already; it is for recorded logits".into(),
         }),
     }

@@ -6,7 +6,7 @@ use super::measures::Measures;
 use super::recorded::{LooksAt, RecordedAnswers};
 use super::warnings::undecided;
 use crate::audit::FailurePer;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::membership::{AttackScores, Guesses, MembershipPlan, Victims};
 use crate::study::progress::{Meter, Progress};
 use crate::study::{Answer, Study, Warning};
@@ -80,13 +80,11 @@ impl Study for ComparisonStudy<'_> {
 
 impl ComparisonStudy<'_> {
     fn list_of_victims(&self, models: usize) -> Result<Vec<usize>> {
-        if self.attacks.is_empty() {
-            return Err(Error::Length { quantity: "attacks", found: 0, expected: "at least 1".into() });
-        }
+        Error::check_length(!self.attacks.is_empty(), "attacks", 0, "at least 1")?;
         let others = |attack: &Attack| attack.victims().is_some_and(|victims| *victims != self.victims);
         if let Some((name, _)) = self.attacks.iter().find(|(_, attack)| others(attack)) {
-            let reason = format!("{name} attacks other models than the study");
-            return Err(Error::Rejected { operation: "comparison of attacks", reason });
+            let reason = format_args!("{name} attacks other models than the study");
+            return Err(Error::rejected("comparison of attacks", reason));
         }
         match &self.victims {
             // Whether the others are enough is for each attack to say: a threshold needs none.
@@ -108,18 +106,18 @@ impl ComparisonStudy<'_> {
 
 /// Answers that cannot be read end the study; those that one attack cannot use do not.
 fn is_of_the_attack(error: &Error) -> bool {
-    matches!(error, Error::Rejected { .. } | Error::Domain { .. } | Error::Length { .. } | Error::NoConvergence { .. })
+    match error.kind() {
+        ErrorKind::Rejected | ErrorKind::Domain | ErrorKind::Length | ErrorKind::NoConvergence => true,
+        ErrorKind::Syntax | ErrorKind::Unavailable | ErrorKind::Contradiction => false,
+        ErrorKind::Interrupted | ErrorKind::Input | ErrorKind::Io => false,
+    }
 }
 
 fn left_out(name: &str, error: &Error) -> Warning {
-    let reason = match error {
-        Error::Rejected { reason, .. } => reason.clone(),
-        error => error.to_string(),
-    };
     Warning {
         code: "attack-left-out",
-        message: format!("{name} is left out: {reason}"),
-        hint: "record logits of more models, or name the attacks that are wanted with --attacks".into(),
+        message: format!("{name} is left out: {}", error.reason()),
+        hint: "record logits of more models, or name the attacks that are wanted".into(),
     }
 }
 

@@ -117,7 +117,7 @@ fn guesses(metrics: &MembershipMetrics, warn: &mut Warn<'_>) {
             format!("members have lower scores than others, AUC at most {} over victims", significant(auc.upper, 3)),
             "turn the attack round, or ask why: without labels it takes mislabeled members for others, and label-only \
              leaves its victims out of the side that they are on, so that they look like the other side where answers say \
-             nothing: weigh the sides alike (--balanced)",
+             nothing: weigh the sides alike (`balanced`)",
         );
     }
     if metrics.samples.without_both > 0 {

@@ -154,12 +154,9 @@ impl SimulateStudy<'_> {
 
     /// Draws all counts at once from the distributions, which are returned.
     fn sample(&self, state: &mut PartialSimulation) -> Result<Vec<OutputPair>> {
-        if self.checkpoints.is_some() || self.shard != Shard::WHOLE {
-            return Err(Error::Rejected {
-                operation: "sampling from the exact distribution",
-                reason: "it takes no time and knows no blocks, so that there is nothing to share out or to save".into(),
-            });
-        }
+        let reason = "it takes no time and knows no blocks, so that there is nothing to share out or to save";
+        let alone = self.checkpoints.is_none() && self.shard == Shard::WHOLE;
+        Error::check_possible(alone, "sampling from the exact distribution", reason)?;
         let pairs: Vec<OutputPair> = self.output_pairs().into_iter().collect::<Result<_>>()?;
         for (query, pair) in state.queries.iter_mut().zip(&pairs) {
             let simulation = query.part.simulation();
@@ -200,7 +197,7 @@ impl SimulateStudy<'_> {
                 "counts are drawn from the distributions, not simulated: they show what an audit of as many fresh outputs would \
                       certify, and hold no information beyond the distributions"
                     .into(),
-            hint: "--sampling monte-carlo simulates the outputs".into(),
+            hint: "`monte-carlo` sampling simulates the outputs".into(),
         })
     }
 }

@@ -220,14 +220,13 @@ fn warnings(recorded: &RecordedStudents) -> Vec<Warning> {
             "limits are for the models at hand and take images for independent draws, given a model; other students \
                   may leak more or less"
                 .into(),
-        hint: "record several runs (torch student --runs) to see how much students differ".into(),
+        hint: "record several runs to see how much students differ".into(),
     }];
     if recorded.baseline.is_none() {
         warnings.push(Warning {
             code: "no-baseline",
             message: "there is no model without privacy to hold the students against".into(),
-            hint: "train one (torch student --baselines 1), or add its logits on the same images as \
-                   baseline_private_logits and baseline_test_logits"
+            hint: "train one, or add its logits on the same images as baseline_private_logits and baseline_test_logits"
                 .into(),
         });
     }

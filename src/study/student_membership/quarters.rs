@@ -21,7 +21,7 @@ impl Quarters {
     pub fn new(images: [usize; 2], seed: u64) -> Result<Self> {
         let sizes = images.map(|images| images / PARTS);
         if let Some(&found) = images.iter().find(|&&images| images < 2 * PARTS) {
-            return Err(Error::Length { quantity: "images of a kind", found, expected: "at least 8".into() });
+            return Err(Error::length("images of a kind", found, "at least 8"));
         }
         let mut stream = ChaCha8Rng::seed_from_u64(seed);
         let order = images.map(|images| {

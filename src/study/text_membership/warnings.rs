@@ -21,7 +21,7 @@ pub(super) fn left_out(score: TextScore, part: TextPart) -> Warning {
     Warning {
         code: "score-left-out",
         message: format!("{score} is left out: it needs {}", recorded_as(part)),
-        hint: "record what it needs, or name the scores that are wanted with --scores".into(),
+        hint: "record what it needs, or name the scores that are wanted".into(),
     }
 }
 
@@ -94,7 +94,7 @@ pub(super) fn of(answer: &TextMembershipAnswer) -> Vec<Warning> {
                 answer.sizes.members + answer.sizes.non_members,
                 significant(answer.entropy_limit.0, 3)
             ),
-            "documents without any value rank lowest, by convention; a larger --share or --entropy-limit leaves fewer",
+            "documents without any value rank lowest, by convention; a larger share or entropy limit leaves fewer",
         );
     }
     for attack in answer.attacks.iter().filter(|attack| attack.auc_upper < 0.5) {

@@ -11,5 +11,5 @@ pub(super) fn privacy_loss(p: f64, q: f64) -> f64 {
 }
 
 pub(super) fn rejected(why: &str) -> Error {
-    Error::Rejected { operation: OPERATION, reason: why.into() }
+    Error::rejected(OPERATION, why)
 }

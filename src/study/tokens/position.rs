@@ -113,7 +113,7 @@ fn at_position(index: usize, error: &Error) -> Error {
         Error::Rejected { operation: OPERATION, reason } => reason.clone(),
         other => other.to_string(),
     };
-    Error::Rejected { operation: OPERATION, reason: format!("position {index}: {what}") }
+    Error::rejected(OPERATION, format_args!("position {index}: {what}"))
 }
 
 fn answer(token: usize, decoded: &Decoded, released: &Released) -> Result<AnsweredToken> {

@@ -170,7 +170,7 @@ impl TokensStudy {
         let count = self.transcript_count()?;
         if self.contexts == Contexts::Answered {
             return Some(
-                "transcripts are answers in contexts that were fixed beforehand: say so by --contexts fixed".into(),
+                "transcripts are answers in contexts that were fixed beforehand: say so by `fixed` contexts".into(),
             );
         }
         if self.recording.answers() == 0 {

@@ -164,7 +164,7 @@ fn warnings(findings: &[Finding]) -> Vec<Warning> {
     let late = findings.iter().filter(|finding| finding.out_of_time).map(|finding| Warning {
         code: "out-of-time",
         message: format!("{} was tried in {} cases only: the time was over", finding.property.name, finding.cases),
-        hint: "a longer --time-limit".into(),
+        hint: "a longer time limit".into(),
     });
     let untested = findings.iter().all(|finding| matches!(finding.verdict, Found::NotTested)).then(|| {
         let reason = findings.iter().find_map(|finding| finding.reason.as_ref());
@@ -174,7 +174,7 @@ fn warnings(findings: &[Finding]) -> Vec<Warning> {
                 Some(reason) => format!("no case was tested; the accountant declined with: {}", one_line(reason)),
                 None => "no case was tested".into(),
             },
-            hint: "another --mechanism or --property".into(),
+            hint: "another mechanism or property".into(),
         }
     });
     late.chain(untested).collect()

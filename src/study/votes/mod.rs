@@ -187,15 +187,11 @@ impl Study for VotesStudy {
     /// neighbor](ModeledQuery::share_a_neighbor), those of the models and methods, and [`Error::Contradiction`] where
     /// figures exclude each other.
     fn run(&self, progress: &Progress<'_>) -> Result<VotesAnswer> {
-        if self.queries.is_empty() {
-            return Err(Error::Length { quantity: "queries", found: 0, expected: "at least 1".into() });
-        }
+        Error::check_length(!self.queries.is_empty(), "queries", 0, "at least 1")?;
         let is_sum = self.composition.divergences_add() && self.repeated.is_none();
-        if is_sum && !ModeledQuery::share_a_neighbor(&self.queries) {
-            let reason = "each query has a neighboring dataset of its own, and their leakage does not add up: repeat the \
-                          worst with --n-queries, or take them one by one with --composition per-query";
-            return Err(Error::Rejected { operation: "composition", reason: reason.into() });
-        }
+        let reason = "each query has a neighboring dataset of its own, and their leakage does not add up: repeat the worst \
+                      (`n-queries`), or take them one by one (composition `per-query`)";
+        Error::check_possible(!is_sum || ModeledQuery::share_a_neighbor(&self.queries), "composition", reason)?;
         let meter = Meter::new(progress, self.queries.len() as u64, "queries");
         let audited = self.audit(progress, &meter)?;
         let distribution = distribution_kind(&audited);

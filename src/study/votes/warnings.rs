@@ -96,7 +96,7 @@ fn model(study: &VotesStudy, audited: &[AuditedVotes]) -> Vec<Warning> {
         warnings.push(Warning {
             code: "fresh-training",
             message: "sums are bounds only if every answer comes from freshly trained teachers".into(),
-            hint: "--composition shared-teachers for teachers that are trained once".into(),
+            hint: "use the composition `shared-teachers` for teachers that are trained once".into(),
         });
     }
     if let Some(SeriesNote { degree, remainder }) = audited.iter().filter_map(|query| query.series).reduce(worse) {
@@ -106,7 +106,7 @@ fn model(study: &VotesStudy, audited: &[AuditedVotes]) -> Vec<Warning> {
                 "the distribution of the parties' votes is a series, taken to degree {degree}; what it leaves out of a \
                  probability is estimated at {remainder:.0e} of it, and not proved"
             ),
-            hint: "lower bounds from --sampling monte-carlo hold whatever it leaves out".into(),
+            hint: "lower bounds from `monte-carlo` sampling hold whatever it leaves out".into(),
         });
     }
     if study.sampling == Sampling::ExactDistribution {
@@ -116,7 +116,7 @@ fn model(study: &VotesStudy, audited: &[AuditedVotes]) -> Vec<Warning> {
                 "outputs were drawn from the distribution of the model: they hold no information beyond it and test no \
                       implementation"
                     .into(),
-            hint: "--sampling monte-carlo simulates votes and noise".into(),
+            hint: "`monte-carlo` sampling simulates votes and noise".into(),
         });
     }
     warnings
@@ -190,7 +190,7 @@ fn above_in_answer(study: &VotesStudy, distribution: DistributionKind, rows: &[V
                 wrong.join(", "),
                 short(failure)
             ),
-            hint: "repeat with another --seed: if it happens again, the outputs and their distribution disagree".into(),
+            hint: "repeat with another seed: if it happens again, the outputs and their distribution disagree".into(),
         });
     }
     let nominal = names(false);

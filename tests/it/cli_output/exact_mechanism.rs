@@ -98,7 +98,7 @@ fn text_of_a_number_with_noise() {
     histogram 0
     neighbor 1
 
-    (The probabilities of the 154 bins are in --format json.)
+    (The probabilities of the 154 bins are in the JSON document.)
 
     Rényi divergence in nats; the accountants bound both directions from above, or the one they name
       order α    D(P‖Q)    D(Q‖P)   subsampled-gaussian

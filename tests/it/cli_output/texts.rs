@@ -124,7 +124,7 @@ fn long_histograms_are_shortened_in_text_only() {
     let arguments = format!("exact --histogram {histogram} --neighbor {histogram} --noise gaussian:20 --orders 2");
     let text = stdout(&arguments);
     assert!(text.lines().all(|line| line.chars().count() < 200), "{}", &text[..500]);
-    assert!(text.contains("... (10000 classes)") && text.contains("(9960 more classes in --format json)"));
+    assert!(text.contains("... (10000 classes)") && text.contains("(9960 more classes in the JSON document)"));
     assert_eq!(rows(&json(&arguments)["outcomes"]).len(), 10_000);
 }
 
@@ -206,7 +206,7 @@ fn counts_text() {
       ──────────────────────────────────────────────────────
       0.0715   k-cut-variational       2.0e3         4.2e4
 
-    warning: 0.1 of the outputs were set aside as a pilot, and not bounded (hint: choose yourself: --pilot-fraction F, --pilot FILE, --distribution FILE or --methods NAME)
+    warning: 0.1 of the outputs were set aside as a pilot, and not bounded (hint: choose yourself: a pilot fraction, a recorded pilot, the distribution or the methods)
     ");
 }
 
