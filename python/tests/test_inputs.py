@@ -182,11 +182,11 @@ def test_an_error_begins_with_the_parameter(call):
 
 
 def test_warnings_speak_of_parameters():
-    with pytest.warns(leakbound.LeakboundWarning, match=r"`pilot_fraction=0\.1`") as caught:
+    with pytest.warns(leakbound.LeakboundWarning, match=r"a pilot fraction of 0\.1") as caught:
         result = leakbound.audit_counts([600, 300, 100], [500, 300, 200], methods="two-cut-corner", orders=2)
     assert "--" not in str(caught[0].message)
-    # The document is the command's.
-    assert "--pilot-fraction 0.1" in result.warnings[0].hint
+    # So does the document, which is the command's.
+    assert "a pilot fraction of 0.1" in result.warnings[0].hint
 
 
 def test_unknown_arguments_are_rejected_by_python():

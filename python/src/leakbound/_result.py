@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 from leakbound import _core
 from leakbound._documents import Document, ResultWarning
 from leakbound._rows import Row, Rows, frame
-from leakbound._words import of_parameters
 
 R = TypeVar("R", bound="Result")
 
@@ -105,10 +104,10 @@ class Result(Document):
         return f"<{type(self).__name__}: {self._headline()}>"
 
     def __str__(self) -> str:
-        """The tables that the command prints, with the names of parameters in the place of those of options."""
+        """The tables that the command prints."""
         if self._layout is None:
             return f"{self!r}\n\n{plain(self._table())}"
-        return self._layout if isinstance(self._layout, str) else of_parameters(self._layout.text())
+        return self._layout if isinstance(self._layout, str) else self._layout.text()
 
     def _repr_html_(self) -> str:
         return page_part(type(self).__name__, self._headline(), self._table(), self.warnings)
@@ -163,8 +162,8 @@ def page_part(
     )
     more = f"<p>{len(table) - most} more rows in to_pandas()</p>" if len(table) > most else ""
     notes = "".join(
-        f"<p><b>warning:</b> {html.escape(of_parameters(warning.message))}"
-        + (f" (hint: {html.escape(of_parameters(warning.hint))})" if warning.hint else "")
+        f"<p><b>warning:</b> {html.escape(warning.message)}"
+        + (f" (hint: {html.escape(warning.hint)})" if warning.hint else "")
         + "</p>"
         for warning in warnings
     )

@@ -14,7 +14,7 @@ import numpy as np
 from leakbound import _core
 from leakbound._inputs import File, Files, place
 from leakbound._result import Result
-from leakbound._words import calling, of_parameters, option_words
+from leakbound._words import calling, option_words
 
 # Called with what is done, the whole and the unit of both; True shows a bar of tqdm.
 Progress = Union[Callable[[int, int, str], None], bool, None]
@@ -150,8 +150,8 @@ def document_warnings(text: str) -> list[dict[str, Any]]:
 def issue_warnings(found: list[dict[str, Any]]) -> None:
     """Issues warnings where the caller of the package stands."""
     for warning in found:
-        hint = f" (hint: {of_parameters(warning['hint'])})" if warning.get("hint") else ""
-        warnings.warn(of_parameters(warning["message"]) + hint, LeakboundWarning, stacklevel=_outside())
+        hint = f" (hint: {warning['hint']})" if warning.get("hint") else ""
+        warnings.warn(warning["message"] + hint, LeakboundWarning, stacklevel=_outside())
 
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep

@@ -146,12 +146,12 @@ _OPTION = re.compile(
 
 
 def of_parameters(sentence: str) -> str:
-    """A sentence of the command with the names of parameters in the place of those of options.
+    """An error of the command itself with the names of parameters in the place of those of its options.
 
     >>> of_parameters("the argument '--threshold <X>' cannot be used with '--selection <SELECTION>'")
     'the argument `threshold` cannot be used with `selection`'
-    >>> of_parameters("set a pilot aside: --pilot-fraction 0.1, --pilot FILE or --distribution FILE")
-    'set a pilot aside: `pilot_fraction=0.1`, `pilot=FILE` or `distribution=FILE`'
+    >>> of_parameters("add --pilot-fraction 0.1, or declare the edges: --bins edges:A,B,...")
+    'add `pilot_fraction=0.1`, or declare the edges: `bins` edges:A,B,...'
     """
 
     def parameter(found: re.Match[str]) -> str:
