@@ -231,8 +231,7 @@ impl fmt::Display for VoteHistogram {
 }
 
 /// What happens to one vote. Adding and removing differ: divergences have a direction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum VoteChange {
     /// One voter votes for another class.
     Moved,
