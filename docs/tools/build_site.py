@@ -36,7 +36,7 @@ def assemble(stage: Stage, command: Path) -> None:
     parts = {
         **from_command.parts(schema, command),
         **from_python.parts(),
-        **from_rust.parts(),
+        **from_rust.parts(command),
         **from_results.parts(stage),
         **from_comparisons.parts(),
     }

@@ -3,6 +3,7 @@
 use crate::args::{Common, Format};
 use crate::output::print;
 use leakbound::Result;
+use leakbound::audit::methods;
 use leakbound::mechanism::RELEASES;
 use serde_json::json;
 
@@ -25,7 +26,10 @@ pub fn run(common: &Common) -> Result<bool> {
                     })
                 })
                 .collect();
-            format!("{:#}\n", json!({"schema": "leakbound.mechanisms/1", "mechanisms": mechanisms}))
+            format!(
+                "{:#}\n",
+                json!({"schema": "leakbound.mechanisms/1", "mechanisms": mechanisms, "methods": methods()})
+            )
         }
         Format::Text | Format::Csv => {
             let rows = RELEASES.iter().map(|kind| {
