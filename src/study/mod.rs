@@ -106,10 +106,11 @@ pub use mechanism::{
     WitnessFound,
 };
 pub use membership::{
-    AccuracySpread, Attack, AttackRole, BandedRate, CanaryRow, ComparedRate, ComparisonStudy, Decision,
+    AccuracySpread, Attack, AttackRole, BandedRate, CanaryRow, ComparedAttack, ComparedRate, ComparisonStudy, Decision,
     DefenseEvaluation, DefenseRoc, DefenseRow, DefenseStudy, DefensesAnswer, Finding, FindingRow, LevelRow, Levels,
-    LooksAt, Measures, MembershipAnswer, MembershipStudy, RateSource, RecordedAnswers, RocCurve, RocLimit, RocSample,
-    SampleCurve, SampleRow, ScoreHistogram, StudiedDefense, StudiedRecording, TprRow, VictimModels,
+    LiraAttack, LooksAt, Measures, MembershipAnswer, MembershipAttack, MembershipStudy, RateSource, RecordedAnswers,
+    RiskAttack, RocCurve, RocLimit, RocSample, SampleCurve, SampleRow, ScoreHistogram, StudiedDefense,
+    StudiedRecording, ThresholdAttack, TprRow, TrainedAttack, VictimModels, WatchedAnswers, compared_attacks,
 };
 pub use merge::MergeStudy;
 pub use meta_classifier::{

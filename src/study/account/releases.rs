@@ -253,10 +253,7 @@ impl Merged {
 
 /// Says which release cannot be composed.
 fn at_its_place(release: &Release, error: Error) -> Error {
-    let reason = match error {
-        Error::Rejected { reason, .. } => reason,
-        other => other.to_string(),
-    };
+    let reason = if let Error::Rejected { reason, .. } = error { reason } else { error.to_string() };
     Error::Rejected { operation: "--composition pld", reason: format!("{}: {reason}", release.place) }
 }
 
@@ -275,7 +272,7 @@ pub fn largest_loss(release: &Release, group: u64) -> LargestLoss {
     let changes = if is_local(release) { group } else { distance(release, group) };
     match release.mechanism.largest_loss(&release.data) {
         LargestLoss::AtMost(loss) => LargestLoss::AtMost(LargestLoss::AtMost(loss).times(changes as f64)),
-        other => other,
+        loss @ (LargestLoss::Unbounded | LargestLoss::Unknown) => loss,
     }
 }
 
@@ -350,9 +347,9 @@ pub fn of_release(release: &Release, group: u64, order: Order, bins: usize) -> R
 fn neighbors(mechanism: &dyn Mechanism, data: &VoteHistogram) -> Result<Vec<VoteHistogram>> {
     let relation = mechanism.kind().relation;
     let changes = relation.neighbors(data, mechanism.treats_classes_alike(), MOST_NEIGHBORS);
-    let changes = changes.map_err(|error| match error {
-        Error::Rejected { reason, .. } => Error::Rejected { operation: "--composition pld", reason },
-        other => other,
+    let changes = changes.map_err(|error| {
+        let Error::Rejected { reason, .. } = error else { return error };
+        Error::Rejected { operation: "--composition pld", reason }
     })?;
     changes.into_iter().map(|change| data.neighbor(change)).collect()
 }
