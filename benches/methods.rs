@@ -49,10 +49,7 @@ fn methods(criterion: &mut Criterion) {
                 bencher.iter(|| audit_counts(black_box(&counts), &guide, &plan).expect("bounds"));
             });
         }
-        let valid: Vec<Method> = Method::ALL
-            .into_iter()
-            .filter(|method| !matches!(method, Method::BootstrapTwoCut | Method::BootstrapKCut))
-            .collect();
+        let valid: Vec<Method> = Method::ALL.into_iter().filter(|method| !method.is_bootstrap()).collect();
         let plan = plan(&valid);
         group.bench_function("all but the bootstrap", |bencher| {
             bencher.iter(|| audit_counts(black_box(&counts), &guide, &plan).expect("bounds"));

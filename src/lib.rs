@@ -23,7 +23,7 @@
 //! | [`token`] | ensembles of language models that answer with tokens, and what each member of them leaks |
 //! | [`membership`], [`label_dp`], [`property`] | attacks on recorded models |
 //! | [`record`], [`json`], [`report`] | files in, documents out |
-//! | [`quantity`], [`counts`], [`histogram`], [`bound`], [`error`] | the vocabulary; [`prelude`] has the names that most programs need |
+//! | [`quantity`], [`relation`], [`counts`], [`histogram`], [`bound`], [`error`] | the vocabulary; [`prelude`] has the names that most programs need |
 //!
 //! [`simulate::simulate`] draws the outputs of a [`model::VoteModel`], or of any [`simulate::Sampler`], reproducibly on
 //! any number of threads. Divergences and ε are in nats; probabilities that matter in the tails travel with their

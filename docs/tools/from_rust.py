@@ -21,34 +21,6 @@ ITEM = re.compile(r"(?:pub(?:\([a-z]+\))?\s+)?(?:const\s+)?(?:unsafe\s+)?(fn|str
 # The page of an item in rustdoc's output.
 KINDS = {"fn": "fn", "struct": "struct", "enum": "enum", "trait": "trait", "const": "constant", "type": "type"}
 
-# Where the comment of a method is, if that of its variant names no item.
-METHODS = {
-    "k-cut-goodman": "SimultaneousIntervals",
-    "k-cut-sison-glaz": "SimultaneousIntervals",
-    "jeffreys": "jeffreys_epsilon",
-    "joint-beta": "joint_beta_epsilon",
-    "katz-log": "katz_log_epsilon",
-    "gdp": "gdp_bounds",
-}
-# When to choose it. The rest of the page is what the library says of itself.
-WHEN = {
-    "two-cut-paper": "To reproduce published numbers. `two-cut-corner` is never below it.",
-    "two-cut-corner": "One output set is declared beforehand, and you want ε and every Rényi order from the same limits.",
-    "two-cut-half-space": "One output set, and the two worlds are close: it needs fewer samples than the corner.",
-    "k-cut-goodman": "To reproduce published numbers; it needs many counts in every class.",
-    "k-cut-sison-glaz": "To reproduce published numbers; it needs many counts in every class.",
-    "k-cut-box": "There is no pilot and no reference distribution.",
-    "k-cut-variational": "A pilot or an exact distribution is at hand, and one order matters; also far from P = Q.",
-    "k-cut-region": "The default with a pilot or an exact distribution: one event covers all orders and both directions.",
-    "bootstrap-two-cut": "To compare with papers that use it. Do not base a claim on it.",
-    "bootstrap-k-cut": "To compare with papers that use it. Do not base a claim on it.",
-    "e-process": "Outputs arrive one by one, and you want to stop as soon as the bound is high enough.",
-    "clopper-pearson": "ε at δ with a guarantee. This is the default for ε.",
-    "jeffreys": "To compare with tools that use it; the guarantee is asymptotic.",
-    "joint-beta": "To compare with Bayesian audits.",
-    "katz-log": "To compare with tools that use it; the guarantee is asymptotic.",
-    "gdp": "The claim under test is Gaussian: a μ, or the ε of Gaussian noise.",
-}
 # Modules whose public items with references become sections of a page, in this order of files.
 ROOMS = ("accountant", "divergence", "distribution", "membership", "interval", "token", "mechanism", "label_dp", "property")
 # Items of the room `audit` that bound leakage from scores, and from several queries.
@@ -186,37 +158,20 @@ def mechanisms(rows: list[dict[str, Any]]) -> str:
     return head + "\n".join(lines)
 
 
-def methods() -> tuple[str, str]:
+def methods(described: list[dict[str, str]]) -> tuple[str, str]:
     """The table of the methods that bound leakage from counts, and a section for each."""
-    text = (SRC / "audit/method.rs").read_text(encoding="utf-8")
-    table = text.split("named!(Method", 1)[1].split("]);", 1)[0]
-    names = dict(re.findall(r'(\w+) "([^"]+)"', table))
-    validity: dict[str, str] = {}
-    block = text.split("pub const fn validity", 1)[1].split("\n    }\n", 1)[0]
-    for variants, value in re.findall(r"((?:\|?\s*Self::\w+\s*)+)=> Validity::(\w+)", block):
-        validity |= {variant: value for variant in re.findall(r"Self::(\w+)", variants)}
-    labels = {"FiniteSample": "finite-sample", "Asymptotic": "asymptotic", "Bayesian": "bayesian", "Heuristic": "heuristic"}
-    comments = {}
-    for comment, variant in re.findall(r"((?:    ///[^\n]*\n)+)    (\w+),", text):
-        comments[variant] = " ".join(line.strip()[3:].strip() for line in comment.splitlines())
     items = all_items("audit")
     measured = coverage()
-    if unknown := set(WHEN) ^ set(names.values()):
-        raise SystemExit(f"from_rust.py: WHEN and the library differ in {', '.join(sorted(unknown))}")
     rows, sections = [], []
-    for variant, name in names.items():
-        comment = comments[variant]
-        linked = re.findall(r"\(crate::audit::([\w:]+)\)", comment) or [METHODS[name]]
+    for method in described:
+        name, about, label, when = (method[key] for key in ("name", "about", "validity", "when"))
+        linked = re.findall(r"\(crate::audit::([\w:]+)\)", about)
         item = items.get(linked[0]) or items[linked[0].split("::")[0]]
-        what, _, short = markdown(comment).partition(": ") if ": " in comment else ("", "", markdown(comment))
-        short = re.sub(r"\s*\(`[^)]*`\)", "", short or what)
-        if comment.startswith("ε at δ"):
-            what, short = "ε at δ", re.sub(r"\s*\(`[^)]*`\)", "", markdown(comment))
-        quantity = "ε at δ" if comment.startswith("ε") else "D_α"
-        label = labels[validity[variant]]
+        short = re.sub(r"\s*\(`[^)]*`\)", "", markdown(about)).removeprefix("Rényi: ")
+        quantity = "ε at δ" if method["bounds"] == "epsilon" else "D_α"
         wrong, cases, source = measured.get(name, (None, 0, ""))
         seen = f"{100 * wrong:.2f}\u00a0%" if wrong is not None else "none"
-        rows.append(f"| [`{name}`](#{name}) | {quantity} | `{label}` | {seen} | {WHEN[name]} |")
+        rows.append(f"| [`{name}`](#{name}) | {quantity} | `{label}` | {seen} | {when} |")
         measure = (
             f"**Coverage.** In each of {cases} cases 20,000 audits were simulated at failure probability 0.05. At most "
             f"{100 * wrong:.2f}\u00a0% of the audits of a case had a bound above the truth ([result]({source}))."
@@ -228,7 +183,7 @@ def methods() -> tuple[str, str]:
         body = markdown(item.text)
         sections.append(
             f"### {name}\n\n{short[:1].upper()}{short[1:]} Bounds {quantity}; `{label}`.\n\n"
-            f"**When to use it.** {WHEN[name]}\n\n{measure}\n\n**Definition.** {body}\n\nIn Rust: {rustdoc(item)}"
+            f"**When to use it.** {when}\n\n{measure}\n\n**Definition.** {body}\n\nIn Rust: {rustdoc(item)}"
         )
     table = "| method | bounds | validity | largest share of wrong audits | when to use it |\n|---|---|---|---|---|\n"
     return table + "\n".join(rows), "\n\n".join(sections)
@@ -241,7 +196,7 @@ def listed(items: list[Item]) -> str:
 def parts(command: Path) -> dict[str, str]:
     ran = subprocess.run([command, "mechanisms", "--format", "json"], check=True, capture_output=True, text=True)
     catalog = json.loads(ran.stdout)
-    table, sections = methods()
+    table, sections = methods(catalog["methods"])
     made = {
         "rust.methods.table": table,
         "rust.methods": sections,

@@ -2,6 +2,8 @@
 //!
 //! A part of the package `leakbound`, whose documentation covers it.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 pub mod label_dp;
 pub mod membership;
 pub mod property;

@@ -1,11 +1,36 @@
 //! ε at δ from limits of textbooks: Jeffreys and Katz. Asymptotic, offered for comparison with other tools.
 
+use super::method::{Bounds, Draws, Guarantee, MethodRow, Needs};
 use super::rectangle::Rectangle;
 use super::tails::Tails;
 use crate::bound::{Direction, LowerBound, Validity};
 use crate::error::Result;
 use crate::interval::{BinomialCounts, ProportionLimit, jeffreys_lower, jeffreys_upper, katz_log_lower};
 use crate::quantity::{Delta, FailureProbability};
+
+pub(super) const JEFFREYS: MethodRow = MethodRow {
+    name: "jeffreys",
+    when: "To compare with tools that use it; the guarantee is asymptotic.",
+    guarantee: Guarantee::Nominal(Validity::Asymptotic),
+    needs: Needs::Nothing,
+    draws: Draws::Nothing,
+    bounds: Bounds::Epsilon(|task| {
+        let (share, tails) = (task.share_of_set(1), task.tails());
+        Ok(task.of_sets(move |[p, q], direction| jeffreys_epsilon(p, q, task.delta, direction, share, tails)))
+    }),
+};
+
+pub(super) const KATZ_LOG: MethodRow = MethodRow {
+    name: "katz-log",
+    when: "To compare with tools that use it; the guarantee is asymptotic.",
+    guarantee: Guarantee::Nominal(Validity::Asymptotic),
+    needs: Needs::Nothing,
+    draws: Draws::Nothing,
+    bounds: Bounds::Epsilon(|task| {
+        let (share, tails) = (task.share_of_set(task.directions), task.tails());
+        Ok(task.of_sets(move |[p, q], direction| Ok(katz_log_epsilon(p, q, task.delta, direction, share, tails))))
+    }),
+};
 
 /// Bounds are rounded down by this much of themselves and of 1.
 const MARGIN: f64 = 1e-12;
@@ -58,7 +83,7 @@ pub fn jeffreys_epsilon(
         }
     };
     let value = Rectangle::from_limits(limits.0, limits.1, failure).worst_log_ratio(delta, direction);
-    Ok(asymptotic("jeffreys", value, failure))
+    Ok(asymptotic(JEFFREYS.name, value, failure))
 }
 
 /// Lower bound of ε at δ from the Katz limit of ln((P(A) - δ)/Q(A)), for A = O and its complement.
@@ -96,7 +121,7 @@ pub fn katz_log_epsilon(
         .into_iter()
         .map(|[likelier, rarer]| katz_log_lower(likelier, rarer, delta, share))
         .fold(f64::NEG_INFINITY, f64::max);
-    asymptotic("katz-log", value, failure)
+    asymptotic(KATZ_LOG.name, value, failure)
 }
 
 /// The sets A that a direction looks at, each as counts [likelier world, rarer world], and the share of the failure

@@ -1,5 +1,6 @@
 //! Bootstrap bounds of the 2-cut and the k-cut: what the literature does, with its limits stated.
 
+use super::method::{Bounds, Draws, Guarantee, MethodRow, Needs, sure};
 use super::output_set::OutputSet;
 use super::resamples::{Resamples, partition};
 use crate::bound::{Direction, LowerBound, Validity};
@@ -7,6 +8,33 @@ use crate::counts::PairedCounts;
 use crate::error::{Error, Result};
 use crate::quantity::{FailureProbability, Order};
 use crate::special::{ndtr, ndtri};
+
+// Nominal for one order and direction alone, as its authors use it.
+pub(super) const BOOTSTRAP_TWO_CUT: MethodRow = MethodRow {
+    name: "bootstrap-two-cut",
+    when: "To compare with papers that use it. Do not base a claim on it.",
+    guarantee: Guarantee::Nominal(Validity::Heuristic),
+    needs: Needs::Nothing,
+    draws: Draws::Resamples,
+    bounds: Bounds::Renyi(|task| {
+        let bootstrap = Bootstrap::new(task.counts, &task.guide.sets.sets, task.resamples, task.seed)?;
+        Ok(sure(move |order, direction| {
+            bootstrap.two_cut(order, direction, task.failure, BootstrapInterval::Percentile)
+        }))
+    }),
+};
+
+pub(super) const BOOTSTRAP_K_CUT: MethodRow = MethodRow {
+    name: "bootstrap-k-cut",
+    when: "To compare with papers that use it. Do not base a claim on it.",
+    guarantee: Guarantee::Nominal(Validity::Heuristic),
+    needs: Needs::Nothing,
+    draws: Draws::Resamples,
+    bounds: Bounds::Renyi(|task| {
+        let bootstrap = Bootstrap::new(task.counts, &[], task.resamples, task.seed)?;
+        Ok(sure(move |order, direction| bootstrap.k_cut(order, direction, task.failure, BootstrapInterval::Percentile)))
+    }),
+};
 
 /// Fewer resamples say nothing about a quantile; more do not repay their time.
 const RESAMPLES: std::ops::RangeInclusive<usize> = 100..=1_000_000;
@@ -108,7 +136,7 @@ impl Bootstrap {
     ) -> LowerBound {
         let share = failure.split(self.two_cuts.len());
         let bounds = self.two_cuts.iter().map(|set| quantile(set, order, direction, share, interval));
-        bound("bootstrap-two-cut", failure, bounds.fold(0.0, f64::max))
+        bound(BOOTSTRAP_TWO_CUT.name, failure, bounds.fold(0.0, f64::max))
     }
 
     /// Bound `bootstrap-k-cut`. Nominal for this order and direction alone.
@@ -120,7 +148,7 @@ impl Bootstrap {
         failure: FailureProbability,
         interval: BootstrapInterval,
     ) -> LowerBound {
-        bound("bootstrap-k-cut", failure, quantile(&self.k_cut, order, direction, failure, interval))
+        bound(BOOTSTRAP_K_CUT.name, failure, quantile(&self.k_cut, order, direction, failure, interval))
     }
 
     /// n χ² as it is estimated from the counts: Σ_c (p̂-q̂)²/((p̂+q̂)/2) less what chance gives, times the harmonic

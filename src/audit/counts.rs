@@ -1,42 +1,14 @@
 //! One audit of recorded counts: several methods, all orders, both directions.
 
-use super::asymptotic_epsilon::{jeffreys_epsilon, katz_log_epsilon};
-use super::bootstrap::{Bootstrap, BootstrapInterval};
-use super::e_process::EProcess;
-use super::gdp::gdp_bounds;
+use super::Method;
 use super::guide::Guide;
-use super::half_space::HalfSpace;
-use super::joint_beta::joint_beta_epsilon;
-use super::k_cut::SimultaneousIntervals;
-use super::k_cut_box::KCutBox;
-use super::method::Method;
-use super::output_set::{OutputSet, OutputSets};
+use super::method::{Bounds, Guarantee, Task};
 use super::plan::{AuditPlan, EpsilonBound, QueryAudit, RdpBound, Skipped};
-use super::rectangle::Rectangle;
-use super::reference_distributions::ReferenceDistributions;
-use super::region::Region;
-use super::tails::Tails;
-use super::variational::Variational;
-use crate::bound::{Direction, LowerBound, Validity};
+use crate::bound::LowerBound;
 use crate::counts::PairedCounts;
 use crate::error::{Error, Result};
-use crate::interval::{BinomialCounts, RectangleProbability};
 use crate::parallel;
-use crate::quantity::{FailureProbability, Order};
-
-/// A bound of D_α as a function of the order and the direction.
-type Renyi<'a> = Box<dyn Fn(Order, Direction) -> Result<LowerBound> + 'a>;
-
-/// What a method computes.
-enum Bounds<'a> {
-    Renyi(Renyi<'a>),
-    /// A bound of ε at the δ of the plan as a function of the direction.
-    Epsilon(Box<dyn Fn(Direction) -> Result<LowerBound> + 'a>),
-}
-
-/// What a method needs that the guide lacks.
-const NEEDS_DISTRIBUTIONS: &str = "a pilot or a distribution, for a score of the outcomes";
-const NEEDS_DIRECTION: &str = "a pilot, a distribution or a declared set, to know which of P(O) and Q(O) is larger";
+use crate::quantity::Order;
 
 /// Why a posterior gives no limit.
 const NO_ROOT: &str = "a limit of its posterior was not found for these counts";
@@ -74,9 +46,8 @@ const NO_ROOT: &str = "a limit of its posterior was not found for these counts";
 /// ```
 pub fn audit_counts(counts: &PairedCounts, guide: &Guide, plan: &AuditPlan) -> Result<QueryAudit> {
     Error::check_length(!guide.sets.sets.is_empty(), "output sets", 0, "at least 1 set")?;
-    let task = Task { counts, guide, plan };
     // Results, and the first fault, stand in the order requested.
-    let found = parallel::map(&plan.methods, |&method| task.run(method));
+    let found = parallel::map(&plan.methods, |&method| run(method, counts, guide, plan));
     QueryAudit::of_methods(&plan.methods, found)
 }
 
@@ -94,264 +65,64 @@ impl Guide {
     /// What a method needs that is not there.
     #[must_use]
     pub fn lacks(&self, method: Method) -> Option<&'static str> {
-        match method {
-            Method::KCutVariational | Method::KCutRegion => self.reference().is_none().then_some(NEEDS_DISTRIBUTIONS),
-            Method::TwoCutHalfSpace => (!self.sets.directed).then_some(NEEDS_DIRECTION),
-            Method::TwoCutPaper
-            | Method::TwoCutCorner
-            | Method::KCutGoodman
-            | Method::KCutSisonGlaz
-            | Method::KCutBox
-            | Method::BootstrapTwoCut
-            | Method::BootstrapKCut
-            | Method::EProcess
-            | Method::ClopperPearson
-            | Method::Jeffreys
-            | Method::JointBeta
-            | Method::KatzLog
-            | Method::Gdp => None,
-        }
+        method.row().needs.lacking(self)
     }
 }
 
-/// One audit.
-struct Task<'a> {
-    counts: &'a PairedCounts,
-    guide: &'a Guide,
-    plan: &'a AuditPlan,
-}
-
-impl<'a> Task<'a> {
-    /// All bounds of one method.
-    fn run(&self, method: Method) -> Result<QueryAudit> {
-        let plan = self.plan;
-        let mut audit = QueryAudit::default();
-        if let Some(needs) = self.guide.lacks(method) {
-            audit.skipped.push(Skipped { method, reason: format!("it needs {needs}") });
-            return Ok(audit);
-        }
-        match self.bounds(method)? {
-            Bounds::Renyi(bound) => {
-                for &direction in &plan.directions {
-                    let row = |&order: &Order| {
-                        let bound = self.of_method(method, bound(order, direction)?);
-                        Ok(RdpBound { direction, order, bound })
-                    };
-                    let mut rows = plan.orders.iter().map(row).collect::<Result<Vec<_>>>()?;
-                    if method.validity() == Validity::FiniteSample && method != Method::TwoCutPaper {
-                        raise(&mut rows);
-                    }
-                    audit.rdp.extend(rows);
+/// All bounds of one method.
+fn run(method: Method, counts: &PairedCounts, guide: &Guide, plan: &AuditPlan) -> Result<QueryAudit> {
+    let (row, mut audit) = (method.row(), QueryAudit::default());
+    if let Some(needs) = guide.lacks(method) {
+        audit.skipped.push(Skipped { method, reason: format!("it needs {needs}") });
+        return Ok(audit);
+    }
+    let task = Task {
+        counts,
+        guide,
+        failure: plan.failure,
+        delta: plan.delta,
+        goals: plan.orders.len() * plan.directions.len(),
+        directions: plan.directions.len(),
+        seed: plan.seed,
+        resamples: plan.resamples,
+        nothing: LowerBound::new(0.0, plan.failure, row.name, method.validity()),
+    };
+    // With the name of the method and the failure probability of all its bounds together.
+    let named = |bound: LowerBound| bound.by(row.name).failing(plan.failure);
+    match row.bounds {
+        Bounds::Renyi(bounds) => {
+            let bound = bounds(&task)?;
+            for &direction in &plan.directions {
+                let row_of = |&order: &Order| Ok(RdpBound { direction, order, bound: named(bound(order, direction)?) });
+                let mut rows = plan.orders.iter().map(row_of).collect::<Result<Vec<_>>>()?;
+                if matches!(row.guarantee, Guarantee::OwnEvent | Guarantee::OutputSets) {
+                    raise(&mut rows);
                 }
-            }
-            Bounds::Epsilon(bound) => {
-                let bounds = plan.directions.iter().map(|&direction| {
-                    let bound = self.of_method(method, bound(direction)?);
-                    Ok(EpsilonBound { direction, delta: plan.delta, bound })
-                });
-                match bounds.collect::<Result<Vec<_>>>() {
-                    Err(Error::NoConvergence { .. }) => audit.skipped.push(Skipped { method, reason: NO_ROOT.into() }),
-                    bounds => audit.epsilon.extend(bounds?),
-                }
+                audit.rdp.extend(rows);
             }
         }
-        Ok(audit)
-    }
-
-    /// The bound with the name of its method and the failure probability of all its bounds together.
-    fn of_method(&self, method: Method, bound: LowerBound) -> LowerBound {
-        bound.by(method.name()).failing(self.plan.failure)
-    }
-
-    /// The bound that always holds.
-    fn nothing(&self, method: Method) -> LowerBound {
-        LowerBound::new(0.0, self.plan.failure, method.name(), method.validity())
-    }
-
-    /// Orders and directions.
-    fn goals(&self) -> usize {
-        self.plan.orders.len() * self.plan.directions.len()
-    }
-
-    /// The share of one order and direction.
-    fn share_of_goal(&self) -> FailureProbability {
-        self.plan.failure.split(self.goals())
-    }
-
-    /// The share of one output set, and of one direction of it.
-    fn share_of_set(&self, directions: usize) -> FailureProbability {
-        self.plan.failure.split(self.guide.sets.sets.len() * directions)
-    }
-
-    /// Counts inside of every set.
-    fn inside(&self) -> Result<Vec<[BinomialCounts; 2]>> {
-        self.guide.sets.sets.iter().map(|set| set.inside(self.counts)).collect()
-    }
-
-    /// What a method computes.
-    fn bounds(&self, method: Method) -> Result<Bounds<'_>> {
-        let (counts, failure, nothing) = (self.counts, self.plan.failure, self.nothing(method));
-        let (delta, tails) = (self.plan.delta, if self.guide.sets.directed { Tails::Two } else { Tails::Four });
-        let directions = self.plan.directions.len();
-        let renyi: Renyi<'_> = match method {
-            Method::TwoCutPaper => self.two_cut_paper()?,
-            Method::TwoCutCorner => {
-                let rectangles = rectangles(counts, &self.guide.sets, failure)?;
-                sure(move |order, direction| largest(nothing, rectangles.iter().map(|r| r.corner(order, direction))))
+        Bounds::Epsilon(bounds) => {
+            let bound = bounds(&task)?;
+            let bounds = plan
+                .directions
+                .iter()
+                .map(|&direction| Ok(EpsilonBound { direction, delta: plan.delta, bound: named(bound(direction)?) }));
+            match bounds.collect::<Result<Vec<_>>>() {
+                Err(Error::NoConvergence { .. }) => audit.skipped.push(Skipped { method, reason: NO_ROOT.into() }),
+                bounds => audit.epsilon.extend(bounds?),
             }
-            Method::TwoCutHalfSpace => {
-                let share = self.share_of_set(1);
-                let spaces = self.inside()?.into_iter().map(|[p, q]| HalfSpace::new(p, q, share));
-                let spaces = spaces.collect::<Result<Vec<_>>>()?;
-                sure(move |order, direction| largest(nothing, spaces.iter().map(|s| s.bound(order, direction))))
-            }
-            Method::KCutGoodman => {
-                let intervals = SimultaneousIntervals::goodman(counts, failure)?;
-                sure(move |order, direction| intervals.bound(order, direction))
-            }
-            Method::KCutSisonGlaz => {
-                let intervals = SimultaneousIntervals::sison_glaz(counts, failure, RectangleProbability::Exact)?;
-                sure(move |order, direction| intervals.bound(order, direction))
-            }
-            Method::KCutBox => {
-                let cut = KCutBox::new(counts, failure)?;
-                sure(move |order, direction| cut.bound(order, direction))
-            }
-            Method::KCutVariational => {
-                let cut = Variational::new(counts, self.reference()?, failure, self.goals())?;
-                sure(move |order, direction| cut.bound(order, direction))
-            }
-            Method::KCutRegion => {
-                let region = Region::new(counts, self.reference()?, failure)?;
-                sure(move |order, direction| region.bound(order, direction))
-            }
-            // Nominal for one order and direction alone, as its authors use it.
-            Method::BootstrapTwoCut => {
-                let bootstrap = self.bootstrap(&self.guide.sets.sets)?;
-                sure(move |order, direction| {
-                    bootstrap.two_cut(order, direction, failure, BootstrapInterval::Percentile)
-                })
-            }
-            Method::BootstrapKCut => {
-                let bootstrap = self.bootstrap(&[])?;
-                sure(move |order, direction| bootstrap.k_cut(order, direction, failure, BootstrapInterval::Percentile))
-            }
-            Method::EProcess => self.e_process()?,
-            Method::Jeffreys => {
-                let share = self.share_of_set(1);
-                return Ok(self.of_sets(nothing, move |[p, q], direction| {
-                    jeffreys_epsilon(p, q, delta, direction, share, tails)
-                }));
-            }
-            Method::KatzLog => {
-                let share = self.share_of_set(directions);
-                return Ok(self.of_sets(nothing, move |[p, q], direction| {
-                    Ok(katz_log_epsilon(p, q, delta, direction, share, tails))
-                }));
-            }
-            Method::JointBeta => {
-                let share = self.share_of_set(directions);
-                return Ok(self.of_sets(nothing, move |[p, q], direction| {
-                    joint_beta_epsilon(p, q, delta, direction, share, tails)
-                }));
-            }
-            Method::ClopperPearson => {
-                return Ok(
-                    self.of_rectangles(nothing, move |rectangle, direction| Ok(rectangle.epsilon(delta, direction)))
-                );
-            }
-            Method::Gdp => {
-                return Ok(self.of_rectangles(nothing, move |rectangle, _| {
-                    gdp_bounds(rectangle, delta).map(|[_, epsilon]| epsilon)
-                }));
-            }
-        };
-        Ok(Bounds::Renyi(renyi))
-    }
-
-    fn two_cut_paper(&self) -> Result<Renyi<'_>> {
-        // It needs all four limits whatever is declared.
-        let undirected = OutputSets { directed: false, ..self.guide.sets.clone() };
-        let rectangles = rectangles(self.counts, &undirected, self.plan.failure)?;
-        let nothing = self.nothing(Method::TwoCutPaper);
-        Ok(sure(move |order, direction| largest(nothing, rectangles.iter().map(|r| r.termwise(order, direction)))))
-    }
-
-    fn e_process(&self) -> Result<Renyi<'_>> {
-        let counts = self.counts;
-        let fewer = counts.trials().min(counts.trials_neighbor());
-        let mut process = EProcess::new(counts.outcomes())?.with_fixed_length(fewer)?;
-        if let Some((pair, outputs)) = self.guide.pair_with_outputs() {
-            process = process.with_distributions(pair.dataset(), pair.neighbor(), outputs)?;
         }
-        process.observe_counts(counts, self.plan.seed)?;
-        let share = self.share_of_goal();
-        Ok(sure(move |order, direction| process.lower_bound(order, direction, share)))
     }
-
-    fn bootstrap(&self, sets: &[OutputSet]) -> Result<Bootstrap> {
-        Bootstrap::new(self.counts, sets, self.plan.resamples, self.plan.seed)
-    }
-
-    /// The largest ε of all sets.
-    fn of_sets<'t>(
-        &'t self,
-        nothing: LowerBound,
-        bound: impl Fn([BinomialCounts; 2], Direction) -> Result<LowerBound> + 't,
-    ) -> Bounds<'t> {
-        Bounds::Epsilon(Box::new(move |direction| {
-            let bounds = self.inside()?.into_iter().map(|counts| bound(counts, direction));
-            Ok(largest(nothing, bounds.collect::<Result<Vec<_>>>()?.into_iter()))
-        }))
-    }
-
-    /// The largest ε of all rectangles.
-    fn of_rectangles<'t>(
-        &'t self,
-        nothing: LowerBound,
-        bound: impl Fn(&Rectangle, Direction) -> Result<LowerBound> + 't,
-    ) -> Bounds<'t> {
-        Bounds::Epsilon(Box::new(move |direction| {
-            let rectangles = rectangles(self.counts, &self.guide.sets, self.plan.failure)?;
-            let bounds = rectangles.iter().map(|rectangle| bound(rectangle, direction));
-            Ok(largest(nothing, bounds.collect::<Result<Vec<_>>>()?.into_iter()))
-        }))
-    }
-
-    fn reference(&self) -> Result<&'a ReferenceDistributions> {
-        self.guide.reference().ok_or(Error::rejected("k-cut", NEEDS_DISTRIBUTIONS))
-    }
-}
-
-/// The confidence rectangles of the sets, all of which hold at once except with the failure probability: two tails
-/// where the direction was declared, otherwise four.
-///
-/// Any number of quantities may be bounded from them without paying again.
-///
-/// # Errors
-/// As [`audit_counts`].
-pub fn rectangles(counts: &PairedCounts, sets: &OutputSets, failure: FailureProbability) -> Result<Vec<Rectangle>> {
-    let share = failure.split(sets.sets.len());
-    let rectangle = if sets.directed { Rectangle::two_tails } else { Rectangle::four_tails };
-    sets.sets.iter().map(|set| set.inside(counts).and_then(|[p, q]| rectangle(p, q, share))).collect()
-}
-
-/// A bound that is computed without an error.
-fn sure<'a>(bound: impl Fn(Order, Direction) -> LowerBound + 'a) -> Renyi<'a> {
-    Box::new(move |order, direction| Ok(bound(order, direction)))
-}
-
-/// The largest of bounds that hold at once, or nothing.
-fn largest(nothing: LowerBound, bounds: impl Iterator<Item = LowerBound>) -> LowerBound {
-    bounds.fold(nothing, |best, next| if next.value > best.value { next } else { best })
+    Ok(audit)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::audit::{SetSource, expected_counts, variational_bound};
+    use crate::audit::{ReferenceDistributions, SetSource, expected_counts, variational_bound};
+    use crate::bound::Direction;
     use crate::distribution::OutcomeDistribution;
-    use crate::quantity::Delta;
+    use crate::quantity::{Delta, FailureProbability};
 
     #[test]
     fn a_single_goal_has_the_whole_failure_probability() {

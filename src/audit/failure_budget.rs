@@ -1,7 +1,8 @@
 //! One failure probability for a whole answer, and the share of it that each event may use.
 
+use super::Method;
 use super::guide::Guide;
-use super::method::Method;
+use super::method::Guarantee;
 use super::output_set::{OutputSets, SetSource};
 use crate::bound::Validity;
 use crate::named::named;
@@ -36,23 +37,14 @@ named!(FailurePer, "reading of the failure probability", [Answer "answer", Query
 /// order, δ and ε and in both directions.
 ///
 /// Methods that read from the same event pay for it once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BoundEvent {
     /// The limits of P(O) and Q(O) at the output sets ([`rectangles`](crate::audit::rectangles)).
     OutputSets,
     /// All four limits at sets whose direction was declared.
     FourTails,
-    /// The limits of P(O) - Q(O) ([`HalfSpace`](crate::audit::HalfSpace)).
-    HalfSpaces,
-    /// The box of all classes ([`KCutBox`](crate::audit::KCutBox)).
-    KCutBox,
-    /// The limits of the tangents of all orders and directions ([`Variational`](crate::audit::Variational)).
-    Variational,
-    /// The box and its half-space ([`Region`](crate::audit::Region)).
-    Region,
-    /// The wagers at all orders and directions ([`EProcess`](crate::audit::EProcess)).
-    EProcess,
+    /// The event of a method alone, such as the box of all classes ([`KCutBox`](crate::audit::KCutBox)).
+    Of(Method),
     /// The limits at all thresholds ([`trade_off_band`](crate::audit::trade_off_band)).
     TradeOffBand,
     /// The limits of each outcome alone, whatever other outcomes there are
@@ -72,26 +64,11 @@ impl Method {
     /// ```
     #[must_use]
     pub fn event(self, sets: &OutputSets) -> Option<BoundEvent> {
-        if self.validity() != Validity::FiniteSample {
-            return None;
-        }
-        match self {
-            Self::TwoCutPaper if sets.directed => Some(BoundEvent::FourTails),
-            Self::TwoCutPaper | Self::TwoCutCorner | Self::ClopperPearson => Some(BoundEvent::OutputSets),
-            Self::TwoCutHalfSpace => Some(BoundEvent::HalfSpaces),
-            Self::KCutBox => Some(BoundEvent::KCutBox),
-            Self::KCutVariational => Some(BoundEvent::Variational),
-            Self::KCutRegion => Some(BoundEvent::Region),
-            Self::EProcess => Some(BoundEvent::EProcess),
-            // They have no finite-sample guarantee.
-            Self::KCutGoodman
-            | Self::KCutSisonGlaz
-            | Self::BootstrapTwoCut
-            | Self::BootstrapKCut
-            | Self::Jeffreys
-            | Self::JointBeta
-            | Self::KatzLog
-            | Self::Gdp => None,
+        match self.row().guarantee {
+            Guarantee::OwnEvent => Some(BoundEvent::Of(self)),
+            Guarantee::Published if sets.directed => Some(BoundEvent::FourTails),
+            Guarantee::Published | Guarantee::OutputSets => Some(BoundEvent::OutputSets),
+            Guarantee::Nominal(_) => None,
         }
     }
 }
@@ -292,7 +269,7 @@ mod tests {
         let declared = Guide::declared(OutputSet::new(vec![true, false]));
         assert_eq!(declared.trade_off_event(), BoundEvent::OutputSets);
         let events = declared.events(&[Method::TwoCutPaper, Method::TwoCutCorner, Method::TwoCutHalfSpace]);
-        assert_eq!(events, [BoundEvent::OutputSets, BoundEvent::FourTails, BoundEvent::HalfSpaces]);
+        assert_eq!(events, [BoundEvent::OutputSets, BoundEvent::FourTails, BoundEvent::Of(Method::TwoCutHalfSpace)]);
         // An event for every method with a guarantee, and for no other.
         for method in Method::ALL {
             assert_eq!(method.event(&free.sets).is_some(), method.validity() == Validity::FiniteSample, "{method}");

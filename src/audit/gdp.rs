@@ -1,10 +1,22 @@
 //! μ of Gaussian differential privacy from one output set, and the ε that it would imply.
 
+use super::method::{Bounds, Draws, Guarantee, MethodRow, Needs};
 use super::rectangle::Rectangle;
-use crate::bound::LowerBound;
+use crate::bound::{LowerBound, Validity};
 use crate::divergence::gdp_epsilon;
 use crate::error::Result;
 use crate::quantity::Delta;
+
+pub(super) const GDP: MethodRow = MethodRow {
+    name: "gdp",
+    when: "The claim under test is Gaussian: a μ, or the ε of Gaussian noise.",
+    guarantee: Guarantee::Nominal(Validity::Heuristic),
+    needs: Needs::Nothing,
+    draws: Draws::Nothing,
+    bounds: Bounds::Epsilon(|task| {
+        Ok(task.of_rectangles(|rectangle, _| gdp_bounds(rectangle, task.delta).map(|[_, epsilon]| epsilon)))
+    }),
+};
 
 /// The implied ε is rounded down by this share of ε + μ, a hundred times the error of the root.
 const MARGIN: f64 = 1e-11;

@@ -2,11 +2,24 @@
 
 use super::asymptotic_epsilon::likelier_and_rarer;
 use super::joint_posterior::{Inequalities, Posterior};
+use super::method::{Bounds, Draws, Guarantee, MethodRow, Needs};
 use super::tails::Tails;
 use crate::bound::{Direction, LowerBound, Validity};
 use crate::error::Result;
 use crate::interval::BinomialCounts;
 use crate::quantity::{Delta, FailureProbability};
+
+pub(super) const JOINT_BETA: MethodRow = MethodRow {
+    name: "joint-beta",
+    when: "To compare with Bayesian audits.",
+    guarantee: Guarantee::Nominal(Validity::Bayesian),
+    needs: Needs::Nothing,
+    draws: Draws::Nothing,
+    bounds: Bounds::Epsilon(|task| {
+        let (share, tails) = (task.share_of_set(task.directions), task.tails());
+        Ok(task.of_sets(move |[p, q], direction| joint_beta_epsilon(p, q, task.delta, direction, share, tails)))
+    }),
+};
 
 /// Credible limits are lowered by this much of themselves and of 1: ten times the largest error seen against the table
 /// `epsilon_bounds.json`.
@@ -99,7 +112,7 @@ pub fn joint_beta_region_epsilon(
 
 fn bayesian(value: f64, failure: FailureProbability) -> LowerBound {
     let value = value - MARGIN * (1.0 + value);
-    LowerBound::new(value, failure, "joint-beta", Validity::Bayesian)
+    LowerBound::new(value, failure, JOINT_BETA.name, Validity::Bayesian)
 }
 
 #[cfg(test)]

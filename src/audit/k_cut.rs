@@ -2,12 +2,38 @@
 
 use super::dual_tangent::Tangent;
 use super::least_favorable::least_favorable;
+use super::method::{Bounds, Draws, Guarantee, MethodRow, Needs, sure};
 use crate::bound::{Direction, LowerBound, Validity};
 use crate::counts::PairedCounts;
 use crate::error::Result;
 use crate::interval::{ProportionLimit, ProportionRange, RectangleProbability, goodman, sison_glaz};
 use crate::quantity::{FailureProbability, Order};
 use crate::special::CompensatedSum;
+
+pub(super) const K_CUT_GOODMAN: MethodRow = MethodRow {
+    name: "k-cut-goodman",
+    when: "To reproduce published numbers; it needs many counts in every class.",
+    guarantee: Guarantee::Nominal(Validity::Asymptotic),
+    needs: Needs::Nothing,
+    draws: Draws::Nothing,
+    bounds: Bounds::Renyi(|task| {
+        let intervals = SimultaneousIntervals::goodman(task.counts, task.failure)?;
+        Ok(sure(move |order, direction| intervals.bound(order, direction)))
+    }),
+};
+
+pub(super) const K_CUT_SISON_GLAZ: MethodRow = MethodRow {
+    name: "k-cut-sison-glaz",
+    when: "To reproduce published numbers; it needs many counts in every class.",
+    guarantee: Guarantee::Nominal(Validity::Asymptotic),
+    needs: Needs::Nothing,
+    draws: Draws::Nothing,
+    bounds: Bounds::Renyi(|task| {
+        let exact = RectangleProbability::Exact;
+        let intervals = SimultaneousIntervals::sison_glaz(task.counts, task.failure, exact)?;
+        Ok(sure(move |order, direction| intervals.bound(order, direction)))
+    }),
+};
 
 /// Simultaneous intervals of the probabilities of all outcomes in both worlds, and the bounds that they imply.
 ///
@@ -55,7 +81,7 @@ impl SimultaneousIntervals {
         let half = failure.split(2);
         let p = goodman(counts.counts(), half)?;
         let q = goodman(counts.counts_neighbor(), half)?;
-        Ok(Self::new(p, q, failure, ["k-cut-goodman", "k-cut-goodman-box"], None))
+        Ok(Self::new(p, q, failure, [K_CUT_GOODMAN.name, "k-cut-goodman-box"], None))
     }
 
     /// Sison and Glaz's intervals: bounds `k-cut-sison-glaz` and `k-cut-sison-glaz-box`.
@@ -71,7 +97,7 @@ impl SimultaneousIntervals {
         let p = sison_glaz(counts.counts(), half, wanted)?;
         let q = sison_glaz(counts.counts_neighbor(), half, wanted)?;
         let used = Some([p.probability, q.probability]);
-        Ok(Self::new(p.ranges, q.ranges, failure, ["k-cut-sison-glaz", "k-cut-sison-glaz-box"], used))
+        Ok(Self::new(p.ranges, q.ranges, failure, [K_CUT_SISON_GLAZ.name, "k-cut-sison-glaz-box"], used))
     }
 
     fn new(

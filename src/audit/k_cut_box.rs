@@ -2,11 +2,24 @@
 
 use super::dual_tangent::Tangent;
 use super::least_favorable::least_favorable;
+use super::method::{Bounds, Draws, Guarantee, MethodRow, Needs, sure};
 use crate::bound::{Direction, LowerBound, Validity};
 use crate::counts::PairedCounts;
 use crate::error::Result;
 use crate::interval::clopper_pearson_simultaneous;
 use crate::quantity::{FailureProbability, Order};
+
+pub(super) const K_CUT_BOX: MethodRow = MethodRow {
+    name: "k-cut-box",
+    when: "There is no pilot and no reference distribution.",
+    guarantee: Guarantee::OwnEvent,
+    needs: Needs::Nothing,
+    draws: Draws::Nothing,
+    bounds: Bounds::Renyi(|task| {
+        let cut = KCutBox::new(task.counts, task.failure)?;
+        Ok(sure(move |order, direction| cut.bound(order, direction)))
+    }),
+};
 
 /// Clopper-Pearson limits of the probabilities of all outcomes in both worlds, and the closest two distributions within
 /// them.
@@ -61,6 +74,6 @@ impl KCutBox {
     #[must_use]
     pub fn bound(&self, order: Order, direction: Direction) -> LowerBound {
         let value = self.least.as_ref().map_or(0.0, |least| least.divergence(order, direction));
-        LowerBound::new(value, self.failure, "k-cut-box", Validity::FiniteSample)
+        LowerBound::new(value, self.failure, K_CUT_BOX.name, Validity::FiniteSample)
     }
 }

@@ -20,6 +20,7 @@ mod k_cut;
 mod k_cut_box;
 mod least_favorable;
 mod method;
+mod methods;
 mod outcome_rectangles;
 mod output_set;
 mod pair_stream;
@@ -34,6 +35,7 @@ mod stream_counts;
 mod tails;
 mod tangent;
 mod trade_off_band;
+mod two_cut;
 mod variational;
 
 pub use asymptotic_epsilon::{jeffreys_epsilon, katz_log_epsilon};
@@ -47,7 +49,7 @@ pub use canary::{
 };
 #[doc(hidden)]
 pub use canary::{ForecastBound, MostShown, best_declared_guesses, best_guessed_sides, most_shown};
-pub use counts::{audit_counts, rectangles};
+pub use counts::audit_counts;
 pub use e_process::EProcess;
 pub use failure_budget::{BoundEvent, FailureBudget, FailurePer};
 pub use forecast::{expected_counts, samples_to_reach, typical_bound};
@@ -58,7 +60,8 @@ pub use joint::{JointQuery, joint_bound};
 pub use joint_beta::{joint_beta_epsilon, joint_beta_region_epsilon};
 pub use k_cut::SimultaneousIntervals;
 pub use k_cut_box::KCutBox;
-pub use method::{Bounded, Method};
+pub use method::rectangles;
+pub use methods::{Bounded, DescribedMethod, methods};
 pub use outcome_rectangles::outcome_rectangles;
 pub use output_set::{OutputSet, OutputSets, SetSource};
 pub use pair_stream::PairStream;
@@ -72,6 +75,46 @@ pub use stream_counts::{OutputWorld, StreamCounts, StreamOutput};
 pub use tails::Tails;
 pub use trade_off_band::{TradeOffBand, trade_off_band};
 pub use variational::{Variational, variational_bound};
+
+method::methods! {
+    /// Rényi: each term of the 2-cut at its own worst corner
+    /// ([`Rectangle::termwise`](crate::audit::Rectangle::termwise)).
+    TwoCutPaper => two_cut::TWO_CUT_PAPER,
+    /// Rényi: the worst corner of the 2-cut ([`Rectangle::corner`](crate::audit::Rectangle::corner)).
+    TwoCutCorner => two_cut::TWO_CUT_CORNER,
+    /// Rényi: the 2-cut from one limit of P(O) - Q(O) ([`HalfSpace`](crate::audit::HalfSpace)).
+    TwoCutHalfSpace => half_space::TWO_CUT_HALF_SPACE,
+    /// Rényi: the k-cut from the simultaneous intervals of Goodman
+    /// ([`SimultaneousIntervals`](crate::audit::SimultaneousIntervals)).
+    KCutGoodman => k_cut::K_CUT_GOODMAN,
+    /// Rényi: the k-cut from the simultaneous intervals of Sison and Glaz
+    /// ([`SimultaneousIntervals`](crate::audit::SimultaneousIntervals)).
+    KCutSisonGlaz => k_cut::K_CUT_SISON_GLAZ,
+    /// Rényi: the smallest k-cut in the box of all Clopper-Pearson limits ([`KCutBox`](crate::audit::KCutBox)).
+    KCutBox => k_cut_box::K_CUT_BOX,
+    /// Rényi: one limit of the tangent of the divergence at a reference
+    /// ([`Variational`](crate::audit::Variational)).
+    KCutVariational => variational::K_CUT_VARIATIONAL,
+    /// Rényi: the box cut by one half-space, for all orders ([`Region`](crate::audit::Region)).
+    KCutRegion => region::K_CUT_REGION,
+    /// Rényi: percentile bootstrap of the 2-cut ([`Bootstrap`](crate::audit::Bootstrap)).
+    BootstrapTwoCut => bootstrap::BOOTSTRAP_TWO_CUT,
+    /// Rényi: percentile bootstrap of the k-cut ([`Bootstrap`](crate::audit::Bootstrap)).
+    BootstrapKCut => bootstrap::BOOTSTRAP_K_CUT,
+    /// Rényi: a bet against each divergence, in a random order of the outputs ([`EProcess`](crate::audit::EProcess)).
+    EProcess => e_process::E_PROCESS,
+    /// ε at δ from Clopper-Pearson limits ([`Rectangle::epsilon`](crate::audit::Rectangle::epsilon)).
+    ClopperPearson => two_cut::CLOPPER_PEARSON,
+    /// ε at δ from Jeffreys limits ([`jeffreys_epsilon`](crate::audit::jeffreys_epsilon)).
+    Jeffreys => asymptotic_epsilon::JEFFREYS,
+    /// ε at δ from the joint posterior of both probabilities ([`joint_beta_epsilon`](crate::audit::joint_beta_epsilon)).
+    JointBeta => joint_beta::JOINT_BETA,
+    /// ε at δ from the log ratio of both probabilities ([`katz_log_epsilon`](crate::audit::katz_log_epsilon)).
+    KatzLog => asymptotic_epsilon::KATZ_LOG,
+    /// ε at δ of the Gaussian trade-off whose μ is bounded from Clopper-Pearson limits
+    /// ([`gdp_bounds`](crate::audit::gdp_bounds)).
+    Gdp => gdp::GDP,
+}
 
 #[cfg(test)]
 mod tests;

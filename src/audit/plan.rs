@@ -1,6 +1,6 @@
 //! What an audit is asked, and what it answers.
 
-use super::method::Method;
+use super::Method;
 use crate::bound::{Direction, LowerBound};
 use crate::error::{Error, Result};
 use crate::quantity::{Delta, FailureProbability, Order};

@@ -1,9 +1,11 @@
 //! Which method suits an audit, decided before its counts are seen.
 
+use super::Method;
 use super::counts::audit_counts;
 use super::forecast::{median, typical_counts};
 use super::guide::Guide;
-use super::method::Method;
+use super::method::{Draws, Guarantee};
+use super::methods::Bounded;
 use super::plan::{AuditPlan, QueryAudit};
 use crate::error::Result;
 use crate::order;
@@ -19,9 +21,13 @@ pub struct Recommendation {
     pub reason: String,
 }
 
-/// Methods that are compared: valid at every sample size, the simplest first.
-const CANDIDATES: [Method; 5] =
-    [Method::TwoCutCorner, Method::TwoCutHalfSpace, Method::KCutBox, Method::KCutVariational, Method::KCutRegion];
+/// Whether a method for Rényi divergences is compared with others: valid at every sample size, and without chance.
+fn is_candidate(method: Method) -> bool {
+    let row = method.row();
+    matches!(row.guarantee, Guarantee::OwnEvent | Guarantee::OutputSets)
+        && row.draws == Draws::Nothing
+        && method.bounds() == Bounded::Renyi
+}
 
 /// A half-space replaces the corner of a declared set from so many samples on: below, the error of its normal
 /// approximation costs more than it gains.
@@ -71,7 +77,9 @@ pub fn recommend(guide: &Guide, trials: [u64; 2], plan: &AuditPlan) -> Result<Re
         };
         return Ok(Recommendation { renyi, epsilon, reason: reason.into() });
     };
-    let plan = AuditPlan { methods: CANDIDATES.to_vec(), ..plan.clone() };
+    // The simplest first.
+    let methods = Method::ALL.into_iter().filter(|&method| is_candidate(method)).collect();
+    let plan = AuditPlan { methods, ..plan.clone() };
     let audits = typical_counts([pair.dataset(), pair.neighbor()], trials)?
         .iter()
         .map(|counts| audit_counts(counts, guide, &plan))
@@ -89,13 +97,14 @@ pub fn recommend(guide: &Guide, trials: [u64; 2], plan: &AuditPlan) -> Result<Re
         }
         Ok(sum / goals.max(1.0))
     };
-    let mut shares = CANDIDATES.map(|method| (method, 0.0));
-    for (method, found) in &mut shares {
-        *found = median(audits.iter().map(|audit| share(audit, *method)).collect::<Result<_>>()?);
-    }
+    let shares = plan
+        .methods
+        .iter()
+        .map(|&method| Ok((method, median(audits.iter().map(|audit| share(audit, method)).collect::<Result<_>>()?))));
+    let mut shares = shares.collect::<Result<Vec<_>>>()?;
     // A stable sort: the simplest first among equals.
     order::sort(&mut shares, |a, b| b.1.total_cmp(&a.1));
-    let [best, next, ..] = shares;
+    let (best, next) = (shares[0], shares[1]);
     let percent = |share: f64| format!("{:.0} %", 100.0 * share);
     let guess = guide.sets.source;
     if best.1 < 0.005 {

@@ -1,6 +1,7 @@
 //! A k-cut bound for every order and both directions from one event: a box and one half-space in the distributions
 //! themselves.
 
+use super::method::{Bounds, Draws, Guarantee, MethodRow, Needs, sure};
 use super::reference_distributions::ReferenceDistributions;
 use super::tangent::Tangent;
 use crate::bound::{Direction, LowerBound, Validity};
@@ -10,7 +11,17 @@ use crate::interval::{LevelSplit, LinearFunctional, Moments, SimplexBox};
 use crate::quantity::{FailureProbability, Order};
 use crate::solve::maximize;
 
-const METHOD: &str = "k-cut-region";
+pub(super) const K_CUT_REGION: MethodRow = MethodRow {
+    name: "k-cut-region",
+    when: "The default with a pilot or an exact distribution: one event covers all orders and both directions.",
+    guarantee: Guarantee::OwnEvent,
+    needs: Needs::Distributions,
+    draws: Draws::Nothing,
+    bounds: Bounds::Renyi(|task| {
+        let region = Region::new(task.counts, task.reference()?, task.failure)?;
+        Ok(sure(move |order, direction| region.bound(order, direction)))
+    }),
+};
 /// A bound is rounded down by this share, for the rounding of one logarithm and one quotient.
 const MARGIN: f64 = 1e-12;
 /// Evaluations of the dual along the exponential tilts.
@@ -117,7 +128,7 @@ impl Region {
         };
         let excess = if self.difference > 0.0 { dual.best_tilt().max(dual.best_with_free_numerator()) } else { 0.0 };
         let value = if excess > 0.0 { libm::log1p(excess) / (order.get() - 1.0) * (1.0 - MARGIN) } else { 0.0 };
-        LowerBound::new(value, self.failure, METHOD, Validity::FiniteSample)
+        LowerBound::new(value, self.failure, K_CUT_REGION.name, Validity::FiniteSample)
     }
 }
 

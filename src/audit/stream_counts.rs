@@ -44,7 +44,7 @@ impl StreamCounts {
         let outcome = match (output, &mut self.bins) {
             (StreamOutput::Outcome(outcome), None) => Some(outcome),
             (StreamOutput::Value(value), Some(bins)) => bins.take(value, side)?,
-            _ => {
+            (StreamOutput::Outcome(_), Some(_)) | (StreamOutput::Value(_), None) => {
                 let reason = "numbers are counted in bins, and other outcomes without bins";
                 return Err(Error::rejected("count of an output", reason));
             }

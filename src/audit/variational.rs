@@ -1,6 +1,7 @@
 //! A k-cut bound from one tangent of the Rényi sum: its width does not grow with the number of classes.
 
 use super::clips::clips;
+use super::method::{Bounds, Draws, Guarantee, MethodRow, Needs, sure};
 use super::reference_distributions::ReferenceDistributions;
 use super::tangent::Tangent;
 use crate::bound::{Direction, LowerBound, Validity};
@@ -10,7 +11,17 @@ use crate::interval::{LevelSplit, LinearFunctional, Moments, SimplexBox};
 use crate::quantity::{FailureProbability, Order};
 use crate::solve::maximize;
 
-const METHOD: &str = "k-cut-variational";
+pub(super) const K_CUT_VARIATIONAL: MethodRow = MethodRow {
+    name: "k-cut-variational",
+    when: "A pilot or an exact distribution is at hand, and one order matters; also far from P = Q.",
+    guarantee: Guarantee::OwnEvent,
+    needs: Needs::Distributions,
+    draws: Draws::Nothing,
+    bounds: Bounds::Renyi(|task| {
+        let cut = Variational::new(task.counts, task.reference()?, task.failure, task.goals)?;
+        Ok(sure(move |order, direction| cut.bound(order, direction)))
+    }),
+};
 /// A bound is rounded down by this share, for the rounding of one logarithm and one quotient.
 const MARGIN: f64 = 1e-12;
 /// Evaluations of the predicted bound for each family of tangents.
@@ -91,7 +102,7 @@ impl Variational {
 
     fn lower_bound(&self, excess: f64, order: Order) -> LowerBound {
         let value = if excess > 0.0 { libm::log1p(excess) / (order.get() - 1.0) * (1.0 - MARGIN) } else { 0.0 };
-        LowerBound::new(value, self.failure, METHOD, Validity::FiniteSample)
+        LowerBound::new(value, self.failure, K_CUT_VARIATIONAL.name, Validity::FiniteSample)
     }
 
     /// The tangent with the largest predicted bound, a function of reference, sample sizes, order and level only.

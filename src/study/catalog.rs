@@ -1,8 +1,10 @@
-//! What the registries say of themselves: mechanisms, and the theorems that bound what they release.
+//! What the registries say of themselves: mechanisms, the theorems that bound what they release, and the methods that
+//! bound it from counts.
 
 use super::Study;
 use super::progress::Progress;
 use crate::accountant::Statement;
+use crate::audit::{DescribedMethod, methods};
 use crate::error::Result;
 use crate::mechanism::{MechanismKind, OTHER_THEOREMS, Parameter, RELEASES, Role};
 use crate::token::{TOKEN_MECHANISMS, TokenMechanismKind};
@@ -62,6 +64,8 @@ pub struct CatalogAnswer {
     pub token_mechanisms: Vec<MechanismEntry>,
     /// The theorems of no mechanism.
     pub other_theorems: &'static [&'static Statement],
+    /// The methods that bound leakage from counts.
+    pub methods: Vec<DescribedMethod>,
 }
 
 answer!(CatalogAnswer, "leakbound.mechanisms/1",);
@@ -74,6 +78,7 @@ impl Study for CatalogStudy {
             mechanisms: RELEASES.iter().copied().map(MechanismEntry::from).collect(),
             token_mechanisms: TOKEN_MECHANISMS.iter().copied().map(MechanismEntry::from).collect(),
             other_theorems: OTHER_THEOREMS,
+            methods: methods(),
         })
     }
 }

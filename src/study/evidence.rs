@@ -1,7 +1,7 @@
 //! Lower bounds of one query that hold at once, for claims and composition.
 
 use super::claim::{Claim, Claims, Quantity};
-use crate::audit::{BoundEvent, FailureBudget, Guide, Rectangle, Region, rectangles};
+use crate::audit::{BoundEvent, FailureBudget, Guide, Method, Rectangle, Region, rectangles};
 use crate::bound::{AtLeast, Direction, LowerBound};
 use crate::counts::PairedCounts;
 use crate::error::Result;
@@ -48,8 +48,8 @@ impl Wanted {
     /// bounded by the region of the k-cut; everything else by the output sets.
     pub(crate) fn events(self, guide: &Guide) -> &'static [BoundEvent] {
         match (guide.reference(), self) {
-            (Some(_), Self::Renyi) => &[BoundEvent::Region],
-            (Some(_), Self::Both) => &[BoundEvent::OutputSets, BoundEvent::Region],
+            (Some(_), Self::Renyi) => &[BoundEvent::Of(Method::KCutRegion)],
+            (Some(_), Self::Both) => &[BoundEvent::OutputSets, BoundEvent::Of(Method::KCutRegion)],
             (Some(_), Self::Cuts) | (None, _) => &[BoundEvent::OutputSets],
         }
     }
@@ -65,7 +65,7 @@ impl Evidence {
     /// The evidence that is needed, from its [`Wanted::events`]; each of them fails with probability `share` at most.
     pub(crate) fn new(counts: &PairedCounts, guide: &Guide, share: FailureProbability, wanted: Wanted) -> Result<Self> {
         let events = wanted.events(guide);
-        let reference = guide.reference().filter(|_| events.contains(&BoundEvent::Region));
+        let reference = guide.reference().filter(|_| events.contains(&BoundEvent::Of(Method::KCutRegion)));
         let region = reference.map(|reference| Region::new(counts, reference, share)).transpose()?;
         let rectangles =
             if events.contains(&BoundEvent::OutputSets) { rectangles(counts, &guide.sets, share)? } else { Vec::new() };

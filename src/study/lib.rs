@@ -2,6 +2,8 @@
 //!
 //! A part of the package `leakbound`, whose documentation covers it.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 #[path = "mod.rs"]
 pub mod study;
 

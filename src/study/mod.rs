@@ -92,9 +92,9 @@ pub use label_comparison::{LabelComparisonAnswer, LabelComparisonStudy, LabelFin
 pub use label_dp::{LabelAnswer, LabelStudy};
 pub use mechanism::{CounterexampleFound, MechanismAnswer, MechanismStudy, Naming};
 pub use membership::{
-    Attack, ComparisonStudy, Decision, DefenseStudy, DefensesAnswer, Finding, Levels, LooksAt, Measures,
-    MembershipAnswer, MembershipStudy, RecordedAnswers, RocCurve, ScoreHistogram, StudiedDefense, StudiedRecording,
-    VictimModels,
+    Attack, ComparisonStudy, Decision, DefenseStudy, DefensesAnswer, Finding, Levels, LiraAttack, LooksAt, Measures,
+    MembershipAnswer, MembershipAttack, MembershipStudy, RecordedAnswers, RiskAttack, RocCurve, ScoreHistogram,
+    StudiedDefense, StudiedRecording, ThresholdAttack, TrainedAttack, VictimModels, WatchedAnswers,
 };
 pub use merge::MergeStudy;
 pub use meta_classifier::{InferredValues, MetaClassifierAnswer, MetaClassifierStudy, TargetAnswers};
@@ -127,8 +127,9 @@ pub use self::{
     label_dp::LabelBoundRow,
     mechanism::{EventBar, OutcomeCount, RunsMade, TriedPair, WitnessFound},
     membership::{
-        AccuracySpread, AttackRole, BandedRate, CanaryRow, ComparedRate, DefenseEvaluation, DefenseRoc, DefenseRow,
-        FindingRow, LevelRow, RateSource, RocLimit, RocSample, SampleCurve, SampleRow, TprRow,
+        AccuracySpread, AttackRole, BandedRate, CanaryRow, ComparedAttack, ComparedRate, DefenseEvaluation, DefenseRoc,
+        DefenseRow, FindingRow, LevelRow, RateSource, RocLimit, RocSample, SampleCurve, SampleRow, TprRow,
+        compared_attacks,
     },
     meta_classifier::{PairedAttackRow, PropertyAttackRow},
     number::{certain_digits, percent, rounded_up, short, significant, significant_above, significant_below},

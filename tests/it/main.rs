@@ -2,6 +2,7 @@
 
 #![allow(missing_docs)]
 
+mod additions;
 mod arrays;
 mod audit_mechanism;
 mod audit_stream;

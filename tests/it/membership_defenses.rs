@@ -1,11 +1,13 @@
 //! Simulated answers of defended models: what the attack made for the defense finds, and what others miss.
 
 use leakbound::membership::{
-    AttackScores, LabelOnlyPlan, LiraPlan, MembershipPlan, MembershipScore, MemoryLogits, ScoredLogits, label_only,
+    AttackScores, LabelOnlyPlan, MembershipPlan, MembershipScore, MemoryLogits, ScoredLogits, label_only,
     threshold_attack,
 };
 use leakbound::roc::Roc;
-use leakbound::study::{Attack, Measures, MembershipStudy, RecordedAnswers, Study, unwatched};
+use leakbound::study::{
+    Attack, LiraAttack, Measures, MembershipStudy, RecordedAnswers, Study, ThresholdAttack, unwatched,
+};
 use ndarray::{Array1, Array2, Array4};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -129,9 +131,9 @@ fn answers_at_neighbors_leak_what_those_on_samples_hide() {
         let study = MembershipStudy { answers, attack, measures: measures.clone() };
         study.run(&unwatched).unwrap().levels[0].auc
     };
-    let threshold = || Attack::Threshold { score: Some(MembershipScore::Logit) };
-    let lira = || Attack::Lira { plan: LiraPlan::default(), score: None };
-    let through = |attack: Attack| found(recorded, Attack::Neighbor(Box::new(attack)));
+    let threshold = || Attack::new(ThresholdAttack { score: Some(MembershipScore::Logit) });
+    let lira = || Attack::new(LiraAttack::default());
+    let through = |attack: Attack| found(recorded, attack.at_neighbors());
     let expected = leakbound::special::ndtr(distance / 2f64.sqrt());
     let (direct, one, per_sample) = (found(recorded, threshold()), through(threshold()), through(lira()));
     println!(
@@ -142,8 +144,8 @@ fn answers_at_neighbors_leak_what_those_on_samples_hide() {
     assert!(per_sample > expected - 0.1 && per_sample < expected + 0.05, "{per_sample}");
     // Through neighbors that are the samples themselves, each attack is itself.
     let itself = RecordedAnswers::logits(&neighbors).with_neighbors(&neighbors).unwrap();
-    for attack in [lira(), threshold(), Attack::LabelOnly(LabelOnlyPlan::default())] {
-        assert_eq!(found(itself, Attack::Neighbor(Box::new(attack.clone()))), found(itself, attack));
+    for attack in [lira(), threshold(), Attack::new(LabelOnlyPlan::default())] {
+        assert_eq!(found(itself, attack.clone().at_neighbors()), found(itself, attack));
     }
     let others = MemoryLogits::new(Array4::zeros((2, 1, 1, 2)), labels(1, 2), Array2::from_elem((2, 1), true)).unwrap();
     let error = RecordedAnswers::logits(&own).with_neighbors(&others).err().unwrap();

@@ -1,6 +1,7 @@
 //! The project's own commands, run as `cargo xtask NAME`.
 
 mod adapters;
+mod additions;
 mod command;
 mod compare;
 mod data;
@@ -56,6 +57,8 @@ usage: cargo xtask COMMAND
                                     and `ihr-row` unpack libtorch
   validate opacus [OPTION...]       audits of trainings by Opacus and by the command, some hour; installs Opacus
                                     in target/training first
+  validate additions                a toy mechanism, attack, method and command, each one file and lines of a
+                                    `mod.rs`, added to a copy of the repository in target, built and run
   validate mutants [OPTION...]      which changes of the statistical rooms no unit test notices; installs
                                     cargo-mutants in target/tools first";
 
@@ -89,6 +92,7 @@ fn main() -> ExitCode {
         Some(("examples", rest)) => ("examples", site::examples(rest)),
         Some(("spelling", [])) => ("spelling", spelling::run()),
         Some(("libtorch", [])) => ("libtorch", libtorch::run()),
+        Some(("validate", [name, rest @ ..])) if name == additions::NAME => ("validate", additions::run(rest)),
         Some(("validate", [name, rest @ ..])) if name == training::NAME => ("validate", training::run(rest)),
         Some(("validate", [name, rest @ ..])) if name == mutants::NAME => ("validate", mutants::run(rest)),
         Some(("validate", rest)) => ("validate", validate(rest)),

@@ -13,13 +13,14 @@ use clap::{Args, Subcommand};
 use leakbound::Result;
 use leakbound::audit::FailurePer;
 use leakbound::membership::{
-    LabelOnlyPlan, LiraMode, LiraPlan, LiraVariance, LiraVariant, LiraViews, MembershipPlan, MembershipScore, RmiaPlan,
-    Victims, ViewPairs,
+    LabelOnlyPlan, LiraMode, LiraPlan, LiraVariance, LiraVariant, LiraViews, MembershipPlan, MembershipScore, RmiaMode,
+    RmiaPlan, Victims, ViewPairs,
 };
 use leakbound::quantity::{FailureProbability, Probability};
 use leakbound::record::ShadowRecording;
 use leakbound::study::{
-    Attack, ComparisonStudy, Levels, LooksAt, Measures, MembershipAnswer, MembershipStudy, RecordedAnswers, Verdict,
+    Attack, ComparisonStudy, Levels, LiraAttack, LooksAt, Measures, MembershipAnswer, MembershipStudy, RecordedAnswers,
+    RiskAttack, ThresholdAttack, TrainedAttack, Verdict,
 };
 use serde::{Serialize, Serializer};
 use std::path::Path;
@@ -225,8 +226,8 @@ pub struct ThresholdAttackOptions {
 #[derive(Debug, Args, Serialize)]
 pub struct RmiaOptions {
     /// Shadow models: online (with and without the sample) or offline (without it)
-    #[arg(long, value_parser = choice(MODES), default_value = "online")]
-    pub mode: Choice<LiraMode>,
+    #[arg(long, value_parser = choice(RMIA_MODES), default_value = "online")]
+    pub mode: Choice<RmiaMode>,
     /// Threshold gamma of the pairwise likelihood ratio
     #[arg(long, value_name = "G", value_parser = number, default_value = "2", allow_hyphen_values = true)]
     pub gamma: f64,
@@ -263,7 +264,7 @@ pub struct CompareOptions {
     #[serde(flatten)]
     pub study: StudyOptions,
     /// Attacks, most important first [default: all that look at what is recorded]
-    #[arg(long, value_parser = choice(COMPARED), value_name = "NAME,...", value_delimiter = ',')]
+    #[arg(long, value_parser = choice(&COMPARED), value_name = "NAME,...", value_delimiter = ',')]
     pub attacks: Vec<Choice<Compared>>,
     /// Scope of the failure probability of the simultaneous limits: all attacks together, or each attack
     /// (answer, query)
@@ -307,6 +308,11 @@ const MODES: Names<LiraMode> = &[
     ("in-only", "Those with the sample (LiRA as tf-amia)", LiraMode::InOnly),
 ];
 
+const RMIA_MODES: Names<RmiaMode> = &[
+    ("online", "Those with the sample and those without", RmiaMode::Online),
+    ("offline", "Those without the sample", RmiaMode::Offline),
+];
+
 const VARIANCES: Names<LiraVariance> = &[
     ("per-sample", "The models on the sample itself; for 64 models and more", LiraVariance::PerSample),
     ("pooled", "All samples; for few models", LiraVariance::Pooled),
@@ -334,21 +340,23 @@ pub fn run(common: &Common, command: &MembershipCommand) -> Result<Verdict> {
         MembershipCommand::LabelOnly(options) => {
             let &LabelOnlyOptions { strength, balanced, ref victims } = &options.own;
             let plan = LabelOnlyPlan { strength, balanced, victims: victims.victims.0.clone() };
-            attack(common, options, Attack::LabelOnly(plan))
+            attack(common, options, Attack::new(plan))
         }
         MembershipCommand::Threshold(options) => {
-            attack(common, options, Attack::Threshold { score: options.own.score })
+            attack(common, options, Attack::new(ThresholdAttack { score: options.own.score }))
         }
         MembershipCommand::Rmia(options) => {
             let &RmiaOptions { mode, gamma, slope, ref victims } = &options.own;
             let plan = RmiaPlan { mode: mode.value, gamma, slope, victims: victims.victims.0.clone() };
-            attack(common, options, Attack::Rmia(plan))
+            attack(common, options, Attack::new(plan))
         }
         MembershipCommand::Risk(options) => {
             let &RiskOptions { score, bins, ref victims } = &options.own;
-            attack(common, options, Attack::Risk { score, bins, victims: victims.victims.0.clone() })
+            attack(common, options, Attack::new(RiskAttack { score, bins, victims: victims.victims.0.clone() }))
         }
-        MembershipCommand::Attacker(options) => attack(common, options, Attack::Trained { seed: common.seed }),
+        MembershipCommand::Attacker(options) => {
+            attack(common, options, Attack::new(TrainedAttack { seed: common.seed }))
+        }
         MembershipCommand::Compare(options) => compare(common, options),
         MembershipCommand::Students(options) => student_membership::run(common, options),
         MembershipCommand::Text(options) => text_membership::run(common, options),
@@ -361,9 +369,9 @@ fn attack<T: Args + Serialize>(common: &Common, options: &AttackOptions<T>, atta
     on_recording(common, options, &options.study, |recording| {
         let attack = looking_at(&options.answers, recording, attack);
         // Only in a recording of confidences a score outside of [0, 1] is a fault of the file.
-        let confidences = match (recording, &attack) {
-            (ShadowRecording::Scores(scores), Attack::Rmia(_)) => Some(scores.confidences()),
-            _ => None,
+        let confidences = match recording {
+            ShadowRecording::Scores(scores) if attack.is_of_confidences() => Some(scores.confidences()),
+            ShadowRecording::Logits(_) | ShadowRecording::Scores(_) | ShadowRecording::Embeddings(_) => None,
         };
         let answers = match &confidences {
             Some(scores) => RecordedAnswers::scores(scores, recording.labels()),
@@ -381,8 +389,8 @@ fn looking_at(options: &AnswerOptions, recording: &ShadowRecording, attack: Atta
     };
     match options.answers.map_or(usual, |answers| answers.value) {
         LooksAt::Sample => attack,
-        LooksAt::Neighbor => Attack::Neighbor(Box::new(attack)),
-        LooksAt::Encoder => Attack::Encoder { pairs: options.pairs.value, attack: Box::new(attack) },
+        LooksAt::Neighbor => attack.at_neighbors(),
+        LooksAt::Encoder => attack.on_encoder(options.pairs.value),
     }
 }
 
@@ -444,5 +452,5 @@ fn lira(options: &LiraOptions) -> Attack {
         views: options.views.value,
         victims: options.victims.victims.0.clone(),
     };
-    Attack::Lira { plan, score: options.score }
+    Attack::new(LiraAttack { plan, score: options.score })
 }

@@ -871,7 +871,7 @@ def rmia(
     resamples: int = 1000,
     answers: Literal["sample", "neighbor", "encoder"] | None = None,
     pairs: Literal["all", "disjoint"] = "all",
-    mode: Literal["online", "offline", "in-only"] = "online",
+    mode: Literal["online", "offline"] = "online",
     gamma: float = 2,
     slope: float = 0.3,
     victims: Integers = "loo",

@@ -53,7 +53,7 @@ impl DefenseFamily {
         match self {
             Self::Hamp => DefenseAttack::LabelOnly,
             Self::SimClr | Self::MoCo => DefenseAttack::EncoderLira,
-            _ => DefenseAttack::Lira,
+            Self::None | Self::RelaxLoss | Self::Selena | Self::Dfkd | Self::DpSgd | Self::Other => DefenseAttack::Lira,
         }
     }
 
@@ -63,7 +63,9 @@ impl DefenseFamily {
         match self {
             Self::Selena => CanaryKind::Duplicated,
             Self::SimClr | Self::MoCo => CanaryKind::OutOfDistribution,
-            _ => CanaryKind::Mislabeled,
+            Self::None | Self::RelaxLoss | Self::Hamp | Self::Dfkd | Self::DpSgd | Self::Other => {
+                CanaryKind::Mislabeled
+            }
         }
     }
 }

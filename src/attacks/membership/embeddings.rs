@@ -143,10 +143,12 @@ impl<'a> ScoredEmbeddings<'a> {
     /// [`Error::Rejected`] with fewer than two views, and with an odd number of them for disjoint pairs.
     pub fn new(embeddings: &'a dyn ShadowEmbeddings, pairs: ViewPairs) -> Result<Self> {
         let views = embeddings.views();
-        let reason = match pairs {
-            _ if views < 2 => "one view of a sample has no other one to be compared with".into(),
-            ViewPairs::Disjoint if views % 2 == 1 => format!("{views} views do not split into pairs"),
-            _ => return Ok(Self { embeddings, pairs }),
+        let reason = if views < 2 {
+            "one view of a sample has no other one to be compared with".into()
+        } else if pairs == ViewPairs::Disjoint && views % 2 == 1 {
+            format!("{views} views do not split into pairs")
+        } else {
+            return Ok(Self { embeddings, pairs });
         };
         Err(Error::rejected("cosine similarity of embeddings", reason))
     }

@@ -1,6 +1,6 @@
 //! RMIA, the robust membership inference attack: is the answer on x more of a surprise than those on others?
 
-use super::lira::{Guesses, LiraMode, Victims};
+use super::lira::{Guesses, Victims};
 use super::means::means;
 use super::shadow_scores::ShadowScores;
 use crate::error::{Error, Result};
@@ -8,11 +8,21 @@ use crate::membership::AttackScores;
 use crate::parallel;
 use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut1, Axis};
 
+/// Which models the confidences of the victim are held against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RmiaMode {
+    /// Those trained on the sample and those not.
+    #[default]
+    Online,
+    /// Those not trained on the sample, from which those trained on it are guessed.
+    Offline,
+}
+
 /// What [`rmia`] computes; the default is online with γ = 2 and a = 0.3.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RmiaPlan {
-    /// Online, or offline with models that were not trained on the sample only.
-    pub mode: LiraMode,
+    /// Online or offline.
+    pub mode: RmiaMode,
     /// How many times larger the ratio of x must be than that of z, γ ≥ 1.
     pub gamma: f64,
     /// Offline: the slope a in \[0, 1\] of the line from confidences outside to those inside.
@@ -23,7 +33,7 @@ pub struct RmiaPlan {
 
 impl Default for RmiaPlan {
     fn default() -> Self {
-        Self { mode: LiraMode::Online, gamma: 2.0, slope: 0.3, victims: Victims::LeaveOneOut }
+        Self { mode: RmiaMode::Online, gamma: 2.0, slope: 0.3, victims: Victims::LeaveOneOut }
     }
 }
 
@@ -65,9 +75,6 @@ pub fn rmia(source: &impl ShadowScores, plan: &RmiaPlan) -> Result<Guesses> {
     Error::check_domain(plan.gamma >= 1.0 && plan.gamma < f64::INFINITY, "gamma of RMIA", plan.gamma, "[1, inf)")?;
     Error::check_domain((0.0..=1.0).contains(&plan.slope), "slope of RMIA", plan.slope, "[0, 1]")?;
     let rejected = |reason: &str| Error::rejected("RMIA", reason);
-    if plan.mode == LiraMode::InOnly {
-        return Err(rejected("it attacks online or offline"));
-    }
     let members = source.members();
     let (models, samples) = members.dim();
     if samples < 2 {
@@ -130,8 +137,8 @@ impl Sides {
                 (left.1 > 0.0).then(|| left.0 / left.1)
             };
             let expected = match plan.mode {
-                LiraMode::Offline => 0.5 * ((1.0 + plan.slope) * mean(false)? + 1.0 - plan.slope),
-                _ => 0.5 * (mean(false)? + mean(true)?),
+                RmiaMode::Offline => 0.5 * ((1.0 + plan.slope) * mean(false)? + 1.0 - plan.slope),
+                RmiaMode::Online => 0.5 * (mean(false)? + mean(true)?),
             };
             Some(p / expected.max(f64::MIN_POSITIVE))
         };
@@ -175,7 +182,7 @@ mod tests {
         let members = Array2::from_shape_simple_fn((9, 30), || generator.random::<f64>() < 0.5);
         let p = Array2::from_shape_simple_fn((9, 30), || (generator.random::<f64>() * 8.0).round() / 8.0);
         let source = MemoryScores::double(p.clone().insert_axis(Axis(2)), members.clone()).unwrap();
-        for (mode, gamma) in [(LiraMode::Online, 1.0), (LiraMode::Online, 2.0), (LiraMode::Offline, 1.5)] {
+        for (mode, gamma) in [(RmiaMode::Online, 1.0), (RmiaMode::Online, 2.0), (RmiaMode::Offline, 1.5)] {
             let plan = RmiaPlan { mode, gamma, ..RmiaPlan::default() };
             let found = rmia(&source, &plan).unwrap();
             for victim in 0..9 {
@@ -186,8 +193,8 @@ mod tests {
                         (!side.is_empty()).then(|| side.iter().sum::<f64>() / side.len() as f64)
                     };
                     let expected = match mode {
-                        LiraMode::Offline => 0.5 * (1.3 * mean(false)? + 0.7),
-                        _ => 0.5 * (mean(false)? + mean(true)?),
+                        RmiaMode::Offline => 0.5 * (1.3 * mean(false)? + 0.7),
+                        RmiaMode::Online => 0.5 * (mean(false)? + mean(true)?),
                     };
                     Some(p[[victim, s]] / expected)
                 };
@@ -219,7 +226,6 @@ mod tests {
             RmiaPlan { gamma: 0.5, ..RmiaPlan::default() },
             RmiaPlan { gamma: f64::NAN, ..RmiaPlan::default() },
             RmiaPlan { slope: 2.0, ..RmiaPlan::default() },
-            RmiaPlan { mode: LiraMode::InOnly, ..RmiaPlan::default() },
         ] {
             assert!(rmia(&source(0.5), &plan).is_err());
         }

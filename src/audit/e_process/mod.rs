@@ -8,6 +8,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 
+use super::method::{Bounds, Draws, Guarantee, MethodRow, Needs, sure};
 use crate::bound::{Direction, LowerBound, Validity};
 use crate::counts::{MAX_COUNT, PairedCounts};
 use crate::distribution::OutcomeDistribution;
@@ -21,6 +22,25 @@ use rand_chacha::ChaCha8Rng;
 use ratio::{LEVELS, Levels};
 use serde::{Deserialize, Serialize};
 use state::State;
+
+pub(super) const E_PROCESS: MethodRow = MethodRow {
+    name: "e-process",
+    when: "Outputs arrive one by one, and you want to stop as soon as the bound is high enough.",
+    guarantee: Guarantee::OwnEvent,
+    needs: Needs::Nothing,
+    draws: Draws::Order,
+    bounds: Bounds::Renyi(|task| {
+        let counts = task.counts;
+        let fewer = counts.trials().min(counts.trials_neighbor());
+        let mut process = EProcess::new(counts.outcomes())?.with_fixed_length(fewer)?;
+        if let Some((pair, outputs)) = task.guide.pair_with_outputs() {
+            process = process.with_distributions(pair.dataset(), pair.neighbor(), outputs)?;
+        }
+        process.observe_counts(counts, task.seed)?;
+        let share = task.share_of_goal();
+        Ok(sure(move |order, direction| process.lower_bound(order, direction, share)))
+    }),
+};
 
 /// The most outcomes.
 const MAX_OUTCOMES: usize = 1 << 20;
@@ -335,7 +355,7 @@ impl EProcess {
         let book = self.book(&now, order, direction, target);
         let rejected = |divergence: f64| book.log_e(excess(order, divergence)) - target;
         let value = (1.0 - 1e-9) * last_rejected(rejected, book.estimate() / (order.get() - 1.0));
-        LowerBound::new(value, failure, "e-process", Validity::FiniteSample)
+        LowerBound::new(value, failure, E_PROCESS.name, Validity::FiniteSample)
     }
 
     /// ln of the largest e-value so far against the claim P(A) ≤ e^ε Q(A) + δ for all sets A of outcomes (forward; the

@@ -1,5 +1,6 @@
 //! The 2-cut within a half-space p - q ≥ Δ: one linear functional instead of a rectangle.
 
+use super::method::{Bounds, Draws, Guarantee, MethodRow, Needs, sure};
 use crate::bound::{Direction, LowerBound, Validity};
 use crate::divergence::bernoulli_renyi;
 use crate::error::Result;
@@ -9,7 +10,19 @@ use crate::interval::{
 };
 use crate::quantity::{Delta, FailureProbability, Order};
 
-const METHOD: &str = "two-cut-half-space";
+pub(super) const TWO_CUT_HALF_SPACE: MethodRow = MethodRow {
+    name: "two-cut-half-space",
+    when: "One output set, and the two worlds are close: it needs fewer samples than the corner.",
+    guarantee: Guarantee::OwnEvent,
+    needs: Needs::Direction,
+    draws: Draws::Nothing,
+    bounds: Bounds::Renyi(|task| {
+        let share = task.share_of_set(1);
+        let spaces = task.inside()?.into_iter().map(|[p, q]| HalfSpace::new(p, q, share));
+        let spaces = spaces.collect::<Result<Vec<_>>>()?;
+        Ok(sure(move |order, direction| task.largest(spaces.iter().map(|s| s.bound(order, direction)))))
+    }),
+};
 /// A bound is rounded down by this share, well above the rounding of a divergence and of the points it is taken at.
 const MARGIN: f64 = 1e-11;
 /// Bisection steps: the bracket shrinks to the spacing of doubles.
@@ -257,7 +270,7 @@ impl HalfSpace {
     }
 
     fn lower_bound(&self, value: f64) -> LowerBound {
-        LowerBound::new(value, self.failure, METHOD, Validity::FiniteSample)
+        LowerBound::new(value, self.failure, TWO_CUT_HALF_SPACE.name, Validity::FiniteSample)
     }
 }
 

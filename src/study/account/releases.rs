@@ -271,7 +271,7 @@ pub fn largest_loss(release: &Release, group: u64) -> LargestLoss {
     let changes = if is_local(release) { group } else { distance(release, group) };
     match release.mechanism.largest_loss(&release.data) {
         LargestLoss::AtMost(loss) => LargestLoss::AtMost(LargestLoss::AtMost(loss).times(changes as f64)),
-        other => other,
+        loss @ (LargestLoss::Unbounded | LargestLoss::Unknown) => loss,
     }
 }
 

@@ -111,11 +111,13 @@ impl Study for CanaryAuditStudy {
                 epsilons: Vec::new(),
                 orders: Vec::new(),
                 claim_epsilon: claimed.map(|claimed| claimed.epsilon),
-                claim_mu: match claim {
+                claim_mu: if matches!(plan.selection(), GuessSelection::Nested(_)) {
                     // The ε that μ comes to is tested.
-                    _ if matches!(plan.selection(), GuessSelection::Nested(_)) => None,
-                    Some(TrainingClaim::Mu(mu)) => Some(Claimed::new(*mu)?),
-                    _ => claimed.and_then(|claimed| claimed.mu).map(Claimed::new).transpose()?,
+                    None
+                } else if let Some(TrainingClaim::Mu(mu)) = claim {
+                    Some(Claimed::new(*mu)?)
+                } else {
+                    claimed.and_then(|claimed| claimed.mu).map(Claimed::new).transpose()?
                 },
                 seed: plan.seed(),
             })

@@ -16,7 +16,7 @@ const SIZES: [u64; 8] = [100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100
 
 /// Methods whose need is forecast: those of the audit that hold at every sample size and take no random order.
 fn forecast_of(method: Method) -> bool {
-    method.bounds() == Bounded::Renyi && method.validity() == Validity::FiniteSample && method != Method::EProcess
+    method.bounds() == Bounded::Renyi && method.validity() == Validity::FiniteSample && !method.is_randomized()
 }
 
 /// One row for each method, at the first order and direction.

@@ -16,7 +16,7 @@ use super::rows::{
 };
 use super::spending::{Applied, Beside, Planned, Target, plan_all};
 use super::{Study, Warning};
-use crate::audit::{Bootstrap, FailureBudget, Method, Skipped};
+use crate::audit::{Bootstrap, FailureBudget, Skipped};
 use crate::error::Result;
 use crate::parallel;
 use serde::Serialize;
@@ -144,9 +144,7 @@ pub(super) fn skipped<'a>(skipped: impl Iterator<Item = &'a Skipped>) -> Option<
 
 /// The bootstrap claims leakage where there is none: the warning of its authors, where it is due.
 fn near_zero(queries: &[CountedQuery], audits: &[Applied]) -> Option<Warning> {
-    let bootstrapped = |applied: &Applied| {
-        applied.plan.methods.iter().any(|method| matches!(method, Method::BootstrapTwoCut | Method::BootstrapKCut))
-    };
+    let bootstrapped = |applied: &Applied| applied.plan.methods.iter().any(|method| method.is_bootstrap());
     let due: Vec<&str> = queries
         .iter()
         .zip(audits)

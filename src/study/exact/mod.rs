@@ -192,13 +192,14 @@ impl ExactStudy {
             Searched::Neighbor(neighbor) => kind.holds(&self.histogram, neighbor),
             Searched::All(changes) => kind.covers(*changes),
         };
-        match (self.argmax(), &self.searched) {
-            (
-                Some(argmax),
-                Searched::Neighbor(_) | Searched::All(Changes::OneVote(VoteChange::Added | VoteChange::Removed)),
-            ) => argmax.theorems_for_pair(&self.histogram, neighbor, &known),
-            _ if related => self.mechanism.theorems_for(&self.histogram, &known),
-            _ => Vec::new(),
+        let is_pair = match &self.searched {
+            Searched::Neighbor(_) | Searched::All(Changes::OneVote(VoteChange::Added | VoteChange::Removed)) => true,
+            Searched::All(Changes::OneVote(VoteChange::Moved) | Changes::EveryCount) => false,
+        };
+        match self.argmax().filter(|_| is_pair) {
+            Some(argmax) => argmax.theorems_for_pair(&self.histogram, neighbor, &known),
+            None if related => self.mechanism.theorems_for(&self.histogram, &known),
+            None => Vec::new(),
         }
     }
 
@@ -306,7 +307,7 @@ fn text(mechanism: &dyn Mechanism) -> String {
     let parameters = mechanism.parameters();
     let parameters = parameters.iter().map(|(name, value)| match value {
         ParameterValue::Number(number) => format!("{name}={}", short(*number)),
-        other => format!("{name}={other}"),
+        ParameterValue::Word(_) | ParameterValue::List(_) => format!("{name}={value}"),
     });
     let parameters = parameters.collect::<Vec<_>>().join(",");
     let between = if parameters.is_empty() { "" } else { ":" };

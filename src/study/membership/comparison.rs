@@ -53,8 +53,7 @@ impl Study for ComparisonStudy<'_> {
                 Ok(guesses) => {
                     let guesses = of_victims(guesses, &victims)?;
                     warnings.extend(undecided(&guesses, Some(name)));
-                    warnings.extend(attack.few_models(models));
-                    warnings.extend(attack.few_views(answers));
+                    warnings.extend(attack.warning(answers));
                     found.push((name.clone(), measures.metrics(&guesses, answers.labels(), right.as_ref())?));
                 }
                 Err(error) if is_of_the_attack(&error) => {
@@ -89,7 +88,7 @@ impl ComparisonStudy<'_> {
         match &self.victims {
             // Whether the others are enough is for each attack to say: a threshold needs none.
             Victims::LeaveOneOut => Ok((0..models).collect()),
-            victims => victims.list(models),
+            victims @ Victims::HeldOut(_) => victims.list(models),
         }
     }
 

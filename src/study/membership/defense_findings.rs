@@ -63,7 +63,7 @@ impl Decision {
         match self {
             Self::Agrees if smaller < larger - SAME_UTILITY => Self::Undecided,
             Self::Differs if larger < smaller - SAME_UTILITY => Self::Undecided,
-            decided => decided,
+            Self::Agrees | Self::Differs | Self::Undecided => self,
         }
     }
 }

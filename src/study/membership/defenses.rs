@@ -1,7 +1,7 @@
 //! Defenses against membership inference side by side: what they hide on average, and what the most vulnerable samples
 //! still show.
 
-use super::attack::Attack;
+use super::attack::{Attack, LiraAttack};
 use super::defense_findings::{FindingRow, findings};
 use super::defense_rows::{AccuracySpread, AttackRole, BandedRate, DefenseEvaluation, DefenseRoc, DefenseRow};
 use super::measures::Measures;
@@ -187,15 +187,16 @@ impl<'r> DefenseStudy<'r> {
 
     /// The attack with the defaults of its command.
     fn attack(&self, attack: DefenseAttack) -> Attack {
-        let lira = || Attack::Lira { plan: LiraPlan { variance: self.variance, ..LiraPlan::default() }, score: None };
+        let plan = || LiraPlan { variance: self.variance, ..LiraPlan::default() };
+        let lira = || Attack::new(LiraAttack { plan: plan(), score: None });
         // Studies may have few models.
-        let label_only = || Attack::LabelOnly(LabelOnlyPlan { balanced: true, ..LabelOnlyPlan::default() });
+        let label_only = || Attack::new(LabelOnlyPlan { balanced: true, ..LabelOnlyPlan::default() });
         match attack {
             DefenseAttack::Lira => lira(),
             DefenseAttack::LabelOnly => label_only(),
-            DefenseAttack::EncoderLira => Attack::Encoder { pairs: ViewPairs::All, attack: Box::new(lira()) },
-            DefenseAttack::NeighborLira => Attack::Neighbor(Box::new(lira())),
-            DefenseAttack::NeighborLabelOnly => Attack::Neighbor(Box::new(label_only())),
+            DefenseAttack::EncoderLira => lira().on_encoder(ViewPairs::All),
+            DefenseAttack::NeighborLira => lira().at_neighbors(),
+            DefenseAttack::NeighborLabelOnly => label_only().at_neighbors(),
         }
     }
 }
@@ -225,7 +226,7 @@ impl StudiedAttack<'_, '_> {
         let models = answers.members().nrows();
         let right = answers.right(&(0..models).collect::<Vec<_>>(), &watch)?;
         let warnings = undecided(&guesses, Some(&self.words())).into_iter();
-        let warnings = warnings.chain(self.attack.few_models(models)).chain(self.attack.few_views(answers));
+        let warnings = warnings.chain(self.attack.warning(answers));
         let metrics = measures.metrics(&guesses, answers.labels(), right.as_ref()).map_err(named)?;
         Ok((metrics, warnings.collect()))
     }
@@ -263,12 +264,8 @@ impl StudiedAttack<'_, '_> {
 
 /// The same error, with what could not be attacked.
 fn named(error: Error, defense: &str, canaries: CanaryKind) -> Error {
-    match error {
-        Error::Rejected { operation, reason } => {
-            Error::Rejected { operation, reason: format!("{defense}, {canaries} samples: {reason}") }
-        }
-        other => other,
-    }
+    let Error::Rejected { operation, reason } = error else { return error };
+    Error::Rejected { operation, reason: format!("{defense}, {canaries} samples: {reason}") }
 }
 
 /// The line of table 1.

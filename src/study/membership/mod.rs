@@ -13,14 +13,16 @@ mod rows;
 mod warnings;
 
 pub use answer::{MembershipAnswer, VictimModels};
-pub use attack::Attack;
+pub use attack::{
+    Attack, ComparedAttack, LiraAttack, MembershipAttack, RiskAttack, ThresholdAttack, TrainedAttack, compared_attacks,
+};
 pub use comparison::ComparisonStudy;
 pub use defense_findings::{ComparedRate, Decision, Finding, FindingRow, RateSource};
 pub use defense_rows::{AccuracySpread, AttackRole, BandedRate, DefenseEvaluation, DefenseRoc, DefenseRow};
 pub use defenses::{DefenseStudy, DefensesAnswer, StudiedDefense, StudiedRecording};
 pub use histogram::ScoreHistogram;
 pub use measures::{Levels, Measures};
-pub use recorded::{LooksAt, RecordedAnswers};
+pub use recorded::{LooksAt, RecordedAnswers, WatchedAnswers};
 pub use rows::{CanaryRow, LevelRow, RocCurve, RocLimit, RocSample, SampleCurve, SampleRow, TprRow};
 
 use super::Study;
@@ -33,8 +35,8 @@ use crate::error::Result;
 /// sample.
 ///
 /// ```
-/// # use leakbound::membership::{LiraPlan, MemoryScores};
-/// # use leakbound::study::{Attack, Measures, MembershipStudy, RecordedAnswers, Study, unwatched};
+/// # use leakbound::membership::MemoryScores;
+/// # use leakbound::study::{Attack, LiraAttack, Measures, MembershipStudy, RecordedAnswers, Study, unwatched};
 /// # use ndarray::{Array2, Array3};
 /// // 40 models, 30 samples: members have higher scores.
 /// let members = Array2::from_shape_fn((40, 30), |(m, s)| (m + s) % 2 == 0);
@@ -44,7 +46,7 @@ use crate::error::Result;
 /// let scores = MemoryScores::double(scores, members)?;
 /// let study = MembershipStudy {
 ///     answers: RecordedAnswers::scores(&scores, None),
-///     attack: Attack::Lira { plan: LiraPlan::default(), score: None },
+///     attack: Attack::new(LiraAttack::default()),
 ///     measures: Measures::default(),
 /// };
 /// assert!(study.run(&unwatched)?.levels[0].auc > 0.7);
@@ -75,8 +77,7 @@ impl Study for MembershipStudy<'_> {
         let guesses = attack.run(*answers, &watch)?;
         let right = answers.right(&victims, &watch)?;
         let metrics = measures.metrics(&guesses, answers.labels(), right.as_ref())?;
-        let warnings = warnings::undecided(&guesses, None).into_iter().chain(attack.few_models(models));
-        let warnings = warnings.chain(attack.few_views(*answers));
+        let warnings = warnings::undecided(&guesses, None).into_iter().chain(attack.warning(*answers));
         let models = VictimModels { victims: victims.len(), models, samples, views: answers.views(attack.looks_at()) };
         let found = [(attack.name(), metrics)];
         Ok(MembershipAnswer::new(attack.schema(), attack.words(), models, warnings.collect(), &found))

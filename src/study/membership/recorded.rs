@@ -1,10 +1,15 @@
 //! Recorded answers of shadow models, from files or from memory.
 
 use crate::error::{Error, Result};
-use crate::membership::{ScoreBlock, ShadowEmbeddings, ShadowLogits, ShadowScores, right_answers};
+use crate::membership::{
+    MembershipScore, ScoreBlock, ScoredLogits, ShadowEmbeddings, ShadowLogits, ShadowScores, right_answers,
+};
 use crate::record::ShadowRecording;
 use ndarray::{Array2, ArrayView2, Axis, CowArray, Ix4};
 use std::ops::Range;
+
+/// A score that is chosen, in messages.
+pub(super) const CHOICE: &str = "choice of a score";
 
 /// What shadow models answered, which model was trained on which sample, and what adaptive attacks look at besides.
 #[derive(Clone, Copy)]
@@ -166,10 +171,61 @@ impl<'a> RecordedAnswers<'a> {
 /// Called with the number of samples that are read next, from any thread; an error ends the attack.
 pub(super) type Watch<'a> = &'a (dyn Fn(u64) -> Result<()> + Sync);
 
+/// The answers that an attack looks at, whose reading is watched.
+pub struct WatchedAnswers<'a, 'w> {
+    pub(super) answers: RecordedAnswers<'a>,
+    pub(super) watch: Watch<'w>,
+}
+
+impl<'a> WatchedAnswers<'a, '_> {
+    /// The label of each sample, if known.
+    #[must_use]
+    pub const fn labels(&self) -> Option<&'a [usize]> {
+        self.answers.labels
+    }
+
+    /// Calls an attack with recorded scores, or with those made of recorded logits: with the score that is wanted, or
+    /// with the usual one.
+    ///
+    /// # Errors
+    /// [`Error::Rejected`] where a score is wanted and scores are recorded, or neither these nor logits; those of the
+    /// attack.
+    pub fn scored<T>(
+        &self,
+        wanted: Option<MembershipScore>,
+        usual: MembershipScore,
+        attack: impl FnOnce(&Watched<'_, dyn ShadowScores + '_>) -> Result<T>,
+    ) -> Result<T> {
+        match self.answers.answers()? {
+            Answers::Logits(source) => {
+                let logits = Watched { source, watch: self.watch };
+                let scores = ScoredLogits::new(&logits, wanted.unwrap_or(usual));
+                attack(&Watched { source: &scores, watch: &|_| Ok(()) })
+            }
+            Answers::Scores(_) if wanted.is_some() => Err(Error::Rejected {
+                operation: CHOICE,
+                reason: "scores are recorded already; it is for recorded logits".into(),
+            }),
+            Answers::Scores(source) => attack(&Watched { source, watch: self.watch }),
+        }
+    }
+
+    /// The logits.
+    ///
+    /// # Errors
+    /// [`Error::Rejected`] in the name of an attack, with its reason, where scores are recorded, and where nothing is.
+    pub fn logits(&self, attack: &'static str, reason: &str) -> Result<Watched<'_, dyn ShadowLogits + '_>> {
+        match self.answers.answers()? {
+            Answers::Logits(source) => Ok(Watched { source, watch: self.watch }),
+            Answers::Scores(_) => Err(Error::rejected(attack, reason)),
+        }
+    }
+}
+
 /// Recorded logits or scores whose reading is watched.
-pub(super) struct Watched<'a, S: ?Sized> {
-    pub(super) source: &'a S,
-    pub(super) watch: Watch<'a>,
+pub struct Watched<'a, S: ?Sized> {
+    source: &'a S,
+    watch: Watch<'a>,
 }
 
 impl<S: ShadowLogits + ?Sized> ShadowLogits for Watched<'_, S> {

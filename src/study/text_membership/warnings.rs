@@ -11,7 +11,12 @@ pub(super) fn recorded_as(part: TextPart) -> String {
     let other = match part {
         TextPart::ReferenceLoss => Some("reference_log_probabilities"),
         TextPart::ZlibBytes => Some("text"),
-        part => part.negative().map(TextPart::name),
+        TextPart::LogProbabilities
+        | TextPart::Means
+        | TextPart::Deviations
+        | TextPart::Entropies
+        | TextPart::NeighborLosses
+        | TextPart::CandidateLosses => part.negative().map(TextPart::name),
     };
     other.map_or_else(|| format!("`{}`", part.name()), |other| format!("`{}` or `{other}`", part.name()))
 }

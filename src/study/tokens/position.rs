@@ -109,10 +109,8 @@ impl Reading<'_> {
 
 /// The same error with its place.
 fn at_position(index: usize, error: &Error) -> Error {
-    let what = match error {
-        Error::Rejected { operation: OPERATION, reason } => reason.clone(),
-        other => other.to_string(),
-    };
+    let what =
+        if let Error::Rejected { operation: OPERATION, reason } = error { reason.clone() } else { error.to_string() };
     Error::rejected(OPERATION, format_args!("position {index}: {what}"))
 }
 

@@ -72,7 +72,7 @@ impl Known<'_> {
             Quantity::Epsilon(delta) if delta == self.study.delta => {
                 largest(self.epsilons.iter().map(|one| certain(one.lower)))
             }
-            _ => None,
+            Quantity::Rdp(_) | Quantity::Epsilon(_) | Quantity::Mu => None,
         }
     }
 

@@ -95,10 +95,8 @@ impl Convention {
                 if values.is_empty() {
                     continue;
                 }
-                let about = match self.variant {
-                    LiraVariant::TfAmia => self.center(&values, &mut sorted),
-                    _ => 0.0,
-                };
+                let is_centered = self.variant == LiraVariant::TfAmia;
+                let about = if is_centered { self.center(&values, &mut sorted) } else { 0.0 };
                 values.iter().for_each(|x| moments.push(x - about));
             }
         }

@@ -132,7 +132,11 @@ impl LiraPlan {
             LiraVariant::Aerni2024 if self.mode == LiraMode::Offline => return reject("is online only"),
             LiraVariant::LeakPro if views > 1 => return reject(&format!("has one view of a sample, not {views}")),
             LiraVariant::TfOffset if self.variance == LiraVariance::Pooled => return reject("uses no variance"),
-            _ => {}
+            LiraVariant::Carlini2022
+            | LiraVariant::TfAmia
+            | LiraVariant::TfOffset
+            | LiraVariant::Aerni2024
+            | LiraVariant::LeakPro => {}
         }
         if self.mode == LiraMode::InOnly && self.variant != LiraVariant::TfAmia {
             return reject("does not attack with members only; tf-amia does");

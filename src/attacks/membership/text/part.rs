@@ -45,7 +45,12 @@ impl TextPart {
         match self {
             Self::Means => Some(Self::Entropies),
             Self::Entropies => Some(Self::Means),
-            _ => None,
+            Self::LogProbabilities
+            | Self::Deviations
+            | Self::ReferenceLoss
+            | Self::ZlibBytes
+            | Self::NeighborLosses
+            | Self::CandidateLosses => None,
         }
     }
 
