@@ -36,7 +36,7 @@ pub fn accepted<T>(read: Result<T>, name: &str) -> Option<T> {
 /// The archive itself where the bytes start with `P`. Otherwise its arrays, each as index of a name, length in two
 /// bytes (little-endian) and content: the checksums of an archive would stop nearly every change. Arrays of an even
 /// index of a name are compressed, if the first byte is odd; all are stored otherwise.
-pub fn archive(bytes: &[u8], names: &[&str]) -> Vec<u8> {
+pub fn archive(bytes: &[u8], names: &str) -> Vec<u8> {
     if bytes.starts_with(b"P") {
         return bytes.to_vec();
     }
@@ -48,12 +48,13 @@ pub fn archive(bytes: &[u8], names: &[&str]) -> Vec<u8> {
 
 /// The archive itself where the bytes start with `P`; otherwise its arrays as in [`archive`], without the first byte and
 /// all compressed.
-pub fn compressed(bytes: &[u8], names: &[&str]) -> Vec<u8> {
+pub fn compressed(bytes: &[u8], names: &str) -> Vec<u8> {
     if bytes.starts_with(b"P") { bytes.to_vec() } else { packed(bytes, names, |_| CompressionMethod::default()) }
 }
 
 /// An archive of arrays, each given as index of a name, length in two bytes (little-endian) and content.
-fn packed(mut bytes: &[u8], names: &[&str], method: impl Fn(usize) -> CompressionMethod) -> Vec<u8> {
+fn packed(mut bytes: &[u8], names: &str, method: impl Fn(usize) -> CompressionMethod) -> Vec<u8> {
+    let names: Vec<&str> = names.split(' ').collect();
     let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
     while let [name, low, high, rest @ ..] = bytes {
         let (array, after) = rest.split_at(usize::from(u16::from_le_bytes([*low, *high])).min(rest.len()));

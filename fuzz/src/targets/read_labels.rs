@@ -6,11 +6,11 @@ use leakbound::label_dp::AntipodesInterval;
 use leakbound::record::{MemoryBudget, read_label_canaries};
 use crate::input::{MEMORY, archive, on_disk};
 
-const NAMES: [&str; 4] = ["probabilities", "logits", "labels_true", "labels_trained"];
+const NAMES: &str = "probabilities logits labels_true labels_trained";
 
 pub fn run(bytes: &[u8]) {
     let table = bytes.starts_with(b"l") || bytes.starts_with(b"\xef\xbb\xbf");
-    let (bytes, ending) = if table { (bytes.to_vec(), ".csv") } else { (archive(bytes, &NAMES), ".npz") };
+    let (bytes, ending) = if table { (bytes.to_vec(), ".csv") } else { (archive(bytes, NAMES), ".npz") };
     let read = on_disk(&bytes, ending, |path| read_label_canaries(path, MemoryBudget::of_bytes(MEMORY)));
     if let Some((canaries, input)) = read {
         assert!(!canaries.is_empty() && canaries.classes() > 2 && input.bytes == bytes.len() as u64);

@@ -5,10 +5,10 @@ use leakbound::property::property_distance;
 use leakbound::record::{MemoryBudget, read_property_answers};
 use crate::input::{MEMORY, archive, on_disk};
 
-const NAMES: [&str; 2] = ["student", "ensembles"];
+const NAMES: &str = "student ensembles";
 
 pub fn run(bytes: &[u8]) {
-    let bytes = archive(bytes, &NAMES);
+    let bytes = archive(bytes, NAMES);
     let read = on_disk(&bytes, ".npz", |path| read_property_answers(path, MemoryBudget::of_bytes(MEMORY)));
     if let Some((answers, _)) = read {
         let (values, members, points, classes) = answers.ensembles.dim();

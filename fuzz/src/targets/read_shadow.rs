@@ -8,10 +8,10 @@ use leakbound::membership::{
 };
 use leakbound::record::{ShadowRecording, shadow_models_from_bytes};
 
-const NAMES: [&str; 6] = ["logits", "scores", "keep", "labels", "embeddings", "neighbor_logits"];
+const NAMES: &str = "logits scores keep labels embeddings neighbor_logits";
 
 pub fn run(bytes: &[u8]) {
-    let archive = compressed(bytes, &NAMES);
+    let archive = compressed(bytes, NAMES);
     let Some(recording) = accepted(shadow_models_from_bytes("s.npz", archive), "s.npz") else { return };
     let (models, samples) = recording.members().dim();
     assert!(models > 1 && samples > 0);

@@ -8,11 +8,11 @@ use leakbound::membership::{ShadowEmbeddings, ShadowLogits, ShadowScores};
 use leakbound::record::{InputFile, MemoryBudget, ShadowRecording, read_shadow_models, shadow_models_from_bytes};
 use crate::input::{MEMORY, archive, on_disk};
 
-const NAMES: [&str; 6] = ["logits", "scores", "keep", "labels", "embeddings", "neighbor_logits"];
+const NAMES: &str = "logits scores keep labels embeddings neighbor_logits";
 
 pub fn run(bytes: &[u8]) {
     let table = bytes.starts_with(b"m");
-    let (bytes, ending) = if table { (bytes.to_vec(), ".csv") } else { (archive(bytes, &NAMES), ".npz") };
+    let (bytes, ending) = if table { (bytes.to_vec(), ".csv") } else { (archive(bytes, NAMES), ".npz") };
     let read = |recording: ShadowRecording| -> Result<_> {
         let samples = recording.members().ncols();
         let mut answers = match &recording {

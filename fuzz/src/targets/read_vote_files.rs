@@ -4,23 +4,12 @@ use leakbound::model::Adversary;
 use leakbound::record::{ImagePart, MemoryBudget, VoteFile, read_images, votes_from_bytes};
 use crate::input::{MEMORY, archive, on_disk};
 
-const NAMES: [&str; 12] = [
-    "pate_votes",
-    "pate_pois_natq",
-    "capc_votes",
-    "capc_pois_natq",
-    "query_label",
-    "votes",
-    "votes_prime",
-    "histogram",
-    "histogram_prime",
-    "neighbour_labels",
-    "x_test",
-    "y_test",
-];
+const NAMES: &str = "\
+    pate_votes pate_pois_natq capc_votes capc_pois_natq query_label votes votes_prime histogram histogram_prime \
+    neighbour_labels x_test y_test";
 
 pub fn run(bytes: &[u8]) {
-    let bytes = archive(bytes, &NAMES);
+    let bytes = archive(bytes, NAMES);
     let memory = MemoryBudget::of_bytes(MEMORY);
     let files = [
         on_disk(&bytes, ".npz", |path| Ok(VoteFile::open(path)?.within(memory))),

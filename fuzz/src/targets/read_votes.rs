@@ -7,29 +7,10 @@ use leakbound::Result;
 use leakbound::model::Adversary;
 use leakbound::record::{VoteFile, votes_from_bytes};
 
-const NAMES: [&str; 21] = [
-    "pate_votes",
-    "adv_query",
-    "pate_nat_advq",
-    "pate_pois_advq",
-    "pate_pois_natq",
-    "query_label",
-    "votes",
-    "votes_prime",
-    "histogram",
-    "histogram_prime",
-    "capc_votes",
-    "capc_nat_advq",
-    "capc_pois_advq",
-    "capc_pois_natq",
-    "neighbour_labels",
-    "query_features",
-    "candidate_rank",
-    "candidate_label",
-    "candidate_is_test",
-    "features",
-    "labels",
-];
+const NAMES: &str = "\
+    pate_votes adv_query pate_nat_advq pate_pois_advq pate_pois_natq query_label votes votes_prime histogram \
+    histogram_prime capc_votes capc_nat_advq capc_pois_advq capc_pois_natq neighbour_labels query_features \
+    candidate_rank candidate_label candidate_is_test features labels";
 
 /// What a reader finds in the file, if it does not reject it.
 fn read<T>(archive: &[u8], read: impl FnOnce(VoteFile) -> Result<T>) -> Option<T> {
@@ -37,7 +18,7 @@ fn read<T>(archive: &[u8], read: impl FnOnce(VoteFile) -> Result<T>) -> Option<T
 }
 
 pub fn run(bytes: &[u8]) {
-    let archive = compressed(bytes, &NAMES);
+    let archive = compressed(bytes, NAMES);
     for adversary in [Adversary::NatAdvq, Adversary::PoisAdvq, Adversary::PoisNatq] {
         if let Some(votes) = read(&archive, |mut file| file.pate(adversary)) {
             assert!(votes.teachers > 0 && votes.classes > 0);

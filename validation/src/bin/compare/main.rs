@@ -13,6 +13,8 @@ mod random_histograms;
 
 use self::noisy_votes::pool;
 use self::privacy_losses::once_per_second;
+use clap::Parser;
+use clap::builder::PossibleValuesParser;
 use leakbound::membership::{AttackScores, LiraPlan, MemoryScores, lira};
 use leakbound::quantity::Probability;
 use leakbound::roc::Roc;
@@ -72,69 +74,45 @@ const WORKS: [Work; 13] = [
     Work::new("next-tokens", &["next_tokens.py"], None, next_tokens::rate),
 ];
 
+/// Runs Python programs and `leakbound bench` in turn, and prints the ratios of their rates.
+#[derive(Parser)]
 struct Options {
+    /// The Python that runs them
+    #[arg(long, value_name = "PROGRAM", default_value = "python3")]
     python: PathBuf,
+    /// The folder of the programs
+    #[arg(long, value_name = "FOLDER", default_value_os_t = root().join("benches/baselines"), value_parser = folder)]
     baselines: PathBuf,
-    rounds: usize,
+    /// Runs of each
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    rounds: u16,
+    /// How long a run of ours takes
+    #[arg(long, value_name = "S", default_value = "2", value_parser = seconds)]
     seconds: f64,
-    /// The one work that is run.
+    /// The one work that is run
+    #[arg(long, value_parser = PossibleValuesParser::new(WORKS.iter().map(|work| work.name).chain([random_histograms::NAME])))]
     work: Option<String>,
+    /// Write the table of all works to benches/RESULTS.md
+    #[arg(long, conflicts_with = "work")]
     write: bool,
 }
 
+fn folder(text: &str) -> std::result::Result<PathBuf, &'static str> {
+    Some(PathBuf::from(text)).filter(|folder| folder.is_dir()).ok_or("no such folder")
+}
+
+fn seconds(text: &str) -> std::result::Result<f64, &'static str> {
+    text.parse().ok().filter(|seconds| (0.1..=600.0).contains(seconds)).ok_or("expected a number from 0.1 to 600")
+}
+
 fn main() -> ExitCode {
-    match options(std::env::args().skip(1)).and_then(|options| run(&options)) {
+    match run(&Options::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
             eprintln!("compare: {message}");
             ExitCode::FAILURE
         }
     }
-}
-
-fn options(mut arguments: impl Iterator<Item = String>) -> Result<Options> {
-    let root = root();
-    let mut options = Options {
-        python: "python3".into(),
-        baselines: root.join("benches/baselines"),
-        rounds: 3,
-        seconds: 2.0,
-        work: None,
-        write: false,
-    };
-    while let Some(name) = arguments.next() {
-        let mut value = || arguments.next().ok_or_else(|| format!("{name} needs a value"));
-        match name.as_str() {
-            "--python" => options.python = value()?.into(),
-            "--baselines" => options.baselines = value()?.into(),
-            "--rounds" => {
-                let rounds = value()?.parse().ok().filter(|rounds| (1..=1000).contains(rounds));
-                options.rounds = rounds.ok_or("--rounds must be a number from 1 to 1000")?;
-            }
-            "--seconds" => {
-                let seconds = value()?.parse().ok().filter(|seconds| (0.1..=600.0).contains(seconds));
-                options.seconds = seconds.ok_or("--seconds must be a number from 0.1 to 600")?;
-            }
-            "--work" => {
-                let name = value()?;
-                let names: Vec<&str> = WORKS.iter().map(|work| work.name).chain([random_histograms::NAME]).collect();
-                if !names.contains(&name.as_str()) {
-                    return Err(format!("--work is one of {}", names.join(", ")).into());
-                }
-                options.work = Some(name);
-            }
-            "--write" => options.write = true,
-            other => {
-                return Err(
-                    format!("`{other}` is no option; see the head of validation/src/bin/compare/main.rs").into()
-                );
-            }
-        }
-    }
-    if !options.baselines.is_dir() {
-        return Err(format!("{}: no such folder (hint: --baselines FOLDER)", options.baselines.display()).into());
-    }
-    Ok(options)
 }
 
 /// The repository's root.
@@ -157,9 +135,6 @@ struct Measured {
 }
 
 fn run(options: &Options) -> Result<()> {
-    if options.write && options.work.is_some() {
-        return Err("--write takes the table of all works: leave out --work".into());
-    }
     let random = options.work.as_deref() == Some(random_histograms::NAME);
     if random { random_histograms::compare(options) } else { compare(options) }
 }
