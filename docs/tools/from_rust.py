@@ -158,7 +158,7 @@ def mechanisms(rows: list[dict[str, Any]]) -> str:
     return head + "\n".join(lines)
 
 
-def methods(described: list[dict[str, str]]) -> tuple[str, str]:
+def methods(described: list[dict[str, Any]]) -> tuple[str, str]:
     """The table of the methods that bound leakage from counts, and a section for each."""
     items = all_items("audit")
     measured = coverage()

@@ -61,7 +61,9 @@ pub use joint_beta::{joint_beta_epsilon, joint_beta_region_epsilon};
 pub use k_cut::SimultaneousIntervals;
 pub use k_cut_box::KCutBox;
 pub use method::rectangles;
-pub use methods::{Bounded, DescribedMethod, methods};
+pub use methods::Bounded;
+#[doc(hidden)]
+pub use methods::{DescribedMethod, methods};
 pub use outcome_rectangles::outcome_rectangles;
 pub use output_set::{OutputSet, OutputSets, SetSource};
 pub use pair_stream::PairStream;

@@ -92,9 +92,9 @@ pub use label_comparison::{LabelComparisonAnswer, LabelComparisonStudy, LabelFin
 pub use label_dp::{LabelAnswer, LabelStudy};
 pub use mechanism::{CounterexampleFound, MechanismAnswer, MechanismStudy, Naming};
 pub use membership::{
-    Attack, ComparisonStudy, Decision, DefenseStudy, DefensesAnswer, Finding, Levels, LiraAttack, LooksAt, Measures,
-    MembershipAnswer, MembershipAttack, MembershipStudy, RecordedAnswers, RiskAttack, RocCurve, ScoreHistogram,
-    StudiedDefense, StudiedRecording, ThresholdAttack, TrainedAttack, VictimModels, WatchedAnswers,
+    Attack, ComparisonStudy, Decision, DefenseStudy, DefensesAnswer, Finding, Levels, LooksAt, Measures,
+    MembershipAnswer, MembershipAttack, MembershipStudy, RecordedAnswers, RocCurve, ScoreHistogram, StudiedDefense,
+    StudiedRecording, VictimModels, WatchedAnswers,
 };
 pub use merge::MergeStudy;
 pub use meta_classifier::{InferredValues, MetaClassifierAnswer, MetaClassifierStudy, TargetAnswers};

@@ -1,13 +1,11 @@
 //! Simulated answers of defended models: what the attack made for the defense finds, and what others miss.
 
 use leakbound::membership::{
-    AttackScores, LabelOnlyPlan, MembershipPlan, MembershipScore, MemoryLogits, ScoredLogits, label_only,
+    AttackScores, LabelOnlyPlan, LiraPlan, MembershipPlan, MembershipScore, MemoryLogits, ScoredLogits, label_only,
     threshold_attack,
 };
 use leakbound::roc::Roc;
-use leakbound::study::{
-    Attack, LiraAttack, Measures, MembershipStudy, RecordedAnswers, Study, ThresholdAttack, unwatched,
-};
+use leakbound::study::{Attack, Measures, MembershipStudy, RecordedAnswers, Study, unwatched};
 use ndarray::{Array1, Array2, Array4};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -131,8 +129,8 @@ fn answers_at_neighbors_leak_what_those_on_samples_hide() {
         let study = MembershipStudy { answers, attack, measures: measures.clone() };
         study.run(&unwatched).unwrap().levels[0].auc
     };
-    let threshold = || Attack::new(ThresholdAttack { score: Some(MembershipScore::Logit) });
-    let lira = || Attack::new(LiraAttack::default());
+    let threshold = || Attack::threshold(Some(MembershipScore::Logit));
+    let lira = || Attack::lira(LiraPlan::default(), None);
     let through = |attack: Attack| found(recorded, attack.at_neighbors());
     let expected = leakbound::special::ndtr(distance / 2f64.sqrt());
     let (direct, one, per_sample) = (found(recorded, threshold()), through(threshold()), through(lira()));

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 /// The packages that a user of `leakbound` sees as one.
 const PACKAGES: [&str; 8] = ["core", "audit", "mechanisms", "attacks", "checks", "record", "study", "report"];
 
-/// As many names as there are, but for the six quantities, which a macro makes. A new one is a decision: raise this
-/// number, or hide what only packages above need.
-const MOST: usize = 693;
+/// As many names as there are, but for the six quantities and `Method`, which macros make. A new one is a decision: raise
+/// this number, or hide what only packages above need.
+const MOST: usize = 694;
 
 /// What a file makes public: modules, and other names.
 #[derive(Debug, Default, PartialEq)]

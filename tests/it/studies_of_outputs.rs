@@ -12,9 +12,9 @@ use leakbound::record::{
 };
 use leakbound::simulate::{Shard, Simulation};
 use leakbound::study::{
-    Answer, Attack, BenchStudy, BenchWork, Checkpoints, ComparisonStudy, LiraAttack, Measures, MembershipStudy,
-    MergeStudy, RecordedAnswers, Sampling, SaveMoment, SimulateStudy, Step, StreamAnswer, StreamStudy, Study,
-    SweepStudy, ThresholdAttack, TrainedAttack, Varied, Verdict, unwatched,
+    Answer, Attack, BenchStudy, BenchWork, Checkpoints, ComparisonStudy, Measures, MembershipStudy, MergeStudy,
+    RecordedAnswers, Sampling, SaveMoment, SimulateStudy, Step, StreamAnswer, StreamStudy, Study, SweepStudy, Varied,
+    Verdict, unwatched,
 };
 use leakbound::{Error, Result};
 use ndarray::{Array2, Array3};
@@ -167,7 +167,7 @@ fn measures() -> Measures {
 #[test]
 fn a_membership_study_is_the_command() {
     let recording = shadow();
-    let attack = Attack::new(LiraAttack::default());
+    let attack = Attack::lira(LiraPlan::default(), None);
     let study = MembershipStudy { answers: (&recording).into(), attack, measures: measures() };
     let (answer, seen) = watched(&study);
     assert_printed(&answer, &format!("membership lira {SHADOW} --resamples 100"));
@@ -177,7 +177,7 @@ fn a_membership_study_is_the_command() {
     assert!(seen.iter().any(|step| step.done == step.all));
     assert!(matches!(study.run(&|_| ControlFlow::Break(())), Err(Error::Interrupted)));
     // A score is made of logits only.
-    let attack = Attack::new(ThresholdAttack { score: Some(MembershipScore::Loss) });
+    let attack = Attack::threshold(Some(MembershipScore::Loss));
     let scores = memory_scores();
     let study = MembershipStudy { answers: RecordedAnswers::scores(&scores, None), attack, ..study };
     assert!(matches!(study.run(&unwatched), Err(Error::Rejected { .. })));
@@ -186,11 +186,11 @@ fn a_membership_study_is_the_command() {
 #[test]
 fn a_comparison_study_is_the_command() {
     let recording = shadow();
-    let lira = |variance| Attack::new(LiraAttack { plan: LiraPlan { variance, ..LiraPlan::default() }, score: None });
+    let lira = |variance| Attack::lira(LiraPlan { variance, ..LiraPlan::default() }, None);
     let attacks = [
         ("lira-pooled", lira(LiraVariance::Pooled)),
-        ("attacker", Attack::new(TrainedAttack { seed: 0 })),
-        ("threshold", Attack::new(ThresholdAttack { score: None })),
+        ("attacker", Attack::trained(0)),
+        ("threshold", Attack::threshold(None)),
         ("lira", lira(LiraVariance::PerSample)),
     ];
     let study = ComparisonStudy {
@@ -215,7 +215,7 @@ fn a_comparison_study_is_the_command() {
     assert!(matches!(only(Vec::new()), Err(Error::Length { .. })));
     let others = LiraPlan { victims: Victims::HeldOut(vec![1]), ..LiraPlan::default() };
     assert!(matches!(
-        only(vec![("other".into(), Attack::new(LiraAttack { plan: others, score: None }))]),
+        only(vec![("other".into(), Attack::lira(others, None))]),
         Err(Error::Rejected { operation: "comparison of attacks", .. })
     ));
 }

@@ -13,14 +13,13 @@ use clap::{Args, Subcommand};
 use leakbound::Result;
 use leakbound::audit::FailurePer;
 use leakbound::membership::{
-    LabelOnlyPlan, LiraMode, LiraPlan, LiraVariance, LiraVariant, LiraViews, MembershipPlan, MembershipScore, RmiaMode,
-    RmiaPlan, Victims, ViewPairs,
+    LabelOnlyPlan, LiraMode, LiraPlan, LiraVariance, LiraVariant, LiraViews, MembershipPlan, MembershipScore, RmiaPlan,
+    Victims, ViewPairs,
 };
 use leakbound::quantity::{FailureProbability, Probability};
 use leakbound::record::ShadowRecording;
 use leakbound::study::{
-    Attack, ComparisonStudy, Levels, LiraAttack, LooksAt, Measures, MembershipAnswer, MembershipStudy, RecordedAnswers,
-    RiskAttack, ThresholdAttack, TrainedAttack, Verdict,
+    Attack, ComparisonStudy, Levels, LooksAt, Measures, MembershipAnswer, MembershipStudy, RecordedAnswers, Verdict,
 };
 use serde::{Serialize, Serializer};
 use std::path::Path;
@@ -227,7 +226,7 @@ pub struct ThresholdAttackOptions {
 pub struct RmiaOptions {
     /// Shadow models: online (with and without the sample) or offline (without it)
     #[arg(long, value_parser = choice(RMIA_MODES), default_value = "online")]
-    pub mode: Choice<RmiaMode>,
+    pub mode: Choice<bool>,
     /// Threshold gamma of the pairwise likelihood ratio
     #[arg(long, value_name = "G", value_parser = number, default_value = "2", allow_hyphen_values = true)]
     pub gamma: f64,
@@ -308,10 +307,9 @@ const MODES: Names<LiraMode> = &[
     ("in-only", "Those with the sample (LiRA as tf-amia)", LiraMode::InOnly),
 ];
 
-const RMIA_MODES: Names<RmiaMode> = &[
-    ("online", "Those with the sample and those without", RmiaMode::Online),
-    ("offline", "Those without the sample", RmiaMode::Offline),
-];
+/// Whether the attack is offline.
+const RMIA_MODES: Names<bool> =
+    &[("online", "Those with the sample and those without", false), ("offline", "Those without the sample", true)];
 
 const VARIANCES: Names<LiraVariance> = &[
     ("per-sample", "The models on the sample itself; for 64 models and more", LiraVariance::PerSample),
@@ -342,21 +340,17 @@ pub fn run(common: &Common, command: &MembershipCommand) -> Result<Verdict> {
             let plan = LabelOnlyPlan { strength, balanced, victims: victims.victims.0.clone() };
             attack(common, options, Attack::new(plan))
         }
-        MembershipCommand::Threshold(options) => {
-            attack(common, options, Attack::new(ThresholdAttack { score: options.own.score }))
-        }
+        MembershipCommand::Threshold(options) => attack(common, options, Attack::threshold(options.own.score)),
         MembershipCommand::Rmia(options) => {
             let &RmiaOptions { mode, gamma, slope, ref victims } = &options.own;
-            let plan = RmiaPlan { mode: mode.value, gamma, slope, victims: victims.victims.0.clone() };
+            let plan = RmiaPlan { offline: mode.value, gamma, slope, victims: victims.victims.0.clone() };
             attack(common, options, Attack::new(plan))
         }
         MembershipCommand::Risk(options) => {
             let &RiskOptions { score, bins, ref victims } = &options.own;
-            attack(common, options, Attack::new(RiskAttack { score, bins, victims: victims.victims.0.clone() }))
+            attack(common, options, Attack::risk(score, bins, victims.victims.0.clone()))
         }
-        MembershipCommand::Attacker(options) => {
-            attack(common, options, Attack::new(TrainedAttack { seed: common.seed }))
-        }
+        MembershipCommand::Attacker(options) => attack(common, options, Attack::trained(common.seed)),
         MembershipCommand::Compare(options) => compare(common, options),
         MembershipCommand::Students(options) => student_membership::run(common, options),
         MembershipCommand::Text(options) => text_membership::run(common, options),
@@ -452,5 +446,5 @@ fn lira(options: &LiraOptions) -> Attack {
         views: options.views.value,
         victims: options.victims.victims.0.clone(),
     };
-    Attack::new(LiraAttack { plan, score: options.score })
+    Attack::lira(plan, options.score)
 }

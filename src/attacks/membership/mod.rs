@@ -41,7 +41,7 @@ pub use label_only::{LabelOnlyPlan, label_only};
 pub use lira::{Guesses, LiraMode, LiraPlan, LiraVariance, LiraVariant, LiraViews, Victims, lira};
 pub use metrics::{Level, LevelMetrics, MembershipMetrics, MembershipPlan, membership_metrics};
 pub use risk_score::risk_score;
-pub use rmia::{RmiaMode, RmiaPlan, rmia};
+pub use rmia::{RmiaPlan, rmia};
 pub use sample_level::{SampleLevel, SampleMetrics, sample_level};
 pub use score::{MembershipScore, fisher_score};
 pub use shadow_scores::{MemoryLogits, MemoryScores, ScoreBlock, ScoredLogits, ShadowLogits, ShadowScores};

@@ -8,21 +8,11 @@ use crate::membership::AttackScores;
 use crate::parallel;
 use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut1, Axis};
 
-/// Which models the confidences of the victim are held against.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum RmiaMode {
-    /// Those trained on the sample and those not.
-    #[default]
-    Online,
-    /// Those not trained on the sample, from which those trained on it are guessed.
-    Offline,
-}
-
 /// What [`rmia`] computes; the default is online with γ = 2 and a = 0.3.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RmiaPlan {
-    /// Online or offline.
-    pub mode: RmiaMode,
+    /// Offline: only models that were not trained on the sample are looked at, from which the others are guessed.
+    pub offline: bool,
     /// How many times larger the ratio of x must be than that of z, γ ≥ 1.
     pub gamma: f64,
     /// Offline: the slope a in \[0, 1\] of the line from confidences outside to those inside.
@@ -33,7 +23,7 @@ pub struct RmiaPlan {
 
 impl Default for RmiaPlan {
     fn default() -> Self {
-        Self { mode: RmiaMode::Online, gamma: 2.0, slope: 0.3, victims: Victims::LeaveOneOut }
+        Self { offline: false, gamma: 2.0, slope: 0.3, victims: Victims::LeaveOneOut }
     }
 }
 
@@ -136,9 +126,10 @@ impl Sides {
                 let left = if is_own { ((sum - p).max(0.0), n - 1.0) } else { (sum, n) };
                 (left.1 > 0.0).then(|| left.0 / left.1)
             };
-            let expected = match plan.mode {
-                RmiaMode::Offline => 0.5 * ((1.0 + plan.slope) * mean(false)? + 1.0 - plan.slope),
-                RmiaMode::Online => 0.5 * (mean(false)? + mean(true)?),
+            let expected = if plan.offline {
+                0.5 * ((1.0 + plan.slope) * mean(false)? + 1.0 - plan.slope)
+            } else {
+                0.5 * (mean(false)? + mean(true)?)
             };
             Some(p / expected.max(f64::MIN_POSITIVE))
         };
@@ -182,8 +173,8 @@ mod tests {
         let members = Array2::from_shape_simple_fn((9, 30), || generator.random::<f64>() < 0.5);
         let p = Array2::from_shape_simple_fn((9, 30), || (generator.random::<f64>() * 8.0).round() / 8.0);
         let source = MemoryScores::double(p.clone().insert_axis(Axis(2)), members.clone()).unwrap();
-        for (mode, gamma) in [(RmiaMode::Online, 1.0), (RmiaMode::Online, 2.0), (RmiaMode::Offline, 1.5)] {
-            let plan = RmiaPlan { mode, gamma, ..RmiaPlan::default() };
+        for (offline, gamma) in [(false, 1.0), (false, 2.0), (true, 1.5)] {
+            let plan = RmiaPlan { offline, gamma, ..RmiaPlan::default() };
             let found = rmia(&source, &plan).unwrap();
             for victim in 0..9 {
                 let ratio = |s: usize| {
@@ -192,10 +183,8 @@ mod tests {
                             (0..9).filter(|&m| m != victim && members[[m, s]] == member).map(|m| p[[m, s]]).collect();
                         (!side.is_empty()).then(|| side.iter().sum::<f64>() / side.len() as f64)
                     };
-                    let expected = match mode {
-                        RmiaMode::Offline => 0.5 * (1.3 * mean(false)? + 0.7),
-                        RmiaMode::Online => 0.5 * (mean(false)? + mean(true)?),
-                    };
+                    let expected =
+                        if offline { 0.5 * (1.3 * mean(false)? + 0.7) } else { 0.5 * (mean(false)? + mean(true)?) };
                     Some(p[[victim, s]] / expected)
                 };
                 let others = |x: usize| (0..30).filter(move |&z| z != x);

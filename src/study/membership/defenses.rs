@@ -1,7 +1,7 @@
 //! Defenses against membership inference side by side: what they hide on average, and what the most vulnerable samples
 //! still show.
 
-use super::attack::{Attack, LiraAttack};
+use super::attack::Attack;
 use super::defense_findings::{FindingRow, findings};
 use super::defense_rows::{AccuracySpread, AttackRole, BandedRate, DefenseEvaluation, DefenseRoc, DefenseRow};
 use super::measures::Measures;
@@ -188,7 +188,7 @@ impl<'r> DefenseStudy<'r> {
     /// The attack with the defaults of its command.
     fn attack(&self, attack: DefenseAttack) -> Attack {
         let plan = || LiraPlan { variance: self.variance, ..LiraPlan::default() };
-        let lira = || Attack::new(LiraAttack { plan: plan(), score: None });
+        let lira = || Attack::lira(plan(), None);
         // Studies may have few models.
         let label_only = || Attack::new(LabelOnlyPlan { balanced: true, ..LabelOnlyPlan::default() });
         match attack {

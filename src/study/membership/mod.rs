@@ -13,9 +13,7 @@ mod rows;
 mod warnings;
 
 pub use answer::{MembershipAnswer, VictimModels};
-pub use attack::{
-    Attack, ComparedAttack, LiraAttack, MembershipAttack, RiskAttack, ThresholdAttack, TrainedAttack, compared_attacks,
-};
+pub use attack::{Attack, ComparedAttack, MembershipAttack, compared_attacks};
 pub use comparison::ComparisonStudy;
 pub use defense_findings::{ComparedRate, Decision, Finding, FindingRow, RateSource};
 pub use defense_rows::{AccuracySpread, AttackRole, BandedRate, DefenseEvaluation, DefenseRoc, DefenseRow};
@@ -35,8 +33,8 @@ use crate::error::Result;
 /// sample.
 ///
 /// ```
-/// # use leakbound::membership::MemoryScores;
-/// # use leakbound::study::{Attack, LiraAttack, Measures, MembershipStudy, RecordedAnswers, Study, unwatched};
+/// # use leakbound::membership::{LiraPlan, MemoryScores};
+/// # use leakbound::study::{Attack, Measures, MembershipStudy, RecordedAnswers, Study, unwatched};
 /// # use ndarray::{Array2, Array3};
 /// // 40 models, 30 samples: members have higher scores.
 /// let members = Array2::from_shape_fn((40, 30), |(m, s)| (m + s) % 2 == 0);
@@ -46,7 +44,7 @@ use crate::error::Result;
 /// let scores = MemoryScores::double(scores, members)?;
 /// let study = MembershipStudy {
 ///     answers: RecordedAnswers::scores(&scores, None),
-///     attack: Attack::new(LiraAttack::default()),
+///     attack: Attack::lira(LiraPlan::default(), None),
 ///     measures: Measures::default(),
 /// };
 /// assert!(study.run(&unwatched)?.levels[0].auc > 0.7);

@@ -4,7 +4,7 @@ use super::shadow::Shadows;
 use leakbound::Result;
 use leakbound::membership::{
     AttackScores, LabelOnlyPlan, LiraMode, LiraPlan, LiraVariance, LiraVariant, LiraViews, MembershipScore,
-    MemoryLogits, RmiaMode, RmiaPlan, ScoredLogits, Victims, label_only, lira, risk_score, rmia, threshold_attack,
+    MemoryLogits, RmiaPlan, ScoredLogits, Victims, label_only, lira, risk_score, rmia, threshold_attack,
     trained_attacker,
 };
 
@@ -71,7 +71,7 @@ fn of_other_models(
     add("privacy-risk score", risk_score(&risk, Some(&shadows.classes()), BINS, &Victims::LeaveOneOut)?.scores);
     let confidence = ScoredLogits::new(own, MembershipScore::Confidence);
     add("rmia", rmia(&confidence, &RmiaPlan::default())?.scores);
-    let offline = RmiaPlan { mode: RmiaMode::Offline, ..RmiaPlan::default() };
+    let offline = RmiaPlan { offline: true, ..RmiaPlan::default() };
     add("rmia, offline", rmia(&confidence, &offline)?.scores);
     for (name, variant, mode, variance) in [
         ("lira", LiraVariant::Leakbound, LiraMode::Online, LiraVariance::PerSample),

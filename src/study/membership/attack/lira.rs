@@ -7,16 +7,21 @@ use crate::study::Warning;
 use crate::study::membership::recorded::WatchedAnswers;
 use crate::study::number::significant;
 
-/// The likelihood-ratio attack.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct LiraAttack {
-    /// Its settings.
-    pub plan: LiraPlan,
-    /// The score of logits; [`MembershipScore::Logit`] if none.
-    pub score: Option<MembershipScore>,
+#[derive(Debug)]
+struct Lira {
+    plan: LiraPlan,
+    score: Option<MembershipScore>,
 }
 
-impl MembershipAttack for LiraAttack {
+impl Attack {
+    /// The likelihood-ratio attack. The score of logits is [`MembershipScore::Logit`] if none is given.
+    #[must_use]
+    pub fn lira(plan: LiraPlan, score: Option<MembershipScore>) -> Self {
+        Self::new(Lira { plan, score })
+    }
+}
+
+impl MembershipAttack for Lira {
     fn name(&self) -> &'static str {
         "lira"
     }
@@ -98,5 +103,5 @@ pub(super) const COMPARED: &[ComparedAttack] = &[
 
 fn usual(mode: LiraMode, variance: LiraVariance, victims: &Victims) -> Attack {
     let plan = LiraPlan { mode, variance, victims: victims.clone(), ..LiraPlan::default() };
-    Attack::new(LiraAttack { plan, score: None })
+    Attack::lira(plan, None)
 }

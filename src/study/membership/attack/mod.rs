@@ -8,11 +8,7 @@ mod rmia;
 mod threshold;
 mod trained;
 
-pub use lira::LiraAttack;
 pub use made::{Attack, ComparedAttack, MembershipAttack};
-pub use risk::RiskAttack;
-pub use threshold::ThresholdAttack;
-pub use trained::TrainedAttack;
 
 use crate::membership::Victims;
 

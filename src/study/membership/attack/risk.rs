@@ -5,18 +5,23 @@ use crate::error::Result;
 use crate::membership::{Guesses, MembershipScore, Victims, risk_score};
 use crate::study::membership::recorded::WatchedAnswers;
 
-/// The privacy-risk score.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RiskAttack {
-    /// The score of logits; [`MembershipScore::ModifiedEntropy`] if none.
-    pub score: Option<MembershipScore>,
-    /// Bins with equally many scores.
-    pub bins: usize,
-    /// The models that are attacked.
-    pub victims: Victims,
+#[derive(Debug)]
+struct Risk {
+    score: Option<MembershipScore>,
+    bins: usize,
+    victims: Victims,
 }
 
-impl MembershipAttack for RiskAttack {
+impl Attack {
+    /// The privacy-risk score of these victims, from bins with equally many scores. The score of logits is
+    /// [`MembershipScore::ModifiedEntropy`] if none is given.
+    #[must_use]
+    pub fn risk(score: Option<MembershipScore>, bins: usize, victims: Victims) -> Self {
+        Self::new(Risk { score, bins, victims })
+    }
+}
+
+impl MembershipAttack for Risk {
     fn name(&self) -> &'static str {
         "risk"
     }
@@ -48,5 +53,5 @@ impl MembershipAttack for RiskAttack {
 pub(super) const COMPARED: &[ComparedAttack] = &[ComparedAttack {
     name: "risk",
     about: "The privacy-risk score",
-    build: |victims, _| Attack::new(RiskAttack { score: None, bins: 15, victims: victims.clone() }),
+    build: |victims, _| Attack::risk(None, 15, victims.clone()),
 }];

@@ -2,7 +2,7 @@
 
 use super::made::{Attack, ComparedAttack, MembershipAttack};
 use crate::error::Result;
-use crate::membership::{Guesses, MembershipScore, RmiaMode, RmiaPlan, Victims, rmia};
+use crate::membership::{Guesses, MembershipScore, RmiaPlan, Victims, rmia};
 use crate::study::membership::recorded::WatchedAnswers;
 
 /// The relative attack on confidences.
@@ -33,14 +33,14 @@ impl MembershipAttack for RmiaPlan {
 }
 
 pub(super) const COMPARED: &[ComparedAttack] = &[
-    ComparedAttack { name: "rmia", about: "RMIA", build: |victims, _| usual(RmiaMode::Online, victims) },
+    ComparedAttack { name: "rmia", about: "RMIA", build: |victims, _| usual(false, victims) },
     ComparedAttack {
         name: "rmia-offline",
         about: "RMIA without models trained on the sample",
-        build: |victims, _| usual(RmiaMode::Offline, victims),
+        build: |victims, _| usual(true, victims),
     },
 ];
 
-fn usual(mode: RmiaMode, victims: &Victims) -> Attack {
-    Attack::new(RmiaPlan { mode, victims: victims.clone(), ..RmiaPlan::default() })
+fn usual(offline: bool, victims: &Victims) -> Attack {
+    Attack::new(RmiaPlan { offline, victims: victims.clone(), ..RmiaPlan::default() })
 }

@@ -5,14 +5,21 @@ use crate::error::Result;
 use crate::membership::{Guesses, MembershipScore, ViewPairs, threshold_attack};
 use crate::study::membership::recorded::WatchedAnswers;
 
-/// One threshold for the answers on all samples; every model is a victim.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct ThresholdAttack {
-    /// The score of logits; [`MembershipScore::Loss`] if none.
-    pub score: Option<MembershipScore>,
+#[derive(Debug)]
+struct Threshold {
+    score: Option<MembershipScore>,
 }
 
-impl MembershipAttack for ThresholdAttack {
+impl Attack {
+    /// One threshold for the answers on all samples; every model is a victim. The score of logits is
+    /// [`MembershipScore::Loss`] if none is given.
+    #[must_use]
+    pub fn threshold(score: Option<MembershipScore>) -> Self {
+        Self::new(Threshold { score })
+    }
+}
+
+impl MembershipAttack for Threshold {
     fn name(&self) -> &'static str {
         "threshold"
     }
@@ -50,24 +57,24 @@ impl MembershipAttack for ThresholdAttack {
 }
 
 pub(super) const COMPARED: &[ComparedAttack] = &[
-    ComparedAttack { name: "threshold", about: "One threshold for the loss of all samples", build: |_, _| usual(None) },
+    ComparedAttack {
+        name: "threshold",
+        about: "One threshold for the loss of all samples",
+        build: |_, _| Attack::threshold(None),
+    },
     ComparedAttack {
         name: "top-confidence",
         about: "One threshold for the largest confidence of all samples",
-        build: |_, _| usual(Some(MembershipScore::TopConfidence)),
+        build: |_, _| Attack::threshold(Some(MembershipScore::TopConfidence)),
     },
     ComparedAttack {
         name: "entropy",
         about: "One threshold for the entropy of all samples",
-        build: |_, _| usual(Some(MembershipScore::Entropy)),
+        build: |_, _| Attack::threshold(Some(MembershipScore::Entropy)),
     },
     ComparedAttack {
         name: "encoder-threshold",
         about: "One threshold for how alike the embeddings of views of all samples are",
-        build: |_, _| usual(None).on_encoder(ViewPairs::All),
+        build: |_, _| Attack::threshold(None).on_encoder(ViewPairs::All),
     },
 ];
-
-fn usual(score: Option<MembershipScore>) -> Attack {
-    Attack::new(ThresholdAttack { score })
-}

@@ -7,14 +7,21 @@ use crate::study::membership::recorded::WatchedAnswers;
 
 const NAME: &str = "trained attacker";
 
-/// A small network trained on the sorted confidences of other models; every model is a victim. It needs logits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct TrainedAttack {
-    /// The seed of its training.
-    pub seed: u64,
+#[derive(Debug)]
+struct Trained {
+    seed: u64,
 }
 
-impl MembershipAttack for TrainedAttack {
+impl Attack {
+    /// A small network trained with this seed on the sorted confidences of other models; every model is a victim. It
+    /// needs logits.
+    #[must_use]
+    pub fn trained(seed: u64) -> Self {
+        Self::new(Trained { seed })
+    }
+}
+
+impl MembershipAttack for Trained {
     fn name(&self) -> &'static str {
         "attacker"
     }
@@ -40,5 +47,5 @@ impl MembershipAttack for TrainedAttack {
 pub(super) const COMPARED: &[ComparedAttack] = &[ComparedAttack {
     name: "attacker",
     about: "A small network trained on sorted confidences",
-    build: |_, seed| Attack::new(TrainedAttack { seed }),
+    build: |_, seed| Attack::trained(seed),
 }];
