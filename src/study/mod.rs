@@ -82,7 +82,7 @@ pub use calibrate::{CalibrateAnswer, CalibrateStudy, Goal, ProfileKind};
 pub use canaries::{
     CanaryAttackScores, CanaryAuditAnswer, CanaryAuditStudy, CanaryPlanAnswer, CanaryPlanStudy, PlannedGuesses,
 };
-pub use catalog::{CatalogAnswer, CatalogStudy, MechanismEntry, ParameterEntry};
+pub use catalog::{CatalogAnswer, CatalogStudy};
 pub use claim::{Claim, Claims};
 pub use composed::Meaning;
 pub use confusion::{ConfusionAnswer, ConfusionStudy};
@@ -94,7 +94,7 @@ pub use mechanism::{CounterexampleFound, MechanismAnswer, MechanismStudy, Naming
 pub use membership::{
     Attack, ComparisonStudy, Decision, DefenseStudy, DefensesAnswer, Finding, Levels, LooksAt, Measures,
     MembershipAnswer, MembershipAttack, MembershipStudy, RecordedAnswers, RocCurve, ScoreHistogram, StudiedDefense,
-    StudiedRecording, VictimModels, WatchedAnswers,
+    StudiedRecording, VictimModels,
 };
 pub use merge::MergeStudy;
 pub use meta_classifier::{InferredValues, MetaClassifierAnswer, MetaClassifierStudy, TargetAnswers};
@@ -120,6 +120,7 @@ pub use self::{
     bench::{BenchRow, CostModel, CostTerm, GrowthRow, SweepRow},
     calibrate::AttackRow,
     canaries::{CanaryAttackRow, ForecastRange, ForecastRanges},
+    catalog::{MechanismEntry, ParameterEntry},
     composed::{ComposedCurve, ComposedEpsilon, ComposedSection, CurveKind},
     counts::{DeltaRow, TradeOffPoint, TradeOffRow},
     exact::{AccountantRow, DivergenceRow, HockeyStickRow, OutcomeRow, ProfileEpsilonRow, TestPowerRow},

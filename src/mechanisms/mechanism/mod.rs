@@ -214,6 +214,7 @@ pub const RELEASES: &[&MechanismKind] = &[
 ];
 
 /// The theorems of no mechanism: about several records, and about votes that differ by more than one vote.
+#[doc(hidden)]
 pub const OTHER_THEOREMS: &[&Statement] =
     &[&MIRONOV_GROUP, &noisy_argmax::CONFIDENT_GAUSSIAN, &noisy_argmax::CONFIDENT_LAPLACE];
 
