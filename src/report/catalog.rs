@@ -7,9 +7,8 @@ use crate::study::{CatalogAnswer, MechanismEntry, ParameterEntry};
 
 /// The names, in brackets where one may be missing.
 fn parameters(entry: &MechanismEntry) -> String {
-    let one = |parameter: &ParameterEntry| match parameter.required {
-        true => parameter.name.to_owned(),
-        false => format!("[{}]", parameter.name),
+    let one = |parameter: &ParameterEntry| {
+        if parameter.required { parameter.name.to_owned() } else { format!("[{}]", parameter.name) }
     };
     entry.parameters.iter().map(one).collect::<Vec<_>>().join(", ")
 }

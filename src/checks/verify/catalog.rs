@@ -18,20 +18,6 @@ const CLASSIC: [(&str, &str); 2] = [("gaussian-classic", "gaussian"), ("gnmax-cl
 /// Accountants that are no theorem about a mechanism.
 const OTHERS: [&str; 3] = [conversion::NAME, conversion::CLASSIC_NAME, SensitivityAccountant::NAME];
 
-/// The theorems of these kinds, each with those that it bounds.
-fn theorems(kinds: &[&'static MechanismKind]) -> Vec<(&'static Statement, Vec<&'static MechanismKind>)> {
-    let mut all: Vec<(&'static Statement, Vec<&'static MechanismKind>)> = Vec::new();
-    for (kind, statement) in
-        kinds.iter().flat_map(|kind| kind.theorems.iter().map(move |statement| (*kind, *statement)))
-    {
-        match all.iter_mut().find(|(known, _)| *known == statement) {
-            Some((_, kinds)) => kinds.push(kind),
-            None => all.push((statement, vec![kind])),
-        }
-    }
-    all
-}
-
 /// One accountant for each theorem of a mechanism, which need not be in the registry.
 #[must_use]
 pub fn accountants_of(kind: &'static MechanismKind) -> Vec<Box<dyn Accountant>> {
@@ -41,9 +27,18 @@ pub fn accountants_of(kind: &'static MechanismKind) -> Vec<Box<dyn Accountant>> 
     kind.theorems.iter().map(accountant).collect()
 }
 
-/// The theorems of all mechanisms.
+/// The theorems of all mechanisms, each with those that it bounds.
 fn all_theorems() -> Vec<(&'static Statement, Vec<&'static MechanismKind>)> {
-    theorems(&[RELEASES, ENSEMBLES].concat())
+    let mut all: Vec<(&'static Statement, Vec<&'static MechanismKind>)> = Vec::new();
+    for &kind in RELEASES.iter().chain(ENSEMBLES) {
+        for &statement in kind.theorems {
+            match all.iter_mut().find(|(known, _)| *known == statement) {
+                Some((_, kinds)) => kinds.push(kind),
+                None => all.push((statement, vec![kind])),
+            }
+        }
+    }
+    all
 }
 
 /// The theorem of a name, with a conversion.
