@@ -102,13 +102,12 @@ pub use number::Number;
 pub use progress::{Progress, Step, unwatched};
 pub use property::{PropertyAnswer, PropertyStudy};
 pub use rerun::RerunAnswer;
-pub use rows::FailureNote;
 pub use scores::{ScoreAnswers, ScoresAnswer, ScoresStudy};
 pub use self_check::{CheckedAudit, ScoreCheckAnswer, ScoreCheckStudy, SelfCheckAnswer, SelfCheckStudy};
-pub use simulate::{Checkpoints, Distributions, SaveMoment, SimulateAnswer, SimulateStudy};
+pub use simulate::{Checkpoints, Distributions, SimulateAnswer, SimulateStudy};
 pub use stream::{StreamAnswer, StreamStudy};
 pub use student_membership::{StudentFinding, StudentMembershipAnswer, StudentMembershipStudy};
-pub use suite::{StudyOutcome, SuiteAnswer};
+pub use suite::SuiteAnswer;
 pub use text_membership::{TextMembershipAnswer, TextMembershipStudy};
 pub use tokens::{Contexts, TokensAnswer, TokensStudy};
 pub use verify::{TestedAccountant, VerifyAnswer, VerifyStudy};
@@ -136,14 +135,14 @@ pub use self::{
     number::{certain_digits, percent, rounded_up, short, significant, significant_above, significant_below},
     property::PropertyDistanceRow,
     rerun::Difference,
-    rows::{BoundRow, DistributionDivergenceRow, EpsilonRow, ForecastRow, RecommendationRow, SetRow},
+    rows::{BoundRow, DistributionDivergenceRow, EpsilonRow, FailureNote, ForecastRow, RecommendationRow, SetRow},
     score_bounds::ScoreBoundRow,
     scores::{FalseClaimRow, OneRunRow, RatePoint},
     self_check::{CheckRow, CheckedQuery, TightnessRow},
-    simulate::{CountsRow, DistributionsRow},
+    simulate::{CountsRow, DistributionsRow, SaveMoment},
     stream::StreamBinsRow,
     student_membership::{AttackedStudentRow, AucRow, BudgetMembershipRow, ClassAucRow, StudentFindingRow},
-    suite::SuiteRow,
+    suite::{StudyOutcome, SuiteRow},
     text_membership::{TextAttackRow, TextRateRow, TextSizes, VulnerableSequenceRow},
     tokens::{
         LeakingPositionRow, PlantedTestRow, TokenAccountantRow, TokenComposition, TokenCurve, TokenEpsilonRow,
