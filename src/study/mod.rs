@@ -129,7 +129,7 @@ pub use self::{
     membership::{
         AccuracySpread, AttackRole, BandedRate, CanaryRow, ComparedAttack, ComparedRate, DefenseEvaluation, DefenseRoc,
         DefenseRow, FindingRow, LevelRow, RateSource, RocLimit, RocSample, SampleCurve, SampleRow, TprRow,
-        compared_attacks,
+        WatchedAnswers, compared_attacks,
     },
     meta_classifier::{PairedAttackRow, PropertyAttackRow},
     number::{certain_digits, percent, rounded_up, short, significant, significant_above, significant_below},
