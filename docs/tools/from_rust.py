@@ -165,7 +165,7 @@ def methods(described: list[dict[str, Any]]) -> tuple[str, str]:
     rows, sections = [], []
     for method in described:
         name, about, label, when = (method[key] for key in ("name", "about", "validity", "when"))
-        linked = re.findall(r"\(crate::audit::([\w:]+)\)", about)
+        linked = re.findall(r"\[`([\w:]+)`\]", about)
         item = items.get(linked[0]) or items[linked[0].split("::")[0]]
         short = re.sub(r"\s*\(`[^)]*`\)", "", markdown(about)).removeprefix("Rényi: ")
         quantity = "ε at δ" if method["bounds"] == "epsilon" else "D_α"

@@ -23,7 +23,8 @@ const NO_ROOT: &str = "a limit of its posterior was not found for these counts";
 /// [`QueryAudit::skipped`].
 ///
 /// # Errors
-/// [`Error::Length`] when the guide does not fit the counts; as [`Rectangle::four_tails`].
+/// [`Error::Length`] when the guide does not fit the counts; as
+/// [`Rectangle::four_tails`](crate::audit::Rectangle::four_tails).
 ///
 /// # Example
 /// ```

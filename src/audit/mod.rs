@@ -79,42 +79,37 @@ pub use trade_off_band::{TradeOffBand, trade_off_band};
 pub use variational::{Variational, variational_bound};
 
 method::methods! {
-    /// Rényi: each term of the 2-cut at its own worst corner
-    /// ([`Rectangle::termwise`](crate::audit::Rectangle::termwise)).
+    /// Rényi: each term of the 2-cut at its own worst corner ([`Rectangle::termwise`]).
     TwoCutPaper => two_cut::TWO_CUT_PAPER,
-    /// Rényi: the worst corner of the 2-cut ([`Rectangle::corner`](crate::audit::Rectangle::corner)).
+    /// Rényi: the worst corner of the 2-cut ([`Rectangle::corner`]).
     TwoCutCorner => two_cut::TWO_CUT_CORNER,
-    /// Rényi: the 2-cut from one limit of P(O) - Q(O) ([`HalfSpace`](crate::audit::HalfSpace)).
+    /// Rényi: the 2-cut from one limit of P(O) - Q(O) ([`HalfSpace`]).
     TwoCutHalfSpace => half_space::TWO_CUT_HALF_SPACE,
-    /// Rényi: the k-cut from the simultaneous intervals of Goodman
-    /// ([`SimultaneousIntervals`](crate::audit::SimultaneousIntervals)).
+    /// Rényi: the k-cut from the simultaneous intervals of Goodman ([`SimultaneousIntervals`]).
     KCutGoodman => k_cut::K_CUT_GOODMAN,
-    /// Rényi: the k-cut from the simultaneous intervals of Sison and Glaz
-    /// ([`SimultaneousIntervals`](crate::audit::SimultaneousIntervals)).
+    /// Rényi: the k-cut from the simultaneous intervals of Sison and Glaz ([`SimultaneousIntervals`]).
     KCutSisonGlaz => k_cut::K_CUT_SISON_GLAZ,
-    /// Rényi: the smallest k-cut in the box of all Clopper-Pearson limits ([`KCutBox`](crate::audit::KCutBox)).
+    /// Rényi: the smallest k-cut in the box of all Clopper-Pearson limits ([`KCutBox`]).
     KCutBox => k_cut_box::K_CUT_BOX,
-    /// Rényi: one limit of the tangent of the divergence at a reference
-    /// ([`Variational`](crate::audit::Variational)).
+    /// Rényi: one limit of the tangent of the divergence at a reference ([`Variational`]).
     KCutVariational => variational::K_CUT_VARIATIONAL,
-    /// Rényi: the box cut by one half-space, for all orders ([`Region`](crate::audit::Region)).
+    /// Rényi: the box cut by one half-space, for all orders ([`Region`]).
     KCutRegion => region::K_CUT_REGION,
-    /// Rényi: percentile bootstrap of the 2-cut ([`Bootstrap`](crate::audit::Bootstrap)).
+    /// Rényi: percentile bootstrap of the 2-cut ([`Bootstrap`]).
     BootstrapTwoCut => bootstrap::BOOTSTRAP_TWO_CUT,
-    /// Rényi: percentile bootstrap of the k-cut ([`Bootstrap`](crate::audit::Bootstrap)).
+    /// Rényi: percentile bootstrap of the k-cut ([`Bootstrap`]).
     BootstrapKCut => bootstrap::BOOTSTRAP_K_CUT,
-    /// Rényi: a bet against each divergence, in a random order of the outputs ([`EProcess`](crate::audit::EProcess)).
+    /// Rényi: a bet against each divergence, in a random order of the outputs ([`EProcess`]).
     EProcess => e_process::E_PROCESS,
-    /// ε at δ from Clopper-Pearson limits ([`Rectangle::epsilon`](crate::audit::Rectangle::epsilon)).
+    /// ε at δ from Clopper-Pearson limits ([`Rectangle::epsilon`]).
     ClopperPearson => two_cut::CLOPPER_PEARSON,
-    /// ε at δ from Jeffreys limits ([`jeffreys_epsilon`](crate::audit::jeffreys_epsilon)).
+    /// ε at δ from Jeffreys limits ([`jeffreys_epsilon`]).
     Jeffreys => asymptotic_epsilon::JEFFREYS,
-    /// ε at δ from the joint posterior of both probabilities ([`joint_beta_epsilon`](crate::audit::joint_beta_epsilon)).
+    /// ε at δ from the joint posterior of both probabilities ([`joint_beta_epsilon`]).
     JointBeta => joint_beta::JOINT_BETA,
-    /// ε at δ from the log ratio of both probabilities ([`katz_log_epsilon`](crate::audit::katz_log_epsilon)).
+    /// ε at δ from the log ratio of both probabilities ([`katz_log_epsilon`]).
     KatzLog => asymptotic_epsilon::KATZ_LOG,
-    /// ε at δ of the Gaussian trade-off whose μ is bounded from Clopper-Pearson limits
-    /// ([`gdp_bounds`](crate::audit::gdp_bounds)).
+    /// ε at δ of the Gaussian trade-off whose μ is bounded from Clopper-Pearson limits ([`gdp_bounds`]).
     Gdp => gdp::GDP,
 }
 
