@@ -21,6 +21,8 @@ fn an_addition_is_one_file_and_lines_of_one_list() {
         let ([new], [changed]) = (&new[..], &changed[..]) else { panic!("{name}: {} files", files.len()) };
         let path = |file: &str| root.join(file.split(" b/").nth(1).unwrap().lines().next().unwrap());
         assert!(!path(new).exists() && path(changed).ends_with("mod.rs"), "{name}");
+        let length = lines(new, &['+']).len();
+        assert!(new.contains(&format!("\n@@ -0,0 +1,{length} @@\n")), "{name}: the file has {length} lines");
         let text = read(&path(changed));
         for (_, hunk) in changed.split("\n@@ ").skip(1).filter_map(|hunk| hunk.split_once('\n')) {
             let before = lines(hunk, &[' ', '-']).join("\n");
