@@ -56,7 +56,7 @@ impl Guarantee {
 pub enum Needs {
     /// Nothing.
     Nothing,
-    /// Output sets O of which it is known which of P(O) and Q(O) is larger.
+    /// Output sets O for which it is known whether P(O) or Q(O) is larger.
     Direction,
     /// Distributions, exact or of a pilot.
     Distributions,

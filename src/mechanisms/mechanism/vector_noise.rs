@@ -60,7 +60,7 @@ pub const GAUSSIAN_VECTOR: &MechanismKind = &MechanismKind {
     example: "gaussian-vector:sigma=1,counts=3",
     data: DataKind::OneRecord,
     parameters: &[Parameter::noise("sigma"), Parameter::number("counts", &[2.0, 1.0, 3.0])],
-    releases: Some("`counts` counts, each of which a record changes by one, with Gaussian noise on each"),
+    releases: Some("`counts` counts, each with Gaussian noise; a record changes every one of them by one"),
     theorems: &[&OF_GAUSSIAN],
     // As many times as much as one count has.
     noise_hides: false,
@@ -79,7 +79,7 @@ pub const LAPLACE_VECTOR: &MechanismKind = &MechanismKind {
     name: "laplace-vector",
     example: "laplace-vector:sigma=1,counts=3",
     releases: Some(
-        "`counts` counts, each of which a record changes by one, with Laplace noise of scale `sigma` on each",
+        "`counts` counts, each with Laplace noise of scale `sigma`; a record changes every one of them by one",
     ),
     theorems: &[&OF_LAPLACE],
     read: |parameters| VectorNoise::read(Noise::Laplace(parameters.scale("sigma")?), parameters),

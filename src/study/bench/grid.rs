@@ -117,7 +117,7 @@ impl SweepPoint {
     }
 }
 
-/// The error about the work of which nothing can be swept.
+/// The error for a work that has nothing to sweep.
 pub(super) fn no_samples() -> Error {
     Error::rejected("sweep", "exact-distribution-pair draws no samples; leave this work out")
 }

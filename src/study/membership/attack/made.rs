@@ -42,7 +42,7 @@ pub trait MembershipAttack: fmt::Debug + Send + Sync {
         None
     }
 
-    /// A warning about so many models and views; `name` includes what it looks at.
+    /// A warning for this number of models and views; `name` includes what the attack looks at.
     fn warning(&self, _name: &str, _models: usize, _views: usize) -> Option<Warning> {
         None
     }
@@ -136,7 +136,7 @@ impl Attack {
         self.made.victims()
     }
 
-    /// The numbers of the victims among so many models.
+    /// The indices of the victims among this number of models.
     pub(in crate::study::membership) fn list_of_victims(&self, models: usize) -> Result<Vec<usize>> {
         match self.victims() {
             Some(victims @ Victims::HeldOut(_)) => victims.list(models),
