@@ -65,12 +65,17 @@
 //! # Ok::<(), leakbound::Error>(())
 //! ```
 
+#[cfg(feature = "attacks")]
+#[doc(inline)]
+pub use leakbound_attacks::*;
 #[cfg(feature = "report")]
 #[doc(inline)]
 pub use leakbound_report::*;
-#[cfg(not(feature = "report"))]
+#[cfg(feature = "study")]
 #[doc(inline)]
 pub use leakbound_study::*;
+#[doc(inline)]
+pub use {leakbound_audit::*, leakbound_mechanisms::*};
 
 /// The names that most programs need.
 ///
@@ -84,7 +89,9 @@ pub use leakbound_study::*;
 /// # Ok::<(), leakbound::Error>(())
 /// ```
 pub mod prelude {
+    #[cfg(feature = "study")]
     pub use leakbound_study::prelude::*;
+    pub use {leakbound_audit::prelude::*, leakbound_mechanisms::prelude::*};
 }
 
 /// The examples of the README are compiled and run as tests.

@@ -3,6 +3,7 @@
 //! A part of the package `leakbound`, whose documentation covers it.
 
 pub mod black_box;
+pub mod json;
 pub mod program;
 pub mod self_check;
 pub mod verify;

@@ -9,7 +9,6 @@ pub mod divergence;
 pub mod error;
 pub mod histogram;
 pub mod interval;
-pub mod json;
 #[doc(hidden)]
 pub mod named;
 #[doc(hidden)]

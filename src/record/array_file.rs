@@ -48,6 +48,9 @@ mod sealed {
 
         /// The element of so many bytes, or what was found instead.
         fn decode(bytes: &[u8], little: bool) -> Result<Self, String>;
+
+        /// Adds its bytes, the least significant first.
+        fn encode(self, bytes: &mut Vec<u8>);
     }
 }
 
@@ -60,6 +63,10 @@ macro_rules! element {
                 let mut own = [0; size_of::<Self>()];
                 own.copy_from_slice(bytes);
                 Ok(if little { Self::from_le_bytes(own) } else { Self::from_be_bytes(own) })
+            }
+
+            fn encode(self, bytes: &mut Vec<u8>) {
+                bytes.extend(self.to_le_bytes());
             }
         }
         impl Element for $type {
@@ -78,6 +85,10 @@ impl sealed::Sealed for bool {
             [1] => Ok(true),
             _ => Err(format!("the byte {}", bytes[0])),
         }
+    }
+
+    fn encode(self, bytes: &mut Vec<u8>) {
+        bytes.push(self.into());
     }
 }
 

@@ -1,17 +1,18 @@
 //! Numpy archives out.
 
 use super::array_file::Element;
+use super::npy_header;
 use crate::error::{Error, Result};
 use half::f16;
 use ndarray::{ArrayBase, Data, Dimension};
-use ndarray_npy::{NpzWriter, WritableElement, WriteDataError, WriteNpzError};
-use py_literal::Value;
 use serde::Serialize;
-use std::io::{self, Cursor};
+use std::io::{self, Cursor, Write};
 use std::path::PathBuf;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
 
-/// Halves that are written at once.
-const PIECE: usize = 1 << 15;
+/// Bytes that are written at once.
+const PIECE: usize = 1 << 16;
 
 /// A numpy archive (.npz) in the making; the same arrays give the same bytes.
 ///
@@ -25,7 +26,8 @@ const PIECE: usize = 1 << 15;
 /// ```
 pub struct ArrayWriter {
     path: PathBuf,
-    writer: NpzWriter<Cursor<Vec<u8>>>,
+    method: CompressionMethod,
+    writer: ZipWriter<Cursor<Vec<u8>>>,
     written: Vec<WrittenArray>,
 }
 
@@ -45,31 +47,30 @@ impl ArrayWriter {
     /// An empty archive in memory whose arrays are compressed (deflate); `path` stands for it in messages.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        let writer = NpzWriter::new_compressed(Cursor::new(Vec::new()));
-        Self { path: path.into(), writer, written: Vec::new() }
+        Self::by(CompressionMethod::Deflated, path.into())
     }
 
     /// The same with arrays stored as they are: logits hardly get smaller, and a reader can take a part of an array
     /// without unpacking the whole.
     #[must_use]
     pub fn stored(path: impl Into<PathBuf>) -> Self {
-        let writer = NpzWriter::new(Cursor::new(Vec::new()));
-        Self { path: path.into(), writer, written: Vec::new() }
+        Self::by(CompressionMethod::Stored, path.into())
+    }
+
+    fn by(method: CompressionMethod, path: PathBuf) -> Self {
+        Self { path, method, writer: ZipWriter::new(Cursor::new(Vec::new())), written: Vec::new() }
     }
 
     /// Adds an array.
     ///
     /// # Errors
     /// [`Error::Io`] if it cannot be packed.
-    pub fn add<T, S, D>(&mut self, name: &str, array: &ArrayBase<S, D>) -> Result<()>
-    where
-        T: Element + WritableElement,
-        S: Data<Elem = T>,
-        D: Dimension,
-    {
-        self.writer.add_array(name, array).map_err(|error| failed(&self.path, error))?;
-        self.written.push(WrittenArray { name: name.into(), dtype: T::NAME, shape: array.shape().to_vec() });
-        Ok(())
+    pub fn add<T: Element>(
+        &mut self,
+        name: &str,
+        array: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
+    ) -> Result<()> {
+        self.pack(name, T::NAME, array, |element, bytes| element.encode(bytes))
     }
 
     /// Adds an array of floats of 16 bits, each the nearest to a number: half as long, with 11 bits of each number.
@@ -88,14 +89,36 @@ impl ArrayWriter {
     ///
     /// # Errors
     /// [`Error::Io`] if it cannot be packed.
-    pub fn add_half<S, D>(&mut self, name: &str, array: &ArrayBase<S, D>) -> Result<()>
-    where
-        S: Data<Elem = f32>,
-        D: Dimension,
-    {
-        let halves = array.mapv(|number| Half(f16::from_f32(number)));
-        self.writer.add_array(name, &halves).map_err(|error| failed(&self.path, error))?;
-        self.written.push(WrittenArray { name: name.into(), dtype: "f16", shape: array.shape().to_vec() });
+    pub fn add_half(&mut self, name: &str, array: &ArrayBase<impl Data<Elem = f32>, impl Dimension>) -> Result<()> {
+        self.pack(name, "f16", array, |number, bytes| bytes.extend(f16::from_f32(number).to_le_bytes()))
+    }
+
+    /// Adds an array whose elements become bytes in the order that most machines have.
+    fn pack<T: Copy>(
+        &mut self,
+        name: &str,
+        dtype: &'static str,
+        array: &ArrayBase<impl Data<Elem = T>, impl Dimension>,
+        encode: impl Fn(T, &mut Vec<u8>),
+    ) -> Result<()> {
+        let (descriptor, width) = npy_header::little_endian(dtype);
+        let large = array.len() as u64 * width >= u64::from(u32::MAX);
+        let options = SimpleFileOptions::default().compression_method(self.method).large_file(large);
+        let writer = &mut self.writer;
+        let mut pack = || -> io::Result<()> {
+            writer.start_file(format!("{name}.npy"), options)?;
+            let mut bytes = npy_header::written(&descriptor, false, array.shape());
+            for &element in array {
+                encode(element, &mut bytes);
+                if bytes.len() >= PIECE {
+                    writer.write_all(&bytes)?;
+                    bytes.clear();
+                }
+            }
+            writer.write_all(&bytes)
+        };
+        pack().map_err(|error| failed(&self.path, error))?;
+        self.written.push(WrittenArray { name: name.into(), dtype, shape: array.shape().to_vec() });
         Ok(())
     }
 
@@ -117,32 +140,8 @@ impl ArrayWriter {
     }
 }
 
-/// A float of 16 bits, as numpy writes it in the order of bytes of most machines.
-#[derive(Clone, Copy)]
-struct Half(f16);
-
-impl WritableElement for Half {
-    fn type_descriptor() -> Value {
-        Value::String("<f2".into())
-    }
-
-    fn write<W: io::Write>(&self, mut writer: W) -> std::result::Result<(), WriteDataError> {
-        Ok(writer.write_all(&self.0.to_le_bytes())?)
-    }
-
-    fn write_slice<W: io::Write>(slice: &[Self], mut writer: W) -> std::result::Result<(), WriteDataError> {
-        let mut bytes = Vec::with_capacity(2 * slice.len().min(PIECE));
-        for piece in slice.chunks(PIECE) {
-            bytes.clear();
-            bytes.extend(piece.iter().flat_map(|half| half.0.to_le_bytes()));
-            writer.write_all(&bytes)?;
-        }
-        Ok(())
-    }
-}
-
-fn failed(path: &std::path::Path, error: WriteNpzError) -> Error {
-    Error::Io { path: path.to_path_buf(), action: "write", source: io::Error::other(error) }
+fn failed(path: &std::path::Path, error: impl Into<io::Error>) -> Error {
+    Error::Io { path: path.to_path_buf(), action: "write", source: error.into() }
 }
 
 #[cfg(test)]

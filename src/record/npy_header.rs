@@ -1,7 +1,6 @@
 //! The header of a numpy array, read before anything is allocated for its data.
 //!
-//! ndarray-npy reads header and data in one step: it would allocate what the header declares, and its parser of Python
-//! literals is recursive. A header that passes here has one flat dictionary, a plain dtype and a bounded size.
+//! A header that passes has one flat dictionary, a plain dtype and a bounded size.
 
 use std::io::{self, Read};
 
@@ -167,6 +166,15 @@ pub(super) fn written(descriptor: &str, fortran: bool, shape: &[usize]) -> Vec<u
     bytes.extend((text.len() as u16).to_le_bytes());
     bytes.extend(text.into_bytes());
     bytes
+}
+
+/// The descriptor of a dtype whose elements have their least significant byte first, and the bytes of an element.
+///
+/// # Panics
+/// For a dtype that is not one of [`DTYPES`].
+pub(super) fn little_endian(dtype: &str) -> (String, u64) {
+    let &(_, kind, bytes) = DTYPES.iter().find(|(name, ..)| *name == dtype).expect("a known dtype");
+    (format!("{}{kind}", if bytes == 1 { '|' } else { '<' }), bytes)
 }
 
 fn dtype(descriptor: &str) -> Option<(&'static str, u64)> {

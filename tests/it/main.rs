@@ -49,6 +49,7 @@ mod hostile_inputs;
 mod json;
 mod k_cut;
 mod layering;
+mod lean;
 mod many_outcomes;
 mod mechanisms;
 mod membership_defenses;

@@ -23,7 +23,12 @@ const STEPS: [Step; 15] = [
         let mut doc = cargo(["doc", "--workspace", "--no-deps", "--all-features"]);
         run_visibly(doc.env("RUSTDOCFLAGS", "-D warnings"))
     }),
-    ("library alone", || run_visibly(&mut cargo(["check", "--package", "leakbound", "--no-default-features"]))),
+    ("library alone", || {
+        ["", "attacks", "study"].into_iter().try_for_each(|features| {
+            let check = ["check", "--package", "leakbound", "--no-default-features", "--features", features];
+            run_visibly(&mut cargo(check))
+        })
+    }),
     // The command as most people have it, without libtorch: with it, each run takes half a second longer to start, and
     // these tests take two to three times as long.
     ("tests", || links::run_with_tests(&mut cargo(["test", "--workspace"]))),
