@@ -65,17 +65,22 @@
 //! # Ok::<(), leakbound::Error>(())
 //! ```
 
-#[cfg(feature = "attacks")]
+// Each package re-exports those below it.
+#[cfg(all(feature = "attacks", not(feature = "study")))]
 #[doc(inline)]
 pub use leakbound_attacks::*;
+#[cfg(not(feature = "attacks"))]
+#[doc(inline)]
+pub use leakbound_audit::*;
+#[cfg(not(feature = "study"))]
+#[doc(inline)]
+pub use leakbound_mechanisms::*;
 #[cfg(feature = "report")]
 #[doc(inline)]
 pub use leakbound_report::*;
-#[cfg(feature = "study")]
+#[cfg(all(feature = "study", not(feature = "report")))]
 #[doc(inline)]
 pub use leakbound_study::*;
-#[doc(inline)]
-pub use {leakbound_audit::*, leakbound_mechanisms::*};
 
 /// The names that most programs need.
 ///
@@ -91,6 +96,7 @@ pub use {leakbound_audit::*, leakbound_mechanisms::*};
 pub mod prelude {
     #[cfg(feature = "study")]
     pub use leakbound_study::prelude::*;
+    #[cfg(not(feature = "study"))]
     pub use {leakbound_audit::prelude::*, leakbound_mechanisms::prelude::*};
 }
 
