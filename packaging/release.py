@@ -31,7 +31,7 @@ PLACES = {
         ("Cargo.toml", r'(?m)^\[workspace\.package\]\nversion = "([^"]*)"'),
         *(
             ("Cargo.toml", rf'(?m)^{name} = \{{ (?:package = "[^"]*", )?path = "[^"]*", version = "([^"]*)"')
-            for name in re.findall(r'(?m)^(leakbound[\w-]*) = \{', (ROOT / "Cargo.toml").read_text("utf-8"))
+            for name in re.findall(r'(?m)^(leakbound[\w-]*) = \{[^}]*path = ', (ROOT / "Cargo.toml").read_text("utf-8"))
         ),
         ("CITATION.cff", r'(?m)^version: "?([^"\n]*)"?$'),
         ("action.yml", r'(?m)^    default: "([^"]*)" # version$'),

@@ -24,7 +24,7 @@ const STEPS: [Step; 15] = [
         run_visibly(doc.env("RUSTDOCFLAGS", "-D warnings"))
     }),
     ("library alone", || {
-        ["", "attacks", "study"].into_iter().try_for_each(|features| {
+        ["", "attacks"].into_iter().try_for_each(|features| {
             let check = ["check", "--package", "leakbound", "--no-default-features", "--features", features];
             run_visibly(&mut cargo(check))
         })
