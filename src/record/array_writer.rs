@@ -102,12 +102,12 @@ impl ArrayWriter {
         encode: impl Fn(T, &mut Vec<u8>),
     ) -> Result<()> {
         let (descriptor, width) = npy_header::little_endian(dtype);
-        let large = array.len() as u64 * width >= u64::from(u32::MAX);
+        let mut bytes = npy_header::written(&descriptor, false, array.shape());
+        let large = bytes.len() as u64 + array.len() as u64 * width >= u64::from(u32::MAX);
         let options = SimpleFileOptions::default().compression_method(self.method).large_file(large);
         let writer = &mut self.writer;
         let mut pack = || -> io::Result<()> {
             writer.start_file(format!("{name}.npy"), options)?;
-            let mut bytes = npy_header::written(&descriptor, false, array.shape());
             for &element in array {
                 encode(element, &mut bytes);
                 if bytes.len() >= PIECE {

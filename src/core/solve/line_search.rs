@@ -2,7 +2,7 @@
 
 use std::f64::consts::GOLDEN_RATIO;
 
-/// A point of the interval and the value of the function there, `-inf` where that is no number.
+/// A point of the interval and the value of the function there, `-inf` where that is NaN.
 #[derive(Debug, Clone, Copy)]
 struct Point {
     x: f64,
@@ -14,8 +14,8 @@ struct Point {
 /// `-inf`.
 ///
 /// Each point is the vertex of the parabola through the three best so far, or the golden section of the larger side
-/// where that vertex is outside the bracket or the steps do not shrink. For certificates, of which any is valid: a
-/// search that fails can only return a worse one.
+/// where that vertex is outside the bracket or the steps do not shrink. It searches for certificates: each one is valid,
+/// so a search that fails can only return a worse one.
 ///
 /// # References
 /// Brent (1973), Algorithms for Minimization without Derivatives, chapter 5.
@@ -63,7 +63,7 @@ pub fn maximize(
     (best.value > f64::NEG_INFINITY).then_some((best.x, best.value))
 }
 
-/// The step from the best point to the vertex of the parabola through three; NaN or infinite where there is none.
+/// The step from the best point to the vertex of the parabola through three; NaN or infinite where it has no vertex.
 fn vertex(best: Point, second: Point, third: Point) -> f64 {
     let [to_second, to_third] = [second, third].map(|other| best.x - other.x);
     let [above_second, above_third] = [second, third].map(|other| other.value - best.value);
