@@ -4,32 +4,35 @@ use super::args::Format;
 use super::cmd::Cli;
 use super::command_line::{CommandLine, Program};
 use super::interruption::Interruption;
+use super::options::{Origin, Schema, Unusable};
 use super::session::{Ask, BlackBoxCall, Forms, Found, Host, Progress, Session};
 use super::threads::{self, Alone};
 use super::usage;
-use clap::CommandFactory;
-use leakbound::error::Error;
+use leakbound::error::{Error, echo};
+use leakbound::json;
 use leakbound::record::MemoryFiles;
 use leakbound::study::Verdict;
 use std::collections::HashMap;
-use std::ffi::OsString;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// One command that another program wants to be run.
 #[derive(Default)]
 pub struct Request {
-    /// The words after `leakbound`. Wherever the command takes a file, a name of [`Request::files`] may stand.
-    pub words: Vec<OsString>,
+    /// The command, such as `audit counts`.
+    pub command: String,
+    /// Its options as a JSON object, by the names that documents and study files have; empty for none. Wherever the
+    /// command takes a file, a name of [`Request::files`] may stand.
+    pub options: String,
     /// Files in memory.
     pub files: MemoryFiles,
     /// The progress callback, called on any thread.
     pub progress: Option<Progress>,
     /// Ends the work early, where it reports how far it is.
     pub interruption: Interruption,
-    /// In `verify`, in place of the program of `--program`, whose word is then its name.
+    /// In `verify`, in place of the program that `program` names.
     pub accountant: Option<Ask>,
-    /// In `audit mechanism`, in place of the program of `--program`, whose word is then its name.
+    /// In `audit mechanism`, in place of the program that `program` names.
     pub black_box: Option<BlackBoxCall>,
 }
 
@@ -47,8 +50,13 @@ pub struct Answer {
 /// Why there is no answer.
 #[derive(Debug)]
 pub enum Rejection {
-    /// An argument cannot be used: exit status 2 of the command.
-    Usage(String),
+    /// An option cannot be used: exit status 2 of the command.
+    Usage {
+        /// The name of the option, with underscores, where one is to blame.
+        parameter: Option<String>,
+        /// What is wrong, without the name.
+        sentence: String,
+    },
     /// The data or the system failed: exit status 1.
     Failed(Error),
     /// The work was interrupted.
@@ -58,7 +66,8 @@ pub enum Rejection {
 impl fmt::Display for Rejection {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Usage(sentence) => formatter.write_str(sentence),
+            Self::Usage { parameter: None, sentence } => formatter.write_str(sentence),
+            Self::Usage { parameter: Some(name), sentence } => write!(formatter, "{name}: {sentence}"),
             Self::Failed(error) => error.fmt(formatter),
             Self::Interrupted => formatter.write_str("the work was interrupted"),
         }
@@ -66,6 +75,38 @@ impl fmt::Display for Rejection {
 }
 
 impl std::error::Error for Rejection {}
+
+impl Rejection {
+    fn usage(sentence: impl Into<String>) -> Self {
+        Self::Usage { parameter: None, sentence: sentence.into() }
+    }
+}
+
+impl From<Unusable> for Rejection {
+    fn from(unusable: Unusable) -> Self {
+        match unusable {
+            Unusable::Command(_) | Unusable::Twice(_) => Self::usage(unusable.to_string()),
+            Unusable::Unknown(option) => {
+                Self::Usage { parameter: Some(option), sentence: "the command does not have this option".into() }
+            }
+            Unusable::Value { option, value, expected } => Self::Usage {
+                parameter: Some(option),
+                sentence: format!("found {}, expected {expected}", echo(&value)),
+            },
+        }
+    }
+}
+
+/// Usage errors name an option where they concern one; other errors concern data or the system.
+impl From<Error> for Rejection {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Interrupted => Self::Interrupted,
+            error if usage::is_usage(&error) => usage::in_parameters(&error.to_string()),
+            error => Self::Failed(error),
+        }
+    }
+}
 
 /// Runs one command and gives its document; nothing is printed.
 ///
@@ -76,13 +117,14 @@ impl std::error::Error for Rejection {}
 /// Passes on panics, which are faults of this library.
 ///
 /// ```
-/// use leakbound_cli::{Request, answer};
+/// use leakbound_cli::{Rejection, Request, answer};
 ///
-/// let words = "exact --histogram 14,12,10,8,6 --neighbor 13,13,10,8,6 --noise gaussian:2 --orders 2";
-/// let found = answer(Request { words: words.split(' ').map(Into::into).collect(), ..Request::default() }).unwrap();
+/// let exact = |options: &str| Request { command: "exact".into(), options: options.into(), ..Request::default() };
+/// let options = r#"{"histogram": [14, 12, 10, 8, 6], "neighbor": [13, 13, 10, 8, 6], "noise": "gaussian:2", "orders": 2}"#;
+/// let found = answer(exact(options)).unwrap();
 /// assert!(found.json.contains("\"forward\": 0.239564145745"), "{}", found.json);
-/// let rejected = answer(Request { words: vec!["exact".into()], ..Request::default() }).unwrap_err();
-/// assert!(rejected.to_string().starts_with("the following required arguments were not provided"));
+/// let rejected = answer(exact(r#"{"histogram": [3, -1]}"#)).unwrap_err();
+/// assert!(matches!(rejected, Rejection::Usage { parameter: Some(name), .. } if name == "histogram"));
 /// ```
 pub fn answer(request: Request) -> Result<Answer, Rejection> {
     Commands::default().answer(request)
@@ -91,32 +133,28 @@ pub fn answer(request: Request) -> Result<Answer, Rejection> {
 /// Arguments that are kept for the next call.
 const KEPT: usize = 64;
 
-/// Runs commands one after the other or side by side, and keeps the parser and the arguments that it has read: building
+/// Runs commands one after the other or side by side, and keeps the parser and the options that it has read: building
 /// the parser and reading take longer than small work, and programs ask the same of other data.
 #[derive(Debug, Default)]
 pub struct Commands {
-    parser: Mutex<Option<clap::Command>>,
-    read: Mutex<HashMap<Vec<OsString>, Cli>>,
+    schema: Mutex<Option<Schema<Cli>>>,
+    read: Mutex<HashMap<(String, String), Cli>>,
 }
 
 impl Commands {
     /// Runs one command, as [`answer`] does.
     ///
     /// # Errors
-    /// [`Rejection`], with the sentence that the command would print.
+    /// [`Rejection`], as from [`answer`].
     ///
     /// # Panics
     /// Passes on panics, which are faults of this library.
     pub fn answer(&self, request: Request) -> Result<Answer, Rejection> {
-        let words = request.words.clone();
-        let kept = self.read.lock().unwrap_or_else(PoisonError::into_inner).remove(&words);
+        let key = (request.command.clone(), request.options.clone());
+        let kept = self.read.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
         let mut cli = match kept {
             Some(cli) => cli,
-            None => {
-                let mut parser = self.parser.lock().unwrap_or_else(PoisonError::into_inner);
-                usage::read_with(parser.get_or_insert_with(Cli::command), &words)
-                    .map_err(|error| Rejection::Usage(usage::sentence(&error)))?
-            }
+            None => self.line(&key.0, &key.1)?,
         };
         let found = run_for(&mut cli, request);
         cli.common.session = Session::default();
@@ -124,8 +162,18 @@ impl Commands {
         if read.len() >= KEPT {
             read.clear();
         }
-        read.insert(words, cli);
+        read.insert(key, cli);
         found
+    }
+
+    /// Reads the options of a command.
+    fn line(&self, command: &str, options: &str) -> Result<Cli, Rejection> {
+        let options = if options.is_empty() { "{}" } else { options };
+        let options = json::from_str(options).map_err(|error| Rejection::usage(format!("options: {error}")))?;
+        let mut schema = self.schema.lock().unwrap_or_else(PoisonError::into_inner);
+        let schema = schema.get_or_insert_with(Schema::new);
+        let words = schema.arguments(command, &options, Origin::File(None))?.words;
+        schema.read(&words).map_err(|error| usage::in_parameters_of(&error))
     }
 }
 
@@ -133,7 +181,7 @@ impl Commands {
 fn run_for(cli: &mut Cli, request: Request) -> Result<Answer, Rejection> {
     let Request { files, progress, interruption, accountant, black_box, .. } = request;
     if !cli.has_document() {
-        return Err(Rejection::Usage("this command prints a text and has no document".into()));
+        return Err(Rejection::usage("this command prints a text and has no document"));
     }
     let host = Arc::new(Host {
         progress,
@@ -156,15 +204,10 @@ fn run_for(cli: &mut Cli, request: Request) -> Result<Answer, Rejection> {
             pool.install(work)
         }),
     };
-    let refuted = match ended {
-        Ok(verdict) => verdict == Verdict::Refuted,
-        Err(Error::Interrupted) => return Err(Rejection::Interrupted),
-        Err(error) if usage::is_usage(&error) => return Err(Rejection::Usage(error.to_string())),
-        Err(error) => return Err(Rejection::Failed(error)),
-    };
+    let refuted = ended? == Verdict::Refuted;
     let found = host.found.lock().unwrap_or_else(PoisonError::into_inner).take();
     let Found { json, forms } =
-        found.ok_or_else(|| Rejection::Usage("this command prints a text and has no document".into()))?;
+        found.ok_or_else(|| Rejection::usage("this command prints a text and has no document"))?;
     Ok(Answer { json, forms, refuted })
 }
 
@@ -174,8 +217,8 @@ mod tests {
     use leakbound::black_box::Output;
     use leakbound::record::MemoryFile;
 
-    fn request(words: &str) -> Request {
-        Request { words: words.split(' ').map(Into::into).collect(), ..Request::default() }
+    fn request(command: &str, options: &str) -> Request {
+        Request { command: command.into(), options: options.into(), ..Request::default() }
     }
 
     const SCENARIO: &str = "samples = 1e9\nmodel = 'prompt-pate'\nnoise = 'gaussian:2'\nhistogram = [3, 1]\n\
@@ -185,21 +228,34 @@ mod tests {
     fn files_in_memory_are_read_and_pages_are_made() {
         let text = b"outcome,count,count_neighbor\na,600,500\nb,400,500\n".to_vec();
         let files = MemoryFiles::from_iter([("c.csv".into(), MemoryFile::of_bytes(text))]);
-        let found = answer(Request { files, ..request("audit counts c.csv --orders 2") }).unwrap();
+        let found = answer(Request { files, ..request("audit counts", r#"{"file": "c.csv", "orders": 2}"#) }).unwrap();
         assert!(found.json.starts_with('{') && found.forms.page().contains("</html>") && !found.refuted);
         assert!(found.forms.text().starts_with("Audit of c.csv (1 query)"), "{}", found.forms.text());
     }
 
     #[test]
-    fn sentences_are_those_of_the_command() {
-        let sentence = |words: &str| answer(request(words)).unwrap_err();
-        assert!(matches!(sentence("audit counts missing.csv"), Rejection::Failed(_)));
-        let line = sentence("exact --histogram 3,-1 --neighbor 2,0 --noise gaussian:2").to_string();
-        assert!(line.starts_with("invalid value '3,-1' for '--histogram"), "{line}");
-        let line = sentence("exact --histogram 3,1 --neighborr 2,0").to_string();
-        assert!(line.contains("--neighbor") && !line.contains('\n'), "{line}");
-        assert!(matches!(sentence("man"), Rejection::Usage(_)));
-        assert!(matches!(sentence("verify --accountant list"), Rejection::Usage(_)));
+    fn sentences_name_parameters() {
+        let rejected = |command: &str, options: &str| answer(request(command, options)).unwrap_err();
+        assert!(matches!(rejected("audit counts", r#"{"file": "missing.csv"}"#), Rejection::Failed(_)));
+        for (options, sentence) in [
+            (r#"{"histogram": [3, -1], "neighbor": [2, 0], "noise": "gaussian:2"}"#, "histogram: "),
+            (r#"{"histogram": [3, 1], "neighborr": [2, 0]}"#, "neighborr: the command does not have this option"),
+            (r#"{"histogram": [3, 1], "orders": []}"#, "orders: found [], expected a list with at least one value"),
+            (r#"{"threshold_form": "mean"}"#, "threshold_form: "),
+            (
+                r#"{"histogram": [3, 1], "neighbor": [2, 2], "noise": "gaussian:2", "threshold": 3}"#,
+                "threshold_noise: ",
+            ),
+            (r#"{"seed": 1, "seed": 2}"#, "options: "),
+        ] {
+            let line = rejected("exact", options).to_string();
+            assert!(line.starts_with(sentence) && !line.contains("--") && !line.contains('\n'), "{line}");
+        }
+        let line =
+            rejected("audit scores", r#"{"members": "a.npy", "threshold": 1, "selection": "split"}"#).to_string();
+        assert!(line.contains("`threshold`") && line.contains("`selection`") && !line.contains("--"), "{line}");
+        assert!(matches!(rejected("man", ""), Rejection::Usage { parameter: None, .. }));
+        assert!(matches!(rejected("verify", r#"{"accountant": "list"}"#), Rejection::Usage { .. }));
     }
 
     #[test]
@@ -211,20 +267,26 @@ mod tests {
             noting.note();
         });
         let files = MemoryFiles::from_iter([("s.toml".into(), MemoryFile::of_bytes(SCENARIO.into()))]);
-        let request = Request { files, progress: Some(progress), interruption, ..request("simulate s.toml") };
+        let request = Request {
+            files,
+            progress: Some(progress),
+            interruption,
+            ..request("simulate", r#"{"scenario": "s.toml"}"#)
+        };
         assert!(matches!(answer(request), Err(Rejection::Interrupted)));
     }
 
     #[test]
     fn functions_of_the_program_are_audited() {
-        let words =
-            "audit mechanism --program count --dataset [1,2] --relation add-remove --claim-epsilon 1 --runs 400";
+        let options =
+            r#"{"program": "count", "dataset": [1, 2], "relation": "add-remove", "claim_epsilon": 1, "runs": 400}"#;
+        let audit = || request("audit mechanism", options);
         let call: BlackBoxCall =
             Box::new(|dataset, runs, _| Ok(vec![Output::Number(dataset.records().len() as f64); runs]));
-        let found = answer(Request { black_box: Some(call), ..request(words) }).unwrap();
+        let found = answer(Request { black_box: Some(call), ..audit() }).unwrap();
         assert!(found.refuted && found.json.contains("\"program\": \"count\""), "{}", found.json);
         let call: BlackBoxCall = Box::new(|_, _, _| Err("no such data".into()));
-        let rejected = answer(Request { black_box: Some(call), ..request(words) }).unwrap_err();
+        let rejected = answer(Request { black_box: Some(call), ..audit() }).unwrap_err();
         assert!(rejected.to_string().contains("no such data"), "{rejected}");
     }
 
@@ -235,8 +297,8 @@ mod tests {
                 scope.spawn(move || {
                     let text = format!("outcome,count,count_neighbor\na,{},500\nb,400,500\n", 100 + index);
                     let files = MemoryFiles::from_iter([("c.csv".into(), MemoryFile::of_bytes(text.into_bytes()))]);
-                    let words = format!("audit counts c.csv --orders 2 --threads {}", 1 + index % 2);
-                    let read = |files| answer(Request { files, ..request(&words) }).unwrap().json;
+                    let options = format!(r#"{{"file": "c.csv", "orders": 2, "threads": {}}}"#, 1 + index % 2);
+                    let read = |files| answer(Request { files, ..request("audit counts", &options) }).unwrap().json;
                     assert_eq!(read(files.clone()), read(files));
                 });
             }

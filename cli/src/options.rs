@@ -14,6 +14,7 @@ use leakbound::quantity::Order;
 use serde_json::{Map, Value};
 use std::any::TypeId;
 use std::ffi::OsString;
+use std::fmt;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
@@ -26,6 +27,33 @@ pub(super) enum Origin<'a> {
     File(Option<&'a Path>),
 }
 
+/// Why options are no arguments of a command.
+#[derive(Debug)]
+pub(super) enum Unusable {
+    /// The command is unknown, or only the first word of one.
+    Command(String),
+    /// The command does not have the option.
+    Unknown(String),
+    /// The option is there twice, in two spellings.
+    Twice(String),
+    /// The value is of another kind.
+    Value { option: String, value: String, expected: &'static str },
+}
+
+impl fmt::Display for Unusable {
+    /// What was found, as one phrase.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Command(phrase) => formatter.write_str(phrase),
+            Self::Unknown(option) => write!(formatter, "the option `{}`, which it does not have", echo(option)),
+            Self::Twice(option) => write!(formatter, "the option `{}` a second time", echo(option)),
+            Self::Value { option, value, expected } => {
+                write!(formatter, "`{} = {}`, which is not {expected}", echo(option), echo(value))
+            }
+        }
+    }
+}
+
 /// The arguments of a command.
 pub(super) struct Words {
     pub(super) words: Vec<OsString>,
@@ -34,6 +62,7 @@ pub(super) struct Words {
 }
 
 /// The parser of a command line, with the options that all commands share.
+#[derive(Debug)]
 pub(super) struct Schema<C>(clap::Command, PhantomData<C>);
 
 impl<C: CommandLine> Schema<C> {
@@ -48,14 +77,14 @@ impl<C: CommandLine> Schema<C> {
     /// even with their default values; but for the seed, since one that is given overrules a scenario's.
     ///
     /// # Errors
-    /// What was found that is no request, as one phrase.
+    /// What cannot be used.
     pub(super) fn arguments(
         &self,
         command: &str,
         options: &Map<String, Value>,
         origin: Origin<'_>,
-    ) -> Result<Words, String> {
-        let found = self.command(command)?;
+    ) -> Result<Words, Unusable> {
+        let found = self.command(command).map_err(Unusable::Command)?;
         let mut words: Vec<OsString> = command.split_whitespace().map(OsString::from).collect();
         let mut positional: Vec<(Option<usize>, Vec<String>)> = Vec::new();
         let (mut paths, mut seen): (Vec<(String, PathBuf)>, Vec<&clap::Id>) = (Vec::new(), Vec::new());
@@ -63,13 +92,16 @@ impl<C: CommandLine> Schema<C> {
             let long = name.replace('_', "-");
             let named = |argument: &&Arg| argument.get_id() == name.as_str() || argument.get_long() == Some(&long);
             let argument = found.get_arguments().filter(|argument| is_option(argument)).find(named);
-            let argument = argument.ok_or_else(|| format!("the option `{}`, which it does not have", echo(name)))?;
+            let argument = argument.ok_or_else(|| Unusable::Unknown(name.clone()))?;
             if seen.contains(&argument.get_id()) {
-                return Err(format!("the option `{}` a second time", echo(name)));
+                return Err(Unusable::Twice(name.clone()));
             }
             seen.push(argument.get_id());
-            let values = values(argument, value, origin)
-                .map_err(|kind| format!("`{} = {}`, which is not {kind}", echo(name), echo(&value.to_string())))?;
+            let values = values(argument, value, origin).map_err(|expected| Unusable::Value {
+                option: name.clone(),
+                value: value.to_string(),
+                expected,
+            })?;
             let values: Vec<String> = match origin {
                 Origin::File(Some(folder)) if is_path(argument) => {
                     values.iter().map(|path| within(folder, path)).collect()
@@ -100,8 +132,16 @@ impl<C: CommandLine> Schema<C> {
     /// # Errors
     /// What is wrong with them, as one phrase.
     pub(super) fn parsed(&mut self, arguments: &[OsString]) -> Result<C, String> {
-        let line: C = usage::read_with(&mut self.0, arguments).map_err(|error| usage::sentence(&error))?;
+        let line = self.read(arguments).map_err(|error| usage::sentence(&error))?;
         if line.has_document() { Ok(line) } else { Err("a command that prints a text and has no document".into()) }
+    }
+
+    /// Reads the arguments of a command.
+    ///
+    /// # Errors
+    /// The parser's.
+    pub(super) fn read(&mut self, arguments: &[OsString]) -> Result<C, clap::Error> {
+        usage::read_with(&mut self.0, arguments)
     }
 
     fn command(&self, name: &str) -> Result<&clap::Command, String> {

@@ -1,5 +1,6 @@
 //! Arguments as clap parses them, and what is said about those that cannot be used.
 
+use super::answer::Rejection;
 use super::command_line::CommandLine;
 use super::interruption::Signal;
 use clap::ArgMatches;
@@ -23,12 +24,8 @@ pub(super) fn parse<C: CommandLine>(arguments: impl IntoIterator<Item = OsString
 /// The error with no more of each word of the user than a message repeats, and with a suggestion only where it helps:
 /// clap takes `--output` for similar to `--group`.
 fn short(mut error: clap::Error) -> clap::Error {
-    let text = |kind| match error.get(kind) {
-        Some(ContextValue::String(text)) => Some(text.as_str()),
-        _ => None,
-    };
     let far = |(given, near): (&str, &str)| strsim::osa_distance(given, near) > 1 + given.len() / 4;
-    if text(ContextKind::InvalidArg).zip(text(ContextKind::SuggestedArg)).is_some_and(far) {
+    if text_of(&error, ContextKind::InvalidArg).zip(text_of(&error, ContextKind::SuggestedArg)).is_some_and(far) {
         error.remove(ContextKind::SuggestedArg);
     }
     let texts: Vec<(ContextKind, ContextValue)> = error
@@ -133,22 +130,115 @@ pub(super) fn sentence(error: &clap::Error) -> String {
     })
 }
 
+/// What is wrong with the options of a program that called, by the names of its parameters.
+pub(super) fn in_parameters_of(error: &clap::Error) -> Rejection {
+    use clap::error::ErrorKind as Kind;
+    let names = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => vec![parameter_name(text)],
+        Some(ContextValue::Strings(texts)) => texts.iter().map(|text| parameter_name(text)).collect(),
+        _ => Vec::new(),
+    };
+    let invalid = names(ContextKind::InvalidArg);
+    let sentence = match (error.kind(), bad_value_reason(error)) {
+        (_, Some(reason)) => {
+            let value = echo(text_of(error, ContextKind::InvalidValue).unwrap_or_default());
+            if reason.contains(&value) { reason } else { format!("found `{value}`: {reason}") }
+        }
+        (Kind::MissingRequiredArgument, None) => "found no value, expected one".into(),
+        (Kind::ArgumentConflict, None) => {
+            let others: Vec<String> = names(ContextKind::PriorArg).iter().map(|name| format!("`{name}`")).collect();
+            return Rejection::Usage {
+                parameter: None,
+                sentence: format!("`{}` cannot be used with {}", invalid.join("`, `"), others.join(" and ")),
+            };
+        }
+        _ => return in_parameters(&sentence(error)),
+    };
+    let parameter = (!invalid.is_empty()).then(|| invalid.join(", "));
+    Rejection::Usage { parameter, sentence: spelled(&sentence) }
+}
+
+/// A sentence of the command, which may begin with the option that it is about, for a program that called.
+pub(super) fn in_parameters(sentence: &str) -> Rejection {
+    let (head, rest) = sentence.split_once(": ").unwrap_or_default();
+    let option = head.trim_matches('`');
+    if option.starts_with("--") && !option.contains(' ') {
+        return Rejection::Usage { parameter: Some(parameter_name(option)), sentence: spelled(rest) };
+    }
+    Rejection::Usage { parameter: None, sentence: spelled(sentence) }
+}
+
+/// `--threshold-noise <NOISE>` as the parameter `threshold_noise`.
+fn parameter_name(option: &str) -> String {
+    let name = option.split([' ', '=']).next().unwrap_or_default();
+    name.trim_matches(['-', '<', '>', '[', ']', '.', '\'']).to_lowercase().replace('-', "_")
+}
+
+/// A text with the names of parameters in place of those of options: `--claim-rdp` becomes `claim_rdp` in backquotes.
+fn spelled(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("--") {
+        let end = after.find(|letter: char| !letter.is_ascii_lowercase() && letter != '-').unwrap_or(after.len());
+        let (name, more) = after.split_at(end);
+        // Not a dash between words, and not a part of a name.
+        let begins = !before.ends_with(|letter: char| letter.is_alphanumeric() || letter == '-');
+        let quote = if before.ends_with('`') { "" } else { "`" };
+        out.push_str(before);
+        match begins && name.starts_with(|letter: char| letter.is_ascii_lowercase()) {
+            true => out.push_str(&format!("{quote}{}{quote}", name.replace('-', "_"))),
+            false => out.push_str(&format!("--{name}")),
+        }
+        rest = more;
+    }
+    out + rest
+}
+
 /// The line about a value that cannot be used, if that is the error.
 fn bad_value(error: &clap::Error) -> Option<String> {
-    let text = |kind| match error.get(kind) {
-        Some(ContextValue::String(text)) => Some(text.as_str()),
-        _ => None,
-    };
-    let (option, value) = (text(ContextKind::InvalidArg)?, text(ContextKind::InvalidValue)?);
+    let (option, value) = (text_of(error, ContextKind::InvalidArg)?, text_of(error, ContextKind::InvalidValue)?);
+    let reason = bad_value_reason(error)?;
+    Some(match value.is_empty() && error.kind() == clap::error::ErrorKind::InvalidValue {
+        true => format!("a value is required for '{option}' but none was supplied"),
+        false => format!("invalid value '{}' for '{option}': {reason}", echo(value)),
+    })
+}
+
+/// Why a value cannot be used, if that is the error.
+fn bad_value_reason(error: &clap::Error) -> Option<String> {
+    text_of(error, ContextKind::InvalidValue)?;
     let reason = match (error.kind(), error.get(ContextKind::ValidValue)) {
         (clap::error::ErrorKind::ValueValidation, _) => error.source()?.to_string(),
-        (clap::error::ErrorKind::InvalidValue, Some(ContextValue::Strings(_))) if value.is_empty() => {
-            return Some(format!("a value is required for '{option}' but none was supplied"));
-        }
         (clap::error::ErrorKind::InvalidValue, Some(ContextValue::Strings(names))) => {
             format!("expected {}", names.join(", "))
         }
         _ => return None,
     };
-    Some(format!("invalid value '{}' for '{option}': {}", echo(value), bounded(&reason)))
+    Some(bounded(&reason).to_string())
+}
+
+fn text_of(error: &clap::Error, kind: ContextKind) -> Option<&str> {
+    match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_spelled_as_parameters() {
+        assert_eq!(parameter_name("--threshold-noise <NOISE>"), "threshold_noise");
+        assert_eq!(parameter_name("<FILE>"), "file");
+        assert_eq!(
+            spelled("give --pilot-fraction, or `--bins` -- not a--b"),
+            "give `pilot_fraction`, or `bins` -- not a--b"
+        );
+        let Rejection::Usage { parameter, sentence } = in_parameters("--noise: none is given; see --mechanism") else {
+            panic!("a usage error")
+        };
+        assert_eq!((parameter.as_deref(), &*sentence), (Some("noise"), "none is given; see `mechanism`"));
+    }
 }

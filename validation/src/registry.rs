@@ -111,14 +111,23 @@ fn text<'a>(value: &'a Value, key: &str) -> &'a str {
     value[key].as_str().unwrap_or("")
 }
 
-/// Asks as the command line is asked.
+/// Asks with options as on the command line, a value after each, which can be repeated there.
 fn ask(words: &str, file: Option<(&str, Vec<u8>)>, tallies: &mut Tallies) -> Option<Value> {
-    let files = file.into_iter().map(|(name, bytes)| (name.into(), MemoryFile::of_bytes(bytes)));
-    let request = Request {
-        words: words.split_whitespace().map(Into::into).collect(),
-        files: MemoryFiles::from_iter(files),
-        ..Request::default()
+    let mut parts = words.split(" --");
+    let command = parts.next().unwrap_or_default();
+    let option = |part: &str| match part.split_once(' ') {
+        Some((name, value)) => (name.to_owned(), Value::from(value.trim())),
+        None => (part.trim().to_owned(), Value::from(true)),
     };
+    let mut options: BTreeMap<String, Value> = parts.map(option).collect();
+    let mut command = command.to_owned();
+    if let Some((name, _)) = &file {
+        command = command.replace(&format!(" {name}"), "");
+        options.insert("file".into(), (*name).into());
+    }
+    let files = file.into_iter().map(|(name, bytes)| (name.into(), MemoryFile::of_bytes(bytes)));
+    let options = serde_json::to_string(&options).expect("texts");
+    let request = Request { command, options, files: MemoryFiles::from_iter(files), ..Request::default() };
     match answer(request) {
         Ok(found) => Some(serde_json::from_str(&found.json).expect("a document")),
         Err(rejection) => {

@@ -39,7 +39,8 @@ pub fn run<P: Program>(common: &Common, options: &RerunOptions) -> Result<Verdic
     };
     let bad_option = |found| fault("options", found, format!("the options of `leakbound {}`", recorded.command));
     let mut schema = Schema::<P>::new();
-    let arguments = schema.arguments(&recorded.command, &own, Origin::Document).map_err(bad_option)?.words;
+    let arguments = schema.arguments(&recorded.command, &own, Origin::Document);
+    let arguments = arguments.map_err(|unusable| bad_option(unusable.to_string()))?.words;
     let mut line = schema.parsed(&arguments).map_err(bad_option)?;
     if let Some(reason) = line.unrepeatable() {
         let found = format!("`{}`", recorded.command);

@@ -94,7 +94,7 @@ impl<P: Program> Plan<P> {
             return Err(InputError { expected, hint: None, ..study.fault(file, "`format` alone".into()) }.into());
         }
         let words = self.schema.arguments(&study.command, &StudyOption::map(&options), Origin::File(file.parent()));
-        let words = words.map_err(|found| study.fault(file, found))?;
+        let words = words.map_err(|unusable| study.fault(file, unusable.to_string()))?;
         let request = self.schema.parsed(&words.words).map_err(|found| study.fault(file, found))?;
         let (written, read): (Vec<_>, Vec<_>) =
             words.paths.into_iter().partition(|(option, _)| WRITTEN.contains(&option.as_str()) || option == STATE);

@@ -62,6 +62,7 @@ impl Wanted<'_> {
         // Its place is relative to the folder of the study only while it is read.
         map.insert("recording".into(), "recording.npz".into());
         let arguments = schema.arguments(self.command, &map, Origin::File(self.folder));
+        let arguments = arguments.map_err(|unusable| unusable.to_string());
         let mut training = match arguments.and_then(|arguments| schema.parsed(&arguments.words)) {
             Ok(training) => training,
             Err(found) => return Err(self.reject(found, schema).into()),
