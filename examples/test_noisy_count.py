@@ -10,7 +10,7 @@ def count(dataset, runs, rng):
 
 
 def test_count_is_private():
-    audit = leakbound.audit_mechanism(
+    audit = leakbound.audit.mechanism(
         count, [1, 1, 1], relation="add-remove", claim_epsilon=1, delta=0, runs=2e4, failure_probability=1e-3
     )
     audit.raise_if_refuted()

@@ -56,25 +56,41 @@ def parameter(argument: ast.arg, default: ast.expr | None) -> str:
     return f"{argument.arg}{annotation}" + (f"{equals}{ast.unparse(default)}" if default is not None else "")
 
 
+SECTION = re.compile(r"(?m)^(Parameters|Attributes|Returns|Raises|See Also|References|Examples)\n-{3,}\n")
+
+
 def prose(text: str | None) -> str:
-    """A comment as Markdown; the list of arguments becomes a table."""
-    if not text:
-        return ""
-    before, _, after = text.partition("\nArgs:\n")
-    arguments, _, rest = after.partition("\n\n")
-    rows: list[list[str]] = []
-    for line in arguments.splitlines():
-        if match := re.match(r"    (\*{0,2}\w+): (.*)", line):
-            rows.append([match[1], match[2]])
-        elif rows and line.strip():
-            rows[-1][1] += " " + line.strip()
-    table = ""
-    if rows:
-        lines = [f"| `{name}` | {escaped(words)} |" for name, words in rows]
-        table = "\n\n| argument | meaning |\n|---|---|\n" + "\n".join(lines)
-    before, rest = doctests(before), doctests(rest)
-    rest = re.sub(r"(?m)^(Raises|Returns|Yields):\n(?:    )", r"**\1:** ", rest)
-    return before.strip() + table + ("\n\n" + rest.strip() if rest.strip() else "")
+    """A comment with sections of numpydoc as Markdown; parameters and attributes become a table."""
+    before, *sections = SECTION.split(text or "")
+    parts = [doctests(before).strip()]
+    for name, body in zip(sections[::2], sections[1::2]):
+        if name in ("Parameters", "Attributes"):
+            parts.append(table("argument" if name == "Parameters" else "attribute", entries(body)))
+        elif name == "Examples":
+            parts.append(doctests(body).strip())
+        elif name == "See Also":
+            parts.append("See also " + ", ".join(f"`{line.strip()}`" for line in body.splitlines() if line.strip()) + ".")
+        else:
+            parts.append(f"**{name}:** " + escaped(" ".join(body.split())))
+    return "\n\n".join(part for part in parts if part)
+
+
+def entries(body: str) -> list[tuple[str, str, str]]:
+    """Name, type and meaning of each entry of a section."""
+    found: list[tuple[str, str, str]] = []
+    for line in body.splitlines():
+        if line.strip() and not line.startswith(" "):
+            name, _, kind = line.partition(" : ")
+            found.append((name, kind, ""))
+        elif found and line.strip():
+            name, kind, words = found[-1]
+            found[-1] = (name, kind, f"{words} {line.strip()}".strip())
+    return found
+
+
+def table(title: str, rows: list[tuple[str, str, str]]) -> str:
+    lines = [f"| `{name}` | {f'`{kind}`' if kind else ''} | {escaped(words)} |".replace(" | None`", r" \| None`") for name, kind, words in rows]
+    return "\n".join([f"| {title} | type | meaning |", "|---|---|---|", *lines]) if lines else ""
 
 
 def doctests(text: str) -> str:
@@ -98,15 +114,18 @@ def is_property(function: ast.FunctionDef) -> bool:
     return any(name in ("property", "cached_property", "functools.cached_property") for name in names)
 
 
-def attributes(node: ast.ClassDef) -> list[str]:
-    """Rows on the annotated attributes, each with the string below it."""
+def annotated(node: ast.ClassDef) -> list[tuple[str, str, str]]:
+    """Name, type and meaning of each field, which stand in its annotation."""
     rows = []
-    for item, after in zip(node.body, [*node.body[1:], None]):
+    for item in node.body:
         if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name) and item.target.id[0] != "_":
-            words = ""
-            if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant) and isinstance(after.value.value, str):
-                words = escaped(after.value.value.strip())
-            rows.append(f"| `{item.target.id}` | `{ast.unparse(item.annotation)}` | {words} |".replace(" | None`", r" \| None`"))
+            kind, words = item.annotation, ""
+            if isinstance(kind, ast.Subscript) and ast.unparse(kind.value) == "Annotated" and isinstance(kind.slice, ast.Tuple):
+                kind, note = kind.slice.elts
+                # The meaning itself, or an option with it.
+                note = note.args[0] if isinstance(note, ast.Call) else note
+                words = note.value if isinstance(note, ast.Constant) else ""
+            rows.append((item.target.id, ast.unparse(kind), words))
     return rows
 
 
@@ -118,8 +137,8 @@ def section(node: ast.stmt, prefix: str, level: str = "##") -> str:
     lines = [f"{level} {node.name}", "", prose(ast.get_docstring(node)), ""]
     if documents := [base for base in bases if base.endswith("Document")]:
         lines += [f"Its keys are those of [{documents[0]}](python-rows.md#{documents[0].lower()}).", ""]
-    if rows := attributes(node):
-        lines += ["| attribute | type | meaning |", "|---|---|---|", *rows, ""]
+    if rows := annotated(node):
+        lines += [table("attribute", rows), ""]
     for function in public(node):
         if function.name == "__init__":
             lines += ["```python", signature(function, prefix + node.name, bound=True), "```", "", prose(ast.get_docstring(function)), ""]
@@ -134,8 +153,8 @@ def section(node: ast.stmt, prefix: str, level: str = "##") -> str:
     return "\n".join(lines)
 
 
-def of(names: list[str], files: list[str], prefix: str = "leakbound.", level: str = "##") -> str:
-    """Sections on names, wherever they are defined."""
+def of(names: list[str], files: list[str], prefix: str = "", level: str = "##") -> str:
+    """Sections on names, wherever they are defined; of two definitions of a name, that of the last file."""
     known: dict[str, ast.stmt] = {}
     for file in files:
         known |= definitions(module(PACKAGE / file))
@@ -143,26 +162,33 @@ def of(names: list[str], files: list[str], prefix: str = "leakbound.", level: st
 
 
 def parts() -> dict[str, str]:
-    functions = exported(module(PACKAGE / "_functions.py"))
-    others = exported(module(PACKAGE / "__init__.py"))
-    results = exported(module(PACKAGE / "_results.py"))
-    hand = sorted({path.name for path in PACKAGE.glob("_*.py")} - {"_functions.py", "_documents.py", "_methods.py", "__init__.py"})
-    documents = module(PACKAGE / "_documents.py")
-    rows = exported(documents) + [name for name in definitions(documents) if name.endswith("Document")]
+    own = sorted(path.name for path in PACKAGE.glob("*.py"))
+    documents = module(PACKAGE / "documents.py")
+    results = exported(module(PACKAGE / "results.py"))
     canaries = exported(module(PACKAGE / "canaries/__init__.py"))
+    in_canaries = [f"canaries/{path.name}" for path in sorted((PACKAGE / "canaries").glob("*.py"))]
+    in_distributed = [f"distributed/{path.name}" for path in sorted((PACKAGE / "distributed").glob("*.py"))]
     distributed = exported(module(PACKAGE / "distributed/__init__.py"))
     return {
         "python.package": prose(ast.get_docstring(module(PACKAGE / "__init__.py"))),
-        "python.functions": of(sorted(functions), ["_functions.py"], level="###"),
-        "python.others": of([name for name in others if name not in ("Result", "Row", "Rows")], hand, level="###"),
-        "python.results": of(["Result", *results, "Rows", "Row"], hand, prefix=""),
-        "python.rows": of(sorted(set(rows)), ["_documents.py"], prefix=""),
+        "python.functions": "\n".join(of_module(name, own) for name in ("accounting", "audit", "membership", "simulate", "prompts")),
+        "python.mechanisms": of_module("mechanisms", own),
+        "python.options": "\n".join(section(node, "", "###") for node in definitions(module(PACKAGE / "_options.py")).values()),
+        "python.errors": of(["Error", "InputError", "UsageError", "ClaimRefuted", "LeakboundWarning"], own, level="###"),
+        "python.results": of(["Result", *results, "Rows", "Row"], own, prefix=""),
+        "python.rows": "\n".join(section(node, "", "##") for _, node in sorted(definitions(documents).items())),
         "python.canaries": "\n".join(
-            [of(canaries, [f"canaries/{path.name}" for path in sorted((PACKAGE / "canaries").glob("*.py"))], "canaries.", "###")]
+            [of(canaries, ["_canaries.py", "_methods.py", *in_canaries], "canaries.", "###")]
             + [adapter(name) for name in ("opacus", "jax", "pytorch")]
         ),
-        "python.distributed": of(distributed, [f"distributed/{p.name}" for p in sorted((PACKAGE / "distributed").glob("*.py"))], "distributed.", "###"),
+        "python.distributed": of(distributed, in_distributed, "distributed.", "###"),
     }
+
+
+def of_module(name: str, files: list[str]) -> str:
+    """What a module has, in sections."""
+    tree = module(PACKAGE / f"{name}.py")
+    return f"### {name}\n\n{prose(ast.get_docstring(tree))}\n\n" + of(exported(tree), files, f"{name}.", "####")
 
 
 def adapter(name: str) -> str:

@@ -3,7 +3,7 @@
     cargo xtask wheel && pip install target/wheels/leakbound-*.whl && cargo build --release
     python python/benchmarks/calls.py --command target/release/leakbound
 
-The bench `command` measures the same words in a Rust program: what is left is the way to another thread and back. Rounds
+The bench `command` measures the same request in a Rust program: what is left is the way to another thread and back. Rounds
 of LiRA alternate between Python and the command; ratios are formed within a round.
 """
 
@@ -35,10 +35,10 @@ def resident() -> float:
 
 
 def calls() -> None:
-    words = "audit confusion --tp=1 --fn=1 --fp=1 --tn=1 --methods=clopper-pearson".split(" ")
-    whole = seconds(lambda: leakbound.audit_confusion(tp=1, fn=1, fp=1, tn=1, methods="clopper-pearson")) * 1e6
+    options = '{"tp": 1, "fn": 1, "fp": 1, "tn": 1, "methods": "clopper-pearson"}'
+    whole = seconds(lambda: leakbound.audit.confusion(tp=1, fn=1, fp=1, tn=1, methods="clopper-pearson")) * 1e6
     commands = _core.Commands()
-    inside = seconds(lambda: commands.call(words, {})) * 1e6
+    inside = seconds(lambda: commands.call("audit confusion", options, {})) * 1e6
     print(f"A small audit: {whole:.1f} us from Python, of which {inside:.1f} us in the compiled module with its work.")
 
 
@@ -65,7 +65,7 @@ def lira(command: str, rounds: int) -> None:
         ratios = []
         for _ in range(rounds):
             start = time.perf_counter()
-            leakbound.lira(logits, labels, keep)
+            leakbound.membership.lira(logits, labels, keep)
             middle = time.perf_counter()
             subprocess.run(words, stdout=subprocess.DEVNULL, check=True)
             ratios.append((middle - start) / (time.perf_counter() - middle))

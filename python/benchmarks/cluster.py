@@ -33,17 +33,17 @@ def main() -> int:
     root = Path(__file__).parents[2]
     scenario = root / SCENARIO
     # Two of each query.
-    worlds = 2 * len(leakbound.Simulation(scenario).run(samples=1).queries)
+    worlds = 2 * len(leakbound.simulate.Simulation(scenario).run(samples=1).queries)
     samples = math.ceil(options.outputs / worlds)
-    runs: list[tuple[str, float, leakbound.SimulationResult]] = []
+    runs: list[tuple[str, float, leakbound.results.SimulationResult]] = []
 
-    def timed(name: str, work: Callable[[], leakbound.SimulationResult]) -> None:
+    def timed(name: str, work: Callable[[], leakbound.results.SimulationResult]) -> None:
         start = time.perf_counter()
         found = work()
         runs.append((name, time.perf_counter() - start, found))
         print(f"{name}: {runs[-1][1]:.0f} s", flush=True)
 
-    timed("one process, two threads", lambda: leakbound.Simulation(scenario).run(samples=samples, threads=2))
+    timed("one process, two threads", lambda: leakbound.simulate.Simulation(scenario).run(samples=samples, threads=2))
     killed = []
     with (
         LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,

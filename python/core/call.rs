@@ -42,7 +42,7 @@ fn found(answer: Answer) -> Document {
     (answer.json, answer.refuted, Layout(answer.forms))
 }
 
-/// The commands of the library, with the arguments that they have read.
+/// The commands of the library, with the options that they have read.
 #[pyclass(frozen, module = "leakbound._core")]
 #[derive(Default)]
 pub struct Commands(Arc<leakbound_cli::Commands>);
@@ -54,41 +54,43 @@ impl Commands {
         Self::default()
     }
 
-    /// Runs `leakbound *words --format json`: the JSON, whether a claim was refuted, and the other forms.
-    #[pyo3(signature = (words, files, progress=None))]
+    /// Runs a command with its options in JSON: its document, whether a claim was refuted, and the other forms.
+    #[pyo3(signature = (command, options, files, progress=None))]
     fn call(
         &self,
         py: Python<'_>,
-        words: Vec<std::ffi::OsString>,
+        command: String,
+        options: String,
         files: &Bound<'_, PyDict>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Document> {
-        let request = Request { words, files: in_memory(files)?, ..Request::default() };
+        let request = Request { command, options, files: in_memory(files)?, ..Request::default() };
         self.run(py, request, progress, &Ending::default()).map(found)
     }
 
     /// Runs `leakbound audit mechanism` on a function.
-    #[pyo3(signature = (words, files, function, progress=None))]
+    #[pyo3(signature = (options, files, function, progress=None))]
     fn audit_mechanism(
         &self,
         py: Python<'_>,
-        words: Vec<std::ffi::OsString>,
+        options: String,
         files: &Bound<'_, PyDict>,
         function: Function,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Document> {
         let ending = Ending::default();
         let black_box = Some(function.black_box(ending.clone()));
-        let request = Request { words, files: in_memory(files)?, black_box, ..Request::default() };
+        let command = "audit mechanism".into();
+        let request = Request { command, options, files: in_memory(files)?, black_box, ..Request::default() };
         self.run(py, request, progress, &ending).map(found)
     }
 
     /// Runs `leakbound verify` against a function from the line of a request to the line of its answer.
-    #[pyo3(signature = (words, accountant, progress=None))]
+    #[pyo3(signature = (options, accountant, progress=None))]
     fn verify(
         &self,
         py: Python<'_>,
-        words: Vec<std::ffi::OsString>,
+        options: String,
         accountant: Py<PyAny>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Document> {
@@ -98,7 +100,7 @@ impl Commands {
                 answered.map_err(|error| told(py, &error))
             })
         });
-        let request = Request { words, accountant: Some(ask), ..Request::default() };
+        let request = Request { command: "verify".into(), options, accountant: Some(ask), ..Request::default() };
         self.run(py, request, progress, &Ending::default()).map(found)
     }
 }
@@ -123,7 +125,7 @@ impl Commands {
             return Err(error);
         }
         match found {
-            Ok(found) => found.map_err(|rejection| raised(&rejection)),
+            Ok(found) => found.map_err(raised),
             Err(cause) => {
                 let words = cause.downcast_ref::<String>().map(String::as_str);
                 let words = words.or(cause.downcast_ref::<&str>().copied()).unwrap_or("no words");

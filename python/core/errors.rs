@@ -1,18 +1,17 @@
-//! Errors of the library as exceptions: the sentence that the command would print.
+//! Errors of the library as exceptions of the package.
 
 use leakbound_cli::Rejection;
-use pyo3::PyErr;
-use pyo3::create_exception;
-use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
+use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::{PyErr, import_exception};
 
-create_exception!(leakbound, Error, PyValueError, "What the library rejected, in one sentence.");
-create_exception!(leakbound, InputError, Error, "Data were rejected, or could not be read.");
-create_exception!(leakbound, UsageError, Error, "An argument was rejected.");
+import_exception!(leakbound._errors, Error);
+import_exception!(leakbound._errors, InputError);
+import_exception!(leakbound._errors, UsageError);
 
-/// A rejection as an exception.
-pub fn raised(rejection: &Rejection) -> PyErr {
+/// A rejection as an exception, with the parameter that is to blame.
+pub fn raised(rejection: Rejection) -> PyErr {
     match rejection {
-        Rejection::Usage(sentence) => UsageError::new_err(sentence.clone()),
+        Rejection::Usage { parameter, sentence } => UsageError::new_err((sentence, parameter)),
         Rejection::Failed(error) => InputError::new_err(error.to_string()),
         Rejection::Interrupted => PyKeyboardInterrupt::new_err(()),
     }

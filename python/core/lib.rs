@@ -16,8 +16,6 @@ mod _core {
     #[pymodule_export]
     use super::call::{Commands, Layout, accountants};
     #[pymodule_export]
-    use super::errors::{Error, InputError, UsageError};
-    #[pymodule_export]
     use super::functions::{clopper_pearson, rdp_delta, rdp_epsilon, roc, run_program};
     use super::*;
 

@@ -18,9 +18,7 @@ pub fn outputs(value: &Bound<'_, PyAny>, runs: usize) -> PyResult<Vec<Output>> {
     }
     let Some(items) = items(value) else {
         let kind = value.get_type().name()?;
-        return Err(InputError::new_err(format!(
-            "function: found {kind}, expected an array or a list of {runs} outputs"
-        )));
+        return Err(bad(format!("found {kind}, expected an array or a list of {runs} outputs")));
     };
     complete(&items.len().to_string(), items.len(), runs)?;
     items.iter().map(output).collect()
@@ -52,7 +50,12 @@ fn complete(found: &str, number: usize, runs: usize) -> PyResult<()> {
         return Ok(());
     }
     let hint = "a function of (dataset, runs, rng) gives one output for each run";
-    Err(InputError::new_err(format!("function: found {found} outputs, expected {runs} (hint: {hint})")))
+    Err(bad(format!("found {found} outputs, expected {runs} (hint: {hint})")))
+}
+
+/// An error of the function that is audited.
+fn bad(sentence: String) -> PyErr {
+    InputError::new_err((sentence, "function"))
 }
 
 /// Whole numbers up to this are doubles, all of them.
@@ -82,8 +85,7 @@ pub fn output(value: &Bound<'_, PyAny>) -> PyResult<Output> {
     if let Ok(parts) = value.cast::<PyDict>() {
         let part = |(name, part): (Bound<'_, PyAny>, Bound<'_, PyAny>)| Ok((name.str()?.to_string(), output(&part)?));
         let object = Output::of_names(parts.iter().map(part).collect::<PyResult<_>>()?);
-        return object
-            .map_err(|reason| InputError::new_err(format!("function: found {reason}, expected each key once")));
+        return object.map_err(|reason| bad(format!("found {reason}, expected each key once")));
     }
     other(value)
 }
@@ -98,7 +100,7 @@ fn number(value: &Bound<'_, PyAny>) -> PyResult<Output> {
     let text = value.str()?.to_string();
     Output::of_number(&text).map_err(|_| {
         let hint = "float() rounds it";
-        InputError::new_err(format!("function: found {text} as an output, expected a decimal number (hint: {hint})"))
+        bad(format!("found {text} as an output, expected a decimal number (hint: {hint})"))
     })
 }
 
@@ -122,7 +124,7 @@ fn other(value: &Bound<'_, PyAny>) -> PyResult<Output> {
     }
     Err({
         let kind = value.get_type().name().map_or_else(|_| "an object".into(), |name| name.to_string());
-        InputError::new_err(format!("function: found {kind} as an output, expected {KINDS}"))
+        bad(format!("found {kind} as an output, expected {KINDS}"))
     })
 }
 

@@ -20,11 +20,11 @@ SIGMA, RATE, STEPS = 2.5, 0.1, 100
 def claimed():
     """A plan for a training of known noise."""
     mechanism = f"subsampled-gaussian:sigma={SIGMA},rate={RATE}"
-    return leakbound.plan_canaries(1000, mechanism=mechanism, times=STEPS, seed=5)
+    return leakbound.canaries.plan(1000, mechanism=mechanism, times=STEPS, seed=5)
 
 
 def new_plan(seed, n=1000, **claim):
-    return leakbound.plan_canaries(n, seed=seed, **(claim or {"claim_epsilon": 4}), repetitions=20)
+    return leakbound.canaries.plan(n, seed=seed, **(claim or {"claim_epsilon": 4}), repetitions=20)
 
 
 def test_documents_are_those_of_the_commands(command, tmp_path):
@@ -49,7 +49,7 @@ def test_documents_are_those_of_the_commands(command, tmp_path):
 
 
 def test_coins_of_the_system_differ_and_plans_are_not_reused(tmp_path):
-    first, second = (leakbound.plan_canaries(64) for _ in range(2))
+    first, second = (leakbound.canaries.plan(64) for _ in range(2))
     assert (first.coins != second.coins).any() and first.sha256 != second.sha256
     first.audit(np.arange(64.0))
     first.audit(np.arange(64.0))
@@ -62,18 +62,18 @@ def test_coins_of_the_system_differ_and_plans_are_not_reused(tmp_path):
     edited["plan"]["failure_probability"] = 0.5
     (tmp_path / "edited.json").write_text(json.dumps(edited))
     with pytest.raises(leakbound.InputError, match="sha256: found a plan with"):
-        leakbound.CanaryPlan.load(tmp_path / "edited.json").audit(np.zeros(64))
-    (tmp_path / "other.json").write_text(leakbound.exact([3, 2], [2, 3], noise="gaussian:2").to_json())
+        leakbound.results.CanaryPlan.load(tmp_path / "edited.json").audit(np.zeros(64))
+    (tmp_path / "other.json").write_text(leakbound.accounting.exact([3, 2], [2, 3], noise="gaussian:2").to_json())
     with pytest.raises(leakbound.InputError, match="found no plan"):
-        leakbound.CanaryPlan.load(tmp_path / "other.json")
+        leakbound.results.CanaryPlan.load(tmp_path / "other.json")
     with pytest.raises(ValueError, match="expected 64 scores, one for each canary"):
         second.audit(np.zeros(65))
 
 
 def test_the_best_of_planned_attacks_is_a_bound(tmp_path):
     """Losses, which are low for members, of two attacks: the better one with half of the failure probability."""
-    plan = leakbound.plan_canaries(200, claim_epsilon=4, attacks=2, flip=True, seed=3, repetitions=20)
-    half = leakbound.plan_canaries(
+    plan = leakbound.canaries.plan(200, claim_epsilon=4, attacks=2, flip=True, seed=3, repetitions=20)
+    half = leakbound.canaries.plan(
         200, claim_epsilon=4, failure_probability=0.025, flip=True, seed=3, repetitions=20
     )
     random = np.random.default_rng(0)
@@ -86,10 +86,10 @@ def test_the_best_of_planned_attacks_is_a_bound(tmp_path):
     np.save(tmp_path / "clear.npy", clear)
     with pytest.raises(leakbound.UsageError, match="take a new plan for every run"):
         plan.audit([vague, tmp_path / "clear.npy"])
-    files = leakbound.audit_canaries(plan, [vague, tmp_path / "clear.npy"], repetitions=20)
+    files = leakbound.canaries.audit(plan, [vague, tmp_path / "clear.npy"], repetitions=20)
     assert files.epsilon_lower == audit.epsilon_lower
     with pytest.raises(leakbound.UsageError, match="3 sets of scores, expected 1 to 2, as planned"):
-        leakbound.audit_canaries(plan, [vague] * 3)
+        leakbound.canaries.audit(plan, [vague] * 3)
 
 
 def test_examples_enter_by_their_coins():
@@ -128,7 +128,7 @@ def test_examples_enter_by_their_coins():
         (lambda: gradients(new_plan(0, n=40), sample_rate=0), "sample_rate: found 0"),
         (lambda: gradients(new_plan(0, n=40), noise_multiplier=np.nan), "noise_multiplier: found nan"),
         (lambda: gradients(new_plan(0, n=40), kind="both"), "one of dirac, signs"),
-        (lambda: gradients("plan.json"), "expected a plan of plan_canaries"),
+        (lambda: gradients("plan.json"), "expected a plan of canaries.plan"),
         (lambda: gradients(new_plan(0, n=40)).observe(np.zeros(3)), "one for each of 40"),
         (lambda: gradients(new_plan(0, n=40)).observe(np.full(40, np.nan)), "found nan at step 0"),
         (lambda: gradients(new_plan(0, n=40)).scores, "found no step"),
@@ -173,7 +173,7 @@ def test_a_tight_training_shows_its_forecast_and_too_little_noise_is_refuted(cla
     random, bounds = np.random.default_rng(3), []
     mechanism = f"subsampled-gaussian:sigma={SIGMA},rate={RATE}"
     for seed in range(12):
-        plan = leakbound.plan_canaries(1000, mechanism=mechanism, times=STEPS, seed=seed, repetitions=20)
+        plan = leakbound.canaries.plan(1000, mechanism=mechanism, times=STEPS, seed=seed, repetitions=20)
         audit = plan.audit(trained(gradients(plan, sampling_seed=seed), SIGMA, random), repetitions=20)
         assert not audit.refuted
         bounds.append(audit.epsilon_lower)

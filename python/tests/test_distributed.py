@@ -41,7 +41,7 @@ def ray():
 def test_dask_counts_as_one_machine_does(dask):
     told = []
     found = distributed.simulate(PATE, samples=3e6, client=dask, shards=5, progress=lambda *update: told.append(update))
-    alone = leakbound.Simulation(PATE).run(samples=3e6)
+    alone = leakbound.simulate.Simulation(PATE).run(samples=3e6)
     assert found.queries == alone.queries and found.plan == alone.plan and found.blocks == alone.blocks
     assert told == [(done, 5, "shards") for done in range(1, 6)]
     # The number of shards is for the cluster to choose.
@@ -58,14 +58,14 @@ def test_a_killed_worker_changes_no_count(dask):
 
     found = distributed.simulate(PATE, samples=6e7, client=dask, shards=12, progress=kill)
     assert not victims
-    assert found.queries == leakbound.Simulation(PATE).run(samples=6e7).queries
+    assert found.queries == leakbound.simulate.Simulation(PATE).run(samples=6e7).queries
 
 
 def test_queries_in_parts_have_the_bounds_of_one_call(dask, data):
     recording = dict(np.load(data / "fashion_votes.npz"))
     queries = [94, 18, 42, 57, 32]
     with pytest.warns(leakbound.LeakboundWarning, match="fitted to the recorded votes"):
-        alone = leakbound.audit_votes(recording, queries=queries, **VOTES)
+        alone = leakbound.audit.votes(recording, queries=queries, **VOTES)
         found = distributed.audit_queries(recording, queries, client=dask, tasks=3, **VOTES)
         of_a_path = distributed.audit_queries(data / "fashion_votes.npz", queries, client=dask, tasks=2, **VOTES)
     assert len(found.parts) == 3 and found.queries == alone.queries == of_a_path.queries
@@ -141,12 +141,12 @@ def test_ray_counts_as_one_machine_does(ray, data):
                 killed.append(child.pid)
 
     killed = []
-    alone = leakbound.Simulation(PATE).run(samples=6e7)
+    alone = leakbound.simulate.Simulation(PATE).run(samples=6e7)
     assert distributed.simulate(PATE, samples=6e7, client="ray", shards=12, progress=kill).queries == alone.queries
     print(f"killed {killed}")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", leakbound.LeakboundWarning)
         audit = distributed.audit_queries(data / "fashion_votes.npz", [94, 18], client="ray", **VOTES)
-        assert audit.queries == leakbound.audit_votes(data / "fashion_votes.npz", queries=[94, 18], **VOTES).queries
+        assert audit.queries == leakbound.audit.votes(data / "fashion_votes.npz", queries=[94, 18], **VOTES).queries
     with pytest.raises(leakbound.InputError, match="expected a string"):
         distributed.simulate(b"noise = 3", samples=1e6, client="ray")

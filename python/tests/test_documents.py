@@ -14,7 +14,6 @@ import pytest
 from conftest import digits, validators
 
 import leakbound
-from leakbound._words import value_word
 
 pytestmark = pytest.mark.filterwarnings("ignore::leakbound.LeakboundWarning")
 
@@ -47,14 +46,14 @@ def same(result, text, inputs=False):
 def test_exact(command):
     words = "exact --histogram 14,12,10,8,6 --neighbor 13,13,10,8,6 --noise gaussian:2 --orders 2,10 --epsilons 0.1,1"
     call = {"noise": "gaussian:2", "orders": [2, 10], "epsilons": np.array([0.1, 1.0])}
-    same(leakbound.exact([14, 12, 10, 8, 6], (13, 13, 10, 8, 6), **call), command(*words.split()))
+    same(leakbound.accounting.exact([14, 12, 10, 8, 6], (13, 13, 10, 8, 6), **call), command(*words.split()))
 
 
 def test_exact_worst_neighbor_with_a_refuted_claim(command):
     words = "exact --histogram 14,12,10 --worst-neighbor moved --noise laplace:0.3 --claim-rdp 2:0.05 --claim-rdp 3:9"
     claims = {2: 0.05, 3: 9}
     call = {"worst_neighbor": "moved", "noise": "laplace:0.3", "claim_rdp": claims}
-    result = same(leakbound.exact(np.array([14, 12, 10], np.uint8), **call), command(*words.split()))
+    result = same(leakbound.accounting.exact(np.array([14, 12, 10], np.uint8), **call), command(*words.split()))
     assert result.refuted and [claim.refuted for claim in result.claims] == [True, False]
 
 
@@ -62,14 +61,14 @@ def test_exact_behind_a_threshold(command):
     words = "exact --histogram 140,50 --neighbor 139,51 --noise gaussian:4 --threshold 120 --threshold-noise gaussian:9"
     call = {"noise": "gaussian:4", "threshold": 120, "threshold_noise": "gaussian:9", "threshold_form": "per-class"}
     words += " --threshold-form per-class"
-    same(leakbound.exact([140, 50], [139, 51], **call), command(*words.split()))
+    same(leakbound.accounting.exact([140, 50], [139, 51], **call), command(*words.split()))
 
 
 def test_exact_of_mechanisms(command):
     words = "exact --mechanism exponential:sigma=2 --histogram 3,1,4,1,5 --worst-neighbor moved --deltas 1e-5,0.1"
     call = {"mechanism": "exponential:sigma=2", "worst_neighbor": "moved", "deltas": [1e-5, 0.1]}
-    same(leakbound.exact([3, 1, 4, 1, 5], **call), command(*words.split()))
-    number = same(leakbound.exact(mechanism="gaussian:sigma=2"), command(*"exact --mechanism gaussian:sigma=2".split()))
+    same(leakbound.accounting.exact([3, 1, 4, 1, 5], **call), command(*words.split()))
+    number = same(leakbound.accounting.exact(mechanism="gaussian:sigma=2"), command(*"exact --mechanism gaussian:sigma=2".split()))
     assert number.binned and number.histogram == "0" and number.noise is None
     # D = α / (2 σ²)
     for row in number.divergences:
@@ -81,9 +80,9 @@ def test_audit_counts(command):
         "audit", "counts", COUNTS, "--methods", "all", "--resamples", 100, "--trade-off", "--orders", "2..4"
     )
     call = {"methods": "all", "resamples": 100, "trade_off": True, "orders": range(2, 5)}
-    same(leakbound.audit_counts(COUNTS, **call), words, inputs=True)
+    same(leakbound.audit.counts(COUNTS, **call), words, inputs=True)
     table = np.loadtxt(COUNTS, delimiter=",", skiprows=1, dtype=np.int64).T
-    same(leakbound.audit_counts(table[1], table[2], outcomes=table[0], **call), words, inputs=True)
+    same(leakbound.audit.counts(table[1], table[2], outcomes=table[0], **call), words, inputs=True)
 
 
 def test_audit_counts_of_several_queries_with_a_distribution(command, tmp_path):
@@ -94,20 +93,20 @@ def test_audit_counts_of_several_queries_with_a_distribution(command, tmp_path):
     (tmp_path / "counts.csv").write_text("\n".join(["query,outcome,count,count_neighbor", *rows, ""]))
     (tmp_path / "distribution.csv").write_text("\n".join(["query,outcome,p,q", *distributions, ""]))
     words = ("audit", "counts", tmp_path / "counts.csv", "--distribution", tmp_path / "distribution.csv", "--seed", 5)
-    same(leakbound.audit_counts(counts, neighbor, outcomes="ab", distribution=(p, q), seed=5), command(*words))
+    same(leakbound.audit.counts(counts, neighbor, outcomes="ab", distribution=(p, q), seed=5), command(*words))
 
 
 def test_audit_confusion(command):
     words = "audit confusion --tp 90 --fn 10 --fp 5 --tn 95 --delta 0.001 --epsilons 0.5"
-    same(leakbound.audit_confusion(tp=90, fn=10, fp=5, tn=95, delta=1e-3, epsilons=0.5), command(*words.split()))
+    same(leakbound.audit.confusion(tp=90, fn=10, fp=5, tn=95, delta=1e-3, epsilons=0.5), command(*words.split()))
 
 
 def test_audit_votes(command):
     words = f"audit votes {VOTES} --model pate --noise gaussian:40 --samples 1e5 --queries 18,42 --orders 2,3"
     call = {"model": "pate", "noise": "gaussian:40", "samples": 1e5, "queries": [18, 42], "orders": [2, 3]}
     text = command(*words.split())
-    same(leakbound.audit_votes(VOTES, **call), text, inputs=True)
-    same(leakbound.audit_votes(np.load(VOTES), **call), text)
+    same(leakbound.audit.votes(VOTES, **call), text, inputs=True)
+    same(leakbound.audit.votes(np.load(VOTES), **call), text)
 
 
 def test_audit_votes_of_every_model(command):
@@ -123,7 +122,7 @@ def test_audit_votes_of_every_model(command):
             "queries": queries,
             "sampling": "exact-distribution",
         }
-        same(leakbound.audit_votes(dict(np.load(file)), **call, claim_rdp={2: 1e-9}), command(*words))
+        same(leakbound.audit.votes(dict(np.load(file)), **call, claim_rdp={2: 1e-9}), command(*words))
 
 
 def test_canary_scores(command, tmp_path, random):
@@ -131,7 +130,7 @@ def test_canary_scores(command, tmp_path, random):
     np.save(tmp_path / "in.npy", inside)
     np.save(tmp_path / "out.npy", outside)
     words = ("audit", "scores", "--members", tmp_path / "in.npy", "--non-members", tmp_path / "out.npy")
-    scores = leakbound.CanaryScores(inside, outside)
+    scores = leakbound.canaries.CanaryScores(inside, outside)
     same(scores.audit(epsilons=[0.1, 1]), command(*words, "--epsilons", "0.1,1"), inputs=True)
     for selection in ("split", "multi-split", "uniform", "naive"):
         text = command(*words, "--selection", selection, "--delta", "1e-4", "--seed", 9)
@@ -142,19 +141,19 @@ def test_canary_scores(command, tmp_path, random):
         scores.epsilon_one_run(guess_selection="paid-for"),
         command(*words, "--one-run", "--guess-selection", "paid-for"),
     )
-    flipped = leakbound.CanaryScores(tmp_path / "in.npy", str(tmp_path / "out.npy"), flip=True)
+    flipped = leakbound.canaries.CanaryScores(tmp_path / "in.npy", str(tmp_path / "out.npy"), flip=True)
     same(flipped.epsilon(), command(*words, "--flip"), inputs=True)
 
 
 ATTACKS = [
-    (leakbound.lira, "lira", {"variant": "carlini-2022", "victims": [0, 5], "fpr": [0.001, 0.1]}),
-    (leakbound.lira, "lira", {"mode": "offline", "variance": "pooled", "per_class": True, "top": [3, 20]}),
-    (leakbound.label_only, "label-only", {"strength": 0.5}),
-    (leakbound.threshold_attack, "threshold", {"score": "modified-entropy", "level": "population"}),
-    (leakbound.rmia, "rmia", {"mode": "offline", "slope": 0.3, "gamma": 1.5}),
-    (leakbound.risk, "risk", {"bins": 10}),
-    (leakbound.attacker, "attacker", {"seed": 1}),
-    (leakbound.compare_attacks, "compare", {"attacks": ["lira", "threshold"]}),
+    (leakbound.membership.lira, "lira", {"variant": "carlini-2022", "victims": [0, 5], "fpr": [0.001, 0.1]}),
+    (leakbound.membership.lira, "lira", {"mode": "offline", "variance": "pooled", "per_class": True, "top": [3, 20]}),
+    (leakbound.membership.label_only, "label-only", {"strength": 0.5}),
+    (leakbound.membership.threshold, "threshold", {"score": "modified-entropy", "level": "population"}),
+    (leakbound.membership.rmia, "rmia", {"mode": "offline", "slope": 0.3, "gamma": 1.5}),
+    (leakbound.membership.risk, "risk", {"bins": 10}),
+    (leakbound.membership.attacker, "attacker", {"seed": 1}),
+    (leakbound.membership.compare, "compare", {"attacks": ["lira", "threshold"]}),
 ]
 
 
@@ -178,14 +177,14 @@ def test_membership_of_scores_and_of_several_files(command, tmp_path, random):
     np.save(tmp_path / "keep.npy", keep)
     words = ("membership", "lira", "--scores", tmp_path / "scores.npy", "--keep", tmp_path / "keep.npy")
     text = command(*words, "--resamples", 0)
-    same(leakbound.lira(scores=scores, keep=keep, resamples=0), text)
+    same(leakbound.membership.lira(scores=scores, keep=keep, resamples=0), text)
     # One view may be left out, and the recording may come as a dict or as several files.
-    same(leakbound.lira({"scores": scores[:, :, 0], "keep": keep}, resamples=0), text)
+    same(leakbound.membership.lira({"scores": scores[:, :, 0], "keep": keep}, resamples=0), text)
     halves = []
     for half in range(2):
         halves.append(tmp_path / f"half{half}.npz")
         np.savez(halves[half], scores=scores[6 * half : 6 * half + 6], keep=keep[6 * half : 6 * half + 6])
-    same(leakbound.lira(halves, resamples=0), command("membership", "lira", *halves, "--resamples", 0), inputs=True)
+    same(leakbound.membership.lira(halves, resamples=0), command("membership", "lira", *halves, "--resamples", 0), inputs=True)
 
 
 def test_memorization_and_property_distance(command, tmp_path, random):
@@ -194,18 +193,18 @@ def test_memorization_and_property_distance(command, tmp_path, random):
     canaries["labels_trained"] = (true + random.integers(1, 5, 200)) % 5
     np.savez(tmp_path / "canaries.npz", **canaries)
     words = ("label-dp", "memorization", tmp_path / "canaries.npz")
-    same(leakbound.memorization(canaries, threshold=0.4), command(*words, "--threshold", 0.4))
+    same(leakbound.membership.memorization(canaries, threshold=0.4), command(*words, "--threshold", 0.4))
     answers = {"student": random.dirichlet(np.ones(3), 20), "ensembles": random.dirichlet(np.ones(3), (2, 4, 20))}
     np.savez(tmp_path / "answers.npz", **answers)
     words = ("property", "distance", tmp_path / "answers.npz", "--permutations", 99)
-    same(leakbound.property_distance(answers, permutations=99), command(*words))
+    same(leakbound.membership.property_distance(answers, permutations=99), command(*words))
 
 
 def test_simulation_and_merge(command, scenarios, tmp_path):
     scenario = scenarios / "pate.toml"
-    simulation = leakbound.Simulation(scenario)
+    simulation = leakbound.simulate.Simulation(scenario)
     same(simulation.run(samples=1e5), command("simulate", scenario, "--samples", "1e5"), inputs=True)
-    in_memory = leakbound.Simulation(scenario.read_bytes()).run(samples=1e5, seed=3)
+    in_memory = leakbound.simulate.Simulation(scenario.read_bytes()).run(samples=1e5, seed=3)
     text = command("simulate", scenario, "--samples", "1e5", "--seed", 3)
     same(in_memory, text, inputs=True)
     parts = []
@@ -213,8 +212,8 @@ def test_simulation_and_merge(command, scenarios, tmp_path):
         parts.append(tmp_path / f"{index}.json")
         parts[-1].write_text(command("simulate", scenario, "--samples", "3e5", "--shard", f"{index}/2"))
     text = command("merge", *parts)
-    same(leakbound.merge(parts), text, inputs=True)
-    merged = leakbound.merge([simulation.run(samples=3e5, shard=(index, 2)) for index in (1, 2)])
+    same(leakbound.simulate.merge(parts), text, inputs=True)
+    merged = leakbound.simulate.merge([simulation.run(samples=3e5, shard=(index, 2)) for index in (1, 2)])
     assert digits(merged.to_json())["queries"] == digits(text)["queries"]
     assert merged.queries == simulation.run(samples=3e5, threads=1).queries
 
@@ -222,8 +221,8 @@ def test_simulation_and_merge(command, scenarios, tmp_path):
 def test_counts_of_a_simulation_are_audited_as_they_are(command, scenarios, tmp_path):
     text = command("simulate", scenarios / "prompt-pate.toml", "--samples", "2e5", "--no-distribution")
     (tmp_path / "counts.json").write_text(text)
-    counts = leakbound.Simulation(scenarios / "prompt-pate.toml").run(samples=2e5, no_distribution=True)
-    same(leakbound.audit_counts(counts, orders=2), command("audit", "counts", tmp_path / "counts.json", "--orders", 2))
+    counts = leakbound.simulate.Simulation(scenarios / "prompt-pate.toml").run(samples=2e5, no_distribution=True)
+    same(leakbound.audit.counts(counts, orders=2), command("audit", "counts", tmp_path / "counts.json", "--orders", 2))
 
 
 def test_scenario_as_a_dict(command, tmp_path):
@@ -233,7 +232,7 @@ def test_scenario_as_a_dict(command, tmp_path):
     toml += 'name = "a \\"b\\" \\\\ ü"\nhistogram = [5, 3]\nhistogram_neighbor = [4, 4]\n'
     (tmp_path / "scenario.toml").write_text(toml, encoding="utf-8")
     expected = digits(command("simulate", tmp_path / "scenario.toml", "--samples", 70000))
-    found = digits(leakbound.Simulation(scenario).run(samples=70_000).to_json())
+    found = digits(leakbound.simulate.Simulation(scenario).run(samples=70_000).to_json())
     assert found["queries"] == expected["queries"] and found["distributions"] == expected["distributions"]
 
 
@@ -252,28 +251,28 @@ def test_account(command, scenarios):
     ]
     call = {"noise": "gaussian:40", "queries": [1, 2, 3], "budget": [0.1, 1], "composition": "pld"}
     text = command(*words)
-    same(leakbound.account(VOTES, **call), text, inputs=True)
-    same(leakbound.account(dict(np.load(VOTES)), **call), text)
+    same(leakbound.accounting.account(VOTES, **call), text, inputs=True)
+    same(leakbound.accounting.account(dict(np.load(VOTES)), **call), text)
     scenario = scenarios / "prompt-pate.toml"
     text = command("account", scenario, "--delta", "1e-6", "--conversion", "classic")
-    same(leakbound.account(scenario, delta=1e-6, conversion="classic"), text, inputs=True)
-    same(leakbound.account(scenario.read_bytes(), delta=1e-6, conversion="classic"), text, inputs=True)
+    same(leakbound.accounting.account(scenario, delta=1e-6, conversion="classic"), text, inputs=True)
+    same(leakbound.accounting.account(scenario.read_bytes(), delta=1e-6, conversion="classic"), text, inputs=True)
 
 
 def test_account_of_releases(command, tmp_path):
     releases = tmp_path / "releases.toml"
     releases.write_text("[[release]]\nmechanism = 'laplace:sigma=4'\ntimes = 8\n")
     text = command("account", releases, "--composition", "pld")
-    same(leakbound.account(releases, composition="pld"), text, inputs=True)
+    same(leakbound.accounting.account(releases, composition="pld"), text, inputs=True)
     call = {"release": [{"mechanism": "laplace:sigma=4", "times": 8}]}
-    same(leakbound.account(call, composition="pld"), text)
+    same(leakbound.accounting.account(call, composition="pld"), text)
 
 
 def test_calibrate(command):
     text = command("calibrate", "--mechanism", "subsampled-gaussian:sigma=?,rate=0.02", "--times", "50", "--tpr", "0.2", "--fpr", "0.1")
-    same(leakbound.calibrate("subsampled-gaussian:sigma=?,rate=0.02", times=50, tpr=0.2, fpr=0.1), text)
+    same(leakbound.accounting.calibrate("subsampled-gaussian:sigma=?,rate=0.02", times=50, tpr=0.2, fpr=0.1), text)
     text = command("calibrate", "--mechanism", "randomized-response:sigma=?", "--histogram", "1,0,0", "--epsilon", "1", "--delta", "0")
-    found = leakbound.calibrate("randomized-response:sigma=?", histogram=[1, 0, 0], epsilon=1, delta=0)
+    found = leakbound.accounting.calibrate("randomized-response:sigma=?", histogram=[1, 0, 0], epsilon=1, delta=0)
     same(found, text)
     assert 1 <= found.scale < 1.001
 
@@ -287,7 +286,7 @@ def test_account_of_events(command, tmp_path):
     events = tmp_path / "events.json"
     events.write_text(json.dumps(event.to_named_tuple()))
     found = same(
-        leakbound.account(events, composition="pld"), command("account", events, "--composition", "pld"), inputs=True
+        leakbound.accounting.account(events, composition="pld"), command("account", events, "--composition", "pld"), inputs=True
     )
     epsilon = pld.PLDAccountant().compose(event).get_epsilon(1e-5)
     assert found.losses.epsilon.lower <= epsilon <= 1.05 * found.losses.epsilon.upper
@@ -296,9 +295,9 @@ def test_account_of_events(command, tmp_path):
 def test_history_does_not_matter(command, scenarios):
     """Nothing that was computed for one document may show in the digits of another."""
     call = {"model": "pate", "noise": "gaussian:40", "samples": 1e4, "queries": [18], "orders": [2, 3]}
-    leakbound.audit_votes(VOTES, **call)
+    leakbound.audit.votes(VOTES, **call)
     scenario = scenarios / "prompt-pate.toml"
-    same(leakbound.account(scenario), command("account", scenario))
+    same(leakbound.accounting.account(scenario), command("account", scenario))
 
 
 def test_audit_stream(command, tmp_path, random):
@@ -307,12 +306,12 @@ def test_audit_stream(command, tmp_path, random):
     lines = [f"{'s_prime' if world else 's'},{output}" for world, output in zip(worlds, outputs)]
     (tmp_path / "stream.csv").write_text("\n".join(["world,output", *lines, ""]))
     text = command("audit", "stream", tmp_path / "stream.csv", "--claim-rdp", "2:0.05")
-    result = same(leakbound.audit_stream(outputs, worlds, claim_rdp={2: 0.05}), text, inputs=True)
+    result = same(leakbound.audit.stream(outputs, worlds, claim_rdp={2: 0.05}), text, inputs=True)
     assert result.refuted
     # From the state that is left on, the second half gives what the whole gives.
     for half in (slice(0, 200), slice(200, 400)):
-        resumed = leakbound.audit_stream(outputs[half], worlds[half], state=tmp_path / "state")
-    assert resumed.bounds == leakbound.audit_stream(tmp_path / "stream.csv").bounds
+        resumed = leakbound.audit.stream(outputs[half], worlds[half], state=tmp_path / "state")
+    assert resumed.bounds == leakbound.audit.stream(tmp_path / "stream.csv").bounds
     assert "</html>" in resumed.to_html()
 
 
@@ -321,37 +320,37 @@ def test_audit_mechanism_of_a_program(command, tmp_path):
     words = ["audit", "mechanism", "--relation", "add-remove", "--runs", 4000, "--claim-epsilon", 1, "--delta", 0]
     call = {"relation": "add-remove", "runs": 4000, "claim_epsilon": 1, "delta": 0}
     text = command(*words, "--program", program, "--dataset", "[0, 5]")
-    result = same(leakbound.audit_mechanism(program=program, dataset=np.array([0, 5]), **call), text)
+    result = same(leakbound.audit.mechanism(program=program, dataset=np.array([0, 5]), **call), text)
     assert result.refuted and "</html>" in result.to_html()
     pairs = [([0], []), ([0, 5], [0])]
     rows = [{"dataset": dataset, "neighbor": neighbor} for dataset, neighbor in pairs]
     (tmp_path / "pairs.json").write_text(json.dumps(rows))
     text = command(*words, "--program", program, "--pairs", tmp_path / "pairs.json")
-    same(leakbound.audit_mechanism(program=program, pairs=pairs, **call), text, inputs=True)
+    same(leakbound.audit.mechanism(program=program, pairs=pairs, **call), text, inputs=True)
 
 
 def test_self_check(command, tmp_path, random):
     words = ("self-check", "audit", "counts", COUNTS, "--orders", 2, "--repetitions", 20)
-    same(leakbound.self_check(COUNTS, orders=2, repetitions=20), command(*words), inputs=True)
+    same(leakbound.audit.self_check(COUNTS, orders=2, repetitions=20), command(*words), inputs=True)
     inside, outside = random.normal(1, 1, 80), random.normal(0, 1, 80)
     np.save(tmp_path / "in.npy", inside)
     np.save(tmp_path / "out.npy", outside)
     words = ("self-check", "audit", "scores", "--members", tmp_path / "in.npy", "--non-members", tmp_path / "out.npy")
-    scores = leakbound.CanaryScores(inside, outside)
-    same(leakbound.self_check(scores, repetitions=10), command(*words, "--repetitions", 10), inputs=True)
+    scores = leakbound.canaries.CanaryScores(inside, outside)
+    same(leakbound.audit.self_check(scores, repetitions=10), command(*words, "--repetitions", 10), inputs=True)
 
 
 def test_verify_by_name(command):
     words = "verify --accountant broken:gnmax-half --cases 30 --property rdp-covers-exact,composition-adds"
     call = {"cases": 30, "property": ["rdp-covers-exact", "composition-adds"]}
-    result = same(leakbound.verify("broken:gnmax-half", **call), command(*words.split()))
+    result = same(leakbound.accounting.verify("broken:gnmax-half", **call), command(*words.split()))
     case = result.counterexamples[0].case
-    again = leakbound.verify("broken:gnmax-half", property="rdp-covers-exact", case=case.to_dict())
+    again = leakbound.accounting.verify("broken:gnmax-half", property="rdp-covers-exact", case=case.to_dict())
     assert again.refuted
 
 
 def test_bench(command):
-    found = leakbound.bench(work="fixed", seconds=0.01)
+    found = leakbound.simulate.bench(work="fixed", seconds=0.01)
     expected = digits(command("bench", "--work", "fixed", "--seconds", 0.01))
     assert [(row.work, row.unit) for row in found.rows] == [(row["work"], row["unit"]) for row in expected["rows"]]
 
@@ -361,41 +360,41 @@ def test_page(command, tmp_path):
     words = ("exact", "--histogram", "5,3", "--neighbor", "4,4", "--noise", "gaussian:2", "--report", page)
     command(*words)
     # Pages may tell when they were made, so what is compared is what a reader sees of the numbers.
-    html = leakbound.exact([5, 3], [4, 4], noise="gaussian:2").to_html()
+    html = leakbound.accounting.exact([5, 3], [4, 4], noise="gaussian:2").to_html()
     assert html.count("<table") == page.read_text().count("<table") > 0
 
 
 # What a call is given otherwise: forms of the output, and the results of other parameters.
 ELSEWHERE = {"format", "output", "report", "figures", "quiet", "no-color", "help", "version"}
 SIGNATURES = [
-    ("exact", [leakbound.exact], set()),
-    ("audit counts", [leakbound.audit_counts], set()),
-    ("audit confusion", [leakbound.audit_confusion], set()),
-    ("audit votes", [leakbound.audit_votes], set()),
-    ("audit stream", [leakbound.audit_stream], set()),
-    ("audit mechanism", [leakbound.audit_mechanism], set()),
+    ("exact", [leakbound.accounting.exact], set()),
+    ("audit counts", [leakbound.audit.counts], set()),
+    ("audit confusion", [leakbound.audit.confusion], set()),
+    ("audit votes", [leakbound.audit.votes], set()),
+    ("audit stream", [leakbound.audit.stream], set()),
+    ("audit mechanism", [leakbound.audit.mechanism], set()),
     (
         "audit scores",
-        [leakbound.CanaryScores, leakbound.CanaryScores.audit, leakbound.CanaryScores.epsilon_one_run],
+        [leakbound.canaries.CanaryScores, leakbound.canaries.CanaryScores.audit, leakbound.canaries.CanaryScores.epsilon_one_run],
         {"one-run"},
     ),
-    ("membership lira", [leakbound.lira], set()),
-    ("membership label-only", [leakbound.label_only], set()),
-    ("membership threshold", [leakbound.threshold_attack], set()),
-    ("membership rmia", [leakbound.rmia], set()),
-    ("membership risk", [leakbound.risk], set()),
-    ("membership attacker", [leakbound.attacker], set()),
-    ("membership compare", [leakbound.compare_attacks], set()),
-    ("label-dp memorization", [leakbound.memorization], set()),
-    ("property distance", [leakbound.property_distance], set()),
-    ("simulate", [leakbound.Simulation.run], set()),
-    ("merge", [leakbound.merge], {"seed"}),
-    ("account", [leakbound.account], set()),
-    ("calibrate", [leakbound.calibrate], set()),
-    ("verify", [leakbound.verify], {"program"}),
-    ("self-check audit counts", [leakbound.self_check], set()),
-    ("self-check audit scores", [leakbound.self_check], {"members", "non-members"}),
-    ("bench", [leakbound.bench], {"seed", "sweep", "vary"}),
+    ("membership lira", [leakbound.membership.lira], set()),
+    ("membership label-only", [leakbound.membership.label_only], set()),
+    ("membership threshold", [leakbound.membership.threshold], set()),
+    ("membership rmia", [leakbound.membership.rmia], set()),
+    ("membership risk", [leakbound.membership.risk], set()),
+    ("membership attacker", [leakbound.membership.attacker], set()),
+    ("membership compare", [leakbound.membership.compare], set()),
+    ("label-dp memorization", [leakbound.membership.memorization], set()),
+    ("property distance", [leakbound.membership.property_distance], set()),
+    ("simulate", [leakbound.simulate.Simulation.run], set()),
+    ("merge", [leakbound.simulate.merge], {"seed"}),
+    ("account", [leakbound.accounting.account], set()),
+    ("calibrate", [leakbound.accounting.calibrate], set()),
+    ("verify", [leakbound.accounting.verify], {"program"}),
+    ("self-check audit counts", [leakbound.audit.self_check], set()),
+    ("self-check audit scores", [leakbound.audit.self_check], {"members", "non-members"}),
+    ("bench", [leakbound.simulate.bench], {"seed", "sweep", "vary"}),
 ]
 
 
@@ -418,7 +417,8 @@ def options_of(help_text):
 def same_value(value, text):
     """Whether a default of Python is what the command has as its default, digit for digit or as a number."""
     try:
-        return [float(part) for part in value_word("", value).split(",")] == [float(part) for part in text.split(",")]
+        numbers = value if isinstance(value, tuple) else [value]
+        return [float(number) for number in numbers] == [float(part) for part in text.split(",")]
     except ValueError:
         return value == text
 
@@ -474,8 +474,8 @@ def choices_of(kind):
 
 def test_the_defaults_of_the_command_may_be_given():
     # A threshold excludes a selection, and a selection that is the default is none.
-    scores = leakbound.CanaryScores(np.arange(20.0), np.arange(20.0) - 5)
+    scores = leakbound.canaries.CanaryScores(np.arange(20.0), np.arange(20.0) - 5)
     assert scores.epsilon(threshold=3.0, selection="uniform").epsilon_lower >= 0
-    plain = leakbound.exact([5, 3], [4, 4], noise="gaussian:2")
+    plain = leakbound.accounting.exact([5, 3], [4, 4], noise="gaussian:2")
     every = {"orders": (2, 4, 8, 16, 32, 64), "delta": 1e-5, "seed": 0, "threshold_form": "max", "worst_neighbor": None}
-    assert leakbound.exact([5, 3], [4, 4], noise="gaussian:2", **every).to_json() == plain.to_json()
+    assert leakbound.accounting.exact([5, 3], [4, 4], noise="gaussian:2", **every).to_json() == plain.to_json()

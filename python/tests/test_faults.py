@@ -67,7 +67,7 @@ class Step:
 
 def plan_of(seed):
     mechanism = f"subsampled-gaussian:sigma={SIGMA},rate={RATE}"
-    return leakbound.plan_canaries(CANARIES, mechanism=mechanism, times=STEPS, seed=seed, repetitions=20)
+    return leakbound.canaries.plan(CANARIES, mechanism=mechanism, times=STEPS, seed=seed, repetitions=20)
 
 
 def observed(plan, fault, seed, shuffled=False, steps=STEPS):

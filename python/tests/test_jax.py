@@ -43,19 +43,19 @@ def observed(plan, sigma, steps=60, rate=0.2, kind="dirac"):
 @pytest.mark.parametrize("kind", ["dirac", "signs"])
 def test_scores_show_what_the_noise_allows(kind):
     claim = {"mechanism": "subsampled-gaussian:sigma=1.0,rate=0.2", "times": 60}
-    plan = leakbound.plan_canaries(300, seed=2, **claim)
+    plan = leakbound.canaries.plan(300, seed=2, **claim)
     noisy, scores = observed(plan, 1.0, kind=kind)
     audit = plan.audit(scores)
     print(audit, plan.forecast.epsilon)
     assert plan.forecast.epsilon.low * 0.5 <= audit.epsilon_lower <= plan.claimed_epsilon
     # The other records' part, which is the same for all, is not in the scores.
     assert abs(float(noisy["bias"].mean()) - 59) < 1
-    plan = leakbound.plan_canaries(300, seed=3, **claim)
-    assert leakbound.CanaryScores(scores[plan.coins], scores[~plan.coins]).auc < 0.6
+    plan = leakbound.canaries.plan(300, seed=3, **claim)
+    assert leakbound.canaries.CanaryScores(scores[plan.coins], scores[~plan.coins]).auc < 0.6
 
 
 def test_other_parameters_are_one_line():
-    plan = leakbound.plan_canaries(300, seed=2)
+    plan = leakbound.canaries.plan(300, seed=2)
     watched = leakbound.canaries.GradientCanaries(plan, 620, sample_rate=0.2, noise_multiplier=1)
     audited = leakbound.canaries.jax.audited
     with pytest.raises(ValueError, match="params: found 20 parameters, expected 620"):
@@ -97,11 +97,11 @@ def trained(plan, sigma, noise):
 def test_a_training_by_jax_privacy_is_audited():
     """One with the noise of its claim shows about its forecast, and one with a quarter of it is refuted."""
     claim = {"mechanism": "subsampled-gaussian:sigma=1.0,rate=0.2", "times": 50}
-    plan = leakbound.plan_canaries(500, seed=6, **claim)
+    plan = leakbound.canaries.plan(500, seed=6, **claim)
     accuracy, scores = trained(plan, 1.0, 1.0)
     audit = plan.audit(scores)
     print(accuracy, audit, plan.forecast.epsilon)
     assert accuracy > 0.15
     assert 0.5 * plan.forecast.epsilon.low <= audit.epsilon_lower <= plan.claimed_epsilon and not audit.refuted
-    plan = leakbound.plan_canaries(500, seed=7, claim_epsilon=2.0)
+    plan = leakbound.canaries.plan(500, seed=7, claim_epsilon=2.0)
     assert plan.audit(trained(plan, 1.0, 0.25)[1]).refuted

@@ -18,7 +18,7 @@ def test_roc_and_auc_of_scikit_learn(seed, flip):
     if seed % 2:
         # Ties within and between both sides.
         inside, outside = inside.round(1), outside.round(1)
-    scores = leakbound.CanaryScores(inside, outside, flip=flip)
+    scores = leakbound.canaries.CanaryScores(inside, outside, flip=flip)
     labels = np.r_[np.ones(len(inside)), np.zeros(len(outside))]
     values = np.r_[inside, outside] * (-1 if flip else 1)
     fpr, tpr, thresholds = roc_curve(labels, values, drop_intermediate=False)
@@ -33,7 +33,7 @@ def test_auc_of_an_attack_is_that_of_its_points():
     random = np.random.default_rng(1)
     keep = random.permuted(np.tile(np.arange(16) % 2 == 0, (20, 1)), axis=1).T
     scores = random.normal(size=(16, 20)) + keep
-    attack = leakbound.threshold_attack(scores=scores, keep=keep, resamples=0)
+    attack = leakbound.membership.threshold(scores=scores, keep=keep, resamples=0)
     assert attack.auc == pytest.approx(roc_auc_score(keep.ravel(), scores.ravel()), abs=1e-14)
 
 
@@ -43,14 +43,14 @@ def test_clopper_pearson_of_scipy(failure_probability):
     for trials in [1, 2, *random.integers(3, 5000, 20).tolist()]:
         for successes in {0, trials, int(random.integers(0, trials + 1))}:
             expected = binomtest(successes, trials).proportion_ci(1 - failure_probability, method="exact")
-            found = leakbound.clopper_pearson(successes, trials, failure_probability)
+            found = leakbound.audit.clopper_pearson(successes, trials, failure_probability)
             assert found == pytest.approx((expected.low, expected.high), rel=1e-9, abs=1e-12)
 
 
 def test_tpr_at_fpr_is_the_largest_of_the_curve():
     random = np.random.default_rng(5)
     inside, outside = random.normal(1.5, 1, 400), random.normal(0, 1, 300)
-    scores = leakbound.CanaryScores(inside, outside)
+    scores = leakbound.canaries.CanaryScores(inside, outside)
     for target in (0.0, 0.01, 0.1, 1.0):
         found = scores.tpr_at_fpr(target)
         allowed = [t for t in np.r_[np.inf, inside, outside] if np.mean(outside >= t) <= target]

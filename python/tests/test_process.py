@@ -24,11 +24,11 @@ PATE["query"] = [{"histogram": [100, 80, 70], "histogram_neighbor": [99, 81, 70]
 
 
 def test_four_threads_at_once():
-    expected = [leakbound.Simulation(PATE).run(samples=1e6, seed=seed).to_json() for seed in range(4)]
+    expected = [leakbound.simulate.Simulation(PATE).run(samples=1e6, seed=seed).to_json() for seed in range(4)]
     found = {}
 
     def work(seed):
-        found[seed] = [leakbound.Simulation(PATE).run(samples=1e6, seed=seed).to_json() for _ in range(5)]
+        found[seed] = [leakbound.simulate.Simulation(PATE).run(samples=1e6, seed=seed).to_json() for _ in range(5)]
 
     threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
     for thread in threads:
@@ -44,7 +44,7 @@ import leakbound, signal
 # Ignored where the tests were started in the background of a shell.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 try:
-    leakbound.Simulation({PATE!r}).run(samples=1e12, progress=lambda *_: print("on", flush=True))
+    leakbound.simulate.Simulation({PATE!r}).run(samples=1e12, progress=lambda *_: print("on", flush=True))
 except KeyboardInterrupt:
     print("interrupted", flush=True)
 """
@@ -59,8 +59,8 @@ except KeyboardInterrupt:
 
 
 def test_progress_shows_a_bar(capsys):
-    alone = leakbound.Simulation(PATE).run(samples=3e6)
-    assert leakbound.Simulation(PATE).run(samples=3e6, progress=True) == alone
+    alone = leakbound.simulate.Simulation(PATE).run(samples=3e6)
+    assert leakbound.simulate.Simulation(PATE).run(samples=3e6, progress=True) == alone
     shown = capsys.readouterr().err
     # Two worlds of one query.
     assert "100%" in shown and "6000000/6000000" in shown and "outputs/s" in shown, shown
@@ -69,7 +69,7 @@ def test_progress_shows_a_bar(capsys):
 def test_attacks_tell_how_far_they_are(data):
     told = []
     recording = data / "fashion_lira_original.npz"
-    leakbound.lira(recording, resamples=0, progress=lambda *update: told.append(update))
+    leakbound.membership.lira(recording, resamples=0, progress=lambda *update: told.append(update))
     assert told and told[-1][0] == told[-1][1]
     assert all(0 < done <= total and unit == "samples" for done, total, unit in told)
 
@@ -79,11 +79,11 @@ def test_a_failing_callback_ends_the_work(data):
         raise LookupError(f"at {unit}")
 
     with pytest.raises(LookupError, match="at outputs"):
-        leakbound.Simulation(PATE).run(samples=1e12, progress=fail)
+        leakbound.simulate.Simulation(PATE).run(samples=1e12, progress=fail)
     with pytest.raises(LookupError, match="at samples"):
-        leakbound.lira(data / "fashion_lira_original.npz", progress=fail)
+        leakbound.membership.lira(data / "fashion_lira_original.npz", progress=fail)
     with pytest.raises(LookupError, match="at attacks"):
-        leakbound.compare_attacks(data / "fashion_lira_original.npz", progress=fail)
+        leakbound.membership.compare(data / "fashion_lira_original.npz", progress=fail)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
@@ -91,11 +91,11 @@ def test_a_forked_process_is_told_so():
     """Its threads stayed with its parent: an error, and no wait without end."""
     program = """
 import os, leakbound
-leakbound.exact([3, 1], [2, 2], noise="gaussian:2")
+leakbound.accounting.exact([3, 1], [2, 2], noise="gaussian:2")
 child = os.fork()
 if child == 0:
     try:
-        leakbound.exact([3, 1], [2, 2], noise="gaussian:2")
+        leakbound.accounting.exact([3, 1], [2, 2], noise="gaussian:2")
     except RuntimeError as error:
         os._exit(0 if "spawn" in str(error) else 2)
     os._exit(1)
@@ -129,14 +129,14 @@ def test_the_types_are_strict(tmp_path):
     (tmp_path / "user.py").write_text(
         "import numpy as np\n"
         "import leakbound\n"
-        "scores = leakbound.CanaryScores(np.zeros(3), [0.0, 1.0])\n"
+        "scores = leakbound.canaries.CanaryScores(np.zeros(3), [0.0, 1.0])\n"
         "low: float = float(scores.epsilon(delta=1e-5, selection='split'))\n"
-        "attack = leakbound.lira(np.zeros((2, 3, 1, 4)), np.zeros(3, int), np.ones((2, 3), bool))\n"
+        "attack = leakbound.membership.lira(np.zeros((2, 3, 1, 4)), np.zeros(3, int), np.ones((2, 3), bool))\n"
         "rate: float = attack.levels[0].at[0].tpr\n"
-        "bound: float = leakbound.audit_counts([1], [2], methods=['k-cut-box']).bounds[0].rdp_lower\n"
-        "curve: leakbound.RdpCurve = 3 * leakbound.RdpCurve([2], [1])\n"
-        "order: float = leakbound.exact([1, 2], noise='gaussian:1').divergences[0].order\n"
-        "verdict: bool = leakbound.verify(lambda request: 1.0).refuted\n"
+        "bound: float = leakbound.audit.counts([1], [2], methods=['k-cut-box']).bounds[0].rdp_lower\n"
+        "curve: leakbound.accounting.RdpCurve = 3 * leakbound.accounting.RdpCurve([2], [1])\n"
+        "order: float = leakbound.accounting.exact([1, 2], noise='gaussian:1').divergences[0].order\n"
+        "verdict: bool = leakbound.accounting.verify(lambda request: 1.0).refuted\n"
     )
     root = Path(__file__).parents[1]
     environment = {**os.environ, "MYPYPATH": str(root / "src")}

@@ -30,7 +30,7 @@ def model(prompt):
 
 
 def votes(adversary="pois-advq", answer=model, **options):
-    return leakbound.prompt_votes(answer, EXAMPLES, QUERIES, labels=LABELS, adversary=adversary, **options)
+    return leakbound.prompts.prompt_votes(answer, EXAMPLES, QUERIES, labels=LABELS, adversary=adversary, **options)
 
 
 def expected():
@@ -65,7 +65,7 @@ def test_adversaries_of_natural_queries_change_one_teacher():
 
 def test_prompts_are_the_template():
     seen = []
-    template = leakbound.PromptTemplate(
+    template = leakbound.prompts.PromptTemplate(
         task="{classes}|{numbers}|", always="only {label}|", example="{text}={label}|", query="{text}?"
     )
 
@@ -75,15 +75,15 @@ def test_prompts_are_the_template():
 
     examples, queries = [("{text}", 1), ("b", 0)], [("q", 0), ("r", 1)]
     call = {"labels": ["no", "yes"], "template": template}
-    leakbound.prompt_votes(answer, examples, queries, adversary="pois-advq", **call)
+    leakbound.prompts.prompt_votes(answer, examples, queries, adversary="pois-advq", **call)
     head = "0 (no) or 1 (yes)|0, 1|"
     assert seen[:4] == [f"{head}{{text}}=1|q?", f"{head}b=0|q?", f"{head}{{text}}=1|r?", f"{head}b=0|r?"]
     assert seen[4:] == [f"{head}q=1|q?", f"{head}r=0|r?"]
     seen.clear()
-    leakbound.prompt_votes(answer, examples, queries, adversary="mapping", **call)
+    leakbound.prompts.prompt_votes(answer, examples, queries, adversary="mapping", **call)
     assert seen[4:] == ["1 (no) or 0 (yes)|0, 1|q=1|q?", "1 (no) or 0 (yes)|0, 1|q=1|r?"]
     seen.clear()
-    leakbound.prompt_votes(answer, examples, queries, adversary="all-same", always="yes", **call)
+    leakbound.prompts.prompt_votes(answer, examples, queries, adversary="all-same", always="yes", **call)
     assert seen[4:] == ["only 1|q?", "only 1|r?"]
 
 
@@ -92,13 +92,13 @@ def test_what_is_saved_is_audited(tmp_path):
     file = tmp_path / "votes.npz"
     found.save(file)
     call = {"model": "prompt-pate", "noise": "gaussian:2", "samples": 1e4, "orders": 2}
-    direct = leakbound.audit_votes(found, **call)
-    saved = leakbound.audit_votes(file, **call)
+    direct = leakbound.audit.votes(found, **call)
+    saved = leakbound.audit.votes(file, **call)
     assert [query.exact[0].forward for query in direct.queries] == [query.exact[0].forward for query in saved.queries]
     # Each query has a neighbor of its own.
     assert direct.to_dict()["composed"] is None
     assert saved.to_dict()["composed"] is None
-    assert leakbound.audit_votes(votes("all-same"), **call).to_dict()["composed"] is not None
+    assert leakbound.audit.votes(votes("all-same"), **call).to_dict()["composed"] is not None
     # The worst query again and again.
     worst = found.audit("gaussian:2", samples=1e4, orders=2)
     assert worst.to_dict()["options"]["n_queries"] == 6
@@ -200,7 +200,7 @@ def test_bad_arguments_end_with_one_sentence(options, kind, sentence):
 def test_bad_data_end_with_one_sentence(tmp_path):
     def call(examples=EXAMPLES, queries=QUERIES, labels=LABELS, **options):
         with pytest.raises(InputError) as error:
-            leakbound.prompt_votes(model, examples, queries, labels=labels, **options)
+            leakbound.prompts.prompt_votes(model, examples, queries, labels=labels, **options)
         return str(error.value)
 
     assert call(examples=[("a", "pink")]).startswith("examples[0]: found 'pink', expected a number from 0 to 2")
@@ -217,7 +217,7 @@ def test_bad_data_end_with_one_sentence(tmp_path):
 
 
 def test_labels_are_read_from_answers():
-    read = lambda text: leakbound.first_label(text, ["World", "Sports", "New York"])
+    read = lambda text: leakbound.prompts.first_label(text, ["World", "Sports", "New York"])
     assert [read(text) for text in ("1", "label: 2.", "10 or 2", "sports, not world", "in new york", "v1", "1.5", "")] == [
         1, 2, 2, 1, 2, None, None, None,
     ]  # fmt: skip
@@ -251,7 +251,7 @@ def test_a_recorded_transformer_gives_the_recorded_votes(data, adversary):
         return str(recorded[f"{name}_vote"][query])
 
     names = ["T-shirt", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "boot"]
-    found = leakbound.prompt_votes(
+    found = leakbound.prompts.prompt_votes(
         answer,
         # Labels of private examples say nothing to a table of answers.
         [(text, 0) for text in teachers],

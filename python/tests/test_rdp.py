@@ -13,13 +13,13 @@ ORDERS = np.arange(2, 65)
 
 
 def gaussian(sigma):
-    return leakbound.RdpCurve.of(lambda order: order / (2 * sigma**2), ORDERS)
+    return leakbound.accounting.RdpCurve.of(lambda order: order / (2 * sigma**2), ORDERS)
 
 
 def test_composition():
     assert gaussian(1) + gaussian(1) == 2 * gaussian(1)
     np.testing.assert_allclose((3 * gaussian(2) + gaussian(1)).values, (3 / 8 + 1 / 2) * ORDERS, rtol=1e-15)
-    infinite = leakbound.RdpCurve([2, 3], [1, np.inf])
+    infinite = leakbound.accounting.RdpCurve([2, 3], [1, np.inf])
     np.testing.assert_array_equal((0 * infinite).values, [0, 0])
     assert sum([gaussian(1)] * 3, 0 * gaussian(1)) == 3 * gaussian(1)
 
@@ -36,7 +36,7 @@ def test_conversion_is_that_of_theorem_21():
 
 def test_the_curve_of_an_account(scenarios):
     with pytest.warns(leakbound.LeakboundWarning):
-        costs = leakbound.account(scenarios / "prompt-pate.toml", orders=ORDERS)
+        costs = leakbound.accounting.account(scenarios / "prompt-pate.toml", orders=ORDERS)
     (independent,) = costs.curves.where(name="gnmax-data-independent")
     curve = costs.curve("gnmax-data-independent")
     # The document's ε is the least over more orders than the table's.
@@ -54,9 +54,9 @@ def test_what_is_no_curve_is_rejected():
         ([], [], "orders: found an empty array"),
     ):
         with pytest.raises(leakbound.InputError, match=sentence):
-            leakbound.RdpCurve(orders, values)
+            leakbound.accounting.RdpCurve(orders, values)
     with pytest.raises(leakbound.UsageError, match="different orders"):
-        gaussian(1) + leakbound.RdpCurve([2], [1])
+        gaussian(1) + leakbound.accounting.RdpCurve([2], [1])
     with pytest.raises(leakbound.UsageError, match="times: found -1"):
         gaussian(1) * -1
     with pytest.raises(TypeError):

@@ -18,7 +18,7 @@ EXACT = {"noise": "gaussian:2", "orders": [2, 10]}
 
 @pytest.fixture(scope="module")
 def distribution():
-    return leakbound.exact([14, 12, 10], [13, 13, 10], **EXACT)
+    return leakbound.accounting.exact([14, 12, 10], [13, 13, 10], **EXACT)
 
 
 def test_attributes_are_the_keys_of_the_document(distribution):
@@ -35,7 +35,7 @@ def test_attributes_are_the_keys_of_the_document(distribution):
 
 
 def test_the_document_is_parsed_when_it_is_asked_for(monkeypatch):
-    distribution = leakbound.exact([14, 12, 10], [13, 13, 10], **EXACT)
+    distribution = leakbound.accounting.exact([14, 12, 10], [13, 13, 10], **EXACT)
     monkeypatch.setattr(json, "loads", lambda text: pytest.fail("parsed"))
     assert distribution.to_json() and not distribution.refuted
     with pytest.raises(pytest.fail.Exception):
@@ -43,14 +43,14 @@ def test_the_document_is_parsed_when_it_is_asked_for(monkeypatch):
 
 
 def test_words_that_python_reserves_are_items():
-    distribution = leakbound.exact([14, 12, 10], worst_neighbor="moved", **EXACT)
+    distribution = leakbound.accounting.exact([14, 12, 10], worst_neighbor="moved", **EXACT)
     change = distribution.divergences[0].forward_change
     assert change["from"] == 1 and change.to == 0
 
 
 def test_infinity_is_a_number_in_rows_and_a_string_in_the_document():
     # A threshold of infinity calls nobody a member.
-    rates = leakbound.CanaryScores(np.arange(20_000.0), np.arange(20_000.0)).audit().rates
+    rates = leakbound.canaries.CanaryScores(np.arange(20_000.0), np.arange(20_000.0)).audit().rates
     assert rates.to_dict()[0]["threshold"] == "inf" and rates[0].threshold == float("inf")
     assert rates.column("threshold").dtype == np.float64
 
@@ -75,7 +75,7 @@ def test_printing_shows_the_tables_of_the_command(distribution, command):
     assert str(distribution) == command(*words, form="text") and repr(distribution) == f"<Exact: {distribution._headline()}>"
     assert str(pickle.loads(pickle.dumps(distribution))) == str(distribution) == f"{distribution}"
     # What was put together elsewhere has no text of the command.
-    apart = leakbound.Exact(distribution.to_json(), False)
+    apart = leakbound.results.Exact.of(distribution.to_json(), False)
     assert str(apart).startswith(repr(distribution)) and "order" in str(apart) and "reverse" in str(apart)
 
 
@@ -90,46 +90,46 @@ def test_results_travel(distribution):
 
 def test_warnings_are_issued_where_the_caller_stands(data):
     with pytest.warns(leakbound.LeakboundWarning, match="set aside as a pilot.*hint") as caught:
-        audit = leakbound.audit_counts(data / "counts.csv", orders=2)
+        audit = leakbound.audit.counts(data / "counts.csv", orders=2)
     assert caught[0].filename == __file__ and audit.warnings[0].code == "pilot-set-aside"
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        leakbound.exact([5, 3], [4, 4], noise="gaussian:1")
+        leakbound.accounting.exact([5, 3], [4, 4], noise="gaussian:1")
 
 
 def test_notebooks_show_the_table_and_the_warnings(data):
     with pytest.warns(leakbound.LeakboundWarning):
-        audit = leakbound.audit_counts(data / "counts.csv", orders="2..9")
+        audit = leakbound.audit.counts(data / "counts.csv", orders="2..9")
     html = audit._repr_html_()
     assert "k-cut-variational" in html and "<b>warning:</b>" in html and "6 more rows" in html
     assert len(html) < 5000
-    assert leakbound.audit_counts([9, 1], [1, 9], outcomes=["<b>", "&"])._repr_html_().count("<b>") == 1
+    assert leakbound.audit.counts([9, 1], [1, 9], outcomes=["<b>", "&"])._repr_html_().count("<b>") == 1
 
 
 def test_figures(data, scenarios):
     pyplot = pytest.importorskip("matplotlib.pyplot")
     random = np.random.default_rng(0)
-    scores = leakbound.CanaryScores(random.normal(1, 1, 90), random.normal(0, 1, 80))
+    scores = leakbound.canaries.CanaryScores(random.normal(1, 1, 90), random.normal(0, 1, 80))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", leakbound.LeakboundWarning)
         drawn = [
-            leakbound.exact([5, 3], [4, 4], noise="gaussian:2"),
-            leakbound.audit_counts([5, 5], [5, 5], methods="k-cut-box"),
-            leakbound.audit_votes(data / "prompt_votes.npz", model="prompt-pate", noise="gaussian:9", queries=[0]),
+            leakbound.accounting.exact([5, 3], [4, 4], noise="gaussian:2"),
+            leakbound.audit.counts([5, 5], [5, 5], methods="k-cut-box"),
+            leakbound.audit.votes(data / "prompt_votes.npz", model="prompt-pate", noise="gaussian:9", queries=[0]),
             scores,
             scores.audit(),
-            leakbound.lira(data / "fashion_lira_original.npz", resamples=0),
-            leakbound.text_membership(data / "text_tokens.jsonl"),
-            leakbound.account(scenarios / "prompt-pate.toml"),
-            leakbound.Simulation(scenarios / "prompt-pate.toml").run(samples=1e5),
-            leakbound.verify("broken:gnmax-half", cases=20, property="rdp-covers-exact"),
-            leakbound.self_check(scores, repetitions=5),
-            leakbound.RdpCurve([2, 3], [0.1, 0.2]),
-            leakbound.audit_confusion(tp=90, fn=10, fp=5, tn=95, methods=["clopper-pearson", "jeffreys"]),
-            leakbound.memorization({"probabilities": np.eye(3), "labels_true": [0, 1, 2], "labels_trained": [1, 2, 0]}),
-            leakbound.property_distance({"student": np.eye(2), "ensembles": random.dirichlet([1, 1], (2, 3, 2))}),
-            leakbound.bench(work="fixed", seconds=0.01),
-            leakbound.audit_tokens({"logits": random.normal(size=(3, 2, 4))}, mechanism="clipped-logits:clip=1,batch=2"),
+            leakbound.membership.lira(data / "fashion_lira_original.npz", resamples=0),
+            leakbound.membership.texts(data / "text_tokens.jsonl"),
+            leakbound.accounting.account(scenarios / "prompt-pate.toml"),
+            leakbound.simulate.Simulation(scenarios / "prompt-pate.toml").run(samples=1e5),
+            leakbound.accounting.verify("broken:gnmax-half", cases=20, property="rdp-covers-exact"),
+            leakbound.audit.self_check(scores, repetitions=5),
+            leakbound.accounting.RdpCurve([2, 3], [0.1, 0.2]),
+            leakbound.audit.confusion(tp=90, fn=10, fp=5, tn=95, methods=["clopper-pearson", "jeffreys"]),
+            leakbound.membership.memorization({"probabilities": np.eye(3), "labels_true": [0, 1, 2], "labels_trained": [1, 2, 0]}),
+            leakbound.membership.property_distance({"student": np.eye(2), "ensembles": random.dirichlet([1, 1], (2, 3, 2))}),
+            leakbound.simulate.bench(work="fixed", seconds=0.01),
+            leakbound.audit.tokens({"logits": random.normal(size=(3, 2, 4))}, mechanism="clipped-logits:clip=1,batch=2"),
         ]
     for item in drawn:
         figure = item.plot().figure
@@ -144,21 +144,21 @@ def test_progress_is_told():
     told = []
     pate = {"model": "prompt-pate", "noise": "gaussian:40", "seed": 1}
     pate["query"] = [{"histogram": [10, 5], "histogram_neighbor": [9, 6]}]
-    leakbound.Simulation(pate).run(samples=2e7, progress=lambda *update: told.append(update))
+    leakbound.simulate.Simulation(pate).run(samples=2e7, progress=lambda *update: told.append(update))
     done, total, unit = told[-1]
     assert done == total and isinstance(unit, str)
     assert [update[0] for update in told] == sorted(update[0] for update in told)
 
 
 def test_no_bound_is_picked_among_several():
-    audit = leakbound.audit_confusion(tp=90, fn=10, fp=5, tn=95, methods=["clopper-pearson", "gdp"])
+    audit = leakbound.audit.confusion(tp=90, fn=10, fp=5, tn=95, methods=["clopper-pearson", "gdp"])
     with pytest.raises(leakbound.UsageError, match="several queries or methods"):
         _ = audit.epsilon_lower
-    assert leakbound.audit_confusion(tp=90, fn=10, fp=5, tn=95).epsilon_lower > 1.9
+    assert leakbound.audit.confusion(tp=90, fn=10, fp=5, tn=95).epsilon_lower > 1.9
 
 
 def test_bounds_are_floats():
-    scores = leakbound.CanaryScores(np.arange(100) + 90, np.arange(100))
+    scores = leakbound.canaries.CanaryScores(np.arange(100) + 90, np.arange(100))
     bound = scores.epsilon(delta=1e-5)
     assert float(bound) == bound.value == max(row.lower for row in bound.epsilon) > 1
     assert float(scores.mu()) == scores.mu().mu[0].lower

@@ -47,7 +47,7 @@ def training(plan, *, noise=1.0, physical=None, **options):
 @pytest.mark.parametrize("kind", ["dirac", "signs"])
 def test_sums_are_those_of_the_canaries(kind, physical):
     """Without noise worth the name, each step shows which canaries were in it, and nothing of the other records."""
-    plan = leakbound.plan_canaries(100, seed=1)
+    plan = leakbound.canaries.plan(100, seed=1)
     watched, epoch, _, _ = training(plan, noise=1e-4, kind=kind, physical=physical, sampling_seed=0)
     seen, drawn = [], []
     batch, observe = watched.batch, watched.observe
@@ -64,28 +64,28 @@ def test_sums_are_those_of_the_canaries(kind, physical):
 
 
 def test_the_noise_is_what_is_claimed():
-    watched, epoch, _, optimizer = training(leakbound.plan_canaries(200, seed=1), noise=2.0)
+    watched, epoch, _, optimizer = training(leakbound.canaries.plan(200, seed=1), noise=2.0)
     seen = []
     observe = watched.observe
     watched.observe = lambda sums: seen.append(sums) or observe(sums)
     epoch()
-    outside = np.array(seen)[:, ~leakbound.plan_canaries(200, seed=1).coins]
+    outside = np.array(seen)[:, ~leakbound.canaries.plan(200, seed=1).coins]
     assert abs(outside.std() / 2 - 1) < 0.1 and watched.noise_multiplier == 2.0
 
 
 def test_what_cannot_be_attached_is_one_line():
-    plan = leakbound.plan_canaries(100, seed=1)
+    plan = leakbound.canaries.plan(100, seed=1)
     with pytest.raises(ValueError, match="expected one of PrivacyEngine.make_private"):
         canaries.opacus.attach(torch.optim.SGD([torch.zeros(3, requires_grad=True)], lr=1), plan, sample_rate=0.1)
     optimizer = training(plan)[3]
     with pytest.raises(ValueError, match="found canaries attached to it already"):
-        canaries.opacus.attach(optimizer, leakbound.plan_canaries(100, seed=2), sample_rate=0.1)
+        canaries.opacus.attach(optimizer, leakbound.canaries.plan(100, seed=2), sample_rate=0.1)
     with pytest.raises(ValueError, match="found 723 parameters"):
-        training(leakbound.plan_canaries(1000, seed=1))
+        training(leakbound.canaries.plan(1000, seed=1))
 
 
 def test_losses_are_scores():
-    model = training(leakbound.plan_canaries(100, seed=1))[2]
+    model = training(leakbound.canaries.plan(100, seed=1))[2]
     chosen = canaries.random_images(50, (20,), classes=3)
     scores = canaries.pytorch.loss_scores(model, chosen, batch=7)
     with torch.no_grad():
@@ -93,7 +93,7 @@ def test_losses_are_scores():
     expected = torch.nn.functional.log_softmax(logits, 1)[torch.arange(50), torch.as_tensor(chosen.labels)]
     assert np.allclose(scores, expected.numpy(), atol=1e-6) and model.training
     inserted = chosen.inserted(
-        leakbound.plan_canaries(50, seed=0), torch.zeros(4, 20), torch.zeros(4, dtype=torch.int64)
+        leakbound.canaries.plan(50, seed=0), torch.zeros(4, 20), torch.zeros(4, dtype=torch.int64)
     )
     assert inserted[0].dtype == torch.float32 and inserted[1].dtype == torch.int64
 
@@ -121,7 +121,7 @@ class Recurrent(torch.nn.Module):
 def test_texts_that_a_language_model_has_learned_are_seen():
     """Random texts among the training texts of a language model that learns them by heart: losses show their coins, and
     those of the untrained model show none."""
-    plan = leakbound.plan_canaries(200, claim_epsilon=1, seed=4, repetitions=20)
+    plan = leakbound.canaries.plan(200, claim_epsilon=1, seed=4, repetitions=20)
     texts = canaries.random_tokens(200, 10, vocabulary=20, seed=1)
     torch.manual_seed(0)
     others = torch.randint(20, (50, 1)) + torch.arange(10) * torch.randint(1, 3, (50, 1))
@@ -137,5 +137,5 @@ def test_texts_that_a_language_model_has_learned_are_seen():
     audit = plan.audit(canaries.pytorch.loss_scores(model, texts))
     print(audit)
     assert audit.refuted and audit.epsilon_lower > 1.5
-    untrained = leakbound.plan_canaries(200, claim_epsilon=1, seed=5, repetitions=20).audit(before)
+    untrained = leakbound.canaries.plan(200, claim_epsilon=1, seed=5, repetitions=20).audit(before)
     assert untrained.epsilon_lower < 0.5 and not untrained.refuted

@@ -36,7 +36,7 @@ warnings.simplefilter("ignore", leakbound.LeakboundWarning)
 # says which adversary is meant; every other option has the command's default.
 
 # %%
-audit = leakbound.audit_votes(
+audit = leakbound.audit.votes(
     VOTES,
     model="pate",
     adversary="pois-advq",
@@ -76,7 +76,7 @@ axes.figure.savefig(FIGURES / "votes.png", dpi=100)
 # votes are known here, what they really cost.
 
 # %%
-costs = leakbound.account(VOTES, noise="gaussian:40", delta=1e-5, queries=range(100), composition="pld")
+costs = leakbound.accounting.account(VOTES, noise="gaussian:40", delta=1e-5, queries=range(100), composition="pld")
 print(costs.to_pandas()[["name", "meaning", "epsilon"]].to_string(index=False))
 axes = costs.plot()
 axes.figure.savefig(FIGURES / "votes_account.png", dpi=100)

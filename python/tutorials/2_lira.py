@@ -37,7 +37,7 @@ print("logits", logits.shape, logits.dtype)
 # a low false positive rate comes with its limits.
 
 # %%
-attack = leakbound.lira(logits, labels, keep, fpr=[0.001, 0.01])
+attack = leakbound.membership.lira(logits, labels, keep, fpr=[0.001, 0.01])
 for fpr in (0.001, 0.01):
     rate = attack.tpr_at_fpr(fpr)
     print(f"TPR at FPR {fpr:g}: {rate.tpr:.4f} [{rate.tpr_lower:.4f}, {rate.tpr_upper:.4f}], {rate.validity}")
@@ -49,14 +49,14 @@ for fpr in (0.001, 0.01):
 
 # %%
 for variant in ("leakbound", "carlini-2022", "tf-amia", "aerni-2024", "leakpro"):
-    found = leakbound.lira(logits, labels, keep, variant=variant, fpr=[0.001], resamples=0)
+    found = leakbound.membership.lira(logits, labels, keep, variant=variant, fpr=[0.001], resamples=0)
     print(f"{variant:>14}: AUC {found.auc:.4f}, TPR at FPR 0.1 % {found.tpr_at_fpr(0.001).tpr:.4f}")
 
 # %% [markdown]
 # Other attacks on the same recording, with their bands.
 
 # %%
-compared = leakbound.compare_attacks(logits, labels, keep, attacks=["lira", "rmia", "threshold"], resamples=100)
+compared = leakbound.membership.compare(logits, labels, keep, attacks=["lira", "rmia", "threshold"], resamples=100)
 axes = compared.plot()
 axes.figure.savefig(FIGURES / "lira_roc.png", dpi=100)
 
@@ -92,7 +92,7 @@ margin = truth - others
 random = np.random.default_rng(0)
 lacking = [random.choice(np.flatnonzero(~keep[1:, sample]) + 1, 16, replace=False) for sample in range(keep.shape[1])]
 score = margin[victim] - np.array([margin[networks, sample].mean() for sample, networks in enumerate(lacking)])
-scores = leakbound.CanaryScores(score[keep[victim]], score[~keep[victim]])
+scores = leakbound.canaries.CanaryScores(score[keep[victim]], score[~keep[victim]])
 print(scores, f"AUC {scores.auc:.3f}")
 print(scores.epsilon_one_run(delta=1e-5))
 

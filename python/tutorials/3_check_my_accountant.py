@@ -56,11 +56,11 @@ def careless(request):
 
 
 # %%
-right = leakbound.verify(careful, mechanism="gnmax", scope="data-independent", cases=300)
+right = leakbound.accounting.verify(careful, mechanism="gnmax", scope="data-independent", cases=300)
 print(right)
 assert not right.refuted
 
-wrong = leakbound.verify(careless, mechanism="gnmax", scope="data-independent", cases=300)
+wrong = leakbound.accounting.verify(careless, mechanism="gnmax", scope="data-independent", cases=300)
 print(wrong)
 assert wrong.refuted
 
@@ -76,7 +76,7 @@ for row in wrong.properties:
 
 found = next(row.counterexample for row in wrong.properties if row.property == "rdp-covers-exact")
 histogram, neighbor = found.case.histogram, found.violation.neighbor
-distribution = leakbound.exact(histogram, neighbor, noise=f"gaussian:{found.case.sigma}", orders=found.case.order)
+distribution = leakbound.accounting.exact(histogram, neighbor, noise=f"gaussian:{found.case.sigma}", orders=found.case.order)
 print(f"exact: D(P‖Q) = {distribution.divergences[0].forward:.6g}, D(Q‖P) = {distribution.divergences[0].reverse:.6g}")
 assert max(distribution.divergences[0].forward, distribution.divergences[0].reverse) > careless(found.case.to_dict())
 

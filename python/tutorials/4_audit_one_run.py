@@ -30,7 +30,7 @@ warnings.simplefilter("ignore", leakbound.LeakboundWarning)
 
 SIGMA, RATE, STEPS, CLIP = 2.5, 0.1, 100, 4.0
 claim = {"mechanism": f"subsampled-gaussian:sigma={SIGMA},rate={RATE}", "times": STEPS}
-plan = leakbound.plan_canaries(1000, seed=1, **claim)
+plan = leakbound.canaries.plan(1000, seed=1, **claim)
 print(plan)
 
 # %% [markdown]
@@ -90,7 +90,7 @@ assert not audit.refuted
 # normal; the bound of ε shows it whatever the noise is.
 
 # %%
-wrong_plan = leakbound.plan_canaries(1000, seed=2, **claim)
+wrong_plan = leakbound.canaries.plan(1000, seed=2, **claim)
 wrong = leakbound.canaries.GradientCanaries(wrong_plan, 7850, sample_rate=RATE, noise_multiplier=SIGMA, sampling_seed=2)
 train(wrong, SIGMA)
 found = wrong_plan.audit(wrong.scores)

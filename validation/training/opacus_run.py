@@ -56,7 +56,7 @@ def main() -> None:
     )
     claim = {"mechanism": f"subsampled-gaussian:sigma={sigma!r},rate={options.rate!r}", "times": options.steps}
     gradient_plan, example_plan = (
-        leakbound.plan_canaries(options.canaries, seed=2 * options.seed + which, delta=delta, **claim)
+        leakbound.canaries.plan(options.canaries, seed=2 * options.seed + which, delta=delta, **claim)
         for which in (0, 1)
     )
     inputs, labels = images(options.data, "train")
@@ -104,7 +104,7 @@ def main() -> None:
         "last model": (example_plan, last),
         # A plan is for one set of scores; this one has the coins of the other, and is reported apart.
         "mean of models": (
-            leakbound.plan_canaries(options.canaries, seed=2 * options.seed + 1, delta=delta, **claim),
+            leakbound.canaries.plan(options.canaries, seed=2 * options.seed + 1, delta=delta, **claim),
             mean.scores,
         ),
     }

@@ -3,6 +3,7 @@
 
 mod documents;
 mod functions;
+mod mechanisms;
 mod schema;
 mod table;
 mod text;
@@ -52,13 +53,16 @@ fn modules() -> Result<Vec<(PathBuf, String)>, String> {
     let printed = command::output(command::program(root.join(PROGRAM)).arg("schema"))?;
     let description: Description =
         serde_json::from_str(&printed).map_err(|error| format!("leakbound schema: {error}"))?;
+    let printed = command::output(command::program(root.join(PROGRAM)).args(["mechanisms", "--format", "json"]))?;
+    let catalog: mechanisms::Catalog =
+        serde_json::from_str(&printed).map_err(|error| format!("leakbound mechanisms: {error}"))?;
     let package = root.join(PACKAGE);
-    let texts = [
-        ("_documents.py", documents::module(&description, &table)?),
-        ("_methods.py", functions::methods(&description, &table)?),
-        ("_functions.py", functions::functions(&description, &table)?),
-    ];
-    Ok(texts.map(|(name, text)| (package.join(name), format!("{HEADER}{text}"))).into())
+    let mut texts = functions::modules(&description, &table)?;
+    texts.push(("documents.py".into(), documents::module(&description, &table)?));
+    texts.push(("mechanisms.py".into(), mechanisms::module(&catalog, &table)?));
+    texts.push(("_methods.py".into(), functions::methods(&description, &table)?));
+    texts.push(("_options.py".into(), functions::options(&description, &table)?));
+    Ok(texts.into_iter().map(|(name, text)| (package.join(name), format!("{HEADER}{text}"))).collect())
 }
 
 /// The first line that differs, with its number and both forms.

@@ -1,54 +1,69 @@
 """Bounds on the privacy leakage of real mechanisms, from below and from above.
 
-Every function runs a command of the program `leakbound` in this process, on arrays or files, and gives its document:
-attributes for its keys, `to_json()`, `to_dict()`, `to_pandas()` and `plot()`. Options have the command's names with
-underscores, its defaults and its choices. Errors are `ValueError`s with the library's own sentence.
+| module | what it has |
+|---|---|
+| `accounting` | exact leakage, upper bounds on all answers together, noise for a goal, tests of accountants |
+| `audit` | lower bounds from recorded outputs, votes, tokens and programs |
+| `canaries` | audits of one training run |
+| `membership` | membership, label and property inference from recorded scores |
+| `simulate` | simulated outputs in both worlds |
+| `mechanisms` | mechanisms as objects, which compose |
+| `results`, `documents` | the classes of results, and of the rows in them |
+| `distributed` | simulations and audits on Dask or Ray |
+| `prompts` | votes of an ensemble of prompts |
 
-Every function takes `seed`, `threads`, `max_memory` and `progress`. `max_memory` is the most memory that what is read
-from a file may take, such as `"4G"`. `progress` is `True` for a bar of tqdm, or a function that is called with what is
-done, the whole, and their unit. Ctrl-C interrupts within a second.
+Every function runs a command of the program `leakbound` in this process, on arrays or files, and gives its document as a
+frozen dataclass with `to_json()`, `to_dict()`, `to_pandas()` and `plot()`. Options have the command's names with
+underscores, its defaults and its choices. Errors are `ValueError`s with one sentence and the `parameter` to blame.
+
+`max_memory` is the most memory that input read from a file may take, such as `"4G"`. `progress` is `True` for a bar of
+tqdm, or a function that is called with what is done, the total, and their unit. Ctrl-C interrupts within a second.
+
+>>> import leakbound
+>>> step = leakbound.mechanisms.Gaussian(sigma=1.1).poisson(0.01)
+>>> epsilon = (step * 1000).epsilon(delta=1e-5)
+>>> 1.51 < epsilon.lower <= epsilon.upper < 1.52
+True
 """
 
-from leakbound import _documents, _functions, _results, canaries
-from leakbound._canaries import CanaryScores, Roc, TprAtFpr
-from leakbound._core import Error, InputError, UsageError, __version__
-from leakbound._documents import *
-from leakbound._functions import *
-from leakbound._intervals import Interval, clopper_pearson
-from leakbound._prompt_template import PromptTemplate, first_label
-from leakbound._prompt_votes import PromptVotes, prompt_votes
-from leakbound._rdp import RdpCurve
-from leakbound._result import ClaimRefuted, Result
-from leakbound._results import *
-from leakbound._rows import Row, Rows
-from leakbound._run import LeakboundWarning
-from leakbound._simulation import Simulation
-from leakbound._special import accountants
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from leakbound import accounting, audit, canaries, documents, mechanisms, membership, results, simulate
+from leakbound._call import LeakboundWarning
+from leakbound._core import __version__
+from leakbound._errors import Error, InputError, UsageError
+from leakbound._result import ClaimRefuted
+
+if TYPE_CHECKING:
+    from leakbound import distributed, prompts
 
 __all__ = [
-    "CanaryScores",
     "ClaimRefuted",
     "Error",
     "InputError",
-    "Interval",
     "LeakboundWarning",
-    "PromptTemplate",
-    "PromptVotes",
-    "RdpCurve",
-    "Result",
-    "Roc",
-    "Row",
-    "Rows",
-    "Simulation",
-    "TprAtFpr",
     "UsageError",
     "__version__",
-    "accountants",
+    "accounting",
+    "audit",
     "canaries",
-    "clopper_pearson",
-    "first_label",
-    "prompt_votes",
+    "distributed",
+    "documents",
+    "mechanisms",
+    "membership",
+    "prompts",
+    "results",
+    "simulate",
 ]
-__all__ += _documents.__all__
-__all__ += _functions.__all__
-__all__ += _results.__all__
+
+
+def __getattr__(name: str) -> Any:
+    # Used by few; imported when they are first asked for.
+    if name in ("distributed", "prompts"):
+        return importlib.import_module(f"leakbound.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

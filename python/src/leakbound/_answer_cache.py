@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import IO, Union
 
-from leakbound._core import InputError, UsageError
+from leakbound._errors import InputError, UsageError
 from leakbound._inputs import Path, path
 
 # One prompt and its text, or, with `batch`, several prompts and as many texts.
@@ -25,9 +25,9 @@ class AnswerCache:
 
     def __init__(self, answer: Answer, batch: int | None, file: Path | None) -> None:
         if not callable(answer):
-            raise InputError(f"answer: found {type(answer).__name__}, expected a function of a prompt")
+            raise InputError(f"found {type(answer).__name__}, expected a function of a prompt", "answer")
         if batch is not None and (isinstance(batch, bool) or not isinstance(batch, int) or batch < 1):
-            raise UsageError(f"batch: found {batch!r}, expected a number of prompts from 1 on")
+            raise UsageError(f"found {batch!r}, expected a number of prompts from 1 on", "batch")
         self._answer, self._batch = answer, batch
         self._path = None if file is None else path("cache", file)
         self._known: dict[str, str] = {} if self._path is None else _read(self._path)
@@ -44,7 +44,7 @@ class AnswerCache:
             try:
                 file = open(self._path, "a", encoding="utf-8", newline="\n")
             except OSError as error:
-                raise InputError(f"cache: {error}") from None
+                raise InputError(f"{error}", "cache") from None
             with file:
                 self._ask(list(missing.items()), at, file, done)
         return [self._known[key] for key in keys]
@@ -70,13 +70,13 @@ class AnswerCache:
         else:
             found = self._answer(prompts)  # type: ignore[arg-type]
             if isinstance(found, str) or not hasattr(found, "__len__"):
-                raise InputError(f"answer: found {type(found).__name__}, expected a list of {len(prompts)} texts")
+                raise InputError(f"found {type(found).__name__}, expected a list of {len(prompts)} texts", "answer")
             texts = list(found)
             if len(texts) != len(prompts):
-                raise InputError(f"answer: found {len(texts)} texts, expected one for each of {len(prompts)} prompts")
+                raise InputError(f"found {len(texts)} texts, expected one for each of {len(prompts)} prompts", "answer")
         for text in texts:
             if not isinstance(text, str):
-                raise InputError(f"answer: found {type(text).__name__}, expected a text")
+                raise InputError(f"found {type(text).__name__}, expected a text", "answer")
         return texts  # type: ignore[return-value]
 
 
@@ -93,13 +93,13 @@ def _read(path: str) -> dict[str, str]:
             # Nothing of another kind of file is cut off.
             if len(whole) < len(content):
                 if not whole and not b'{"prompt": "'.startswith(content[:12]):
-                    raise InputError(f"{path}: line 1: found another kind of file, expected answers in JSON lines")
+                    raise InputError("line 1: found another kind of file, expected answers in JSON lines", path)
                 file.truncate(len(whole))
             return known
     except FileNotFoundError:
         return {}
     except OSError as error:
-        raise InputError(f"cache: {error}") from None
+        raise InputError(f"{error}", "cache") from None
 
 
 def _line(path: str, number: int, line: bytes) -> tuple[str, str]:

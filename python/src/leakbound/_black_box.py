@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from leakbound import _inputs
-from leakbound._core import InputError
+from leakbound._errors import InputError
 from leakbound._inputs import Files
 
 # From a dataset as JSON and a seed to what gives the dataset anew for each call, and to the source of randomness.
@@ -20,7 +20,7 @@ Begin = Callable[[str, int], tuple[Callable[[], Any], np.random.Generator]]
 
 _FORMS = "(dataset, runs, rng), which gives the outputs of all runs, or of (dataset, rng), which gives one"
 _RECORDS = "a list of numbers, strings, truth values, None, and lists and dicts of them"
-# A longer dataset is a file in memory, and no part of the command line.
+# A longer dataset is a file in memory, and no part of the request.
 _WORD = 2000
 
 
@@ -55,9 +55,10 @@ def is_vectorized(function: Callable[..., Any]) -> bool:
 
 def beginning(arguments: dict[str, Any]) -> Begin:
     """What begins a request: the function gets an array if the caller gave an array of numbers, and a list otherwise."""
-    first = arguments["dataset"]
-    if first is None and isinstance(arguments["pairs"], (list, tuple)):
-        first = arguments["pairs"][0][0] if arguments["pairs"] and len(arguments["pairs"][0]) else None
+    first: Any = arguments.get("dataset")
+    pairs = arguments.get("pairs")
+    if first is None and isinstance(pairs, (list, tuple)):
+        first = pairs[0][0] if pairs and len(pairs[0]) else None
     numbers = isinstance(first, np.ndarray) and first.ndim == 1 and first.dtype.kind in "fiub"
     dtype = first.dtype if numbers else None
 
@@ -85,19 +86,17 @@ def _array(records: list[Any], dtype: np.dtype[Any]) -> _inputs.Array:
 
 
 def inputs(arguments: dict[str, Any]) -> Files:
-    """Takes the dataset or the pairs out of the arguments, as files or as words."""
-    dataset, pairs = arguments.pop("dataset"), arguments.pop("pairs")
+    """Takes the dataset and the pairs out of the arguments, as files; a short dataset stays there."""
+    dataset, pairs = arguments.pop("dataset", None), arguments.pop("pairs", None)
     for written in ("checkpoint", "counterexample", "save_counterexample"):
-        if arguments[written] is not None:
+        if arguments.get(written) is not None:
             arguments[written] = _inputs.path(written, arguments[written])
-    return {"dataset": _dataset(dataset), "pairs": _pairs(pairs)}
-
-
-def _dataset(value: Any) -> str | bytes | None:
-    if value is None or _inputs.is_path(value):
-        return None if value is None else _inputs.path("dataset", value)
-    text = _json("dataset", _records("dataset", value))
-    return text if len(text) <= _WORD else text.encode()
+    if dataset is not None and not _inputs.is_path(dataset):
+        text = _json("dataset", _records("dataset", dataset))
+        dataset = text if len(text) <= _WORD else text.encode()
+    elif dataset is not None:
+        dataset = _inputs.path("dataset", dataset)
+    return {"dataset": {"dataset": dataset}, "pairs": {"pairs": _pairs(pairs)}}
 
 
 def _pairs(value: Any) -> str | bytes | None:
@@ -106,7 +105,7 @@ def _pairs(value: Any) -> str | bytes | None:
     if not isinstance(value, (list, tuple)) or not all(
         isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in value
     ):
-        raise InputError("pairs: found no list of pairs, expected [(dataset, neighbor), ...]")
+        raise InputError("found no list of pairs, expected [(dataset, neighbor), ...]", "pairs")
     worlds = ("dataset", "neighbor")
     rows = [{world: _records("pairs", records) for world, records in zip(worlds, pair)} for pair in value]
     return _json("pairs", rows).encode()
@@ -118,7 +117,7 @@ def _records(where: str, value: Any) -> list[Any]:
     if isinstance(value, np.ndarray) and value.ndim:
         value = value.tolist()
     if not isinstance(value, (list, tuple)):
-        raise InputError(f"{where}: found {type(value).__name__}, expected {_RECORDS}")
+        raise InputError(f"found {type(value).__name__}, expected {_RECORDS}", where)
     return list(value)
 
 
@@ -126,7 +125,7 @@ def _json(where: str, value: Any) -> str:
     try:
         return json.dumps(value, allow_nan=False, ensure_ascii=False, default=_plain)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{where}: found a record that JSON has no words for ({error}), expected {_RECORDS}") from None
+        raise InputError(f"found a record that JSON has no words for ({error}), expected {_RECORDS}", where) from None
 
 
 def _plain(value: Any) -> Any:

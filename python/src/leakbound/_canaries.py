@@ -9,14 +9,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from leakbound import _core, _inputs
-from leakbound._core import InputError, UsageError
-from leakbound._documents import Rate
+from leakbound._errors import InputError, UsageError
+from leakbound.documents import Rate
 from leakbound._inputs import Array, File, Path
 from leakbound._methods import CanaryAudits
 
 
 class Roc(NamedTuple):
-    """A ROC curve: rates from (0, 0) to (1, 1), and the thresholds from which on a canary is called a member."""
+    """A ROC curve: rates from (0, 0) to (1, 1), and the thresholds from which on a canary is called a member.
+
+    Parameters
+    ----------
+    fpr, tpr, thresholds : ndarray
+        False-positive and true-positive rates [point], which rise, and the thresholds [point], which fall from inf.
+    """
 
     fpr: Array
     tpr: Array
@@ -28,6 +34,15 @@ class TprAtFpr(NamedTuple):
 
     `tpr` and `fpr` are those of the canaries; `tpr_lower` and `fpr_upper` limit the rates of the attack at all
     thresholds at once, unless an event of the failure probability happened. `float()` gives `tpr`.
+
+    Parameters
+    ----------
+    target_fpr, threshold : float
+        The target, and the threshold, at or above which a canary is called a member.
+    tpr, fpr, tpr_lower, fpr_upper : float
+        The rates at the threshold and their limits.
+    failure_probability : float
+        Probability that a limit is wrong, at most.
     """
 
     target_fpr: float
@@ -45,12 +60,19 @@ class TprAtFpr(NamedTuple):
 class CanaryScores(CanaryAudits):
     """Scores of canaries that were trained on and of canaries that were not; high scores mean members.
 
-    Arrays with one axis, or paths to `.npy` files. `flip=True` where low scores mean members: scores are negated, and
-    thresholds, given or found, are those of the negated scores.
+    Parameters
+    ----------
+    members, non_members : array_like or path
+        Scores [canary] of the canaries in the training data and of those left out; paths are of `.npy` files.
+    flip : bool, default False
+        True where low scores mean members: scores are negated, and thresholds, given or found, are those of the negated
+        scores.
 
+    Examples
+    --------
     >>> import numpy
     >>> random = numpy.random.default_rng(0)
-    >>> scores = leakbound.CanaryScores(random.normal(2, 1, 500), random.normal(0, 1, 500))
+    >>> scores = leakbound.canaries.CanaryScores(random.normal(2, 1, 500), random.normal(0, 1, 500))
     >>> 1 < float(scores.epsilon(delta=1e-5)) < 5
     True
     >>> scores.auc > 0.9
@@ -67,7 +89,7 @@ class CanaryScores(CanaryAudits):
     def tpr_at_fpr(self, fpr: float, *, failure_probability: float = 0.05, threads: int | None = None) -> TprAtFpr:
         """The TPR at an FPR of at most `fpr`, with limits that hold at all thresholds at once."""
         if not 0 <= fpr <= 1:
-            raise UsageError(f"fpr: found {fpr!r}, expected a rate from 0 to 1")
+            raise UsageError(f"found {fpr!r}, expected a rate from 0 to 1", "fpr")
         curve = self.roc()
         # The largest TPR: the last point of the curve that the target allows.
         at = int(np.searchsorted(curve.fpr, fpr, side="right")) - 1
@@ -127,9 +149,9 @@ def _loaded(name: str, value: str | Array) -> Array:
         try:
             value = _inputs.scores(name, np.load(value))
         except OSError as error:
-            raise InputError(f"{name}: {error}") from None
+            raise InputError(f"{error}", name) from None
     if np.isnan(value).any():
-        raise InputError(f"{name}: found NaN, expected a number or inf")
+        raise InputError("found NaN, expected a number or inf", name)
     return np.asarray(value, dtype=np.float64)
 
 

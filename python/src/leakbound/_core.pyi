@@ -9,10 +9,6 @@ _Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
 __version__: str
 
-class Error(ValueError): ...
-class InputError(Error): ...
-class UsageError(Error): ...
-
 class Layout:
     """Text and page of a result, laid out when they are needed."""
 
@@ -20,17 +16,18 @@ class Layout:
     def page(self) -> str: ...
 
 class Commands:
-    """The commands of the library, with the arguments that they have read."""
+    """The commands of the library, with the options that they have read."""
 
     def call(
         self,
-        words: Sequence[str],
+        command: str,
+        options: str,
         files: Mapping[str, _Array | Mapping[str, _Array] | bytes],
         progress: Callable[[int, int, str], None] | None = None,
     ) -> tuple[str, bool, Layout]: ...
     def audit_mechanism(
         self,
-        words: Sequence[str],
+        options: str,
         files: Mapping[str, _Array | Mapping[str, _Array] | bytes],
         function: tuple[
             Callable[..., Any], Callable[[str, int], tuple[Callable[[], Any], np.random.Generator]], bool
@@ -39,7 +36,7 @@ class Commands:
     ) -> tuple[str, bool, Layout]: ...
     def verify(
         self,
-        words: Sequence[str],
+        options: str,
         accountant: Callable[[str], str],
         progress: Callable[[int, int, str], None] | None = None,
     ) -> tuple[str, bool, Layout]: ...

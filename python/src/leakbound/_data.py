@@ -1,25 +1,24 @@
 """What the functions take in the place of files: arrays, recordings and results, as files in memory.
 
-A function of this module takes the arguments of a call, takes its data out of them, and gives the files by position and
-the files by option. `python/api.toml` says which function is for which command.
+A function of this module takes the arguments of a call, takes its data out of them, and gives the files by the options
+that read them. `python/api.toml` says which function is for which command.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Union
+from typing import Any, Protocol, Union
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from leakbound import _inputs
-from leakbound._core import InputError
+from leakbound._errors import InputError
 from leakbound._inputs import Array, File, Files, Path
 from leakbound._result import Result
-from leakbound._scenario import scenario_file
+from leakbound._scenario import Scenario, scenario_file
 
 # One value of an option or several, names joined by commas or in a list, claims by order.
 Numbers = Union[float, str, Sequence[float], Array]
@@ -42,37 +41,56 @@ Mechanism = Callable[..., Any]
 Dataset = Union[Path, ArrayLike, Sequence[Any]]
 Pairs = Union[Path, Sequence[tuple[Dataset, Dataset]]]
 
+# The text form of a mechanism or of noise, or an object of `leakbound.mechanisms`.
+class HasSpec(Protocol):
+    @property
+    def spec(self) -> str: ...
+
+
+Spec = Union[str, HasSpec]
+
+
+class HasReleases(Protocol):
+    def to_releases(self) -> dict[str, Any]: ...
+
+
+# A recording of votes; or what has its own noise: a scenario, or releases.
+Releases = Union[Recording, Scenario, HasReleases]
+
 # Scores of canaries, or several sets of them.
 ScoreSets = Union[Path, ArrayLike, Sequence[Union[Path, ArrayLike]]]
 
 Given = dict[str, Any]
 
 
-def counts(given: Given) -> tuple[Files, Files]:
+def counts(given: Given) -> Files:
     """Counts, and what their output sets are chosen from."""
-    first, neighbor = given.pop("counts"), given.pop("counts_neighbor")
+    first, neighbor = given.pop("counts"), given.pop("counts_neighbor", None)
     outcomes, queries = given.pop("outcomes", None), given.pop("queries", None)
-    pilot, distribution = given.pop("pilot"), given.pop("distribution")
+    pilot, distribution = given.pop("pilot", None), given.pop("distribution", None)
     pair = first if neighbor is None else (first, neighbor)
-    return {"counts": _counts("counts", pair, outcomes, queries)}, {
-        "pilot": None if pilot is None else _counts("pilot", pilot, outcomes, queries),
-        "distribution": None if distribution is None else _distribution(distribution, outcomes, queries),
-    }
+    files: Files = {"file": {"counts": _counts("counts", pair, outcomes, queries)}}
+    if pilot is not None:
+        files["pilot"] = {"pilot": _counts("pilot", pilot, outcomes, queries)}
+    if distribution is not None:
+        files["distribution"] = {"distribution": _distribution(distribution, outcomes, queries)}
+    return files
 
 
-def canaries(given: Given) -> tuple[Files, Files]:
+def canaries(given: Given) -> Files:
     """The scores of canaries."""
     scores = given.pop("self")
     given["flip"] = scores.flip
-    return {}, scores.files()
+    return {name: {name: file} for name, file in scores.files().items()}
 
 
-def canaries_of_one_run(given: Given) -> tuple[Files, Files]:
+def canaries_of_one_run(given: Given) -> Files:
+    """The scores of canaries of one training run."""
     given["one_run"] = True
     return canaries(given)
 
 
-def planned_scores(given: Given) -> tuple[Files, Files]:
+def planned_scores(given: Given) -> Files:
     """The plan of a one-run audit, and the scores of its canaries."""
     plan, scores = given.pop("plan"), given.pop("scores")
     if isinstance(plan, Result):
@@ -80,14 +98,14 @@ def planned_scores(given: Given) -> tuple[Files, Files]:
     elif _inputs.is_path(plan):
         plan = _inputs.path("plan", plan)
     else:
-        raise InputError(f"plan: found {type(plan).__name__}, expected a plan of plan_canaries or a path")
+        raise InputError(f"found {type(plan).__name__}, expected a plan of canaries.plan or a path", "plan")
     sets = score_sets(scores)
     names = ["scores"] if len(sets) == 1 else [f"scores{index}" for index in range(len(sets))]
     files = {
         name: _inputs.path(name, found) if _inputs.is_path(found) else _inputs.scores(name, found)
         for name, found in zip(names, sets)
     }
-    return {"plan": plan, **files}, {}
+    return {"plan": {"plan": plan}, "scores": files}
 
 
 def score_sets(scores: ScoreSets) -> list[Any]:
@@ -100,95 +118,93 @@ def score_sets(scores: ScoreSets) -> list[Any]:
     return list(np.asarray(found)) if np.ndim(found) == 2 else [found]
 
 
-def recording(given: Given) -> tuple[Files, Files]:
+def recording(given: Given) -> Files:
     """The recording alone."""
-    return {"recording": _inputs.recording("recording", given.pop("recording"))}, {}
+    return {"file": {"recording": _inputs.recording("recording", given.pop("recording"))}}
 
 
-def recording_and_train(given: Given) -> tuple[Files, Files]:
+def recording_and_train(given: Given) -> Files:
     """A recording of votes, and the training points of the nearest neighbors."""
-    train = given.pop("train")
-    return recording(given)[0], {"train": None if train is None else _inputs.recording("train", train)}
+    train = given.pop("train", None)
+    files = recording(given)
+    return files if train is None else {**files, "train": {"train": _inputs.recording("train", train)}}
 
 
-def recording_or_scenario(given: Given) -> tuple[Files, Files]:
+def released(given: Given) -> Files:
     """A recording of votes, a scenario, which is TOML or has a model, or releases."""
-    value = given["recording"]
+    value = given["releases"]
+    if hasattr(value, "to_releases"):
+        value = value.to_releases()
     if isinstance(value, bytes) or (isinstance(value, Mapping) and ("model" in value or "release" in value)):
-        return {"scenario": scenario_file(given.pop("recording"))}, {}
-    return recording(given)
+        del given["releases"]
+        return {"file": {"scenario": scenario_file(value)}}
+    return {"file": {"recording": _inputs.recording("releases", given.pop("releases"))}}
 
 
-def scenario(given: Given) -> tuple[Files, Files]:
+def scenario(given: Given) -> Files:
     """The scenario of a simulation; its shard as `(I, N)`."""
-    shard = given["shard"]
+    shard = given.get("shard")
     if isinstance(shard, tuple):
         given["shard"] = f"{shard[0]}/{shard[1]}" if len(shard) == 2 else shard
     _as_path(given, "checkpoint")
-    return {"scenario": given.pop("self").file()}, {}
+    return {"scenario": {"scenario": given.pop("self").file()}}
 
 
-def parts(given: Given) -> tuple[Files, Files]:
+def parts(given: Given) -> Files:
     """Results of a simulation, in memory or in files."""
     data: dict[str, str | File | None] = {}
     for index, part in enumerate(given.pop("parts")):
         name = f"part{index + 1}"
         data[name] = part.to_json().encode() if isinstance(part, Result) else _inputs.path(name, part)
     if not data:
-        raise InputError("merge: found no part, expected the results of `Simulation.run(shard=...)`")
-    return data, {}
+        raise InputError("found none, expected the results of `Simulation.run(shard=...)`", "parts")
+    return {"files": data}
 
 
-def stream(given: Given) -> tuple[Files, Files]:
+def stream(given: Given) -> Files:
     """Outputs in the order in which they came, with their worlds."""
-    outputs, in_neighbor = given.pop("outputs"), given.pop("in_neighbor")
+    outputs, in_neighbor = given.pop("outputs"), given.pop("in_neighbor", None)
     _as_path(given, "state")
     if _inputs.is_path(outputs) and in_neighbor is None:
-        return {"outputs": _inputs.path("outputs", outputs)}, {}
+        return {"file": {"outputs": _inputs.path("outputs", outputs)}}
     if in_neighbor is None:
-        raise InputError("in_neighbor: found None, expected the world of each output")
+        raise InputError("found None, expected the world of each output", "in_neighbor")
     answers = _inputs.array("outputs", outputs, _inputs.OUTPUTS, axes=1)
     worlds = _inputs.array("in_neighbor", in_neighbor, _inputs.MASK, axes=1)
     if answers.shape != worlds.shape:
-        raise InputError(f"in_neighbor: found {len(worlds)} worlds, expected one for each of {len(answers)} outputs")
+        raise InputError(f"found {len(worlds)} worlds, expected one for each of {len(answers)} outputs", "in_neighbor")
     names = ("s", "s_prime")
     rows = ((names[bool(world)], answer) for world, answer in zip(worlds.tolist(), answers.tolist()))
-    return {"outputs": _csv(("world", "output"), rows)}, {}
+    return {"file": {"outputs": _csv(("world", "output"), rows)}}
 
 
-def shadow_models(given: Given) -> tuple[Files, Files]:
+def shadow_models(given: Given) -> Files:
     """Recorded answers of shadow models: whole recordings by position, arrays by option."""
-    logits, scores = given.pop("logits"), given.pop("scores")
-    labels, keep = given.pop("labels"), given.pop("keep")
+    logits, scores = given.pop("logits", None), given.pop("scores", None)
+    labels, keep = given.pop("labels", None), given.pop("keep", None)
     beside = [labels, keep, scores]
     several = isinstance(logits, (list, tuple)) and logits and _inputs.is_path(logits[0])
     if isinstance(logits, Mapping) or several:
         if any(other is not None for other in beside):
-            raise InputError("labels: found beside a whole recording, expected in it")
+            raise InputError("found beside a whole recording, expected in it", "labels")
         if several:
-            return {f"recording{index}": _inputs.path("recording", item) for index, item in enumerate(logits)}, {}
-        return {"recording": _inputs.arrays("recording", _with_views(logits))}, {}
+            return {"files": {f"recording{index}": _inputs.path("recording", item) for index, item in enumerate(logits)}}
+        return {"files": {"recording": _inputs.arrays("recording", _with_views(logits))}}
     if _inputs.is_path(logits) and all(other is None for other in beside):
-        return {"recording": _inputs.path("recording", logits)}, {}
+        return {"files": {"recording": _inputs.path("recording", logits)}}
     if logits is None and scores is None:
-        raise InputError("logits: found None, expected a recording, or logits or scores with keep")
-    return {}, {
-        "logits": _part("logits", logits, _inputs.FLOATS),
-        "scores": _part("scores", scores, _inputs.FLOATS),
-        "labels": _part("labels", labels, _inputs.INTEGERS),
-        "keep": _part("keep", keep, _inputs.MASK),
+        raise InputError("found None, expected a recording, or logits or scores with keep", "logits")
+    return {
+        "logits": {"logits": _part("logits", logits, _inputs.FLOATS)},
+        "scores": {"scores": _part("scores", scores, _inputs.FLOATS)},
+        "labels": {"labels": _part("labels", labels, _inputs.INTEGERS)},
+        "keep": {"keep": _part("keep", keep, _inputs.MASK)},
     }
-
-
-def case(given: Given) -> None:
-    """A case as the JSON that a counterexample prints."""
-    if isinstance(given["case"], Mapping):
-        given["case"] = json.dumps(given["case"])
 
 
 def _as_path(given: Given, name: str) -> None:
     """An option that is a path, as text."""
-    if given[name] is not None:
+    if given.get(name) is not None:
         given[name] = _inputs.path(name, given[name])
 
 
@@ -221,12 +237,12 @@ def _counts(name: str, value: Any, outcomes: Sequence[object] | None, queries: S
     if isinstance(value, Result):
         return value.to_json().encode()
     if not isinstance(value, tuple) or len(value) != 2:
-        raise InputError(f"{name}: found {type(value).__name__}, expected a path, or the counts of both worlds")
+        raise InputError(f"found {type(value).__name__}, expected a path, or the counts of both worlds", name)
     names = (name, name + "_neighbor")
     worlds = [_whole(part, item) for part, item in zip(names, value)]
     for part, world in zip(names, worlds):
         if world.dtype.kind == "i" and world.min() < 0:
-            raise InputError(f"{part}: found {world.min()}, expected counts from 0 on")
+            raise InputError(f"found {world.min()}, expected counts from 0 on", part)
     return _table(name, ("count", "count_neighbor"), worlds, outcomes, queries)
 
 
@@ -236,14 +252,14 @@ def _whole(name: str, value: ArrayLike) -> Array:
     if found.dtype.kind != "f":
         return found
     hint = "raw outputs are counted into bins by numpy.histogram, with the same bins for both worlds, or by `bins` in a file"
-    raise InputError(f"{name}: found dtype {found.dtype}, expected integers; hint: {hint}")
+    raise InputError(f"found dtype {found.dtype}, expected integers; hint: {hint}", name)
 
 
 def _distribution(value: Any, outcomes: Sequence[object] | None, queries: Sequence[object] | None) -> str | bytes:
     if _inputs.is_path(value):
         return _inputs.path("distribution", value)
     if not isinstance(value, tuple) or len(value) != 2:
-        raise InputError(f"distribution: found {type(value).__name__}, expected a path, or the probabilities of both worlds")
+        raise InputError(f"found {type(value).__name__}, expected a path, or the probabilities of both worlds", "distribution")
     worlds = [_inputs.array("distribution", item, _inputs.NUMBERS).astype(np.float64) for item in value]
     return _table("distribution", ("p", "q"), worlds, outcomes, queries)
 
@@ -259,7 +275,8 @@ def _table(
     first, second = worlds
     if first.shape != second.shape or first.ndim > 2 or first.ndim == 0:
         raise InputError(
-            f"{name}: found shapes {first.shape} and {second.shape}, expected [outcome] or [query, outcome] twice"
+            f"found shapes {first.shape} and {second.shape}, expected [outcome] or [query, outcome] twice",
+            name,
         )
     names = _names(name, "outcomes", outcomes, first.shape[-1])
     if first.ndim == 1:
@@ -281,5 +298,5 @@ def _names(name: str, axis: str, names: Sequence[object] | None, length: int) ->
     if names is None:
         return range(length)
     if len(names) != length:
-        raise InputError(f"{axis}: found {len(names)} names, expected one for each of the {length} {axis} of {name}")
+        raise InputError(f"found {len(names)} names, expected one for each of the {length} {axis} of {name}", axis)
     return names

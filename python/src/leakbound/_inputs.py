@@ -13,13 +13,13 @@ from typing import Any, Union
 import numpy as np
 from numpy.typing import ArrayLike
 
-from leakbound._core import InputError
+from leakbound._errors import InputError
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Path = Union[str, os.PathLike[str]]
 File = Union[Array, dict[str, Array], bytes]
-# The files of a call by the names of its parameters.
-Files = Mapping[str, Union[str, File, None]]
+# The files of a call by the options that read them, each with the name that it has in messages.
+Files = dict[str, dict[str, Union[str, File, None]]]
 
 # Kinds of numpy dtypes by what they hold, and how an error says so.
 FLOATS = ("f", "floating-point numbers of 16, 32 or 64 bits")
@@ -39,9 +39,8 @@ def path(name: str, value: object) -> str:
     if isinstance(value, (str, os.PathLike)):
         text = os.fspath(value)
         if isinstance(text, str) and text:
-            # A word that begins so would be an option.
-            return "./" + text if text.startswith("-") else text
-    raise InputError(f"{name}: found {type(value).__name__}, expected a path")
+            return text
+    raise InputError(f"found {type(value).__name__}, expected a path", name)
 
 
 def array(name: str, value: ArrayLike, kind: tuple[str, str], axes: int | None = None) -> Array:
@@ -50,12 +49,12 @@ def array(name: str, value: ArrayLike, kind: tuple[str, str], axes: int | None =
     dtype = found.dtype
     # First, because an empty list has the dtype of floating-point numbers.
     if found.size == 0:
-        raise InputError(f"{name}: found an empty array of shape {found.shape}, expected at least one value")
+        raise InputError(f"found an empty array of shape {found.shape}, expected at least one value", name)
     if dtype.kind not in kind[0] or (dtype.kind == "f" and dtype.itemsize > 8):
         what = "an object array" if dtype.kind == "O" else f"dtype {dtype}"
-        raise InputError(f"{name}: found {what}, expected {kind[1]}")
+        raise InputError(f"found {what}, expected {kind[1]}", name)
     if axes is not None and found.ndim != axes:
-        raise InputError(f"{name}: found shape {found.shape}, expected {axes} {'axis' if axes == 1 else 'axes'}")
+        raise InputError(f"found shape {found.shape}, expected {axes} {'axis' if axes == 1 else 'axes'}", name)
     if not dtype.isnative:
         found = found.astype(dtype.newbyteorder("="))
     return found if found.flags.c_contiguous else np.ascontiguousarray(found)
@@ -69,14 +68,14 @@ def scores(name: str, value: ArrayLike) -> Array:
     exact = found.astype(np.float64)
     # From 2^53 on neighbors of an integer round to the same double, and scores would tie that do not.
     if np.any(np.abs(exact) >= 2.0**53):
-        raise InputError(f"{name}: found integers from 2^53 on, expected numbers that a double holds exactly")
+        raise InputError("found integers from 2^53 on, expected numbers that a double holds exactly", name)
     return exact
 
 
 def arrays(name: str, value: Mapping[str, ArrayLike]) -> dict[str, Array]:
     """The arrays of an archive."""
     if not value:
-        raise InputError(f"{name}: found no array, expected those of an npz file by name")
+        raise InputError("found no array, expected those of an npz file by name", name)
     return {key: array(f"{name}[{key!r}]", item, ANY) for key, item in value.items()}
 
 
@@ -86,30 +85,32 @@ def recording(name: str, value: Path | Mapping[str, ArrayLike]) -> str | dict[st
         return arrays(name, value)
     if is_path(value):
         return path(name, value)
-    raise InputError(f"{name}: found {type(value).__name__}, expected a path or a dict of arrays")
+    raise InputError(f"found {type(value).__name__}, expected a path or a dict of arrays", name)
 
 
-def place(inputs: Mapping[str, str | File | None]) -> tuple[dict[str, str], dict[str, File]]:
-    """The word for each input, and the files in memory by that word.
+def placed(inputs: Files) -> tuple[dict[str, Any], dict[str, File]]:
+    """The path or paths of each option, and the files in memory by the names that stand for their paths.
 
     A name in memory is the argument's, unless a path of the same call is spelled alike.
     """
-    taken = {value for value in inputs.values() if isinstance(value, str)}
-    words: dict[str, str] = {}
+    taken = {value for group in inputs.values() for value in group.values() if isinstance(value, str)}
+    places: dict[str, Any] = {}
     files: dict[str, File] = {}
-    for name, value in inputs.items():
-        if value is None:
-            continue
-        if isinstance(value, str):
-            words[name] = value
-            continue
-        word = name + _suffix(name, value)
-        while word in taken:
-            word = "_" + word
-        taken.add(word)
-        words[name] = word
-        files[word] = value
-    return words, files
+    for option, group in inputs.items():
+        words = []
+        for name, value in group.items():
+            if value is None or isinstance(value, str):
+                words += [] if value is None else [value]
+                continue
+            word = name + _suffix(name, value)
+            while word in taken:
+                word = "_" + word
+            taken.add(word)
+            words.append(word)
+            files[word] = value
+        if words:
+            places[option] = words if len(words) > 1 else words[0]
+    return places, files
 
 
 def _suffix(name: str, value: File) -> str:
@@ -121,8 +122,8 @@ def _suffix(name: str, value: File) -> str:
 def _converted(name: str, value: Any) -> Array:
     if isinstance(value, np.ma.MaskedArray):
         # numpy would drop the mask and with it the meaning.
-        raise InputError(f"{name}: found a masked array, expected a plain one; hint: .compressed() or .filled()")
+        raise InputError("found a masked array, expected a plain one; hint: .compressed() or .filled()", name)
     try:
         return np.asarray(value)
     except (ValueError, TypeError) as error:
-        raise InputError(f"{name}: found no regular array: {error}") from None
+        raise InputError(f"found no regular array: {error}", name) from None

@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from leakbound import _data
+from leakbound._call import Progress, command
 from leakbound._data import Numbers
 from leakbound._inputs import Path
-from leakbound._results import EpsilonBound, MuBound, ScoresAudit, SimulationResult
-from leakbound._run import Progress, call
+from leakbound._options import CallOptions
+from leakbound.results import EpsilonBound, MuBound, ScoresAudit, SimulationResult
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 class CanaryAudits:
@@ -17,6 +21,7 @@ class CanaryAudits:
 
     __slots__ = ()
 
+    @command("audit scores", ScoresAudit, _data.canaries, options=CallOptions)
     def audit(
         self,
         *,
@@ -28,10 +33,7 @@ class CanaryAudits:
         failure_probability: float = 0.05,
         claim_epsilon: float | None = None,
         claim_mu: str | None = None,
-        seed: int = 0,
-        threads: int | None = None,
-        max_memory: str | None = None,
-        progress: Progress = None,
+        **options: Unpack[CallOptions],
     ) -> ScoresAudit:
         """Lower bounds of ε at `delta`, of μ, of δ at each of `epsilons`, and of Rényi divergences at each of `orders`.
 
@@ -39,23 +41,29 @@ class CanaryAudits:
         `selection` says how one is chosen: "uniform" pays for all of them, "split" and "multi-split" set canaries
         aside, and "naive" has no guarantee.
 
-        Args:
-            threshold: Threshold fixed before looking at the scores; at or above it a canary is called a member.
-            selection: How the threshold is chosen, if none is given.
-            epsilons: Values of epsilon at which to bound delta from below.
-            orders: Rényi orders to bound, such as 2,8: scores are independent draws, and other bounds get half of the
-                failure probability.
-            delta: Delta of epsilon bounds and of `claim_epsilon`.
-            failure_probability: Failure probability: that any printed bound is wrong.
-            claim_epsilon: Claim: training is (E, delta)-differentially private.
-            claim_mu: Claim: training is M-GDP.
-            seed: Seed of all random numbers; the same seed gives the same result on any number of threads.
-            threads: Number of threads [default: one per core].
-            max_memory: Memory limit for input read from files, such as 4G [default: half of the free memory].
-            progress: True for a bar of tqdm, or a function of what is done, the whole, and their unit.
+        Parameters
+        ----------
+        threshold : float, optional
+            Threshold fixed before looking at the scores; at or above it a canary is called a member.
+        selection : {"split", "multi-split", "uniform", "naive"}, default "uniform"
+            How the threshold is chosen, if none is given.
+        epsilons : Numbers, optional
+            Values of epsilon at which to bound delta from below.
+        orders : Numbers, optional
+            Rényi orders to bound, such as 2,8: scores are independent draws, and other bounds get half of the failure
+            probability.
+        delta : float, default 1e-5
+            Delta of epsilon bounds and of `claim_epsilon`.
+        failure_probability : float, default 0.05
+            Failure probability: that any printed bound is wrong.
+        claim_epsilon : float, optional
+            Claim: training is (E, delta)-differentially private.
+        claim_mu : str, optional
+            Claim: training is M-GDP.
         """
-        return call(CanaryAudits.audit, ScoresAudit, "audit scores", locals(), _data.canaries)
+        ...
 
+    @command("audit scores", EpsilonBound, _data.canaries, options=CallOptions)
     def epsilon(
         self,
         *,
@@ -64,26 +72,26 @@ class CanaryAudits:
         delta: float = 1e-5,
         failure_probability: float = 0.05,
         claim_epsilon: float | None = None,
-        seed: int = 0,
-        threads: int | None = None,
-        max_memory: str | None = None,
-        progress: Progress = None,
+        **options: Unpack[CallOptions],
     ) -> EpsilonBound:
         """A lower bound of ε at `delta`; arguments as of `audit`.
 
-        Args:
-            threshold: Threshold fixed before looking at the scores; at or above it a canary is called a member.
-            selection: How the threshold is chosen, if none is given.
-            delta: Delta of epsilon bounds and of `claim_epsilon`.
-            failure_probability: Failure probability: that any printed bound is wrong.
-            claim_epsilon: Claim: training is (E, delta)-differentially private.
-            seed: Seed of all random numbers; the same seed gives the same result on any number of threads.
-            threads: Number of threads [default: one per core].
-            max_memory: Memory limit for input read from files, such as 4G [default: half of the free memory].
-            progress: True for a bar of tqdm, or a function of what is done, the whole, and their unit.
+        Parameters
+        ----------
+        threshold : float, optional
+            Threshold fixed before looking at the scores; at or above it a canary is called a member.
+        selection : {"split", "multi-split", "uniform", "naive"}, default "uniform"
+            How the threshold is chosen, if none is given.
+        delta : float, default 1e-5
+            Delta of epsilon bounds and of `claim_epsilon`.
+        failure_probability : float, default 0.05
+            Failure probability: that any printed bound is wrong.
+        claim_epsilon : float, optional
+            Claim: training is (E, delta)-differentially private.
         """
-        return call(CanaryAudits.epsilon, EpsilonBound, "audit scores", locals(), _data.canaries)
+        ...
 
+    @command("audit scores", MuBound, _data.canaries, options=CallOptions)
     def mu(
         self,
         *,
@@ -91,25 +99,24 @@ class CanaryAudits:
         selection: Literal["split", "multi-split", "uniform", "naive"] = "uniform",
         failure_probability: float = 0.05,
         claim_mu: str | None = None,
-        seed: int = 0,
-        threads: int | None = None,
-        max_memory: str | None = None,
-        progress: Progress = None,
+        **options: Unpack[CallOptions],
     ) -> MuBound:
         """A lower bound of μ of Gaussian differential privacy; arguments as of `audit`.
 
-        Args:
-            threshold: Threshold fixed before looking at the scores; at or above it a canary is called a member.
-            selection: How the threshold is chosen, if none is given.
-            failure_probability: Failure probability: that any printed bound is wrong.
-            claim_mu: Claim: training is M-GDP.
-            seed: Seed of all random numbers; the same seed gives the same result on any number of threads.
-            threads: Number of threads [default: one per core].
-            max_memory: Memory limit for input read from files, such as 4G [default: half of the free memory].
-            progress: True for a bar of tqdm, or a function of what is done, the whole, and their unit.
+        Parameters
+        ----------
+        threshold : float, optional
+            Threshold fixed before looking at the scores; at or above it a canary is called a member.
+        selection : {"split", "multi-split", "uniform", "naive"}, default "uniform"
+            How the threshold is chosen, if none is given.
+        failure_probability : float, default 0.05
+            Failure probability: that any printed bound is wrong.
+        claim_mu : str, optional
+            Claim: training is M-GDP.
         """
-        return call(CanaryAudits.mu, MuBound, "audit scores", locals(), _data.canaries)
+        ...
 
+    @command("audit scores", EpsilonBound, _data.canaries_of_one_run, options=CallOptions)
     def epsilon_one_run(
         self,
         *,
@@ -119,27 +126,27 @@ class CanaryAudits:
         failure_probability: float = 0.05,
         claim_epsilon: float | None = None,
         claim_mu: str | None = None,
-        seed: int = 0,
-        threads: int | None = None,
-        max_memory: str | None = None,
-        progress: Progress = None,
+        **options: Unpack[CallOptions],
     ) -> EpsilonBound:
         """A lower bound of ε from the canaries of one training run, each in or out by a fair coin of its own.
 
-        Args:
-            guesses: Numbers of guesses fixed in advance: this many of the highest scores are called members, this many
-                of the lowest non-members.
-            guess_selection: How the numbers of guesses are chosen, if none are given.
-            delta: Delta of epsilon bounds and of `claim_epsilon`.
-            failure_probability: Failure probability: that any printed bound is wrong.
-            claim_epsilon: Claim: training is (E, delta)-differentially private.
-            claim_mu: Claim: training is M-GDP.
-            seed: Seed of all random numbers; the same seed gives the same result on any number of threads.
-            threads: Number of threads [default: one per core].
-            max_memory: Memory limit for input read from files, such as 4G [default: half of the free memory].
-            progress: True for a bar of tqdm, or a function of what is done, the whole, and their unit.
+        Parameters
+        ----------
+        guesses : tuple[int, int] | str, optional
+            Numbers of guesses fixed in advance: this many of the highest scores are called members, this many of the
+            lowest non-members.
+        guess_selection : {"split", "paid-for", "nested", "nested-members", "naive"}, default "split"
+            How the numbers of guesses are chosen, if none are given.
+        delta : float, default 1e-5
+            Delta of epsilon bounds and of `claim_epsilon`.
+        failure_probability : float, default 0.05
+            Failure probability: that any printed bound is wrong.
+        claim_epsilon : float, optional
+            Claim: training is (E, delta)-differentially private.
+        claim_mu : str, optional
+            Claim: training is M-GDP.
         """
-        return call(CanaryAudits.epsilon_one_run, EpsilonBound, "audit scores", locals(), _data.canaries_of_one_run)
+        ...
 
 
 class ScenarioRuns:
@@ -147,6 +154,7 @@ class ScenarioRuns:
 
     __slots__ = ()
 
+    @command("simulate", SimulationResult, _data.scenario)
     def run(
         self,
         *,
@@ -162,24 +170,36 @@ class ScenarioRuns:
         max_memory: str | None = None,
         progress: Progress = None,
     ) -> SimulationResult:
-        """Counts `samples` outputs of each query in both worlds.
+        """Count `samples` outputs of each query in both worlds.
 
         Counts are a function of the scenario, the seed and the number of samples alone, on any number of threads and in
         any shards: `shard=(I, N)` draws the I-th of N parts. A scenario may have a seed of its own, which `seed`
         replaces. `sampling="exact-distribution"` draws counts at once from the distributions, which shows the power of
         an audit and no fault of a mechanism.
 
-        Args:
-            samples: Outputs per query and world, such as 1e8 [default: the scenario's, else 1e6].
-            checkpoint: Save progress to this file regularly and on Ctrl-C.
-            resume: Continue from the checkpoint; start anew if there is none.
-            checkpoint_seconds: Seconds between checkpoints; more if saving would take over 1 % of the time.
-            shard: Draw part I of N, counted from 1; `leakbound merge` adds the parts up.
-            sampling: How counts are drawn.
-            no_distribution: Skip the exact distributions, which take longer than a small simulation.
-            seed: Seed of all random numbers; the same seed gives the same result on any number of threads.
-            threads: Number of threads [default: one per core].
-            max_memory: Memory limit for input read from files, such as 4G [default: half of the free memory].
-            progress: True for a bar of tqdm, or a function of what is done, the whole, and their unit.
+        Parameters
+        ----------
+        samples : float, optional
+            Outputs per query and world, such as 1e8 [default: the scenario's, else 1e6].
+        checkpoint : Path, optional
+            Save progress to this file regularly and on Ctrl-C.
+        resume : bool, default False
+            Continue from the checkpoint; start anew if there is none.
+        checkpoint_seconds : float, default 10
+            Seconds between checkpoints; more if saving would take over 1 % of the time.
+        shard : tuple[int, int] | str, default "1/1"
+            Draw part I of N, counted from 1; `leakbound merge` adds the parts up.
+        sampling : {"monte-carlo", "exact-distribution"}, default "monte-carlo"
+            How counts are drawn.
+        no_distribution : bool, default False
+            Skip the exact distributions, which take longer than a small simulation.
+        seed : int, optional
+            Seed of all random numbers; the same seed gives the same result on any number of threads.
+        threads : int, optional
+            Number of threads [default: one per core].
+        max_memory : str, optional
+            Memory limit for input read from files, such as 4G [default: half of the free memory].
+        progress : Progress, optional
+            True for a bar of tqdm, or a function of what is done, the whole, and their unit.
         """
-        return call(ScenarioRuns.run, SimulationResult, "simulate", locals(), _data.scenario)
+        ...

@@ -8,10 +8,10 @@ from typing import Literal
 import numpy as np
 
 from leakbound._answer_cache import AnswerCache
-from leakbound._core import InputError
+from leakbound._errors import InputError
 from leakbound._inputs import Array
 from leakbound._prompt_template import PromptTemplate
-from leakbound._run import Progress, watcher
+from leakbound._call import Progress, watcher
 
 PromptAdversary = Literal["nat-advq", "pois-advq", "confident", "unconfident", "all-same", "mapping"]
 # The class in an answer, or None.
@@ -32,12 +32,13 @@ class Reader:
             if self.fallback is None:
                 shown = text if len(text) <= 60 else text[:57] + "..."
                 raise InputError(
-                    f"answer: found {shown!r}, expected a number from 0 to {len(self.labels) - 1} or the name of a "
-                    "label; hint: fallback is the label that such an answer counts as"
+                    f"found {shown!r}, expected a number from 0 to {len(self.labels) - 1} or the name of a "
+                    "label; hint: fallback is the label that such an answer counts as",
+                    "answer",
                 )
             return self.fallback
         if isinstance(found, bool) or not isinstance(found, (int, np.integer)) or not 0 <= found < len(self.labels):
-            raise InputError(f"parse: found {found!r}, expected a class from 0 to {len(self.labels) - 1} or None")
+            raise InputError(f"found {found!r}, expected a class from 0 to {len(self.labels) - 1} or None", "parse")
         return int(found)
 
 

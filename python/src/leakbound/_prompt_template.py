@@ -11,9 +11,14 @@ from dataclasses import dataclass
 class PromptTemplate:
     """The parts of a prompt: a task or an instruction, examples, and the query.
 
-    Fields in braces are filled in: `task` has `{classes}`, such as `0 (World) or 1 (Sports)`, and `{numbers}`, such as
-    `0, 1`; `always` has `{label}`; `example` has `{text}` and `{label}`; `query` has `{text}`. Labels are numbers from 0.
     The parts are those of Chadha et al. (2024), appendix D.2, in other words.
+
+    Parameters
+    ----------
+    task, always, example, query : str, optional
+        Fields in braces are filled in: `task` has `{classes}`, such as `0 (World) or 1 (Sports)`, and `{numbers}`, such
+        as `0, 1`; `always` has `{label}`; `example` has `{text}` and `{label}`; `query` has `{text}`. Labels are
+        numbers from 0.
     """
 
     task: str = (
@@ -44,10 +49,24 @@ class PromptTemplate:
 
 
 def first_label(text: str, labels: Sequence[str]) -> int | None:
-    """The first number of a label, or the first name of one, in an answer; None if there is neither.
+    """Find the first number of a label, or the first name of one, in an answer.
 
     A number is a whole word of digits below the number of labels; names are whole words, in upper or lower case.
 
+    Parameters
+    ----------
+    text : str
+        The answer.
+    labels : sequence of str
+        Names of the classes, in the order of their numbers.
+
+    Returns
+    -------
+    int or None
+        The number of the label that comes first; None if there is none.
+
+    Examples
+    --------
     >>> labels = ["World", "Sports", "Business", "Science or Technology"]
     >>> [first_label(text, labels) for text in ("2", " Answer: 3 (I think)", "sports!", "7", "none of 1.5")]
     [2, 3, 1, None, None]

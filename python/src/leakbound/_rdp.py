@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from leakbound import _core, _inputs
-from leakbound._core import InputError, UsageError
+from leakbound._errors import InputError, UsageError
 from leakbound._inputs import Array
 
 
@@ -17,9 +17,28 @@ class RdpCurve:
     """An upper bound of the Rényi divergence, in nats, at some orders above 1.
 
     Curves at the same orders compose by `+`, a mechanism that is repeated by `* times`. ε and δ are converted as
-    `account` does (Balle et al. 2020, Theorem 21), with the best of the orders.
+    `account` does, with the best of the orders.
 
-    >>> curve = leakbound.RdpCurve.of(lambda order: order / 40**2, orders=range(2, 65))
+    Parameters
+    ----------
+    orders : array_like
+        Rényi orders [order], finite numbers above 1.
+    values : array_like
+        Divergences in nats at these orders [order], from 0 on; inf where nothing is known.
+
+    Raises
+    ------
+    InputError
+        If the shapes differ, or an order or a divergence is out of its range.
+
+    References
+    ----------
+    Balle, Barthe, Gaboardi, Hsu and Sato (2020). Hypothesis testing interpretations and Rényi differential privacy.
+    AISTATS. Theorem 21.
+
+    Examples
+    --------
+    >>> curve = leakbound.accounting.RdpCurve.of(lambda order: order / 40**2, orders=range(2, 65))
     >>> thousand = 1000 * curve
     >>> 5.3 < thousand.epsilon(1e-5) < 5.5
     True
@@ -33,11 +52,11 @@ class RdpCurve:
         self._orders = _doubles("orders", orders)
         self._values = _doubles("values", values)
         if self._orders.shape != self._values.shape:
-            raise InputError(f"values: found shape {self._values.shape}, expected {self._orders.shape} as the orders")
+            raise InputError(f"found shape {self._values.shape}, expected {self._orders.shape} as the orders", "values")
         if not np.all((self._orders > 1) & np.isfinite(self._orders)):
-            raise InputError("orders: found an order that is not above 1 and finite")
+            raise InputError("found an order that is not above 1 and finite", "orders")
         if not np.all(self._values >= 0):
-            raise InputError("values: found a divergence that is below 0 or NaN")
+            raise InputError("found a divergence that is below 0 or NaN", "values")
 
     @classmethod
     def of(cls, divergence: Callable[[float], float], orders: ArrayLike) -> RdpCurve:
@@ -82,7 +101,7 @@ class RdpCurve:
         if isinstance(times, bool) or not isinstance(times, (int, np.integer)):
             return NotImplemented
         if times < 0:
-            raise UsageError(f"times: found {times}, expected a number of answers from 0 on")
+            raise UsageError(f"found {times}, expected a number of answers from 0 on", "times")
         # Nothing is released by no answer, whatever one answer may release.
         return RdpCurve(self._orders, self._values * float(times) if times else np.zeros_like(self._values))
 
@@ -108,5 +127,5 @@ class RdpCurve:
 def _doubles(name: str, values: ArrayLike) -> Array:
     found = _inputs.array(name, values, _inputs.NUMBERS, axes=1).astype(np.float64)
     if np.isnan(found).any():
-        raise InputError(f"{name}: found NaN, expected numbers")
+        raise InputError("found NaN, expected numbers", name)
     return found

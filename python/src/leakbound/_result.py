@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import html
+import importlib
 import json
 from collections.abc import Iterable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from leakbound import _core
-from leakbound._documents import Document, ResultWarning
+from leakbound.documents import Document, ResultWarning
+from leakbound._errors import UsageError
 from leakbound._rows import Row, Rows, frame
 
 R = TypeVar("R", bound="Result")
@@ -28,25 +30,32 @@ class Result(Document):
 
     __slots__ = ("_text", "_document", "_refuted", "_layout")
 
-    # The key of the main table.
-    _main = "bounds"
+    # The key of the main table, and columns of it that are left out.
+    _main: ClassVar[str] = "bounds"
+    _without: ClassVar[tuple[str, ...]] = ()
+    # Module and function of the figure.
+    _figure: ClassVar[str]
 
-    def __init__(
-        self,
-        text: str,
-        refuted: bool,
-        layout: _core.Layout | str | None = None,
-    ) -> None:
-        self._text = text
-        self._document: dict[str, Any] | None = None
-        self._refuted = refuted
-        self._layout = layout
+    if TYPE_CHECKING:
+        _text: ClassVar[str]
+        _document: ClassVar[dict[str, Any] | None]
+        _refuted: ClassVar[bool]
+        _layout: ClassVar[_core.Layout | str | None]
+    else:
 
-    @property
-    def _items(self) -> dict[str, Any]:  # type: ignore[override]
-        if self._document is None:
-            self._document = json.loads(self._text)
-        return self._document
+        @property
+        def _items(self):
+            if self._document is None:
+                object.__setattr__(self, "_document", json.loads(self._text))
+            return self._document
+
+    @classmethod
+    def of(cls: type[R], document: str, refuted: bool, layout: _core.Layout | str | None = None) -> R:
+        """The result of a command from its document."""
+        result = cls.__new__(cls)
+        for name, value in (("_text", document), ("_document", None), ("_refuted", refuted), ("_layout", layout)):
+            object.__setattr__(result, name, value)
+        return result
 
     @property
     def refuted(self) -> bool:
@@ -56,7 +65,7 @@ class Result(Document):
     def raise_if_refuted(self: R) -> R:
         """The result; raises `ClaimRefuted` with one line that says what refutes which claim, if one was refuted.
 
-        For tests: `leakbound.audit_mechanism(...).raise_if_refuted()`.
+        For tests: `leakbound.audit.mechanism(...).raise_if_refuted()`.
         """
         if not self.refuted:
             return self
@@ -66,7 +75,7 @@ class Result(Document):
 
     def _refutation(self) -> str:
         """What refutes which claim."""
-        return "; ".join(refuted_claims(self._items.get("claims", ()))) or self._headline()
+        return "; ".join(refuted_claims(self._items.get("claims", ()))) or self._detail()
 
     def to_json(self) -> str:
         """The document as the command prints it with `--format json`."""
@@ -84,19 +93,20 @@ class Result(Document):
     def to_html(self) -> str:
         """The page of the command's `--report`: one self-contained text."""
         if not isinstance(self._layout, _core.Layout):
-            raise _core.UsageError("to_html: the result comes from another process; it has to be called there")
+            raise UsageError("to_html: the result comes from another process; it has to be called there")
         return self._layout.page()
 
     def plot(self, ax: Any = None) -> Any:
         """Draws the main figure with matplotlib, into `ax` if given; returns the axes."""
-        raise _core.UsageError(f"plot: {type(self).__name__} has no figure; to_pandas() has its table")
+        module, function = self._figure.split(".")
+        return getattr(importlib.import_module(f"leakbound._plots.{module}"), function)(self, ax)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Travels without the page.
-        return type(self), (self._text, self._refuted, str(self))
+        return type(self).of, (self._text, self._refuted, str(self))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Result) and self._text == other._text
+        return isinstance(other, Result) and (self._text == other._text or self._items == other._items)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -113,16 +123,23 @@ class Result(Document):
         return page_part(type(self).__name__, self._headline(), self._table(), self.warnings)
 
     def _headline(self) -> str:
-        parts = [f"{len(self._table())} {self._main.replace('_', ' ')}"]
-        if self._items["warnings"]:
-            parts.append(f"{len(self.warnings)} warnings")
-        if self._items.get("claims"):
-            parts.append("a claim is refuted" if self.refuted else "no claim is refuted")
-        return ", ".join(parts)
+        """What one asks for first: ε, the verdict on claims, and what the result is about."""
+        claims = self._items.get("claims")
+        verdict = "" if not claims else f"REFUTED: {self._refutation()}" if self.refuted else "no claim is refuted"
+        return "; ".join(part for part in (self._leading(), verdict, self._detail()) if part)
+
+    def _leading(self) -> str:
+        """The figure that leads, with what it holds for; empty where there is none."""
+        return ""
+
+    def _detail(self) -> str:
+        """What the result is about."""
+        return f"{len(getattr(self, self._main))} {self._main.replace('_', ' ')}"
 
     def _table(self) -> list[dict[str, Any]]:
         """The rows of the main table, with infinity as a number."""
-        return [{key: row[key] for key in row.to_dict()} for row in getattr(self, self._main)]
+        found: list[dict[str, Any]] = getattr(self, self._main).table(*self._without)
+        return found
 
 
 def refuted_claims(claims: Iterable[dict[str, Any]], of_queries: bool = True) -> list[str]:

@@ -2,33 +2,70 @@
 
 from __future__ import annotations
 
+import ast
+import copy
+import dataclasses
+import inspect
 import typing
 from collections.abc import Iterator, Sequence
-from typing import Any, Generic, TypeVar, Union, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, TypeVar, Union, overload
 
 import numpy as np
 
 from leakbound._inputs import Array
 
+if TYPE_CHECKING:
+    from typing_extensions import dataclass_transform as dataclass_transform
+else:
 
+    def dataclass_transform(**_):
+        return lambda kind: kind
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
 class Row:
-    """One object of a document: its keys are attributes, and items for keys that Python reserves, as `row["from"]`."""
+    """One object of a document: a frozen dataclass that is read when it is asked for.
+
+    Its keys are fields, and items for keys that Python reserves, as `row["from"]`. Rows with equal fields are equal.
+    """
 
     __slots__ = ("_items",)
 
-    def __init__(self, items: dict[str, Any]) -> None:
-        self._items = items
+    # Rows are read from documents, and not made by their fields.
+    __signature__ = inspect.Signature()
 
-    def __getattr__(self, name: str) -> Any:
-        if name[:1] == "_":
-            raise AttributeError(name)
-        items = self._items
-        if name not in items:
-            if name in hints(type(self)):
-                # A key that this document may have.
-                return None
-            raise AttributeError(f"{type(self).__name__} has no {name!r}; it has {', '.join(items)}")
-        return view(items[name], hints(type(self)).get(name, _PLAIN))
+    if TYPE_CHECKING:
+        _items: ClassVar[dict[str, Any]]
+    else:
+
+        def __init__(self, **fields):
+            object.__setattr__(self, "_items", fields)
+
+        def __getattr__(self, name):
+            if name[:1] == "_":
+                raise AttributeError(name)
+            items = self._items
+            if name not in items:
+                if name in hints(type(self)):
+                    # A key that this document may have.
+                    return None
+                raise AttributeError(f"{type(self).__name__} has no {name!r}; it has {', '.join(items)}")
+            return view(items[name], hints(type(self)).get(name, _PLAIN))
+
+    def __init_subclass__(cls) -> None:
+        # Its fields, for `dataclasses.fields` and others who look for them; nothing is generated.
+        dataclasses.dataclass(init=False, repr=False, eq=False, match_args=False)(cls)
+        documented(cls)
+
+    @classmethod
+    def _of(cls: type[R], items: dict[str, Any]) -> R:
+        """The row of an object of a document."""
+        row = cls.__new__(cls)
+        object.__setattr__(row, "_items", items)
+        return row
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
 
     def __getitem__(self, name: str) -> Any:
         return view(self._items[name], hints(type(self)).get(name, _PLAIN))
@@ -42,14 +79,18 @@ class Row:
     __hash__ = None  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._items,)
+        return type(self)._of, (self._items,)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{key}={_short(item)}' for key, item in self._items.items())})"
 
     def to_dict(self) -> dict[str, Any]:
-        """The object as the document has it."""
-        return self._items
+        """A copy of the object as the document has it."""
+        return copy.deepcopy(self._items)
+
+    @property
+    def _keys(self) -> Iterator[str]:
+        return iter(self._items)
 
 
 R = TypeVar("R", bound=Row)
@@ -72,13 +113,13 @@ class Rows(Sequence[R_co], Generic[R_co]):
     def __getitem__(self, index: int | slice) -> R_co | Rows[R_co]:
         if isinstance(index, slice):
             return Rows(self._items[index], self._kind)
-        return self._kind(self._items[index])
+        return self._kind._of(self._items[index])
 
     def __len__(self) -> int:
         return len(self._items)
 
     def __iter__(self) -> Iterator[R_co]:
-        return map(self._kind, self._items)
+        return map(self._kind._of, self._items)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Rows) and self._items == other._items
@@ -105,12 +146,16 @@ class Rows(Sequence[R_co], Generic[R_co]):
         return np.asarray(values)
 
     def to_dict(self) -> list[dict[str, Any]]:
-        """The list as the document has it."""
-        return self._items
+        """A copy of the list as the document has it."""
+        return copy.deepcopy(self._items)
 
     def to_pandas(self) -> Any:
         """The rows as a `pandas.DataFrame`."""
-        return frame([{key: row[key] for key in row.to_dict()} for row in self])
+        return frame(self.table())
+
+    def table(self, *without: str) -> list[dict[str, Any]]:
+        """The rows as dicts in which infinity is a number, without some columns."""
+        return [{key: row[key] for key in row._keys if key not in without} for row in self]
 
 
 def frame(rows: list[dict[str, Any]]) -> Any:
@@ -138,6 +183,19 @@ def hints(kind: type[Any]) -> dict[str, Hint]:
     return found
 
 
+def documented(kind: type[Any], title: str = "Attributes") -> None:
+    """Writes the meanings of the fields, which stand in their annotations, into the documentation of a class."""
+    lines = []
+    for name, annotation in kind.__dict__.get("__annotations__", {}).items():
+        if annotation.startswith("Annotated["):
+            body = annotation[len("Annotated[") : -1]
+            at = min(place for quote in "'\"" if (place := body.find(f", {quote}")) > 0)
+            meaning = body[at + 2 :]
+            lines.append(f"{name} : {body[:at]}\n    {meaning[1:-1] if chr(92) not in meaning else ast.literal_eval(meaning)}")
+    if lines:
+        kind.__doc__ = f"{inspect.cleandoc(kind.__doc__ or '')}\n\n{title}\n{'-' * len(title)}\n" + "\n".join(lines) + "\n"
+
+
 def _hint(hint: Any) -> Hint:
     if isinstance(hint, type) and issubclass(hint, Row):
         return hint, False
@@ -149,7 +207,7 @@ def _hint(hint: Any) -> Hint:
 def view(value: Any, hint: Hint) -> Any:
     """A value of a document as its hint says: rows, tuples, numbers."""
     if isinstance(value, dict):
-        return (hint[0] or Row)(value)
+        return (hint[0] or Row)._of(value)
     if isinstance(value, list):
         if value and isinstance(value[0], dict) or hint[0] is not None:
             return Rows(value, hint[0] or Row)

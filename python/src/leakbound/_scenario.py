@@ -9,7 +9,7 @@ from typing import Any, Union
 import numpy as np
 
 from leakbound import _inputs
-from leakbound._core import InputError
+from leakbound._errors import InputError
 from leakbound._inputs import Path
 
 Scenario = Union[Path, bytes, Mapping[str, Any]]
@@ -26,7 +26,7 @@ def scenario_file(value: Scenario) -> str | bytes:
 
 def _key(key: Any) -> str:
     if not isinstance(key, str):
-        raise InputError(f"scenario: found the key {key!r}, expected names")
+        raise InputError(f"found the key {key!r}, expected names", "scenario")
     return json.dumps(key)
 
 
@@ -44,4 +44,4 @@ def _toml(key: str, value: Any) -> str:
         return "{" + ", ".join(f"{_key(name)} = {_toml(name, item)}" for name, item in value.items()) + "}"
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(_toml(key, item) for item in value) + "]"
-    raise InputError(f"scenario: found {type(value).__name__} under {key!r}, expected numbers, text, lists and tables")
+    raise InputError(f"found {type(value).__name__} under {key!r}, expected numbers, text, lists and tables", "scenario")

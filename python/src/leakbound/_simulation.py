@@ -7,11 +7,18 @@ from leakbound._scenario import Scenario, scenario_file
 
 
 class Simulation(ScenarioRuns):
-    """A scenario to simulate: the path of a TOML file, TOML as bytes, or a dict of what the file would hold.
+    """A scenario to simulate.
 
+    Parameters
+    ----------
+    scenario : path, bytes or mapping
+        The path of a TOML file, TOML as bytes, or a dict of what the file would hold.
+
+    Examples
+    --------
     >>> pate = {"model": "prompt-pate", "noise": "gaussian:40",
     ...         "query": [{"name": "0", "histogram": [100, 80, 70], "histogram_neighbor": [99, 81, 70]}]}
-    >>> counts = leakbound.Simulation(pate).run(samples=1e5, seed=7)
+    >>> counts = leakbound.simulate.Simulation(pate).run(samples=1e5, seed=7)
     >>> sum(counts.queries[0].counts)
     100000
     """

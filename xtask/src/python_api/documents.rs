@@ -1,8 +1,8 @@
-//! `_documents.py`: a class for each kind of object in the documents.
+//! `documents.py`: a class for each kind of object in the documents.
 
 use super::schema::Description;
 use super::table::Table;
-use super::text::{docstring, import, sentence};
+use super::text::{WIDTH, capital, docstring, import, sentence, wrapped};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -54,18 +54,21 @@ pub fn module(description: &Description, table: &Table) -> Result<String, String
         }
     }
     let common: Vec<&Field> = all[0].iter().filter(|field| shared.contains(field.name.as_str())).collect();
-    let listed: String = done.iter().map(|name| format!("    \"{name}\",\n")).collect();
     classes.push(class("Document", "Row", "What every document has.", &common));
     for ((name, commands, _), fields) in documents.iter().zip(&all) {
         let fields: Vec<&Field> = fields.iter().filter(|field| !shared.contains(field.name.as_str())).collect();
-        let printed: Vec<String> = commands.iter().map(|command| format!("`leakbound {command}`")).collect();
-        classes.push(class(name, "Document", &format!("The document of {}.", all_of(&printed)), &fields));
+        let printed: Vec<String> = commands.iter().map(|command| format!("`{command}`")).collect();
+        let help = match &printed[..] {
+            [one] => format!("The document of {one}."),
+            all => format!("The document of several commands: {}.", all_of(all)),
+        };
+        classes.push(class(name, "Document", &help, &fields));
     }
     let body = classes.join("\n\n");
-    let imports = import("typing", &["Any"], &body);
+    let imports = import("typing", &["Annotated", "Any"], &body);
     Ok(format!(
         "\"\"\"The objects of the documents, with their keys.\"\"\"\n\nfrom __future__ import annotations\n\n{imports}\n\
-         from leakbound._rows import Row, Rows\n\n__all__ = [\n{listed}]\n\n\n{body}"
+         from leakbound._rows import Row, Rows\n\n\n{body}"
     ))
 }
 
@@ -81,14 +84,41 @@ fn all_of(names: &[String]) -> String {
 fn class(name: &str, base: &str, help: &str, fields: &[&Field]) -> String {
     // Keys that Python reserves are items, as `row["from"]`, and no attributes.
     let fields = fields.iter().filter(|field| !RESERVED.contains(&field.name.as_str()));
-    let mut text = format!("class {name}({base}):\n{}\n\n    __slots__ = ()\n\n", docstring(help, 4));
+    let mut text = format!("class {name}({base}):\n{}\n\n", summarized(help));
     for field in fields {
-        text += &format!("    {}: {}\n", field.name, field.kind);
-        if !field.help.is_empty() {
-            text += &format!("{}\n", docstring(&field.help, 4));
-        }
+        text += &annotated(&field.name, &field.kind, &field.help);
     }
     text
+}
+
+/// A docstring whose first sentence is one line.
+fn summarized(help: &str) -> String {
+    let whole = docstring(help, 4);
+    match help.split_once([':', '.']) {
+        Some((summary, more)) if whole.contains('\n') && !more.trim().is_empty() => {
+            let more = capital(more.trim());
+            format!("    \"\"\"{summary}.\n\n{}\n    \"\"\"", wrapped(&more, 4, 4))
+        }
+        _ => whole,
+    }
+}
+
+/// A field with its meaning, which the class adds to its documentation.
+pub fn annotated(name: &str, kind: &str, help: &str) -> String {
+    if help.is_empty() {
+        return format!("    {name}: {kind}\n");
+    }
+    let help = help.replace('"', "\\\"");
+    let line = format!("    {name}: Annotated[{kind}, \"{help}\"]\n");
+    if line.chars().count() <= WIDTH + 1 {
+        return line;
+    }
+    let short = format!("        {kind}, \"{help}\"\n");
+    if short.chars().count() <= WIDTH + 1 {
+        return format!("    {name}: Annotated[\n{short}    ]\n");
+    }
+    let pieces = wrapped(&help, 9, 9).replace("\n         ", " \"\n        \"");
+    format!("    {name}: Annotated[\n        {kind},\n        \"{}\",\n    ]\n", pieces.trim_start())
 }
 
 fn properties(schema: &Value) -> Map<String, Value> {

@@ -24,6 +24,12 @@ pub fn of_parameters(text: &str) -> String {
     out + rest
 }
 
+/// The text with a capital at its start.
+pub fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
 /// One paragraph as a sentence: links of Rust's documentation as code, one line, a full stop.
 pub fn sentence(text: &str) -> String {
     let text = text.split("\n\n").next().unwrap_or_default();

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from leakbound._plots.axes import BLACK, COLORS, LOWER, UPPER, axes, finish
-from leakbound._results import best
 
 
 def frequencies(result: Any, ax: Any) -> Any:
@@ -77,10 +76,36 @@ def epsilon_by_method(result: Any, ax: Any) -> Any:
         rows = epsilon.where(method=method)
         certain = rows[0].validity == "finite-sample"
         ax.barh(place, max(row.epsilon_lower for row in rows), 0.6, color=LOWER if certain else COLORS[6])
-    ax.set_xlim(0, None if best(epsilon.column("epsilon_lower").tolist()) > 0 else 1)
+    ax.set_xlim(0, None if max(epsilon.column("epsilon_lower"), default=0.0) > 0 else 1)
     ax.set_yticks(at, [f"{method} ({epsilon.where(method=method)[0].validity})" for method in methods])
     title = f"query {queries[0]}, the first" if len(queries) > 1 else ""
     return finish(ax, f"ε at δ = {epsilon[0].delta:g} at least", "", title, legend=False)
+
+
+def epsilon_of_canaries(result: Any, ax: Any) -> Any:
+    """The lower bounds of ε of one training run, beside the claim of the plan."""
+    ax = axes(ax)
+    names = [f"{row.method} ({row.validity})" for row in result.epsilon]
+    ax.barh(names[::-1], result.epsilon.column("lower")[::-1], 0.6, color=LOWER)
+    if result.claimed_epsilon is not None:
+        ax.axvline(result.claimed_epsilon, color=UPPER, linewidth=1, label="claimed ε")
+    ax.set_xlim(left=0)
+    return finish(ax, "ε at least", "", legend=result.claimed_epsilon is not None)
+
+
+def forecast(result: Any, ax: Any) -> Any:
+    """What the planned audit finds if the canaries show all that the claim allows, and the most that it can show."""
+    ax = axes(ax)
+    ranges = [] if result.forecast is None else [("ε", result.forecast.epsilon), ("μ", result.forecast.mu)]
+    for name, found in ranges:
+        if found is not None:
+            ax.plot([found.low, found.high], [name, name], color=LOWER, linewidth=6, solid_capstyle="butt")
+            ax.plot([found.median], [name], "o", color=BLACK)
+    ax.axvline(result.most_shown, color=COLORS[6], linewidth=1, label="most ε that the audit can show")
+    if result.claimed_epsilon is not None:
+        ax.axvline(result.claimed_epsilon, color=UPPER, linewidth=1, label="claimed ε")
+    ax.set_xlim(left=0)
+    return finish(ax, "lower bound: 90% of audits and the median", "")
 
 
 def distances(result: Any, ax: Any) -> Any:

@@ -1,13 +1,13 @@
 """Canaries of one training run: what they are, how they enter the training, and their scores.
 
-`leakbound.plan_canaries` plans the audit before training and gives each canary its coin, `plan.audit(scores)` concludes
+`plan` plans the audit before training and gives each canary its coin, `plan.audit(scores)` concludes
 it. Between them:
 
 >>> import numpy
 >>> from leakbound import canaries
 >>> random = numpy.random.default_rng(0)
 >>> images, labels = random.random((600, 8, 8)), random.integers(10, size=600)
->>> plan = leakbound.plan_canaries(100, claim_epsilon=4, seed=1)
+>>> plan = leakbound.canaries.plan(100, claim_epsilon=4, seed=1)
 >>> chosen = canaries.mislabeled(images[:100], labels[:100], classes=10)
 >>> train_images, train_labels = chosen.inserted(plan, images[100:], labels[100:])
 >>> len(train_images) == 500 + plan.members
@@ -23,11 +23,25 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from leakbound._canaries import CanaryScores, Roc, TprAtFpr
+from leakbound.canaries._audits import audit, plan
 from leakbound.canaries._examples import ExampleCanaries, mislabeled, random_images, random_tokens
 from leakbound.canaries._gradients import GradientCanaries
 from leakbound.canaries._scores import ScoreMean
 
-__all__ = ["ExampleCanaries", "GradientCanaries", "ScoreMean", "mislabeled", "random_images", "random_tokens"]
+__all__ = [
+    "CanaryScores",
+    "ExampleCanaries",
+    "GradientCanaries",
+    "Roc",
+    "ScoreMean",
+    "TprAtFpr",
+    "audit",
+    "mislabeled",
+    "plan",
+    "random_images",
+    "random_tokens",
+]
 
 # Of packages that need not be installed; imported when they are first asked for.
 _HOOKS = ("jax", "opacus", "pytorch")

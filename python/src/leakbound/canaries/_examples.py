@@ -9,16 +9,22 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from leakbound import _inputs
-from leakbound._core import InputError, UsageError
+from leakbound._errors import InputError, UsageError
 from leakbound._inputs import Array
-from leakbound._results import CanaryPlan
+from leakbound.results import CanaryPlan
 
 
 class ExampleCanaries:
     """Examples that are in the training set or not, each by its own coin.
 
-    `inputs` [canary, ...] and `labels` [canary], which token sequences have none of. Canaries are known to everyone;
-    only the coins of the plan are secret.
+    Canaries are known to everyone; only the coins of the plan are secret.
+
+    Parameters
+    ----------
+    inputs : ndarray
+        Images, or other inputs or token sequences, [canary, ...].
+    labels : ndarray, optional
+        Their classes [canary], which token sequences have none of.
     """
 
     __slots__ = ("inputs", "labels")
@@ -48,7 +54,8 @@ class ExampleCanaries:
         own = (self.inputs,) if self.labels is None else (self.inputs, self.labels)
         if len(arrays) != len(own):
             raise UsageError(
-                f"inserted: found {len(arrays)} arrays, expected {'inputs and labels' if len(own) == 2 else 'inputs'}"
+                f"found {len(arrays)} arrays, expected {'inputs and labels' if len(own) == 2 else 'inputs'}",
+                "inserted",
             )
         joined = tuple(_joined(array, members[coins]) for array, members in zip(arrays, own))
         return joined
@@ -58,20 +65,29 @@ class ExampleCanaries:
 
 
 def mislabeled(inputs: ArrayLike, labels: ArrayLike, *, classes: int, seed: int = 0) -> ExampleCanaries:
-    """Each example with a label that is wrong, uniformly drawn: a model knows it only if it was trained on it.
+    """Give each example a wrong label, uniformly drawn: a model knows it only if it was trained on it.
 
-    Args:
-        inputs: Inputs [canary, ...], which the rest of the training set does not contain.
-        labels: Their true classes [canary], from 0 on.
-        classes: Number of classes, at least 2.
-        seed: Seed of the wrong labels; it says nothing about the coins.
+    Parameters
+    ----------
+    inputs, labels : array_like
+        Inputs [canary, ...], which the rest of the training set does not contain, and their true classes [canary],
+        integers from 0 on.
+    classes : int
+        Number of classes, at least 2.
+    seed : int, default 0
+        Seed of the wrong labels; it says nothing about the coins.
+
+    Returns
+    -------
+    ExampleCanaries
+        The inputs with their wrong labels.
     """
     found, true = np.asarray(inputs), _inputs.array("labels", labels, _inputs.INTEGERS, axes=1)
     if found.ndim < 1 or len(found) != len(true):
-        raise InputError(f"inputs: found shape {found.shape}, expected one input for each of {len(true)} labels")
+        raise InputError(f"found shape {found.shape}, expected one input for each of {len(true)} labels", "inputs")
     _at_least("classes", classes, 2)
     if true.min() < 0 or true.max() >= classes:
-        raise InputError(f"labels: found {true.min()} to {true.max()}, expected classes from 0 to {classes - 1}")
+        raise InputError(f"found {true.min()} to {true.max()}, expected classes from 0 to {classes - 1}", "labels")
     shift = np.random.default_rng(seed).integers(1, classes, size=len(true))
     return ExampleCanaries(found, ((true.astype(np.int64) + shift) % classes).astype(true.dtype))
 
@@ -79,10 +95,28 @@ def mislabeled(inputs: ArrayLike, labels: ArrayLike, *, classes: int, seed: int 
 def random_images(
     canaries: int, shape: tuple[int, ...], *, classes: int, low: float = 0.0, high: float = 1.0, seed: int = 0
 ) -> ExampleCanaries:
-    """Crafted images: every pixel is `low` or `high` by a fair coin, and the label is uniformly drawn.
+    """Craft images: every pixel is `low` or `high` by a fair coin, and the label is uniformly drawn.
 
     Such images are far from all others and from each other, so a model that was trained on one shows it more clearly
     than a mislabeled example.
+
+    Parameters
+    ----------
+    canaries : int
+        Number of images, at least 1.
+    shape : tuple of int
+        Shape of one image.
+    classes : int
+        Number of classes, at least 2.
+    low, high : float, default 0.0 and 1.0
+        The two values of pixels.
+    seed : int, default 0
+        Seed of the pixels and the labels; it says nothing about the coins.
+
+    Returns
+    -------
+    ExampleCanaries
+        Images of 32-bit numbers [canary, ...] and labels [canary].
     """
     _at_least("canaries", canaries, 1)
     _at_least("classes", classes, 2)
@@ -92,7 +126,22 @@ def random_images(
 
 
 def random_tokens(canaries: int, length: int, *, vocabulary: int, seed: int = 0) -> ExampleCanaries:
-    """Sequences of uniformly drawn tokens, integers [canary, length] from 0 to `vocabulary` - 1, without labels."""
+    """Draw the tokens of sequences uniformly.
+
+    Parameters
+    ----------
+    canaries, length : int
+        Number of sequences, and of tokens in each, at least 1.
+    vocabulary : int
+        Number of tokens to draw from, at least 2.
+    seed : int, default 0
+        Seed of the tokens; it says nothing about the coins.
+
+    Returns
+    -------
+    ExampleCanaries
+        Integers [canary, length] from 0 to `vocabulary` - 1, without labels.
+    """
     _at_least("canaries", canaries, 1)
     _at_least("length", length, 1)
     _at_least("vocabulary", vocabulary, 2)
@@ -102,16 +151,16 @@ def random_tokens(canaries: int, length: int, *, vocabulary: int, seed: int = 0)
 def checked_coins(plan: CanaryPlan, canaries: int) -> Array:
     """The coins of a plan for so many canaries."""
     if not isinstance(plan, CanaryPlan):
-        raise InputError(f"plan: found {type(plan).__name__}, expected a plan of plan_canaries")
+        raise InputError(f"found {type(plan).__name__}, expected a plan of canaries.plan", "plan")
     coins = plan.coins
     if len(coins) != canaries:
-        raise InputError(f"plan: found coins of {len(coins)} canaries, expected those of {canaries}")
+        raise InputError(f"found coins of {len(coins)} canaries, expected those of {canaries}", "plan")
     return coins
 
 
 def _at_least(name: str, value: int, least: int) -> None:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise UsageError(f"{name}: found {value!r}, expected a whole number from {least} on")
+        raise UsageError(f"found {value!r}, expected a whole number from {least} on", name)
 
 
 def _joined(rest: Any, members: Array) -> Any:
@@ -119,7 +168,8 @@ def _joined(rest: Any, members: Array) -> Any:
     shape = tuple(rest.shape[1:])
     if shape != members.shape[1:]:
         raise InputError(
-            f"inserted: found an array of shape {tuple(rest.shape)}, expected rows of shape {members.shape[1:]}"
+            f"found an array of shape {tuple(rest.shape)}, expected rows of shape {members.shape[1:]}",
+            "inserted",
         )
     if isinstance(rest, np.ndarray):
         return np.concatenate([rest, members.astype(rest.dtype)])

@@ -7,10 +7,10 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from leakbound._core import InputError, UsageError
+from leakbound._errors import InputError, UsageError
 from leakbound._inputs import Array
 from leakbound._intervals import Interval
-from leakbound._results import CanaryPlan
+from leakbound.results import CanaryPlan
 from leakbound.canaries._examples import checked_coins
 
 Kind = Literal["dirac", "signs"]
@@ -34,15 +34,22 @@ class GradientCanaries:
     Training loops call `batch()` once for each step, and `observe(sums)`, or are given `opacus.attach` or
     `jax.audited`, which do.
 
-    Args:
-        plan: The plan, for one run.
-        dimension: Number of parameters.
-        sample_rate: Probability q that a record is in a batch, which the training is accounted with.
-        noise_multiplier: σ, which the training is accounted with.
-        kind: "dirac", one parameter for each canary; "signs", a block of parameters with random signs for each.
-        scale: Norm of a gradient before clipping, in clipping norms.
-        seed: Seed of the directions, which may be known.
-        sampling_seed: Seed of the batches [default: from the operating system].
+    Parameters
+    ----------
+    plan : CanaryPlan
+        The plan, for one run.
+    dimension : int
+        Number of parameters, at least one for each canary.
+    sample_rate, noise_multiplier : float
+        Probability q in (0, 1] that a record is in a batch, and σ above 0, which the training is accounted with.
+    kind : {"dirac", "signs"}, default "dirac"
+        "dirac", one parameter for each canary; "signs", a block of parameters with random signs for each.
+    scale : float, default 10.0
+        Norm of a gradient before clipping, in clipping norms, at least 1.
+    seed : int, default 0
+        Seed of the directions, which may be known.
+    sampling_seed : int, optional
+        Seed of the batches [default: from the operating system].
     """
 
     def __init__(
@@ -58,19 +65,20 @@ class GradientCanaries:
         sampling_seed: int | None = None,
     ) -> None:
         if kind not in get_args(Kind):
-            raise UsageError(f"kind: found {kind!r}, expected one of {', '.join(get_args(Kind))}")
+            raise UsageError(f"found {kind!r}, expected one of {', '.join(get_args(Kind))}", "kind")
         if not 0 < sample_rate <= 1:
-            raise UsageError(f"sample_rate: found {sample_rate!r}, expected a probability in (0, 1]")
+            raise UsageError(f"found {sample_rate!r}, expected a probability in (0, 1]", "sample_rate")
         if not 0 < noise_multiplier < np.inf:
-            raise UsageError(f"noise_multiplier: found {noise_multiplier!r}, expected a number in (0, inf)")
+            raise UsageError(f"found {noise_multiplier!r}, expected a number in (0, inf)", "noise_multiplier")
         if not 1 <= scale < np.inf:
-            raise UsageError(f"scale: found {scale!r}, expected a number in [1, inf)")
+            raise UsageError(f"found {scale!r}, expected a number in [1, inf)", "scale")
         if not isinstance(plan, CanaryPlan):
-            raise InputError(f"plan: found {type(plan).__name__}, expected a plan of plan_canaries")
+            raise InputError(f"found {type(plan).__name__}, expected a plan of canaries.plan", "plan")
         canaries = len(plan.coins)
         if dimension < canaries:
             raise InputError(
-                f"dimension: found {dimension} parameters, expected at least one for each of {canaries} canaries"
+                f"found {dimension} parameters, expected at least one for each of {canaries} canaries",
+                "dimension",
             )
         self._members: Array = np.flatnonzero(checked_coins(plan, canaries))
         self._random = np.random.default_rng(sampling_seed)
@@ -114,9 +122,9 @@ class GradientCanaries:
         """Adds a step to the scores: `sums` [canary], the noisy sums along the canaries, less the other records, in
         clipping norms."""
         if np.shape(sums) != (len(self),):
-            raise UsageError(f"sums: found shape {np.shape(sums)}, expected one for each of {len(self)} canaries")
+            raise UsageError(f"found shape {np.shape(sums)}, expected one for each of {len(self)} canaries", "sums")
         if not np.isfinite(sums).all():
-            raise InputError(f"sums: found {sums[~np.isfinite(sums)][0]} at step {self.steps}, expected finite numbers")
+            raise InputError(f"found {sums[~np.isfinite(sums)][0]} at step {self.steps}, expected finite numbers", "sums")
         rate, sigma = self.sample_rate, self.noise_multiplier
         with np.errstate(divide="ignore"):
             self._scores += np.logaddexp(np.log1p(-rate), np.log(rate) + (sums - 0.5) / sigma**2)
@@ -130,7 +138,7 @@ class GradientCanaries:
     def scores(self) -> Array:
         """The score of each canary, [canary]; high scores mean members."""
         if not self.steps:
-            raise UsageError("scores: found no step, expected a training that was observed")
+            raise UsageError("found no step, expected a training that was observed", "scores")
         return self._scores.copy()
 
     def noise_interval(self, failure_probability: float = 0.05) -> Interval:
@@ -143,10 +151,10 @@ class GradientCanaries:
         which assumes nothing about the noise.
         """
         if not 0 < failure_probability < 1:
-            raise UsageError(f"failure_probability: found {failure_probability!r}, expected a number in (0, 1)")
+            raise UsageError(f"found {failure_probability!r}, expected a number in (0, 1)", "failure_probability")
         n, t = len(self._left_out) * self.steps, float(np.log(2 / failure_probability))
         if n == 0:
-            raise UsageError("noise_interval: found no step, expected a training that was observed")
+            raise UsageError("found no step, expected a training that was observed", "noise_interval")
         least = n - 2 * np.sqrt(n * t)
         upper = np.sqrt(self._squares / least) if least > 0 else np.inf
         return Interval(float(np.sqrt(self._squares / (n + 2 * np.sqrt(n * t) + 2 * t))), float(upper))
@@ -159,7 +167,7 @@ class GradientCanaries:
         of `scores` before the training: a plan is for one of them.
         """
         if self.steps < 2:
-            raise UsageError("change_scores: found no two steps, expected a training that was observed")
+            raise UsageError("found no two steps, expected a training that was observed", "change_scores")
         return self._changes.copy()
 
     def timed(self) -> Any:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from leakbound import _inputs
-from leakbound._core import UsageError
+from leakbound._errors import UsageError
 from leakbound._inputs import Array
 
 
@@ -32,7 +32,7 @@ class ScoreMean:
         """Adds the scores of a checkpoint, [canary]."""
         found = _inputs.scores("scores", scores).astype(np.float64)
         if self._sum is not None and len(found) != len(self._sum):
-            raise UsageError(f"scores: found {len(found)}, expected {len(self._sum)} as of the checkpoint before")
+            raise UsageError(f"found {len(found)}, expected {len(self._sum)} as of the checkpoint before", "scores")
         found = found - found.mean()
         self._sum = found if self._sum is None else self._sum + found
         self.checkpoints += 1
@@ -41,5 +41,5 @@ class ScoreMean:
     def scores(self) -> Array:
         """The means, [canary]."""
         if self._sum is None:
-            raise UsageError("scores: found no checkpoint, expected at least one")
+            raise UsageError("found no checkpoint, expected at least one", "scores")
         return self._sum / self.checkpoints

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
 
-from leakbound._core import InputError, UsageError
+from leakbound._errors import InputError, UsageError
 from leakbound.canaries._gradients import GradientCanaries
 
 
@@ -43,14 +43,19 @@ def audited(privatizer: Any, canaries: GradientCanaries, *, clip_norm: float, ke
     print(plan.audit(numpy.asarray(state.scores)))
     ```
 
-    Args:
-        privatizer: A pair of `init` and `update` that adds noise to a tree of summed gradients.
-        canaries: The canaries, for this run alone.
-        clip_norm: The clipping norm C.
-        key: The key of the canaries' batches, which nobody may know who scores.
+    Parameters
+    ----------
+    privatizer
+        A pair of `init` and `update` that adds noise to a tree of summed gradients.
+    canaries
+        The canaries, for this run alone.
+    clip_norm
+        The clipping norm C.
+    key
+        The key of the canaries' batches, which nobody may know who scores.
     """
     if not 0 < clip_norm < np.inf:
-        raise UsageError(f"clip_norm: found {clip_norm!r}, expected a number in (0, inf)")
+        raise UsageError(f"found {clip_norm!r}, expected a number in (0, inf)", "clip_norm")
     places, weights = jnp.asarray(canaries.places), jnp.asarray(canaries.weights, jnp.float32)
     coins = np.zeros(len(canaries), np.float32)
     coins[canaries.members] = 1
@@ -61,7 +66,7 @@ def audited(privatizer: Any, canaries: GradientCanaries, *, clip_norm: float, ke
     def init(params: Any) -> AuditedState:
         found = sum(leaf.size for leaf in jax.tree_util.tree_leaves(params))
         if found != canaries.dimension:
-            raise InputError(f"params: found {found} parameters, expected {canaries.dimension} as of the canaries")
+            raise InputError(f"found {found} parameters, expected {canaries.dimension} as of the canaries", "params")
         return AuditedState(privatizer.init(params), first, jnp.zeros(len(canaries)))
 
     def update(sums: Any, state: AuditedState, params: Any = None) -> tuple[Any, AuditedState]:

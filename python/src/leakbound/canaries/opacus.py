@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from leakbound._core import UsageError
+from leakbound._errors import UsageError
 from leakbound._inputs import Array
-from leakbound._results import CanaryPlan
+from leakbound.results import CanaryPlan
 from leakbound.canaries._gradients import GradientCanaries, Kind
 
 
@@ -38,25 +38,34 @@ def attach(
     print(plan.audit(watched.scores))
     ```
 
-    Args:
-        optimizer: The optimizer with per-sample gradients; ghost clipping has none.
-        plan: The plan, for this run alone.
-        sample_rate: The probability that a record is in a batch.
-        noise_multiplier: The σ that is claimed [default: that of the optimizer].
-        kind: "dirac", one parameter for each canary; "signs", a block of parameters with random signs for each.
-        scale: Norm of a gradient before clipping, in clipping norms.
-        seed: Seed of the directions, which may be known.
-        sampling_seed: Seed of the canaries' batches [default: from the operating system].
+    Parameters
+    ----------
+    optimizer
+        The optimizer with per-sample gradients; ghost clipping has none.
+    plan
+        The plan, for this run alone.
+    sample_rate
+        The probability that a record is in a batch.
+    noise_multiplier
+        The σ that is claimed [default: that of the optimizer].
+    kind
+        "dirac", one parameter for each canary; "signs", a block of parameters with random signs for each.
+    scale
+        Norm of a gradient before clipping, in clipping norms.
+    seed
+        Seed of the directions, which may be known.
+    sampling_seed
+        Seed of the canaries' batches [default: from the operating system].
     """
     for needed in ("clip_and_accumulate", "add_noise", "max_grad_norm", "noise_multiplier", "params"):
         if not hasattr(optimizer, needed):
-            raise UsageError(f"optimizer: found {type(optimizer).__name__}, expected one of PrivacyEngine.make_private")
+            raise UsageError(f"found {type(optimizer).__name__}, expected one of PrivacyEngine.make_private", "optimizer")
     if "FastGradientClipping" in type(optimizer).__name__:
-        raise UsageError("optimizer: found ghost clipping, which has no per-sample gradients for canaries to join")
+        raise UsageError("found ghost clipping, which has no per-sample gradients for canaries to join", "optimizer")
     if hasattr(optimizer, "_leakbound_canaries"):
-        raise UsageError("optimizer: found canaries attached to it already, expected one plan for one run")
+        raise UsageError("found canaries attached to it already, expected one plan for one run", "optimizer")
     if not isinstance(optimizer.max_grad_norm, (int, float)):
-        raise UsageError("optimizer: found a clipping norm for each layer, expected one for the whole gradient")
+        raise UsageError("found a clipping norm for each layer, expected one for the whole gradient", "optimizer")
     parameters = list(optimizer.params)
     canaries = GradientCanaries(
         plan,

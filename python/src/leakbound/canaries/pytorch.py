@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from leakbound._core import InputError, UsageError
+from leakbound._errors import InputError, UsageError
 from leakbound._inputs import Array
 from leakbound.canaries._examples import ExampleCanaries
 
@@ -25,14 +25,19 @@ def loss_scores(
     The model is put into evaluation mode and back. Of canaries without labels, token sequences, the loss is that of
     each next token, for models that give logits [sequence, token, vocabulary] or an object with `logits`.
 
-    Args:
-        model: The model.
-        canaries: The canaries, trained on or not.
-        loss: From logits and labels to a loss for each example [default: cross-entropy].
-        batch: Canaries that are computed at once.
+    Parameters
+    ----------
+    model
+        The model.
+    canaries
+        The canaries, trained on or not.
+    loss
+        From logits and labels to a loss for each example [default: cross-entropy].
+    batch
+        Canaries that are computed at once.
     """
     if isinstance(batch, bool) or not isinstance(batch, int) or batch < 1:
-        raise UsageError(f"batch: found {batch!r}, expected a whole number from 1 on")
+        raise UsageError(f"found {batch!r}, expected a whole number from 1 on", "batch")
     device = next((parameter.device for parameter in model.parameters()), torch.device("cpu"))
     training, found = model.training, []
     model.eval()
@@ -46,7 +51,7 @@ def loss_scores(
         model.train(training)
     scores = -np.concatenate(found)
     if np.isnan(scores).any():
-        raise InputError(f"model: the loss of canary {np.flatnonzero(np.isnan(scores))[0]} is NaN, expected a number")
+        raise InputError(f"the loss of canary {np.flatnonzero(np.isnan(scores))[0]} is NaN, expected a number", "model")
     return scores
 
 
@@ -62,7 +67,7 @@ def _losses(model: Any, inputs: Any, labels: Array | None, loss: Any, device: An
         torch.nn.functional.cross_entropy(logits, target, reduction="none") if loss is None else loss(logits, target)
     )
     if losses.shape[:1] != inputs.shape[:1]:
-        raise UsageError(f"loss: found shape {tuple(losses.shape)}, expected one for each of {len(inputs)} examples")
+        raise UsageError(f"found shape {tuple(losses.shape)}, expected one for each of {len(inputs)} examples", "loss")
     # One number for each example, in double precision: losses near 0 differ in their last digits.
     array: Array = losses.double().reshape(len(inputs), -1).sum(dim=1).cpu().numpy()
     return array

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from leakbound._core import UsageError
+from leakbound._errors import UsageError
 
 # Ray runs the task of a lost worker again so many times; Dask's scheduler has its own `allowed-failures`.
 _RAY_RETRIES = 10
@@ -33,7 +33,7 @@ def engine(client: Any) -> Engine:
         return _Ray()
     if hasattr(client, "submit") and hasattr(client, "scheduler_info"):
         return _Dask(client)
-    raise UsageError(f"client: found {type(client).__name__}, expected a client of Dask or 'ray'")
+    raise UsageError(f"found {type(client).__name__}, expected a client of Dask or 'ray'", "client")
 
 
 def _connected() -> Any:
@@ -45,7 +45,7 @@ def _connected() -> Any:
             pass
     if ray is not None and ray.is_initialized():
         return "ray"
-    raise UsageError("client: found no cluster, expected a client of Dask, or 'ray' after ray.init()")
+    raise UsageError("found no cluster, expected a client of Dask, or 'ray' after ray.init()", "client")
 
 
 class _Dask:
@@ -53,9 +53,9 @@ class _Dask:
 
     def __init__(self, client: Any) -> None:
         if client.asynchronous:
-            raise UsageError("client: found an asynchronous client of Dask, expected a synchronous one")
+            raise UsageError("found an asynchronous client of Dask, expected a synchronous one", "client")
         if client.status != "running":
-            raise UsageError(f"client: found a client of Dask that is {client.status}, expected one that is running")
+            raise UsageError(f"found a client of Dask that is {client.status}, expected one that is running", "client")
         self._client = client
 
     def threads(self) -> int:
@@ -84,7 +84,7 @@ class _Ray:
     def __init__(self) -> None:
         ray = sys.modules.get("ray")
         if ray is None or not ray.is_initialized():
-            raise UsageError("client: found Ray without a connection, expected one; hint: ray.init()")
+            raise UsageError("found Ray without a connection, expected one; hint: ray.init()", "client")
         self._ray = ray
 
     def threads(self) -> int:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from leakbound._core import UsageError
+from leakbound._call import COMMANDS, Progress, watcher
+from leakbound._errors import UsageError
 from leakbound._inputs import File
-from leakbound._run import COMMANDS, Progress, watcher
-from leakbound._words import calling
 from leakbound.distributed._engines import Engine
 
 # Tasks for each thread of the cluster, so that a slow or late worker holds up few.
@@ -15,16 +14,16 @@ TASKS_FOR_A_THREAD = 4
 
 
 def run_commands(
-    engine: Engine, commands: list[list[str]], files: dict[str, File], unit: str, progress: Progress
+    engine: Engine, command: str, requests: list[str], files: dict[str, File], unit: str, progress: Progress
 ) -> list[tuple[str, bool]]:
-    """The documents of some commands, in their order."""
+    """The documents of some requests of a command, in their order."""
     watch = watcher(progress)
 
     def done(count: int) -> None:
         if watch is not None:
-            watch(count, len(commands), unit)
+            watch(count, len(requests), unit)
 
-    return engine.run(_command, files, commands, done)
+    return engine.run(_run, files, [(command, options) for options in requests], done)
 
 
 def task_count(name: str, given: int | None, default: int) -> int:
@@ -32,10 +31,10 @@ def task_count(name: str, given: int | None, default: int) -> int:
     if given is None:
         return default
     if isinstance(given, bool) or not isinstance(given, int) or given < 1:
-        raise UsageError(f"{name}: found {given!r}, expected a number from 1 on")
+        raise UsageError(f"found {given!r}, expected a number from 1 on", name)
     return given
 
 
-def _command(files: Any, words: list[str]) -> tuple[str, bool]:
-    document, refuted, _ = calling(COMMANDS.call, words, files)
+def _run(files: Any, request: tuple[str, str]) -> tuple[str, bool]:
+    document, refuted, _ = COMMANDS.call(*request, files)
     return document, refuted

@@ -5,21 +5,19 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from leakbound import _documents
-from leakbound._core import InputError, UsageError
-from leakbound._documents import Counterexample, EpsilonLower, Level, Query, RateAt
+from leakbound import documents
+from leakbound._call import Request
+from leakbound._data import ScoreSets, planned_scores, score_sets
+from leakbound.documents import Counterexample, EpsilonLower, Failure, Level, Query, RateAt, ScoreBound
+from leakbound._errors import InputError, UsageError
 from leakbound._inputs import Array, Path, is_path, path
 from leakbound._rdp import RdpCurve
 from leakbound._result import Result, refuted_claims
 from leakbound._rows import Rows
-
-if TYPE_CHECKING:
-    from leakbound._data import ScoreSets
 
 __all__ = [
     "Account",
@@ -46,16 +44,11 @@ __all__ = [
 ]
 
 
-class Exact(_documents.ExactDocument, Result):
+class Exact(documents.ExactDocument, Result):
     """The output distributions of both worlds and their divergences."""
 
     _main = "divergences"
-
-    def plot(self, ax: Any = None) -> Any:
-        """Divergences and accountants against the order."""
-        from leakbound._plots.curves import exact_curves
-
-        return exact_curves(self, ax)
+    _figure = "curves.exact_curves"
 
 
 def one_epsilon(rows: Rows[EpsilonLower]) -> float:
@@ -65,7 +58,18 @@ def one_epsilon(rows: Rows[EpsilonLower]) -> float:
     return best([row.epsilon_lower for row in rows])
 
 
-class CountsAudit(_documents.CountsDocument, Result):
+def epsilon_words(rows: Rows[EpsilonLower], failure: Failure) -> str:
+    """The largest lower bound of ε that holds for every sample size, where all of them hold together."""
+    sound = [row for row in rows if row.validity == "finite-sample"]
+    if not sound or (failure.per == "query" and len({(row.query, row.method) for row in sound}) > 1):
+        return ""
+    row = max(sound, key=lambda row: row.epsilon_lower)
+    query = f" in query {row.query}" if row.query else ""
+    how = f"{row.method}, failure probability {failure.probability:g}"
+    return f"ε ≥ {row.epsilon_lower:.4g} at δ = {row.delta:g}{query} ({how})"
+
+
+class CountsAudit(documents.CountsDocument, Result):
     """Lower bounds from the counts of two worlds."""
 
     @property
@@ -77,32 +81,32 @@ class CountsAudit(_documents.CountsDocument, Result):
         """
         return one_epsilon(self.epsilon)
 
-    def plot(self, ax: Any = None) -> Any:
-        """Bounds against the order; ε by method where no divergence was bounded."""
-        from leakbound._plots.bars import epsilon_by_method
-        from leakbound._plots.curves import bound_curves
+    @property
+    def _figure(self) -> str:  # type: ignore[override]
+        return "curves.bound_curves" if len(self.bounds) else "bars.epsilon_by_method"
 
-        return bound_curves(self, ax) if len(self.bounds) else epsilon_by_method(self, ax)
+    def _leading(self) -> str:
+        return epsilon_words(self.epsilon, self.failure)
 
 
-class MechanismAudit(_documents.MechanismDocument, Result):
-    """Where a program leaks and how much: the pairs that were tried, bounds for the one that showed most, and what
-    refutes a claim."""
+class MechanismAudit(documents.MechanismDocument, Result):
+    """Where a program leaks and how much.
+
+    The pairs that were tried, bounds for the one that showed most, and what refutes a claim.
+    """
+
+    _figure = "bars.outcomes"
 
     @property
     def epsilon_lower(self) -> float:
         """The lower bound of ε at δ, of the larger direction, where it was bounded by one method; 0 with `stop_early`."""
         return one_epsilon(self.epsilon)
 
-    def plot(self, ax: Any = None) -> Any:
-        """Frequencies of the outcomes under the dataset and under its neighbor."""
-        from leakbound._plots.bars import outcomes
+    def _leading(self) -> str:
+        return epsilon_words(self.epsilon, self.failure)
 
-        return outcomes(self, ax)
-
-    def _headline(self) -> str:
-        verdict = self._refutation() if self.refuted else "no claim is refuted" if len(self.claims) else "no claim"
-        return f"{self.program}, {self.runs.search + self.runs.bounded} runs of each dataset, {verdict}"
+    def _detail(self) -> str:
+        return f"{self.program}, {self.runs.search + self.runs.bounded} runs of each dataset"
 
     def _refutation(self) -> str:
         found = self._items["counterexample"]
@@ -124,29 +128,20 @@ def short(text: str, most: int = 200) -> str:
     return text if len(text) <= most else f"{text[: most // 2]} ... {text[-most // 2 :]}"
 
 
-class StreamAudit(_documents.StreamDocument, Result):
+class StreamAudit(documents.StreamDocument, Result):
     """Bounds that hold at any time, and where reading stopped."""
 
-    def plot(self, ax: Any = None) -> Any:
-        """Bounds against the order."""
-        from leakbound._plots.curves import bound_curves
-
-        return bound_curves(self, ax)
+    _figure = "curves.bound_curves"
 
 
-class TokensAudit(_documents.TokensDocument, Result):
+class TokensAudit(documents.TokensDocument, Result):
     """What each member of an ensemble of language models leaks by its next tokens."""
 
     _main = "renyi"
-
-    def plot(self, ax: Any = None) -> Any:
-        """The larger sum of both directions against the order, member by member, and the bounds of accountants."""
-        from leakbound._plots.curves import token_curves
-
-        return token_curves(self, ax)
+    _figure = "curves.token_curves"
 
 
-class VotesAudit(_documents.VotesDocument, Result):
+class VotesAudit(documents.VotesDocument, Result):
     """Lower bounds, the fitted model and accountants side by side, for each query and composed."""
 
     _main = "queries"
@@ -157,11 +152,10 @@ class VotesAudit(_documents.VotesDocument, Result):
 
         return votes_curves(self.queries, ax, direction)
 
-    def _headline(self) -> str:
-        refuted = ", a claim is refuted" if self.refuted else ""
+    def _detail(self) -> str:
         composed = self.composed
         how = f", composed {composed.composition} ({composed.meaning})" if composed is not None else ""
-        return f"{len(self.queries)} queries{how}{refuted}"
+        return f"{len(self.queries)} queries{how}"
 
     def _table(self) -> list[dict[str, Any]]:
         return queries_table(self.queries)
@@ -187,10 +181,18 @@ def queries_table(queries: Rows[Query]) -> list[dict[str, Any]]:
     return list(table.values())
 
 
-class ScoresAudit(_documents.ScoresDocument, Result):
+def bound_words(symbol: str, row: ScoreBound) -> str:
+    """A bound with what it holds for."""
+    at = "" if row.delta is None else f" at δ = {row.delta:g}"
+    how = f"{row.method}, {row.validity}, failure probability {row.failure_probability:g}"
+    return f"{symbol} ≥ {row.lower:.4g}{at} ({how})"
+
+
+class ScoresAudit(documents.ScoresDocument, Result):
     """Lower bounds of ε, μ and δ from the scores of canaries. All lines share one failure probability."""
 
     _main = "epsilon"
+    _figure = "rates.rate_band"
 
     @property
     def epsilon_lower(self) -> float:
@@ -202,11 +204,8 @@ class ScoresAudit(_documents.ScoresDocument, Result):
         """The lower bound of μ."""
         return best([row.lower for row in self.mu])
 
-    def plot(self, ax: Any = None) -> Any:
-        """The band of the rates of all thresholds."""
-        from leakbound._plots.rates import rate_band
-
-        return rate_band(self, ax)
+    def _leading(self) -> str:
+        return bound_words("ε", max(self.epsilon, key=lambda row: row.lower)) if len(self.epsilon) else ""
 
 
 class EpsilonBound(ScoresAudit):
@@ -220,14 +219,6 @@ class EpsilonBound(ScoresAudit):
     def __float__(self) -> float:
         return self.value
 
-    def _headline(self) -> str:
-        if not len(self.epsilon):
-            return super()._headline()
-        row = max(self.epsilon, key=lambda row: row.lower)
-        return (
-            f"ε ≥ {row.lower:.4g} at δ = {row.delta:g} "
-            f"({row.method}, {row.validity}, failure probability {row.failure_probability:g})"
-        )
 
 
 class MuBound(ScoresAudit):
@@ -243,18 +234,17 @@ class MuBound(ScoresAudit):
     def __float__(self) -> float:
         return self.value
 
-    def _headline(self) -> str:
-        if not len(self.mu):
-            return super()._headline()
-        row = max(self.mu, key=lambda row: row.lower)
-        return f"μ ≥ {row.lower:.4g} ({row.method}, {row.validity}, failure probability {row.failure_probability:g})"
+    def _leading(self) -> str:
+        return bound_words("μ", max(self.mu, key=lambda row: row.lower)) if len(self.mu) else ""
 
 
-class CanaryPlan(_documents.CanaryPlanDocument, Result):
+class CanaryPlan(documents.CanaryPlanDocument, Result):
     """The audit of one training run as it is declared before training."""
 
+    _figure = "bars.forecast"
+
     # The scores that it was used for.
-    _used: list[str | bytes] | None = None
+    _used: ClassVar[list[str | bytes] | None] = None
 
     @property
     def coins(self) -> Array:
@@ -273,16 +263,16 @@ class CanaryPlan(_documents.CanaryPlanDocument, Result):
         try:
             written = open(name, "x", encoding="utf-8")
         except FileExistsError:
-            raise InputError(f"file: found {name}, expected a new file; a plan is not replaced by another") from None
+            raise InputError(f"found {name}, expected a new file; a plan is not replaced by another", "file") from None
         except OSError as error:
-            raise InputError(f"file: {error}") from None
+            raise InputError(f"{error}", "file") from None
         try:
             with written:
                 written.write(self.to_json())
         except OSError as error:
             # Half a plan is none.
             os.unlink(name)
-            raise InputError(f"file: {name}: {error}") from None
+            raise InputError(f"{name}: {error}", "file") from None
 
     @classmethod
     def load(cls, file: Path) -> CanaryPlan:
@@ -293,26 +283,24 @@ class CanaryPlan(_documents.CanaryPlanDocument, Result):
                 text = saved.read()
             document = json.loads(text)
         except (OSError, ValueError) as error:
-            raise InputError(f"file: {name}: {error}") from None
+            raise InputError(f"{name}: {error}", "file") from None
         if not isinstance(document, dict) or document.get("schema") != "leakbound.canary-plan/1":
-            raise InputError(f"file: {name}: found no plan of canaries, expected the schema leakbound.canary-plan/1")
-        return cls(text, False)
+            raise InputError(f"{name}: found no plan of canaries, expected the schema leakbound.canary-plan/1", "file")
+        return cls.of(text, False)
 
     def audit(self, scores: ScoreSets, *, repetitions: int = 200) -> CanaryAudit:
-        """`audit_canaries` of the scores: a score for each canary, trained on or not; of several attacks a list of them.
+        """`canaries.audit` of the scores: a score for each canary, trained on or not; of several attacks a list of them.
 
         A plan is for these scores alone. Others are an error: the better of two audits is not covered by the failure
         probability, and a second run needs coins of its own.
         """
-        from leakbound._data import score_sets
-        from leakbound._functions import audit_canaries
-
         sets = score_sets(scores)
         used: list[str | bytes] = [repr(found) if is_path(found) else np.asarray(found).tobytes() for found in sets]
         if self._used not in (None, used):
-            raise UsageError("plan: found other scores than before, expected the same; take a new plan for every run")
-        audit = audit_canaries(self, scores, repetitions=repetitions)
-        self._used = used
+            raise UsageError("found other scores than before, expected the same; take a new plan for every run", "plan")
+        arguments: dict[str, Any] = {"plan": self, "scores": scores, "repetitions": repetitions}
+        audit = Request("canaries audit", arguments, planned_scores(arguments), None).run(CanaryAudit)
+        object.__setattr__(self, "_used", used)
         return audit
 
     def _table(self) -> list[dict[str, Any]]:
@@ -323,10 +311,11 @@ class CanaryPlan(_documents.CanaryPlanDocument, Result):
         return f"{len(self.coins)} canaries, {self.members} of them to be trained on{claim}, {self.sha256[:8]}…"
 
 
-class CanaryAudit(_documents.CanaryAuditDocument, Result):
+class CanaryAudit(documents.CanaryAuditDocument, Result):
     """Lower bounds of ε, and of μ where the plan has one, of one training run. All lines share one failure probability."""
 
     _main = "epsilon"
+    _figure = "bars.epsilon_of_canaries"
 
     @property
     def epsilon_lower(self) -> float:
@@ -338,15 +327,18 @@ class CanaryAudit(_documents.CanaryAuditDocument, Result):
         """The lower bound of μ; 0 where the plan has none."""
         return best([row.lower for row in self.mu])
 
-    def _headline(self) -> str:
-        claim = "" if self.claimed_epsilon is None else f", claimed ε ≤ {self.claimed_epsilon:.4g}"
-        return f"ε ≥ {self.epsilon_lower:.4g}{claim}"
+    def _leading(self) -> str:
+        return bound_words("ε", max(self.epsilon, key=lambda row: row.lower)) if len(self.epsilon) else ""
+
+    def _detail(self) -> str:
+        return f"{self.members} canaries trained on, {self.non_members} left out"
 
 
-class MembershipResult(_documents.MembershipDocument, Result):
+class MembershipResult(documents.MembershipDocument, Result):
     """Membership inference: the population, its most vulnerable samples, and each sample on its own."""
 
     _main = "levels"
+    _figure = "rates.membership_roc"
 
     @property
     def auc(self) -> float:
@@ -360,12 +352,6 @@ class MembershipResult(_documents.MembershipDocument, Result):
             targets = ", ".join(f"{rate.target_fpr:g}" for rate in self._population(attack).at)
             raise KeyError(f"no rate at fpr {fpr!r}: the attack was run with fpr={targets}")
         return found[0]
-
-    def plot(self, ax: Any = None) -> Any:
-        """The ROC of the population with its band on logarithmic axes."""
-        from leakbound._plots.rates import membership_roc
-
-        return membership_roc(self, ax)
 
     def _areas(self) -> dict[str, float]:
         return {level.attack: level.auc for level in self.levels if level.level == "population"}
@@ -384,7 +370,7 @@ class MembershipResult(_documents.MembershipDocument, Result):
         return "; ".join(parts) or super()._headline()
 
     def _table(self) -> list[dict[str, Any]]:
-        table = _without(self.levels, "at", "auc_bootstrap")
+        table = self.levels.table("at", "auc_bootstrap")
         for row, level in zip(table, self.levels):
             for rate in level.at:
                 row[f"tpr_at_{rate.target_fpr:g}"] = rate.tpr
@@ -393,21 +379,17 @@ class MembershipResult(_documents.MembershipDocument, Result):
         return table
 
 
-class TextMembership(_documents.TextMembershipDocument, Result):
+class TextMembership(documents.TextMembershipDocument, Result):
     """Membership of texts in the training data of a language model: a row for each score."""
 
     _main = "attacks"
+    _figure = "rates.membership_roc"
+    _without = ("at",)
 
     @property
     def auc(self) -> float:
         """The area under the ROC of the first score."""
         return self.attacks[0].auc
-
-    def plot(self, ax: Any = None) -> Any:
-        """The ROC of each score on logarithmic axes."""
-        from leakbound._plots.rates import membership_roc
-
-        return membership_roc(self, ax)
 
     def _areas(self) -> dict[str, float]:
         return {attack.score: attack.auc for attack in self.attacks}
@@ -415,52 +397,34 @@ class TextMembership(_documents.TextMembershipDocument, Result):
     def _headline(self) -> str:
         return "; ".join(f"{attack.score} AUC {attack.auc:.4f}" for attack in self.attacks)
 
-    def _table(self) -> list[dict[str, Any]]:
-        return _without(self.attacks, "at")
 
-
-class Memorization(_documents.MemorizationDocument, Result):
+class Memorization(documents.MemorizationDocument, Result):
     """Bounds of label privacy, and the published interval, which is a heuristic."""
 
     _main = "epsilon"
+    _figure = "bars.epsilon_by_method"
 
     @property
     def epsilon_lower(self) -> float:
         """The finite-sample lower bound of ε."""
         return best([row.epsilon_lower for row in self.epsilon if row.validity == "finite-sample"])
 
-    def plot(self, ax: Any = None) -> Any:
-        """ε by method."""
-        from leakbound._plots.bars import epsilon_by_method
 
-        return epsilon_by_method(self, ax)
-
-
-class PropertyDistance(_documents.PropertyDistanceDocument, Result):
+class PropertyDistance(documents.PropertyDistanceDocument, Result):
     """The value of the property whose ensembles the student resembles most, with a margin and a p-value."""
 
     _main = "distances"
-
-    def plot(self, ax: Any = None) -> Any:
-        """Distances by value of the property."""
-        from leakbound._plots.bars import distances
-
-        return distances(self, ax)
+    _figure = "bars.distances"
 
     def _headline(self) -> str:
         return f"value {self.inferred}, margin {self.margin:.4g}, p-value {self.p_value:.3g}"
 
 
-class SimulationResult(_documents.SimulationDocument, Result):
-    """Counts of simulated outputs; `audit_counts` takes it as it is."""
+class SimulationResult(documents.SimulationDocument, Result):
+    """Counts of simulated outputs; `audit.counts` takes it as it is."""
 
     _main = "queries"
-
-    def plot(self, ax: Any = None) -> Any:
-        """Frequencies of the outputs of the first query in both worlds."""
-        from leakbound._plots.bars import frequencies
-
-        return frequencies(self, ax)
+    _figure = "bars.frequencies"
 
     def _headline(self) -> str:
         plan = self.plan
@@ -474,26 +438,22 @@ class SimulationResult(_documents.SimulationDocument, Result):
         ]
 
 
-class Calibration(_documents.CalibrateDocument, Result):
+class Calibration(documents.CalibrateDocument, Result):
     """The least noise that meets a goal, and what it guarantees."""
 
     _main = "profile"
-
-    def plot(self, ax: Any = None) -> Any:
-        """What any attacker achieves at most, against its false-positive rate."""
-        from leakbound._plots.curves import attack_bounds
-
-        return attack_bounds(self, ax)
+    _figure = "curves.attack_bounds"
 
     def _headline(self) -> str:
         times = "" if self.times == 1 else f", run {self.times} times"
         return f"{self.parameter} = {self.scale:.6g} for {self.goal}{times}"
 
 
-class Account(_documents.AccountDocument, Result):
+class Account(documents.AccountDocument, Result):
     """Accountants of all answers together, side by side."""
 
     _main = "curves"
+    _figure = "curves.account_profiles"
 
     def curve(self, name: str) -> RdpCurve:
         """The curve of an accountant at the orders of the table. ε of the document is taken over many more orders."""
@@ -502,18 +462,14 @@ class Account(_documents.AccountDocument, Result):
                 return RdpCurve(self.orders, curve.rdp)
         raise KeyError(f"no accountant {name!r}: there are {', '.join(curve.name for curve in self.curves)}")
 
-    def plot(self, ax: Any = None) -> Any:
-        """ε against δ by accountant."""
-        from leakbound._plots.curves import account_profiles
-
-        return account_profiles(self, ax)
-
     def _headline(self) -> str:
         found = ", ".join(f"{curve.name} {curve.epsilon:.4g}" for curve in self.curves)
+        if self.losses is not None:
+            found = f"between {self.losses.epsilon.lower:.6g} and {self.losses.epsilon.upper:.6g}, {found}"
         return f"ε at δ = {self.delta:g} of {self.queries} answers: {found}"
 
     def _table(self) -> list[dict[str, Any]]:
-        table = _without(self.curves, "rdp", "profile")
+        table = self.curves.table("rdp", "profile")
         losses = self.losses
         if losses is not None:
             shared = {"meaning": losses.meaning, "directions": "both", "validity": None}
@@ -522,48 +478,32 @@ class Account(_documents.AccountDocument, Result):
         return table
 
 
-class SelfCheck(_documents.SelfCheckDocument, Result):
+class SelfCheck(documents.SelfCheckDocument, Result):
     """The checks of each method on null data and on data of known leakage."""
 
     _main = "checks"
-
-    def plot(self, ax: Any = None) -> Any:
-        """The share of wrong audits by method, beside the nominal failure probability."""
-        from leakbound._plots.bars import wrong_shares
-
-        return wrong_shares(self, ax)
-
-    def _table(self) -> list[dict[str, Any]]:
-        return _without(self.checks, "tightness")
+    _figure = "bars.wrong_shares"
+    _without = ("tightness",)
 
 
-class Bench(_documents.BenchDocument, Result):
+class Bench(documents.BenchDocument, Result):
     """Simulated outputs per second against the number of threads."""
 
     _main = "rows"
-
-    def plot(self, ax: Any = None) -> Any:
-        """Outputs per second against the number of threads."""
-        from leakbound._plots.bars import rates_of_work
-
-        return rates_of_work(self, ax)
+    _figure = "bars.rates_of_work"
 
 
-class Verification(_documents.VerificationDocument, Result):
+class Verification(documents.VerificationDocument, Result):
     """The verdict on each property. Refuted comes with a case; not refuted is no proof."""
 
     _main = "properties"
+    _figure = "bars.verdicts"
+    _without = ("theorem", "closest", "counterexample", "declined_reason")
 
     @property
     def counterexamples(self) -> list[Counterexample]:
         """The smallest case of each property that was refuted."""
         return [row.counterexample for row in self.properties if row.counterexample is not None]
-
-    def plot(self, ax: Any = None) -> Any:
-        """How near the claims came to the limits, by property."""
-        from leakbound._plots.bars import verdicts
-
-        return verdicts(self, ax)
 
     def _headline(self) -> str:
         refuted = [row.property for row in self.properties if row.verdict == "refuted"]
@@ -573,15 +513,8 @@ class Verification(_documents.VerificationDocument, Result):
         cases = [json.dumps(found.case.to_dict(), ensure_ascii=False) for found in self.counterexamples]
         return f"{self._headline()}, by {'; '.join(cases)}"
 
-    def _table(self) -> list[dict[str, Any]]:
-        return _without(self.properties, "theorem", "closest", "counterexample", "declined_reason")
-
 
 def best(values: Sequence[float]) -> float:
     """The largest of some lower bounds that hold together; 0 where there is none."""
     return float(max(values, default=0.0))
 
-
-def _without(rows: Rows[Any], *names: str) -> list[dict[str, Any]]:
-    """The rows without some columns."""
-    return [{key: row[key] for key in row.to_dict() if key not in names} for row in rows]
