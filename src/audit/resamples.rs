@@ -9,11 +9,11 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Binomial, Distribution};
 
-/// Resamples drawn from one random stream: fixed, so that threads do not matter.
+/// Number of resamples drawn from one random stream: fixed, so threads do not matter.
 const BLOCK: usize = 256;
-/// Resamples whose terms are computed together.
+/// Number of resamples whose terms are computed together.
 const ROWS: usize = 64;
-/// Above this exponent powers are added in logarithms.
+/// Above this exponent, powers are added as logarithms.
 const LARGEST_EXPONENT: f64 = 600.0;
 
 /// Resampled frequencies in the cells of one partition.
@@ -22,7 +22,7 @@ pub(super) struct Resamples {
     cells: usize,
     /// Counts as recorded, by cell.
     observed: [Vec<u64>; 2],
-    /// Frequencies, p - q and ln p/q, resample by resample and in it cell by cell; 0 for ln 0/0.
+    /// Frequencies, p - q and ln p/q, by resample and then by cell; 0 for ln 0/0.
     p: Vec<f64>,
     q: Vec<f64>,
     difference: Vec<f64>,
@@ -31,7 +31,7 @@ pub(super) struct Resamples {
     extremes: Vec<(f64, f64)>,
 }
 
-/// The cell of each outcome in the k-cut: outcomes seen in one world only share a cell, and so do the rarest others
+/// The cell of each outcome in the k-cut: outcomes seen in only one world share a cell, together with the rarest others
 /// until that cell was seen in both.
 pub(super) fn partition(counts: &PairedCounts) -> Vec<usize> {
     let both: Vec<(u64, u64)> = counts.counts().iter().copied().zip(counts.counts_neighbor().iter().copied()).collect();
@@ -54,8 +54,8 @@ pub(super) fn partition(counts: &PairedCounts) -> Vec<usize> {
 }
 
 impl Resamples {
-    /// Draws Mult(n, p̂) and Mult(n', q̂) so many times, and counts each draw in every partition, given as the cell of
-    /// each outcome.
+    /// Draws Mult(n, p̂) and Mult(n', q̂) this many times, and counts each draw in every partition, given as the cell
+    /// of each outcome.
     pub(super) fn draw(counts: &PairedCounts, partitions: &[Vec<usize>], resamples: usize, seed: u64) -> Vec<Self> {
         let worlds = [counts.counts(), counts.counts_neighbor()];
         let totals = [counts.trials(), counts.trials_neighbor()];
@@ -111,7 +111,7 @@ impl Resamples {
     fn push(&mut self, frequencies: impl Iterator<Item = (f64, f64)>) {
         let (mut least, mut most) = (0.0f64, 0.0f64);
         for (p, q) in frequencies {
-            // From the difference, which is exact where p and q are close.
+            // From the difference, which is exact if p and q are close.
             let log_ratio = if p == q { 0.0 } else { libm::log1p((p - q) / q) };
             (least, most) = (least.min(log_ratio), most.max(log_ratio));
             self.p.push(p);
@@ -122,8 +122,8 @@ impl Resamples {
         self.extremes.push((least, most));
     }
 
-    /// Plug-in D_α of every resample, ln(Σ q (p/q)^α)/(α-1). The sum less 1 is Σ [q (e^{αl} - 1) - α (p - q)] with
-    /// l = ln p/q, where every term is at least 0; for the other direction p and q change places and l its sign.
+    /// Plug-in D_α of every resample, ln(Σ q (p/q)^α)/(α-1). The sum minus 1 is Σ [q (e^{αl} - 1) - α (p - q)] with l =
+    /// ln p/q, where every term is at least 0; for the other direction, p and q are exchanged and l changes sign.
     pub(super) fn divergences(&self, a: f64, direction: Direction) -> Vec<f64> {
         let (weights, sign) = match direction {
             Direction::Forward => (&self.q, a),
@@ -144,7 +144,7 @@ impl Resamples {
             values.extend(rows.map(|(((terms, q), log_ratio), &(least, most))| {
                 let largest = sign * if sign > 0.0 { most } else { least };
                 let value = if largest == f64::INFINITY {
-                    // An outcome that only one world has; or an order at which everything overflows.
+                    // An outcome that only one world has, or an order at which everything overflows.
                     return f64::INFINITY;
                 } else if largest > LARGEST_EXPONENT {
                     let possible = q.iter().zip(log_ratio).filter(|(q, _)| **q > 0.0);
