@@ -52,7 +52,7 @@ impl OutcomeDistribution {
         Self::from_groups(&of_class, &vec![1.0; integrals.len()], integrals)
     }
 
-    /// As [`from_integrals`](Self::from_integrals), for groups of outcomes with equal probabilities.
+    /// As `from_integrals`, for groups of outcomes with equal probabilities.
     pub fn from_groups(of_class: &[usize], multiplicity: &[f64], integrals: &[LogIntegral]) -> Result<Self> {
         let total: CompensatedSum =
             integrals.iter().zip(multiplicity).map(|(integral, m)| m * libm::exp(integral.ln_value)).collect();
