@@ -174,8 +174,8 @@ impl Resamples {
 
     /// Acceleration of two samples, Σ_k Σ_i U³/n_k³ / (6 (Σ_k Σ_i U²/n_k²)^{3/2}), with the jackknife's
     /// U = (n_k - 1)(mean of θ without one output of world k, less θ without output i). Outputs of one cell are
-    /// alike, so that the sums over outputs are sums over cells with their counts as weights. 0 where a left-out
-    /// output makes the divergence infinite or leaves a world empty.
+    /// alike, so the sums over outputs are sums over cells with their counts as weights. 0 if a left-out output makes
+    /// the divergence infinite or leaves a world empty.
     ///
     /// Efron and Tibshirani (1993), Eq. (14.15), for several samples as in Davison and Hinkley (1997), section 5.3.
     pub(super) fn acceleration(&self, a: f64, direction: Direction) -> f64 {
@@ -209,13 +209,13 @@ impl Resamples {
     }
 }
 
-/// Where the count of each outcome is added in a row with the cells of all partitions.
+/// The places in a row with the cells of all partitions to which the count of each outcome is added.
 ///
-/// The cell of a partition with the most outcomes is left out and filled afterwards with what the other cells leave of
-/// the total, so that K sets of one outcome each cost K additions and not K². Counts are whole numbers below 2^53,
-/// hence the differences are the sums, to the last digit.
+/// The cell of a partition with the most outcomes is skipped and filled afterwards with the remainder of the total, so
+/// that K sets of one outcome each cost K additions and not K². Counts are whole numbers below 2^53, so the differences
+/// equal the sums, to the last digit.
 struct Places {
-    /// Places of all outcomes, one outcome after the other, and where each outcome's begin.
+    /// Places of all outcomes, one outcome after the other, and where those of each outcome begin.
     places: Vec<usize>,
     starts: Vec<usize>,
     /// The cells of each partition in a row, and its cell that is filled afterwards.
@@ -253,7 +253,7 @@ impl Places {
         &self.places[self.starts[outcome]..self.starts[outcome + 1]]
     }
 
-    /// Gives the cells that were left out what is left of the totals.
+    /// Gives the remainder of the totals to the skipped cells.
     fn fill(&self, row: &mut [[f64; 2]], totals: [u64; 2]) {
         for (range, largest) in &self.cells {
             for (world, total) in totals.into_iter().enumerate() {
@@ -264,7 +264,7 @@ impl Places {
     }
 }
 
-/// For each outcome with a count, likely ones first: its share of what it and all later ones have.
+/// For each outcome with a count, likely ones first: its share of the total of itself and all later ones.
 fn shares(counts: &[u64]) -> Vec<(usize, f64)> {
     let mut order: Vec<usize> = (0..counts.len()).filter(|&outcome| counts[outcome] > 0).collect();
     order.sort_by_key(|&outcome| (std::cmp::Reverse(counts[outcome]), outcome));
@@ -278,11 +278,11 @@ fn shares(counts: &[u64]) -> Vec<(usize, f64)> {
 }
 
 /// Adds a multinomial draw, outcome by outcome. `rand_distr` is off by up to 5e-6 in total variation for 10^10 outputs,
-/// which a quantile of 10^6 resamples cannot see, and three times as fast as the sampler of simulations.
+/// which a quantile of 10^6 resamples cannot detect, and is three times as fast as the sampler of simulations.
 fn multinomial(shares: &[(usize, f64)], total: u64, stream: &mut ChaCha8Rng, mut add: impl FnMut(usize, u64)) {
     let mut left = total;
     for &(outcome, share) in shares {
-        // A share is a probability, so that the distribution exists.
+        // A share is a probability, so the distribution exists.
         let count = if share < 1.0 {
             Binomial::new(left, share).map_or(0, |distribution| distribution.sample(stream))
         } else {

@@ -222,8 +222,8 @@ pub(super) mod tests {
         bound(&counts, &reference) / renyi_divergence(&p, &q, order).unwrap()
     }
 
-    /// Methods 1.4, at the frequencies of the distributions; the tabulated values use the normal quantile at 5%, ours
-    /// spends a tenth of it on the moments.
+    /// Methods 1.4, at the frequencies of the distributions; the tabulated values use the normal quantile at 5%, this
+    /// one spends a tenth of it on the moments.
     #[test]
     fn typical_shares_are_as_tabulated() {
         for (case, n, expected) in [

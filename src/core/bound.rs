@@ -13,7 +13,7 @@ use crate::named::named;
 use crate::quantity::FailureProbability;
 use serde::{Deserialize, Serialize};
 
-/// What a number guarantees.
+/// The guarantee of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -107,7 +107,7 @@ pub struct LowerBound {
     pub failure_probability: FailureProbability,
     /// Name of the method, such as `two-cut-corner`.
     pub method: &'static str,
-    /// What the method guarantees.
+    /// The guarantee of the method.
     pub validity: Validity,
     #[serde(skip)]
     sealed: Sealed,
@@ -163,7 +163,7 @@ pub struct UpperBound {
     pub value: f64,
     /// Name of the accountant, such as `gnmax-data-dependent`.
     pub name: &'static str,
-    /// What the accountant guarantees.
+    /// The guarantee of the accountant.
     pub validity: Validity,
     #[serde(skip)]
     sealed: Sealed,
@@ -252,6 +252,6 @@ pub struct Interval {
     pub upper: f64,
     /// The probability with which either end may be wrong.
     pub failure_probability: FailureProbability,
-    /// What the interval guarantees.
+    /// The guarantee of the interval.
     pub validity: Validity,
 }

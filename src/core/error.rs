@@ -25,7 +25,7 @@ pub enum Error {
         quantity: &'static str,
         /// The text that was given.
         value: String,
-        /// What is accepted.
+        /// The accepted values.
         expected: &'static str,
     },
     /// Two objects that must agree in size do not, or one has an impossible size.

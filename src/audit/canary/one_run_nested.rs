@@ -202,7 +202,7 @@ impl NestedTest {
     }
 }
 
-/// K₁ to K_L if each side has P canaries, at least some of which are to count alike: see [`NestedTests`].
+/// K₁ to K_L if each side has P canaries and at least some of them are to count alike: see [`NestedTests`].
 fn nested_numbers(
     (half, sides): (u64, GuessedSides),
     alike: f64,

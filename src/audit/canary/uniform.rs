@@ -56,8 +56,8 @@ pub(super) fn uniform_rectangles(
     Ok(rectangles)
 }
 
-/// All corners, or as many as are worthwhile: every vertex of the hull, and others spread evenly. A band that holds for
-/// all thresholds holds for some of them.
+/// All corners, or enough of them: every vertex of the hull, and others spread evenly. A band that holds for all
+/// thresholds holds for some of them.
 fn thinned(scores: &CanaryScores) -> Vec<RocPoint> {
     let corners = scores.corners();
     if corners.len() <= MOST_THRESHOLDS {

@@ -65,10 +65,10 @@ const SLOWEST: f64 = 0.68;
 const LOOKED_BACK: usize = 6;
 /// Sizes of terms below this may be rounding alone.
 const ROUNDING: f64 = 1e-14;
-/// The most nodes of the integral, and the most values of Φ at them.
+/// The largest number of nodes of the integral, and of values of Φ at them.
 const MAX_NODES: f64 = 5e4;
 const MAX_TABLE_VALUES: f64 = 1e9;
-/// The most voters.
+/// The largest number of voters.
 const MAX_VOTERS: usize = 1_000_000;
 
 /// The distribution of argmax(H + Z) for H = Σ_j Mult(1, P^j) and Gaussian noise Z_c of standard deviation σ.

@@ -123,7 +123,7 @@ impl SharedTeachers {
     ///
     /// # References
     /// Data processing and additivity: van Erven and Harremoës (2014), "Rényi divergence and Kullback-Leibler
-    /// divergence", Theorems 9 and 28; convexity of (α-1) D_α: Corollary 2 there. The moments are ours.
+    /// divergence", Theorems 9 and 28; convexity of (α-1) D_α: Corollary 2 there. The moments are new here.
     pub fn cap(&self, order: Order, direction: Direction) -> Result<UpperBound> {
         let bound = |value| UpperBound::new(value, "shared-teachers-cap", Validity::NumericallyCertified);
         if self.p == self.p_marked {

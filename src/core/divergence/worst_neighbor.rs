@@ -33,9 +33,9 @@ pub struct Supremum {
 /// reverse.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorstNeighbors {
-    /// Of D_α, by order.
+    /// The suprema of D_α, by order.
     pub renyi: Vec<[Supremum; 2]>,
-    /// Of δ(ε), by ε.
+    /// The suprema of δ(ε), by ε.
     pub hockey_stick: Vec<[Supremum; 2]>,
     /// Number of different neighbors; classes with equal counts are exchangeable.
     pub neighbors: usize,

@@ -15,7 +15,7 @@ pub(crate) const BERRY_ESSEEN: f64 = 0.5606;
 const MARGIN: f64 = 1e-12;
 
 /// A t with P(S - E S ≥ t) ≤ g for a sum S of independent variables with Var S ≤ `variance` whose Lyapunov ratio
-/// Σ E|X_i - E X_i|³ / (Var S)^{3/2} is at most `lyapunov`; None where the inequality proves nothing.
+/// Σ E|X_i - E X_i|³ / (Var S)^{3/2} is at most `lyapunov`; `None` if the inequality proves nothing.
 ///
 /// *Proof.* P(S - E S ≥ z sd S) ≤ 1 - Φ(z) + C lyapunov, which is g for 1 - Φ(z) = g - C lyapunov. For z ≥ 0, z sd S
 /// grows with the variance. ∎

@@ -14,8 +14,8 @@ use crate::quantity::{Delta, Epsilon, Order};
 /// If no cost depends on an output, the result is a theorem for any number of orders (Mironov 2017, Proposition 1). If
 /// a cost depends on what happened, such as the charge for an answer withheld by a threshold test, or if a release is
 /// chosen after earlier outputs, the order must be fixed beforehand for the sum to be a theorem (Feldman and Zrnic
-/// 2021): pass that single order, or use a [`PrivacyFilter`](super::PrivacyFilter). With many orders, the best of which
-/// is taken at the end, the result is then the figure reported in the literature, not a theorem.
+/// 2021): pass that single order, or use a [`PrivacyFilter`](super::PrivacyFilter). With many orders and the best one
+/// taken at the end, the result is then the figure reported in the literature, not a theorem.
 ///
 /// ```
 /// # use leakbound::accountant::{PrivacyBudget, gnmax_data_independent};

@@ -96,9 +96,9 @@ pub fn confident_gnmax_data_independent(order: Order, sigma1: NoiseScale, sigma2
 ///
 /// | total | is |
 /// |---|---|
-/// | [`whole`](Self::whole) | a bound of the RDP of the query, answered or not: what to compare with an exact distribution |
-/// | [`realized`](Self::realized) | what is charged for the query that happened: the test always, GNMax if it answered |
-/// | [`expected`](Self::expected) | the mean of that over the noise of the test, for planning; no bound of any one run |
+/// | [`whole`](Self::whole) | a bound on the RDP of the query, answered or not: compare it with an exact distribution |
+/// | [`realized`](Self::realized) | the charge for the realized query: always the test, and GNMax if it answered |
+/// | [`expected`](Self::expected) | the mean of that over the noise of the test, for planning; not a bound for a single run |
 ///
 /// Charging realized costs is valid if every cost is data-independent and the process stops *before* a budget at one
 /// order is exceeded (Feldman and Zrnic 2021). Data-dependent charges reveal something about the votes, and their total

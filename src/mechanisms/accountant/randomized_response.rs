@@ -69,7 +69,7 @@ pub(super) fn ln_of_exp_and(epsilon: f64, rest: f64) -> f64 {
     if epsilon < 700.0 { (libm::exp(epsilon) + rest).ln() } else { epsilon + libm::log1p(rest * libm::exp(-epsilon)) }
 }
 
-/// ln[1 + λ (1 - e^{-(α-1)ε}) (e^{αε} - 1)]/(α-1) from -ln λ and its size, by a unit of which it may be off: by the
+/// ln[1 + λ (1 - e^{-(α-1)ε}) (e^{αε} - 1)]/(α-1) from -ln λ and its size (it may be off by a unit of that): by the
 /// logarithm of the excess over 1, rounded up; never above ε, which bounds every order.
 pub(super) fn of_rare_side(a: f64, epsilon: f64, [minus_ln_rare, size]: [f64; 2]) -> f64 {
     if epsilon == 0.0 || epsilon == f64::INFINITY {

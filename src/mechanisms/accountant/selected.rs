@@ -21,7 +21,7 @@ pub enum RunsDistribution {
     },
 }
 
-/// The distribution of the number of runs of a mechanism of which only the best output is published.
+/// The distribution of the number of runs of a mechanism whose best output alone is published.
 ///
 /// A mechanism Q is run K times on the same data, and the largest of the K outputs by some total order is published:
 /// hyper-parameters are tuned this way, with the score as a part of the output. Everything that decides which output is

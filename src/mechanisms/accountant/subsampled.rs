@@ -19,7 +19,7 @@ const NEGLIGIBLE: f64 = 64.0;
 const LEVELS: usize = 4;
 
 /// RDP of the Gaussian mechanism with ℓ₂ sensitivity s (in votes) and standard deviation σ on a Poisson subsample of
-/// rate γ, for two datasets, one of which has one more point:
+/// rate γ, for two datasets, one with one more point:
 /// ```text
 /// D = ln E_{z ~ N(0,1)} (1 - γ + γ e^{zν - ν²/2})^α/(α-1),    ν = s/σ,
 /// ```
@@ -70,8 +70,7 @@ pub fn subsampled_gaussian_rdp(order: Order, rate: Probability, sigma: NoiseScal
     integral.min(minkowski.next_up()).min(whole)
 }
 
-/// RDP of the same mechanism for two datasets, one of which has up to m more points, each of which moves the votes by
-/// at most s:
+/// RDP of the same mechanism for two datasets, one with up to m more points, each moving the votes by at most s:
 /// ```text
 /// exp((α-1) D) ≤ Σ_{b=1..m} w_b/γ_m exp((α-1) D(γ_m, b s)),    γ_m = 1 - (1-γ)^m,   w_b = P(Bin(m, γ) = b),
 /// ```

@@ -127,7 +127,7 @@ impl DataKind {
         }
     }
 
-    /// What makes data neighbors.
+    /// The rule that makes data neighbors.
     #[must_use]
     pub const fn in_words(self) -> &'static str {
         match self {

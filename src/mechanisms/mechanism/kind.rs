@@ -15,7 +15,7 @@ use std::sync::Arc;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
-    /// A scale of noise: a larger one hides more.
+    /// A scale of noise: a larger scale hides more.
     Noise,
     /// A number of votes, which moves with the votes.
     Votes,

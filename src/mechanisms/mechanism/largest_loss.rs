@@ -17,7 +17,7 @@ pub enum LargestLoss {
 }
 
 impl LargestLoss {
-    /// Nothing is lost.
+    /// No privacy loss.
     pub(super) const NONE: Self = Self::AtMost(AtMost::new(0.0));
 
     /// `distance`/`scale`, for noise whose density falls by at most that share where the data change.

@@ -317,7 +317,7 @@ pub trait Mechanism: Any + fmt::Debug + Send + Sync {
         false
     }
 
-    /// Whether it treats all classes alike: renaming the classes only renames the outputs, so no divergence changes.
+    /// Whether it treats all classes equally: renaming the classes only renames the outputs, so no divergence changes.
     /// False if not determined.
     fn treats_classes_alike(&self) -> bool {
         false

@@ -121,7 +121,7 @@ impl NeighborIndex {
     /// ¼, .. that gains: a step toward the queries that are about to be won. The best end is returned; it need not be
     /// the global maximum.
     ///
-    /// `labels` holds the class of every query; `sampling` should have as many ranks as the index.
+    /// `labels` holds the class of every query; `sampling` should have the same number of ranks as the index.
     ///
     /// # Errors
     /// [`Error::Length`] for a different number of labels than of queries or of features; as

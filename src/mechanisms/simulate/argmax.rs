@@ -14,7 +14,7 @@ use crate::vectorized::{Arch, in_vectors};
 use std::marker::PhantomData;
 
 /// Samples drawn together, side by side in memory: many, so that tables are read repeatedly while they are cached;
-/// fewer if there are many classes, so that the votes are cached too.
+/// fewer if there are many classes, so that the votes are also cached.
 pub(super) fn batch_size(classes: usize) -> usize {
     (32_768 / classes / 64 * 64).clamp(64, 2048)
 }

@@ -15,10 +15,10 @@ use rand::Rng;
 /// argmax_c (H_c + Z_c): votes of a [`VoteModel`] with independent [`Noise`] on each class.
 ///
 /// Votes are compared as differences from the largest, in units of the noise: (H_c - max H)/s + Z_c/s, so nothing is
-/// lost if the noise is far smaller than the votes. The noise is drawn by inversion, and for each draw only as many
-/// random bits are computed as the comparison needs: 32 for most, and 96 in double precision with tails down to 2^-97
-/// if those leave it open. Two classes tie only if their noise agrees to the last bits of a double, with probability
-/// below 1e-13 for ten classes; then the first one wins.
+/// lost if the noise is far smaller than the votes. The noise is drawn by inversion, and for each draw only the random
+/// bits that the comparison needs are computed: 32 for most, and 96 in double precision with tails down to 2^-97 if
+/// those leave it open. Two classes tie only if their noise agrees to the last bits of a double, with probability below
+/// 1e-13 for ten classes; then the first one wins.
 ///
 /// Construction builds the tables of the vote sampler: a few milliseconds and 1 MB for 250 voters and 10 classes, at
 /// most 192 MiB for many voters and classes; the part that does not fit is drawn without tables. Copies share them.

@@ -1,4 +1,4 @@
-//! Noise of unit scale by inversion, with as many random bits as a comparison needs.
+//! Noise of unit scale by inversion, with only the random bits that a comparison needs.
 //!
 //! Half a random word names one of 2^32 cells of equal probability: its highest bit is the sign, and the other 31 bits
 //! t mean that the tail probability of the size is q = (t + v)/2^32 for a v in [0, 1). To compare sums, it is nearly

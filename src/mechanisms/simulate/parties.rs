@@ -29,7 +29,7 @@ enum Parties {
 }
 
 impl PartyVotes {
-    /// Whether groups of parties are drawn together, from tables of their own.
+    /// Whether groups of parties are drawn together, from separate tables.
     pub(super) fn are_grouped(&self) -> bool {
         matches!(*self.parties, Parties::Packed { .. })
     }

@@ -207,8 +207,8 @@ impl TokenMechanism for MixedTokens {
     }
 }
 
-/// The authors' charge for D_α of this many members against one fewer, all of which joined, at the order α of the
-/// mixtures and their radius, in nats. It is not a bound: see [`MixedTokens`].
+/// The authors' charge for D_α of this many members, all joined, against one fewer, at the order α of the mixtures and
+/// their radius, in nats. It is not a bound: see [`MixedTokens`].
 ///
 /// ```
 /// # use leakbound::quantity::Order;

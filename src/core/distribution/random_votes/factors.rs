@@ -265,7 +265,7 @@ impl Factors {
     }
 }
 
-/// What factors are built from.
+/// The inputs from which factors are built.
 struct Building<'a> {
     votes: &'a Votes,
     place: Place<'a>,

@@ -18,7 +18,7 @@ const SAFE_TOP: f64 = 1e-260;
 pub(super) struct Form {
     pub(super) power: usize,
     pub(super) low: usize,
-    /// Where the coefficients are among those of all factors.
+    /// The range of the coefficients among those of all factors.
     pub(super) coefficients: Range<usize>,
     /// ln of its value at z = 1.
     pub(super) ln_mass: f64,
@@ -35,7 +35,7 @@ pub(super) struct Tilt<'a> {
     pub(super) powers: &'a [f64],
 }
 
-/// What the coefficients of a form are products of, for n = 0, 1, ... votes.
+/// The factors of the coefficients of a form, for n = 0, 1, ... votes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Terms<'a> {
     pub(super) tilt: Tilt<'a>,

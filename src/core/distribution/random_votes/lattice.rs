@@ -6,7 +6,7 @@ use super::votes::Votes;
 use crate::error::{Error, Result};
 use crate::parallel;
 
-/// The most nodes of a level with this step in units of σ, and the most values of ln Φ at them: some minutes of work.
+/// The largest number of nodes of a level with this step in units of σ, and of values of ln Φ at them: minutes of work.
 const NOMINAL_STEP: f64 = 0.4;
 const MAX_NODES: f64 = 5e4;
 const MAX_TABLE_VALUES: f64 = 1e10;

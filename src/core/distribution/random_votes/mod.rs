@@ -64,7 +64,7 @@ use votes::{MAX_MARKS, Marks, Votes};
 /// ```
 ///
 /// # References
-/// Chadha et al. (2024), "Auditing Private Prediction", section 5.1 (the model); the evaluation is ours.
+/// Chadha et al. (2024), "Auditing Private Prediction", section 5.1 (the model); the evaluation is new here.
 pub fn multinomial_argmax_distribution(k: u64, probabilities: &[f64], noise: Noise) -> Result<OutcomeDistribution> {
     let p = normalized(probabilities, "vote probabilities")?;
     let [distribution] = distributions(k, &p, None, true, noise)?;

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 const MAX_VOTERS: u64 = 1_000_000;
 /// The largest number of voters for which all powers of a tilt are tabulated: every tilt needs a new table.
 const FEW_VOTERS: u64 = 4_096;
-/// The most marks.
+/// The largest number of marks.
 pub(super) const MAX_MARKS: u64 = 64;
 
 /// The votes that depart from Mult(k, P).

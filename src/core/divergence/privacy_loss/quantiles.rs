@@ -39,7 +39,7 @@ const RARITY: f64 = 44.0;
 /// ```
 #[derive(Debug, Clone)]
 pub struct LossQuantiles {
-    /// Of ln P/Q under P, and of ln Q/P under Q.
+    /// The quantiles of ln P/Q under P, and of ln Q/P under Q.
     sides: [Quantiles; 2],
 }
 

@@ -220,7 +220,7 @@ impl Slack {
                 _ if high > 0.0 => (1.0 + power_high) * (1.0 + outcome.growth) * self.ratio_up,
                 _ => 1.0,
             };
-            // If low is positive too, the bend there is the smaller.
+            // If low is also positive, the bend there is the smaller.
             let bend = bend(low).max(bend(high) * rise);
             let entry = |k: usize| {
                 let [second, moved] = [outcome.second[k], outcome.second_moved[k]];
