@@ -36,7 +36,7 @@ impl LocalRule {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Domain`] for ε from 36 on, whose number of hashes a double does not represent exactly.
+    /// [`Error::Domain`] for ε from 36 on, where the number of hashes nears the limit of exact doubles.
     ///
     /// # References
     /// Wang, Blocki, Li and Jha (2017), "Locally differentially private protocols for frequency estimation".
