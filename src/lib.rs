@@ -4,8 +4,8 @@
 //! crate measures the difference as Rényi divergences and as (ε, δ):
 //!
 //! - **from below**, from counts of recorded or simulated outputs: [`audit::audit_counts`] with a failure probability
-//!   that is spent once and a [`bound::Validity`] that says what is guaranteed;
-//! - **exactly**, where the distribution can be computed: [`distribution::noisy_argmax_distribution`] for fixed votes
+//!   that is spent once and a [`bound::Validity`] that names the guarantee;
+//! - **exactly**, if the distribution can be computed: [`distribution::noisy_argmax_distribution`] for fixed votes
 //!   ([`distribution::custom_argmax_distribution`] for user-defined noise),
 //!   [`distribution::multinomial_argmax_distribution`] and [`distribution::marked_argmax_distribution`] for random
 //!   votes, compared by [`divergence::renyi_divergence`] and [`divergence::hockey_stick`];
@@ -105,7 +105,7 @@ pub mod prelude {
 #[doc = include_str!("../README.md")]
 mod readme {}
 
-/// So are those of the site's page on Rust.
+/// So are those of the Rust page of the site.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/start/rust.md")]
 mod start {}

@@ -1,4 +1,4 @@
-//! ε at δ from limits of textbooks: Jeffreys and Katz. Asymptotic, offered for comparison with other tools.
+//! ε at δ from the limits of Jeffreys and Katz. Asymptotic, for comparison with other tools.
 
 use super::method::{Bounds, Draws, Guarantee, MethodRow, Needs};
 use super::rectangle::Rectangle;
@@ -32,16 +32,16 @@ pub(super) const KATZ_LOG: MethodRow = MethodRow {
     }),
 };
 
-/// Bounds are rounded down by this much of themselves and of 1.
+/// Bounds are rounded down by this share of themselves and of 1.
 const MARGIN: f64 = 1e-12;
 
 /// Lower bound of ε at δ from Jeffreys limits: ln((P(A) - δ)/Q(A)) at the worst corner of the rectangle of four (or
 /// two) Jeffreys limits, each at a quarter (a half) of the failure probability, for A = O and its complement.
 ///
-/// All limits are those of one event: one failure probability covers both directions and every δ. *Asymptotic*: each
-/// limit fails with its share in the limit of many samples, and above it for some distributions at every sample size;
-/// in other words a posterior statement under independent priors Beta(1/2, 1/2). [`Rectangle::epsilon`] is the
-/// finite-sample bound of the same form and about 1/(2k) below, k the smallest count involved.
+/// All limits belong to one event: one failure probability covers both directions and every δ. *Asymptotic*: each limit
+/// fails with its share in the limit of many samples, and with more for some distributions at every sample size; in
+/// other words, a posterior statement under independent priors Beta(1/2, 1/2). [`Rectangle::epsilon`] is the
+/// finite-sample bound of the same form, lower by about 1/(2k) for the smallest count k involved.
 ///
 /// # Errors
 /// As [`jeffreys_lower`].
@@ -88,9 +88,9 @@ pub fn jeffreys_epsilon(
 
 /// Lower bound of ε at δ from the Katz limit of ln((P(A) - δ)/Q(A)), for A = O and its complement.
 ///
-/// A set, a direction and a side are an event of their own: with four tails A = O and its complement get half of the
-/// failure probability each, and a caller who wants both directions to hold at once must split it between them.
-/// *Asymptotic*: see [`katz_log_lower`]; where O was never printed by the neighbor the limit is
+/// Each set, direction and side is a separate event: with four tails, A = O and its complement get half of the failure
+/// probability each, and a caller who wants both directions to hold simultaneously must split it between them.
+/// *Asymptotic*: see [`katz_log_lower`]; if the neighbor never printed O, the limit is
 /// [`adjusted_log_lower`](crate::interval::adjusted_log_lower) (Walter).
 ///
 /// # Example
@@ -124,8 +124,8 @@ pub fn katz_log_epsilon(
     asymptotic(KATZ_LOG.name, value, failure)
 }
 
-/// The sets A that a direction looks at, each as counts [likelier world, rarer world], and the share of the failure
-/// probability for each.
+/// The sets A of a direction, each as counts [likelier world, rarer world], and the share of the failure probability
+/// for each.
 pub(super) fn likelier_and_rarer(
     inside: BinomialCounts,
     inside_neighbor: BinomialCounts,
@@ -172,7 +172,7 @@ mod tests {
             prop_assert_eq!(declared, both(q.mirrored(), p.mirrored(), Direction::Reverse, Tails::Two));
             for (two, four) in declared.into_iter().zip(forward) {
                 prop_assert!(two.is_finite() && four.is_finite());
-                // What four tails find in the declared direction two tails find as well.
+                // If four tails find a bound in the declared direction, two tails find at least as much.
                 prop_assert!(k * 70 <= l * 50 || two >= four);
             }
         }

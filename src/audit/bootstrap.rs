@@ -1,4 +1,4 @@
-//! Bootstrap bounds of the 2-cut and the k-cut: what the literature does, with its limits stated.
+//! Bootstrap bounds of the 2-cut and the k-cut, as in the literature, with their limitations.
 
 use super::method::{Bounds, Draws, Guarantee, MethodRow, Needs, sure};
 use super::output_set::OutputSet;
@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::quantity::{FailureProbability, Order};
 use crate::special::{ndtr, ndtri};
 
-// Nominal for one order and direction alone, as its authors use it.
+// Nominal for a single order and direction, as its authors use it.
 pub(super) const BOOTSTRAP_TWO_CUT: MethodRow = MethodRow {
     name: "bootstrap-two-cut",
     when: "To compare with papers that use it. Do not base a claim on it.",
@@ -36,14 +36,14 @@ pub(super) const BOOTSTRAP_K_CUT: MethodRow = MethodRow {
     }),
 };
 
-/// Fewer resamples say nothing about a quantile; more do not repay their time.
+/// Fewer resamples give no usable quantile; more are not worth their time.
 const RESAMPLES: std::ops::RangeInclusive<usize> = 100..=1_000_000;
-/// The most numbers kept, 1 GiB.
+/// The largest number of stored values, 1 GiB.
 const MAX_KEPT: usize = 1 << 27;
-/// Below this n χ² the intervals cover too rarely; see [`Bootstrap`].
+/// Below this n χ², the intervals cover too rarely; see [`Bootstrap`].
 const ENOUGH_SIGNAL: f64 = 1e3;
 
-/// How a bound is read off the resampled divergences.
+/// How a bound is obtained from the resampled divergences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BootstrapInterval {
     /// The quantile at the failure probability γ.
@@ -58,18 +58,18 @@ pub enum BootstrapInterval {
 ///
 /// Each resample is Mult(n, p̂) and Mult(n', q̂) with the observed frequencies; its plug-in divergence is
 /// ln(Σ_c p_c^α q_c^{1-α})/(α-1) over the cells of a partition of the outcomes: an output set and its complement, or
-/// for the k-cut every outcome alone. Where an outcome was never seen in one world the plug-in is infinite; the k-cut
-/// therefore puts all such outcomes into one cell, together with the rarest others if that is needed for the cell to
+/// or, for the k-cut, every outcome alone. If an outcome was never seen in one world, the plug-in is infinite; the
+/// k-cut therefore puts all such outcomes into one cell, together with the rarest others if necessary for the cell to
 /// be seen in both worlds. A coarser partition has a smaller divergence. A resample may still be infinite; if the
-/// quantile is, the bound is 0.
+/// quantile is infinite, the bound is 0.
 ///
 /// # No guarantee
 /// Validity is [`Validity::Heuristic`]. Percentile bounds **never cover a divergence of 0**: resampled distributions of
-/// equal worlds differ, so that the lower quantile is above 0 in every run. At n χ² ≈ 8 (χ² = Σ (p-q)²/q, n samples a
-/// side) the percentile k-cut claimed more than the truth in 30 to 40 % of runs at a nominal 5 %, at n χ² ≈ 80 in 9 %,
-/// at 800 in 6 to 10 %; it is close to nominal in Fig. 6 of Chadha et al. (n χ² ≈ 2,700). BCa bounds cover 0 in 30 to
-/// 80 % of runs and cost a fifth of the bound at n χ² ≈ 80. [`Bootstrap::is_doubtful`] tells when a bound deserves no
-/// trust.
+/// equal worlds differ, so the lower quantile is above 0 in every run. At n χ² ≈ 8 (χ² = Σ (p-q)²/q, n samples a side),
+/// the percentile k-cut claimed more than the truth in 30% to 40% of runs at a nominal 5%, at n χ² ≈ 80 in 9%, at 800
+/// in 6% to 10%; it is close to nominal in Fig. 6 of Chadha et al. (n χ² ≈ 2,700). BCa bounds cover 0 in 30% to 80% of
+/// runs and cost a fifth of the bound at n χ² ≈ 80. [`Bootstrap::is_doubtful`] tells when a bound should not be
+/// trusted.
 ///
 /// # Example
 /// ```
@@ -97,12 +97,12 @@ pub struct Bootstrap {
 }
 
 impl Bootstrap {
-    /// Resamples both worlds so many times; the sets, none for the k-cut alone, must not have been chosen by looking at
-    /// the counts. A function of its arguments alone, whatever the number of threads.
+    /// Resamples both worlds this many times. The sets, none for the k-cut alone, must not have been chosen by looking
+    /// at the counts. The result is a function of the arguments alone, for any number of threads.
     ///
     /// # Errors
-    /// [`Error::Domain`] unless there are 100 to 1,000,000 resamples; [`Error::Length`] when a set has another number of
-    /// outcomes; [`Error::Rejected`] when outcomes and sets times resamples would need more than 1 GiB.
+    /// [`Error::Domain`] unless there are 100 to 1,000,000 resamples; [`Error::Length`] if a set has a different number
+    /// of outcomes; [`Error::Rejected`] if outcomes and sets times resamples would need more than 1 GiB.
     pub fn new(counts: &PairedCounts, sets: &[OutputSet], resamples: usize, seed: u64) -> Result<Self> {
         Error::check_domain(RESAMPLES.contains(&resamples), "resamples", resamples as f64, "[100, 1000000]")?;
         for set in sets {
@@ -124,8 +124,8 @@ impl Bootstrap {
         Ok(Self { k_cut, two_cuts: all, signal: signal(counts) })
     }
 
-    /// Bound `bootstrap-two-cut`: the largest over the sets, among which the failure probability is divided; 0 without
-    /// sets. Nominal for this order and direction alone.
+    /// Bound `bootstrap-two-cut`: the largest over the sets, which share the failure probability; 0 without sets.
+    /// Nominal for this order and direction alone.
     #[must_use]
     pub fn two_cut(
         &self,
@@ -151,20 +151,20 @@ impl Bootstrap {
         bound(BOOTSTRAP_K_CUT.name, failure, quantile(&self.k_cut, order, direction, failure, interval))
     }
 
-    /// n χ² as it is estimated from the counts: Σ_c (p̂-q̂)²/((p̂+q̂)/2) less what chance gives, times the harmonic
-    /// mean of the samples of both worlds; 0 where chance explains all.
+    /// Estimate of n χ² from the counts: Σ_c (p̂-q̂)²/((p̂+q̂)/2) minus its expectation by chance, times the harmonic
+    /// mean of the samples of both worlds; 0 if chance explains everything.
     #[must_use]
     pub const fn signal(&self) -> f64 {
         self.signal
     }
 
-    /// Whether the bootstrap of these counts deserves no trust, known without resampling: n χ² is below 1,000.
+    /// Whether bootstrap bounds from these counts should not be trusted, without resampling: n χ² is below 1,000.
     #[must_use]
     pub fn is_doubtful_for(counts: &PairedCounts) -> bool {
         signal(counts) < ENOUGH_SIGNAL
     }
 
-    /// Whether a bound of this bootstrap deserves no trust: n χ² is below 1,000, or the bound is 0.
+    /// Whether a bound of this bootstrap should not be trusted: n χ² is below 1,000, or the bound is 0.
     #[must_use]
     pub fn is_doubtful(&self, bound: &LowerBound) -> bool {
         self.signal < ENOUGH_SIGNAL || !(bound.value > 0.0)
@@ -177,7 +177,7 @@ fn bound(method: &'static str, failure: FailureProbability, value: f64) -> Lower
     LowerBound::new(value, failure, method, Validity::Heuristic)
 }
 
-/// The resampled divergence with the rank that the interval asks for; 0 where there are too few resamples for it.
+/// The resampled divergence with the rank required by the interval; 0 if there are too few resamples for it.
 fn quantile(
     resamples: &Resamples,
     order: Order,
@@ -206,8 +206,8 @@ fn quantile(
     if value.is_finite() { *value } else { 0.0 }
 }
 
-/// z₀ = Φ⁻¹ of the share of resamples below the observed value, ties by half; never beyond what so many resamples can
-/// tell.
+/// z₀ = Φ⁻¹ of the share of resamples below the observed value, ties by half; limited to what this many resamples can
+/// resolve.
 fn bias(values: &[f64], observed: f64) -> f64 {
     let below = values.iter().filter(|&&value| value < observed).count() as f64;
     let equal = values.iter().filter(|&&value| value == observed).count() as f64;
@@ -215,14 +215,14 @@ fn bias(values: &[f64], observed: f64) -> f64 {
     ndtri(((below + 0.5 * equal) / total).clamp(0.5 / total, 1.0 - 0.5 / total))
 }
 
-/// Φ(z₀ + (z₀ + z)/(1 - a(z₀ + z))), 0 beyond the pole, where no quantile is left.
+/// Φ(z₀ + (z₀ + z)/(1 - a(z₀ + z))), 0 beyond the pole, where there is no quantile.
 fn corrected_level(failure: f64, bias: f64, acceleration: f64) -> f64 {
     let sum = bias + ndtri(failure);
     let room = 1.0 - acceleration * sum;
     if room > 0.0 { ndtr(bias + sum / room) } else { 0.0 }
 }
 
-/// n χ² without its bias.
+/// n χ² after subtracting its bias.
 fn signal(counts: &PairedCounts) -> f64 {
     let (n, m) = (counts.trials() as f64, counts.trials_neighbor() as f64);
     let (mut sum, mut seen) = (0.0, 0u64);

@@ -1,9 +1,9 @@
-//! Log-ratios, also without their extremes.
+//! Log-ratios, with and without their extremes.
 
 use crate::order;
 
-/// The ratios as they are, and cut at the ratio where 1, 10 and 100 samples are expected beyond: a rare outcome with an
-/// extreme ratio makes the deviation large, and its mass counts as well with its neighbors.
+/// The ratios unchanged, and cut at the ratio beyond which 1, 10 and 100 samples are expected: a rare outcome with an
+/// extreme ratio makes the deviation large, and its mass counts just as well together with its neighbors.
 pub(super) fn clips(log_ratio: &[f64], top: &[f64], base: &[f64], samples: u64) -> Vec<Vec<f64>> {
     let order = order::positions(log_ratio.len(), |a, b| log_ratio[a].total_cmp(&log_ratio[b]));
     let end = |classes: &mut dyn Iterator<Item = &usize>, expected: f64| {

@@ -15,15 +15,15 @@ const NO_ROOT: &str = "a limit of its posterior was not found for these counts";
 
 /// Bounds the leakage of one query from the counts of both worlds.
 ///
-/// The guide must not have been made by looking at `counts`. Every bound of a method holds at once except with the
+/// The guide must not have been made by looking at `counts`. All bounds of a method hold simultaneously except with the
 /// failure probability of the plan: methods at output sets divide it among the sets; `k-cut-variational`, `e-process`,
-/// `jeffreys`, `katz-log` and `joint-beta` divide it among the orders and directions that need events of their own; the
+/// `jeffreys`, `katz-log` and `joint-beta` divide it among the orders and directions that need separate events; the
 /// bootstrap, a heuristic, spends all of it on each; all others cover every order and direction with one event. A
-/// method that needs what the guide lacks, or that reaches a limit of its own while another does not, is listed in
+/// method that needs something missing from the guide, or that reaches a limit while another does not, is listed in
 /// [`QueryAudit::skipped`].
 ///
 /// # Errors
-/// [`Error::Length`] when the guide does not fit the counts; as
+/// [`Error::Length`] if the guide does not fit the counts; as
 /// [`Rectangle::four_tails`](crate::audit::Rectangle::four_tails).
 ///
 /// # Example
@@ -47,12 +47,12 @@ const NO_ROOT: &str = "a limit of its posterior was not found for these counts";
 /// ```
 pub fn audit_counts(counts: &PairedCounts, guide: &Guide, plan: &AuditPlan) -> Result<QueryAudit> {
     Error::check_length(!guide.sets.sets.is_empty(), "output sets", 0, "at least 1 set")?;
-    // Results, and the first fault, stand in the order requested.
+    // Results, and the first error, are in the order requested.
     let found = parallel::map(&plan.methods, |&method| run(method, counts, guide, plan));
     QueryAudit::of_methods(&plan.methods, found)
 }
 
-/// D_α never falls in α and the bounds hold at once, so each order has the largest bound of those that are not above
+/// D_α never decreases in α and the bounds hold simultaneously, so each order gets the largest bound among orders up to
 /// it.
 fn raise(rows: &mut [RdpBound]) {
     let values: Vec<(Order, f64)> = rows.iter().map(|row| (row.order, row.bound.value)).collect();
@@ -63,7 +63,7 @@ fn raise(rows: &mut [RdpBound]) {
 }
 
 impl Guide {
-    /// What a method needs that is not there.
+    /// The missing requirement of a method, if any.
     #[must_use]
     pub fn lacks(&self, method: Method) -> Option<&'static str> {
         method.row().needs.lacking(self)

@@ -1,4 +1,4 @@
-//! A lower bound of the divergence of any two distributions in two boxes, from one tangent of it.
+//! A lower bound on the divergence of any two distributions in two boxes, from one tangent.
 //!
 //! F(p, q) = Σ p^α q^{1-α} is convex and homogeneous, so for any ratios r ≥ 0
 //! F(p, q) ≥ Σ [α r^{α-1} p - (α-1) r^α q] (the tangent of x^α at r, x = p/q, times q), and for any λ, μ > 0 the
@@ -9,21 +9,21 @@
 //! g = α r^{α-1}, h = (α-1) r^α,
 //! ```
 //!
-//! with equality where r, λ and μ are those of the least favorable pair ([`super::least_favorable`]): whatever they
-//! are, the sum less its rounding errors is a bound.
+//! with equality if r, λ and μ are those of the least favorable pair ([`super::least_favorable`]): for any values, the
+//! sum minus its rounding errors is a bound.
 
 use crate::bound::Direction;
 use crate::interval::ProportionRange;
 use crate::quantity::Order;
 use crate::special::CompensatedSum;
 
-/// Logarithms of ratios are kept within this: beyond it only the tangent point moves, never validity.
+/// Logarithms of ratios are limited to this: beyond it only the tangent point moves, and validity is unaffected.
 pub(super) const LARGEST_LN: f64 = 700.0;
-/// Up to this exponent the tangent is computed as its difference from 1.
+/// Up to this exponent, the tangent is computed as its difference from 1.
 const PLAIN: f64 = 300.0;
-/// Orders are lowered to this over the root of the largest |ln r|, where the tangent's terms, α times larger than their
-/// sum, keep three digits of F. D_α increases with α, so that stays a bound, and D is within 1e-5 of that of all higher
-/// orders there.
+/// Orders are lowered to this over the root of the largest |ln r|, where the terms of the tangent, α times larger than
+/// their sum, keep three digits of F. D_α increases with α, so the result is still a bound, and D is within 1e-5 of
+/// that of all higher orders there.
 const LARGEST_ORDER: f64 = 1e6;
 /// Relative rounding of the result.
 const MARGIN: f64 = 1e-12;
@@ -52,9 +52,9 @@ impl Class {
 /// Ratios and multipliers that fix a tangent for all orders and both directions.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Tangent {
-    /// Classes of ratio ρ = λ = μ contribute nothing and are left out.
+    /// Classes of ratio ρ = λ = μ contribute nothing and are omitted.
     classes: Vec<Class>,
-    /// A class with more than half of both distributions, kept as p - 1 and q - 1: with its ln r as base, g_λ - h_μ +
+    /// A class with more than half of both distributions, stored as p - 1 and q - 1: with its ln r as base, g_λ - h_μ +
     /// (g_c - g_λ) p - (h_c - h_μ) q = g_c - h_c + (g_c - g_λ)(p - 1) - (h_c - h_μ)(q - 1), where nothing cancels when
     /// all else is rare.
     heaviest: Option<Class>,
@@ -63,7 +63,7 @@ pub(super) struct Tangent {
 }
 
 impl Tangent {
-    /// From the ratio of each class; those of ratio ρ = λ = μ may be left out.
+    /// From the ratio of each class; those with ratio ρ = λ = μ may be omitted.
     pub(super) fn new<'a>(
         pairs: impl Iterator<Item = (&'a (ProportionRange, ProportionRange), f64)>,
         ln_lambda: f64,
@@ -82,7 +82,7 @@ impl Tangent {
 
     /// The smallest D_α of two distributions in the boxes, in nats, rounded down; at least 0.
     pub(super) fn divergence(&self, order: Order, direction: Direction) -> f64 {
-        // Reversed, q plays p with the inverse ratios: its multiplier is 1/μ, that of p 1/λ.
+        // Reversed, q takes the role of p with the inverse ratios: its multiplier is 1/μ, that of p is 1/λ.
         let (sign, ln_lambda, ln_mu) = match direction {
             Direction::Forward => (1.0, self.ln_lambda, self.ln_mu),
             Direction::Reverse => (-1.0, -self.ln_mu, -self.ln_lambda),
@@ -105,7 +105,7 @@ impl Tangent {
             let slope = factor * power.value;
             let end = if slope >= 0.0 { low } else { high };
             sum.add(end * slope);
-            // Where rounding may have turned the sign of the slope, the other end may have been right.
+            // If rounding may have reversed the sign of the slope, the other end may have been the correct one.
             let uncertain = power.value.abs() <= 4.0 * f64::EPSILON * power.error;
             let reach = if uncertain { end.abs() + (high - low) } else { end.abs() };
             error.add(reach * factor.abs() * power.error);
@@ -114,7 +114,7 @@ impl Tangent {
             add(p, a, tangent.difference(a - 1.0, ln_ratio, ln_lambda));
             add(q, 1.0 - a, tangent.difference(a, ln_ratio, ln_mu));
         }
-        // Twice the errors of first order.
+        // Twice the first-order errors.
         let value = (sum.value() - 2.0 * f64::EPSILON * (error.value() + sum.value().abs())).max(0.0);
         let divergence = tangent.ln(value) / (a - 1.0) * (1.0 - MARGIN);
         if divergence > 0.0 && divergence < f64::INFINITY { divergence } else { 0.0 }
@@ -128,8 +128,8 @@ struct Rounded {
     error: f64,
 }
 
-/// Powers r^b as functions of b ln r: minus 1 where none is too large, because Σ p = Σ q = 1 and α - (α-1) = 1, so that
-/// F - 1 is the same sum of powers minus 1; otherwise divided by the largest.
+/// Powers r^b as functions of b ln r: minus 1 if none is too large, because Σ p = Σ q = 1 and α - (α-1) = 1, so F - 1
+/// is the same sum of powers minus 1; otherwise divided by the largest.
 #[derive(Debug, Clone, Copy)]
 struct Powers {
     /// The exponent of the divisor.
@@ -141,7 +141,7 @@ impl Powers {
         Self { scale: (largest_exponent > PLAIN).then_some(largest_exponent) }
     }
 
-    /// e^z, less 1 or scaled. The error of z itself, |z| 2^-53, makes one of |z| e^z: at most (1 + max(z, 0)) |e^z -
+    /// e^z, minus 1 or scaled. The error of z itself, |z| 2^-53, makes one of |z| e^z: at most (1 + max(z, 0)) |e^z -
     /// 1|.
     fn of(self, z: f64) -> Rounded {
         let (value, factor) = match self.scale {

@@ -1,4 +1,4 @@
-//! One failure probability for a whole answer, and the share of it that each event may use.
+//! One failure probability for a whole answer, and the share that each event may use.
 
 use super::Method;
 use super::guide::Guide;
@@ -9,7 +9,7 @@ use crate::named::named;
 use crate::quantity::FailureProbability;
 use serde::{Deserialize, Serialize};
 
-/// What the stated failure probability is for.
+/// The scope of the stated failure probability.
 ///
 /// Written as `answer` or `query`.
 ///
@@ -23,37 +23,37 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum FailurePer {
-    /// For every number of an answer together that has a finite-sample guarantee, so that a reader may pick any of
+    /// For all numbers of an answer with a finite-sample guarantee simultaneously, so that a reader may pick any of
     /// them.
     #[default]
     Answer,
-    /// For the bounds of one method on one query, each for itself: among many of them some may be wrong.
+    /// For the bounds of one method on one query, separately: among many such bounds, some may be wrong.
     Query,
 }
 
 named!(FailurePer, "reading of the failure probability", [Answer "answer", Query "query"]);
 
-/// An event about one query that bounds are read from: where it does not happen, all of them hold at once, at every
+/// An event about one query from which bounds are read: if it does not occur, they all hold simultaneously, at every
 /// order, δ and ε and in both directions.
 ///
-/// Methods that read from the same event pay for it once.
+/// Methods that use the same event pay for it once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BoundEvent {
     /// The limits of P(O) and Q(O) at the output sets ([`rectangles`](crate::audit::rectangles)).
     OutputSets,
-    /// All four limits at sets whose direction was declared.
+    /// All four limits at sets with a declared direction.
     FourTails,
-    /// The event of a method alone, such as the box of all classes ([`KCutBox`](crate::audit::KCutBox)).
+    /// The event of one method, such as the box of all classes ([`KCutBox`](crate::audit::KCutBox)).
     Of(Method),
     /// The limits at all thresholds ([`trade_off_band`](crate::audit::trade_off_band)).
     TradeOffBand,
-    /// The limits of each outcome alone, whatever other outcomes there are
+    /// The limits of each outcome alone, for any list of other outcomes
     /// ([`outcome_rectangles`](crate::audit::outcome_rectangles)).
     SingleOutcomes,
 }
 
 impl Method {
-    /// The event that the bounds of this method are read from; None for a method without a finite-sample guarantee,
+    /// The event from which the bounds of this method are read; `None` for a method without a finite-sample guarantee,
     /// whose failure probability is nominal.
     ///
     /// ```
@@ -74,7 +74,7 @@ impl Method {
 }
 
 impl Guide {
-    /// The events that these methods read from, each once; methods that need what the guide lacks read from none.
+    /// The events used by these methods, each once; methods that need something missing from the guide use none.
     #[must_use]
     pub fn events(&self, methods: &[Method]) -> Vec<BoundEvent> {
         let applicable = methods.iter().filter(|&&method| self.lacks(method).is_none());
@@ -84,7 +84,7 @@ impl Guide {
         events
     }
 
-    /// The event that bounds of μ and δ and the points of the trade-off are read from.
+    /// The event from which bounds of μ and δ and the points of the trade-off are read.
     ///
     /// ```
     /// # use leakbound::audit::{BoundEvent, Guide};
@@ -102,19 +102,18 @@ impl Guide {
     }
 }
 
-/// How the failure probability f of an answer is divided among the events that its numbers are read from.
+/// How the failure probability f of an answer is divided among the events used by its numbers.
 ///
-/// An answer about Q queries reads its numbers from at most E events about each query ([`BoundEvent`]), and from J
-/// events about all queries together ([`joint_bound`](crate::audit::joint_bound)). With [`FailurePer::Answer`] each
-/// event about a query has the failure probability f/(Q (E + J)) and each joint one f/(E + J). By the union bound some
-/// event fails with probability at most Q E f/(Q (E + J)) + J f/(E + J) = f; where none does, every number of the
-/// answer holds, so that a reader may pick any of them, the largest included. Nothing is assumed of the dependence
-/// between queries or methods.
+/// An answer about Q queries uses at most E events about each query ([`BoundEvent`]), and J events about all queries
+/// together ([`joint_bound`](crate::audit::joint_bound)). With [`FailurePer::Answer`], each event about a query has the
+/// failure probability f/(Q (E + J)) and each joint one f/(E + J). By the union bound some event fails with probability
+/// at most Q E f/(Q (E + J)) + J f/(E + J) = f. If none fails, every number of the answer holds, so a reader may pick
+/// any of them, including the largest. No assumption is made about the dependence between queries or methods.
 ///
 /// The numbers of queries and events must not depend on the counts that are bounded.
 ///
-/// With [`FailurePer::Query`] each event about a query has f for itself; what is said of all queries at once (claims
-/// and composed bounds) still divides f among them.
+/// With [`FailurePer::Query`], each event about a query has the whole f; statements about all queries simultaneously
+/// (claims and composed bounds) still divide f among them.
 ///
 /// # Example
 /// ```
@@ -139,26 +138,26 @@ pub struct FailureBudget {
 }
 
 impl FailureBudget {
-    /// The stated failure probability for an answer about so many queries, with one event about each.
+    /// The stated failure probability for an answer about this many queries, with one event about each.
     #[must_use]
     pub const fn new(stated: FailureProbability, per: FailurePer, queries: usize) -> Self {
         Self { stated, per, queries, whole: queries, events: 1, joint: 0 }
     }
 
-    /// The answer is a part of a larger one about so many queries in all, whose parts together have the stated failure
-    /// probability.
+    /// Makes the answer part of a larger one about this many queries in total, whose parts together have the stated
+    /// failure probability.
     #[must_use]
     pub fn part_of(self, whole: usize) -> Self {
         Self { whole: whole.max(self.queries), ..self }
     }
 
-    /// At most so many events about each query.
+    /// At most this many events about each query.
     #[must_use]
     pub fn events(self, events: usize) -> Self {
         Self { events: events.max(1), ..self }
     }
 
-    /// So many events about all queries together.
+    /// This many events about all queries together.
     #[must_use]
     pub const fn joint(self, joint: usize) -> Self {
         Self { joint, ..self }
@@ -170,19 +169,19 @@ impl FailureBudget {
         self.stated
     }
 
-    /// What the stated one is for.
+    /// The scope of the stated failure probability.
     #[must_use]
     pub const fn per(&self) -> FailurePer {
         self.per
     }
 
-    /// Queries of the answer.
+    /// Number of queries of the answer.
     #[must_use]
     pub const fn queries(&self) -> usize {
         self.queries
     }
 
-    /// Queries of the whole of which it is a part; its own where it is none.
+    /// Number of queries of the larger answer, or of this one if it is not a part.
     #[must_use]
     pub const fn whole(&self) -> usize {
         self.whole
@@ -203,8 +202,8 @@ impl FailureBudget {
         }
     }
 
-    /// The share of one of `events` events about each of `queries` queries, all of which hold at once: for claims and
-    /// composed bounds. With [`FailurePer::Answer`] these are the events of the answer.
+    /// The share of one of `events` events about each of `queries` queries, which hold simultaneously: for claims and
+    /// composed bounds. With [`FailurePer::Answer`], these are the events of the answer.
     #[must_use]
     pub fn share_of_all(&self, queries: usize, events: usize) -> FailureProbability {
         match self.per {
@@ -218,7 +217,7 @@ impl FailureBudget {
     pub fn joint_share(&self) -> FailureProbability {
         match self.per {
             FailurePer::Answer => {
-                // At most so many parts are as large as this one.
+                // At most this many parts are as large as this one.
                 let parts = self.whole.div_ceil(self.queries.max(1));
                 self.stated.split(parts.saturating_mul(self.events + self.joint.max(1)))
             }
@@ -226,8 +225,8 @@ impl FailureBudget {
         }
     }
 
-    /// The failure probability of a method: its share, or the stated one as the nominal level of a method without a
-    /// finite-sample guarantee, which takes no part of the whole.
+    /// The failure probability of a method: its share, or, as a nominal level, the stated one for a method without a
+    /// finite-sample guarantee, which uses no part of the whole.
     #[must_use]
     pub fn of(&self, method: Method) -> FailureProbability {
         if method.validity() == Validity::FiniteSample { self.share() } else { self.stated }
@@ -241,7 +240,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Whatever the numbers of queries and events, all shares together are the stated failure probability.
+        /// For any numbers of queries and events, all shares together equal the stated failure probability.
         #[test]
         fn the_whole_is_spent_once(f in 1e-12f64..0.999, queries in 1usize..5_000, events in 1usize..9, joint in 0usize..3) {
             let stated = FailureProbability::new(f).unwrap();
@@ -249,7 +248,7 @@ mod tests {
             let spent = (queries * events) as f64 * budget.share().get() + joint as f64 * budget.joint_share().get();
             prop_assert!((spent / f - 1.0).abs() < 1e-12, "{spent} of {f}");
             prop_assert_eq!(budget.share(), budget.share_of_all(7, 3));
-            // Three parts of a whole of 3 Q queries spend no more than it has.
+            // Three parts of a whole of 3 Q queries spend no more than the whole.
             let part = budget.part_of(3 * queries);
             let of_part = (queries * events) as f64 * part.share().get() + joint as f64 * part.joint_share().get();
             prop_assert!((3.0 * of_part / f - 1.0).abs() < 1e-12, "{of_part} of {f}");
@@ -263,14 +262,14 @@ mod tests {
     fn methods_of_one_event_pay_once() {
         let free = Guide::fixed_list(3);
         assert_eq!(free.events(&[Method::TwoCutPaper, Method::TwoCutCorner, Method::ClopperPearson]).len(), 1);
-        // Neither a distribution nor a declared direction, and methods without a guarantee.
+        // Without a distribution or a declared direction, and methods without a guarantee.
         let skipped = [Method::KCutRegion, Method::TwoCutHalfSpace, Method::Gdp, Method::BootstrapKCut];
         assert_eq!(free.events(&skipped), []);
         let declared = Guide::declared(OutputSet::new(vec![true, false]));
         assert_eq!(declared.trade_off_event(), BoundEvent::OutputSets);
         let events = declared.events(&[Method::TwoCutPaper, Method::TwoCutCorner, Method::TwoCutHalfSpace]);
         assert_eq!(events, [BoundEvent::OutputSets, BoundEvent::FourTails, BoundEvent::Of(Method::TwoCutHalfSpace)]);
-        // An event for every method with a guarantee, and for no other.
+        // Exactly the methods with a guarantee have an event.
         for method in Method::ALL {
             assert_eq!(method.event(&free.sets).is_some(), method.validity() == Validity::FiniteSample, "{method}");
         }

@@ -1,4 +1,4 @@
-//! How many samples a method would need.
+//! The number of samples that a method would need.
 
 use super::reference_distributions::ReferenceDistributions;
 use crate::counts::{MAX_COUNT, PairedCounts};
@@ -12,20 +12,20 @@ use rand_chacha::ChaCha8Rng;
 /// Samples per world are searched on a grid of this ratio, 2^(1/16).
 const STEP: f64 = 1.044_273_782_427_413_8;
 
-/// Draws of counts whose median stands for what an audit finds, where expected counts cannot.
+/// Number of draws of counts whose median represents an audit if expected counts cannot.
 const DRAWS: u64 = 5;
 
-/// Expected counts stand for drawn ones while rounding them moves at most this share of the distance of both
+/// Expected counts replace drawn ones while rounding them moves at most this share of the distance of both
 /// distributions.
 const FAITHFUL: f64 = 0.05;
 
-/// The fewest samples per world, within 5 %, with which a bound reaches `goal` if these are the distributions.
+/// The smallest number of samples per world, within 5%, at which a bound reaches `goal` if these are the distributions.
 ///
 /// It is the number of samples at which [`typical_bound`] reaches the goal: a forecast, not a guarantee. `bound` must
-/// not fall in n.
+/// not decrease in n.
 ///
 /// # Errors
-/// [`Error::Length`] when the distributions differ in outcomes; those of `bound`.
+/// [`Error::Length`] if the distributions differ in outcomes; those of `bound`.
 ///
 /// # Example
 /// ```
@@ -67,18 +67,17 @@ pub fn samples_to_reach(
     Ok(Some(samples(above)))
 }
 
-/// What a bound is about, halfway between the luckiest and the unluckiest audit, with `samples` outputs of each
-/// distribution.
+/// A typical bound, halfway between the luckiest and the unluckiest audit, with `samples` outputs of each distribution.
 ///
-/// With many samples of each outcome that is the bound at the counts that the distributions lead to expect. With few,
-/// expected counts are fractions, and rounding them would invent differences of both worlds and hide their noise. Where
-/// rounding moves more than a twentieth of the distance Σ|p - q|, the value is the median bound of five draws: of the
-/// counts of the outcomes within groups of equal ratio p/q, or of nearly equal ones beyond 64 groups, whose own counts
-/// are those expected, so that the luck of a few draws does not decide; or, where even the groups have few samples, of
-/// all counts. The seeds are fixed: the value is a function of the distributions and the samples.
+/// With many samples of each outcome, this is the bound at the expected counts. With few, expected counts are
+/// fractions, and rounding them would create artificial differences between the worlds and hide their noise. If
+/// rounding moves more than a twentieth of the distance Σ|p - q|, the value is the median bound of five draws. The
+/// draws are counts of outcomes within groups of equal ratio p/q (nearly equal beyond 64 groups), and the groups have
+/// their expected counts, so that the luck of a few draws does not decide; if even the groups have few samples, all
+/// counts are drawn. The seeds are fixed: the value is a function of the distributions and the samples.
 ///
 /// # Errors
-/// [`Error::Length`] when the distributions differ in outcomes; those of `bound`.
+/// [`Error::Length`] if the distributions differ in outcomes; those of `bound`.
 ///
 /// # Example
 /// ```
@@ -109,8 +108,8 @@ pub(super) fn median(mut values: Vec<f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(0.0)
 }
 
-/// Counts that samples of both distributions lead to expect: one pair where rounding does not matter, otherwise an odd
-/// number of draws.
+/// Typical counts of samples of both distributions: one pair if rounding does not matter, otherwise an odd number of
+/// draws.
 pub(super) fn typical_counts([p, q]: [&OutcomeDistribution; 2], trials: [u64; 2]) -> Result<Vec<PairedCounts>> {
     Error::check_size("distribution of the neighbor", q.outcomes(), p.outcomes(), " outcomes")?;
     let expected = expected_counts_of([p, q], trials)?;
@@ -126,7 +125,7 @@ pub(super) fn typical_counts([p, q]: [&OutcomeDistribution; 2], trials: [u64; 2]
         vec![(0..p.outcomes()).collect()]
     };
     let stratified = parts.len() > 1;
-    // Of each world, the distribution within each part.
+    // For each world, the distribution within each part.
     let distributions = worlds.map(|distribution| {
         let within = |part: &Vec<usize>| {
             let total: f64 = part.iter().map(|&outcome| distribution[outcome]).sum();
@@ -157,11 +156,11 @@ fn faithful(distributions: [&[f64]; 2], counts: [&[u64]; 2], trials: [u64; 2]) -
         distributions[world].iter().zip(counts[world]).map(|(p, &count)| (p - share(count)).abs()).sum()
     };
     let distance: f64 = distributions[0].iter().zip(distributions[1]).map(|(p, q)| (p - q).abs()).sum();
-    // The rounding of doubles is nothing that a draw would mend.
+    // The rounding of doubles is nothing that drawing would fix.
     moved(0).max(moved(1)) <= FAITHFUL * distance + f64::EPSILON * distributions[0].len() as f64
 }
 
-/// The counts that n samples of both distributions lead to expect, rounded to whole numbers that sum to n.
+/// The expected counts of n samples of both distributions, rounded to whole numbers that sum to n.
 ///
 /// # Errors
 /// As [`PairedCounts::new`].
@@ -169,13 +168,13 @@ pub fn expected_counts(p: &OutcomeDistribution, q: &OutcomeDistribution, samples
     expected_counts_of([p, q], [samples; 2])
 }
 
-/// The same for numbers of samples of their own.
+/// The same for separate numbers of samples.
 pub(super) fn expected_counts_of([p, q]: [&OutcomeDistribution; 2], trials: [u64; 2]) -> Result<PairedCounts> {
     let labels = (0..p.outcomes()).map(|outcome| outcome.to_string()).collect();
     PairedCounts::new(labels, rounded(p.p(), trials[0]), rounded(q.p(), trials[1]))
 }
 
-/// Whole numbers of sum n near n p: the largest remainders are rounded up.
+/// Whole numbers with sum n close to n p: the largest remainders are rounded up.
 fn rounded(p: &[f64], samples: u64) -> Vec<u64> {
     let exact: Vec<f64> = p.iter().map(|p| p * samples as f64).collect();
     let mut counts: Vec<u64> = exact.iter().map(|value| value.floor() as u64).collect();
@@ -231,8 +230,8 @@ mod tests {
         assert!((1000..1050).contains(&needed.unwrap().unwrap()));
     }
 
-    /// Twenty outputs of ten outcomes with two ratios: no outcome has a whole number of them, but both groups have, and
-    /// every draw has as many.
+    /// Twenty outputs of ten outcomes with two ratios: no outcome has a whole expected count, but both groups have, and
+    /// every draw matches it.
     #[test]
     fn draws_have_the_trials_of_each_group_of_ratios() {
         let distribution = |first: f64| {
@@ -246,9 +245,9 @@ mod tests {
             assert_eq!([counts.trials(), counts.trials_neighbor()], [20, 20]);
         }
         assert!(draws.iter().any(|counts| counts != &draws[0]));
-        // A rounding that moves 0.06 is much of a distance of 0.4.
+        // Rounding that moves 0.06 is large compared with a distance of 0.4.
         assert_eq!(typical_counts([&distribution(0.12), &distribution(0.08)], [70, 70]).unwrap().len() as u64, DRAWS);
-        // Whole numbers need no draw, and where no group has one all outcomes are drawn together.
+        // Whole numbers need no draw; if no group has a whole number, all outcomes are drawn together.
         assert_eq!(typical_counts([&distribution(0.12), &distribution(0.08)], [25, 25]).unwrap().len(), 1);
         let together = typical_counts([&distribution(0.12), &distribution(0.08)], [11, 13]).unwrap();
         assert_eq!(together.len() as u64, DRAWS);

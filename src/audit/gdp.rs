@@ -23,12 +23,12 @@ const MARGIN: f64 = 1e-11;
 
 /// The lower bound of μ from a rectangle ([`Rectangle::gdp`]), and the ε at δ that μ-GDP with this μ implies.
 ///
-/// The first is *finite-sample*: no mechanism that is μ-GDP with a smaller μ can have such a P(O) and Q(O). The second
-/// bounds what the *claim* of μ-GDP amounts to: an author who claims μ-GDP, hence ε(δ; μ), is refuted by a larger one.
-/// It is a lower bound of the mechanism's own ε at δ only if the mechanism's trade-off is that of two normal
+/// The first is *finite-sample*: no mechanism that is μ-GDP with a smaller μ can have this P(O) and Q(O). The second
+/// bounds the consequences of the *claim* of μ-GDP: an author who claims μ-GDP, hence ε(δ; μ), is refuted by a larger
+/// one. It is a lower bound of the mechanism's own ε at δ only if the mechanism's trade-off is that of two normal
 /// distributions, which no count can show; any other mechanism may have a much smaller ε at this δ (randomized response
 /// has 1.1 where the implied one is 6.2 at δ = 1e-5). It is therefore labeled *heuristic*; [`Rectangle::epsilon`] needs
-/// no such assumption. Both directions share the bounds, because the trade-off is symmetric, and one rectangle pays for
+/// no such assumption. Both directions share the bounds, because the trade-off is symmetric, and one rectangle serves
 /// all.
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! What is known of both worlds before the counts are seen.
+//! Knowledge about both worlds before the counts are seen.
 
 use super::output_set::{OutputSet, OutputSets, SetSource, shown};
 use super::reference_distributions::{ReferenceDistributions, shrunken_pair};
@@ -8,25 +8,24 @@ use crate::distribution::{OutcomeDistribution, OutputPair};
 use crate::error::Result;
 use crate::quantity::Order;
 
-/// Output sets, and guesses of both distributions where there are some: from an exact distribution, from a pilot, or
-/// from nothing.
+/// Output sets, and guesses of both distributions if available: from an exact distribution, from a pilot, or none.
 ///
-/// A wrong guess loosens bounds and never invalidates one, as long as it was not made by looking at the counts.
+/// A wrong guess loosens bounds and never invalidates one, provided it was not made by looking at the counts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Guide {
-    /// The sets that 2-cuts are made at.
+    /// The sets used for 2-cuts.
     pub sets: OutputSets,
     guess: Option<Guess>,
 }
 
-/// An exact distribution is worth more outputs than any recording has.
+/// An exact distribution counts for more outputs than any recording has.
 const DISTRIBUTION_OUTPUTS: u64 = 1 << 40;
 
 /// Guesses of both distributions.
 #[derive(Debug, Clone, PartialEq)]
 struct Guess {
     pair: OutputPair,
-    /// Outputs per world that it is worth.
+    /// The number of outputs per world that it counts for.
     outputs: u64,
     reference: ReferenceDistributions,
     /// ln(P/Q) of each outcome, by which a trade-off band sorts.
@@ -40,7 +39,7 @@ impl Guide {
         OutputSets::fixed_list(outcomes).into()
     }
 
-    /// One declared set, of which P(O) ≥ Q(O) is expected: [`OutputSets::declared`].
+    /// One declared set with expected P(O) ≥ Q(O): [`OutputSets::declared`].
     #[must_use]
     pub fn declared(set: OutputSet) -> Self {
         OutputSets::declared(set).into()
@@ -82,23 +81,23 @@ impl Guide {
         Ok(Self { sets, guess: Some(Guess { pair, outputs, reference, score }) })
     }
 
-    /// The guessed distributions under the dataset and its neighbor; those of a pilot are shrunken toward each other as
+    /// The guessed distributions under the dataset and its neighbor; those of a pilot are shrunk toward each other as
     /// far as its noise suggests ([`shrunken_pair`]).
     #[must_use]
     pub fn pair(&self) -> Option<&OutputPair> {
         self.guess.as_ref().map(|guess| &guess.pair)
     }
 
-    /// The same, with the number of outputs per world that they are worth.
+    /// The same, with the number of outputs per world that they count for.
     pub(super) fn pair_with_outputs(&self) -> Option<(&OutputPair, u64)> {
         self.guess.as_ref().map(|guess| (&guess.pair, guess.outputs))
     }
 
-    /// ln(P/Q) of each outcome as it was guessed, the score of a [`trade_off_band`](crate::audit::trade_off_band).
+    /// The guessed ln(P/Q) of each outcome, the score of a [`trade_off_band`](crate::audit::trade_off_band).
     ///
-    /// An outcome that a pilot has not shown has the lowest score of those that it has. So no set of the band but that
-    /// of everything contains it, whether it was seen later or never: the sets are lists of outcomes that the pilot has
-    /// shown, fixed before anything else is looked at.
+    /// An outcome not seen in a pilot gets the lowest score among those seen. So no set of the band except the set of
+    /// all outcomes contains it, whether it is seen later or never: the sets are lists of outcomes seen in the pilot,
+    /// fixed before anything else is examined.
     #[must_use]
     pub fn score(&self) -> Option<&[f64]> {
         self.guess.as_ref().map(|guess| &*guess.score)
@@ -111,7 +110,7 @@ impl Guide {
     }
 }
 
-/// ln p - ln q, 0 where they are equal, as two impossible outcomes are.
+/// ln p - ln q, 0 if they are equal, as for two impossible outcomes.
 fn log_ratio(pair: &OutputPair) -> Vec<f64> {
     pair.dataset().ln_p().iter().zip(pair.neighbor().ln_p()).map(|(p, q)| if p == q { 0.0 } else { p - q }).collect()
 }

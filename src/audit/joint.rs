@@ -1,4 +1,4 @@
-//! What the answers to many independent queries leak together, at the price of one linear statistic.
+//! The joint leakage of the answers to many independent queries, at the price of one linear statistic.
 
 use crate::bound::{Direction, LowerBound, Validity};
 use crate::counts::PairedCounts;
@@ -9,7 +9,7 @@ use crate::parallel;
 use crate::quantity::{FailureProbability, Order};
 use crate::special::{CompensatedSum, ndtri};
 
-/// One query of a product: its counts, and guesses of both distributions that were made without looking at them.
+/// One query of a product: its counts, and guesses of both distributions made without looking at them.
 #[derive(Debug, Clone, Copy)]
 pub struct JointQuery<'a> {
     /// Counts of this query.
@@ -20,16 +20,16 @@ pub struct JointQuery<'a> {
     pub q: &'a OutcomeDistribution,
 }
 
-/// The ratio of a class is trusted as far as this many expected outputs of it bear it out.
+/// The ratio of a class is trusted as far as this many expected outputs of it support it.
 const BORNE_OUT: f64 = 10.0;
 
-/// Powers of the guessed ratios that are tried: below 1 they trade signal for less noise.
+/// Powers of the guessed ratios that are tried: below 1, they trade signal for less noise.
 const POWERS: [f64; 8] = [1.0, 0.95, 0.9, 0.8, 0.7, 0.6, 0.45, 0.3];
 
-/// Bounds below rounding errors of a sum of logarithms are rounded down by this share.
+/// Bounds are rounded down by this share, above the rounding error of a sum of logarithms.
 const MARGIN: f64 = 1e-9;
 
-/// A lower bound of the sum over queries of D_α, which is the divergence of all answers together where they are
+/// A lower bound on the sum over queries of D_α, which is the divergence of all answers together if they are
 /// independent under both datasets.
 ///
 /// With any ratios r_c ≥ 0 fixed in advance, the tangent of F = Σ_c P_c^α Q_c^{1-α} at r gives for every query
@@ -41,16 +41,16 @@ const MARGIN: f64 = 1e-9;
 /// ```text
 /// (α-1) Σ_q D_α(q) ≥ Σ_q w_q l_q + Σ_q min φ_q,
 /// ```
-/// and Σ w_q l_q is one mean of independent bounded variables: one confidence limit, however many queries there are.
-/// The intervals of the l_q come from the Clopper-Pearson limits that this limit needs anyway. Weights are 1/(1 + l) at
-/// the guessed distributions, the slope of the logarithm there; ratios are guessed ones to a common power that is best
-/// at the numbers of samples. Wrong guesses loosen the bound and never invalidate it.
+/// and Σ w_q l_q is one mean of independent bounded variables: one confidence limit for any number of queries. The
+/// intervals of the l_q come from the Clopper-Pearson limits that this limit needs anyway. Weights are 1/(1 + l) at the
+/// guessed distributions, the slope of the logarithm there; ratios are the guessed ones to a common power that is best
+/// for the numbers of samples. Wrong guesses loosen the bound and never invalidate it.
 ///
-/// For Q queries of equal χ² it needs about 5.6 Q times fewer samples than bounds of the single queries, each at a
-/// failure probability of 1/Q.
+/// For Q queries of equal χ² it needs about 5.6 Q times fewer samples than bounds of the single queries, each at
+/// failure probability 1/Q.
 ///
 /// # Errors
-/// [`Error::Length`] without a query, or where a guess has another number of outcomes than its counts.
+/// [`Error::Length`] without a query, or if a guess has a different number of outcomes than its counts.
 ///
 /// # Example
 /// ```
@@ -97,7 +97,7 @@ pub fn joint_bound(
         }
         least.add(term.least);
     }
-    // The estimate holds w (1 + l): the constants come off again.
+    // The estimate contains w (1 + l), so the constants are subtracted.
     let constants = terms.iter().map(|term| term.weight).collect::<CompensatedSum>().value();
     let size = constants.abs() + least.value().abs();
     let total = sum.lower_limit(split.main) - constants + least.value() - 8.0 * f64::EPSILON * size;
@@ -105,14 +105,14 @@ pub fn joint_bound(
     Ok(LowerBound::new(value, failure, "joint-linear", Validity::FiniteSample))
 }
 
-/// A query as the divergence sees it: first the distribution in front.
+/// A query as seen by the divergence: the first distribution comes first.
 struct Worlds<'a> {
     counts: [&'a [u64]; 2],
     trials: [f64; 2],
     distributions: [&'a [f64]; 2],
 }
 
-/// What a query adds to the statistic.
+/// The contribution of a query to the statistic.
 struct Term<'a> {
     weight: f64,
     counts: [&'a [u64]; 2],
@@ -139,7 +139,7 @@ impl<'a> Worlds<'a> {
             .iter()
             .zip(self.distributions[1])
             .map(|(&p, &q)| (p.max(least) / q.max(least)).powf(power));
-        // A ratio whose power leaves the doubles would make the bound useless, and not wrong.
+        // A ratio whose power overflows would make the bound useless, though not wrong.
         let most = 1e100_f64.powf(1.0 / a);
         let (front, back) = ratios
             .map(|ratio| ratio.clamp(most.recip(), most))
@@ -170,7 +170,7 @@ impl<'a> Worlds<'a> {
         let limits = [front?, back?];
         let low = limits[0].minimum(&values[0]) + limits[1].minimum(&values[1]) - 1.0;
         let high = limits[0].maximum(&values[0]) + limits[1].maximum(&values[1]) - 1.0;
-        // ln_1p of what may be far above it: both parts of φ are rounded down.
+        // ln_1p of a possibly far larger number: both parts of φ are rounded down.
         let phi = |l: f64| {
             let l = l.max(0.0);
             let log = libm::log1p(l);
@@ -182,7 +182,7 @@ impl<'a> Worlds<'a> {
     }
 }
 
-/// The power of the ratios with the largest bound to be expected, by the normal approximation.
+/// The power of the ratios with the largest expected bound, by the normal approximation.
 fn best_power(worlds: &[Worlds], a: f64, failure: FailureProbability) -> f64 {
     let quantile = -ndtri(0.9 * failure.get());
     let expected = |power: f64| {
@@ -284,7 +284,7 @@ mod tests {
                     .iter()
                     .map(|[p, q]| {
                         let (mut first, mut second) = (draw(p), draw(q));
-                        // What rounding of the last share leaves over.
+                        // The remainder from rounding goes to the last share.
                         first[4] += samples - first.iter().sum::<u64>();
                         second[4] += samples - second.iter().sum::<u64>();
                         PairedCounts::new(vec![String::new(); 5], first, second).unwrap()
@@ -299,7 +299,7 @@ mod tests {
         }
     }
 
-    /// A hundred equal queries need 5.6 · 100 times fewer samples than each by itself.
+    /// A hundred equal queries need 5.6 · 100 times fewer samples together than each separately.
     #[test]
     fn a_hundred_queries_pay_one_quantile() {
         let p = OutcomeDistribution::from_probabilities(&[0.51, 0.49]).unwrap();

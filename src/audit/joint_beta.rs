@@ -21,28 +21,28 @@ pub(super) const JOINT_BETA: MethodRow = MethodRow {
     }),
 };
 
-/// Credible limits are lowered by this much of themselves and of 1: ten times the largest error seen against the table
-/// `epsilon_bounds.json`.
+/// Credible limits are lowered by this share of themselves and of 1: ten times the largest error found in a comparison
+/// with the table `epsilon_bounds.json`.
 const MARGIN: f64 = 1e-9;
 
 /// Lower credible limit of ε at δ: the failure quantile of ln((p - δ)/q) under the joint posterior of p = P(A) and
 /// q = Q(A), for A = O and its complement.
 ///
-/// The priors are independent, Beta(1/2, 1/2), so that p ~ Beta(k + 1/2, n - k + 1/2) and q alike; the limit is the
+/// The priors are independent, Beta(1/2, 1/2), so p ~ Beta(k + 1/2, n - k + 1/2) and likewise q; the limit is the
 /// largest ε ≥ 0 with
 /// ```text
 /// P(p ≤ e^ε q + δ) = ∫ P(p ≤ e^ε q + δ | q) dP(q) ≤ f,
 /// ```
-/// an integral by deterministic quadrature (double exponential rule), no Monte Carlo. A single statement about the pair
-/// (p, q) is sharper than two about p and about q. With four tails A = O and its complement get half of f each; a
-/// caller who wants both directions at once splits f between them. *Bayesian*: over repeated samples it fails with
-/// about f for large counts, without a guarantee.
+/// an integral by deterministic quadrature (double exponential rule), not Monte Carlo. A single statement about the
+/// pair (p, q) is sharper than two about p and about q. With four tails, A = O and its complement get half of f each; a
+/// caller who wants both directions simultaneously splits f between them. *Bayesian*: over repeated samples it fails
+/// with a frequency of about f for large counts, without a guarantee.
 ///
-/// This is the posterior of Zanella-Béguelin et al. with one inequality at a time; their limit for all inequalities
-/// together is [`joint_beta_region_epsilon`], which see for what is wrong with it.
+/// This is the posterior of Zanella-Béguelin et al. with one inequality at a time; for their limit for all inequalities
+/// together, and its defect, see [`joint_beta_region_epsilon`].
 ///
 /// # Errors
-/// [`Error::NoConvergence`](crate::Error::NoConvergence) when the root is not found; none was for n up to 2^53.
+/// [`Error::NoConvergence`](crate::Error::NoConvergence) if the root is not found (never seen for n up to 2^53).
 ///
 /// # Example
 /// ```
@@ -70,7 +70,7 @@ pub fn joint_beta_epsilon(
     let mut value: f64 = 0.0;
     for [likelier, rarer] in sets {
         let posterior = Posterior::new(likelier, rarer, delta, Inequalities::One);
-        // A set that does not reach the best one so far needs no root.
+        // A set that cannot exceed the best one so far needs no root.
         value = posterior.limit(share.get(), value)?.unwrap_or(value);
     }
     Ok(bayesian(value, failure))
@@ -80,9 +80,9 @@ pub fn joint_beta_epsilon(
 /// which (p, q) satisfies all four inequalities p ≤ e^ε q + δ, q ≤ e^ε p + δ and those of the complements.
 ///
 /// It covers both directions. *Bayesian, and above the truth whenever P = Q and δ = 0*: the posterior puts no mass on
-/// p = q, so that every quantile of this ε is positive whatever the counts. It is here to reproduce the published
-/// values (their interval at confidence 1 - a has the lower end with f = a/2); [`joint_beta_epsilon`] treats one
-/// inequality at a time and does not have the fault.
+/// p = q, so every quantile of this ε is positive for any counts. It is provided to reproduce the published values
+/// (their interval at confidence 1 - a has the lower end with f = a/2); [`joint_beta_epsilon`] treats one inequality at
+/// a time and does not have this defect.
 ///
 /// # Errors
 /// As [`joint_beta_epsilon`].
@@ -125,7 +125,7 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
     use rand_distr::{Beta, Distribution};
 
-    /// Draws of the posterior: at the limit the share of private pairs is f within 4.5 standard errors, false-alarm
+    /// Draws of the posterior: at the limit, the share of private pairs is f within 4.5 standard errors, false-alarm
     /// rate 7e-6 for each of twelve comparisons.
     #[test]
     fn the_limit_is_the_quantile_of_posterior_draws() {
@@ -176,7 +176,7 @@ mod tests {
         }
     }
 
-    /// The exact probability of a positive bound where P = Q, over all counts of 20 trials: about f for one inequality,
+    /// The exact probability of a positive bound if P = Q, over all counts of 20 trials: about f for one inequality,
     /// one for the published region.
     #[test]
     fn without_leakage_one_inequality_is_wrong_in_about_f_and_the_region_always() {
@@ -199,7 +199,7 @@ mod tests {
         assert!((0.06..0.13).contains(&one) && (0.06..0.13).contains(&four) && region > 0.999_999);
     }
 
-    /// A q that is known perfectly leaves the quantile of p alone.
+    /// If q is known perfectly, only the quantile of p remains.
     #[test]
     fn a_certain_neighbor_leaves_one_quantile() {
         let m = 1_000_000_000_000;

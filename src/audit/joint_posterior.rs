@@ -5,20 +5,20 @@ use crate::interval::BinomialCounts;
 use crate::quantity::Delta;
 use crate::special::{BetaDistribution, UnitPoint, ndtri};
 
-/// The absolute error asked of each integral, as a share of the failure probability.
+/// The required absolute error of each integral, as a share of the failure probability.
 const INTEGRAL: f64 = 1e-11;
-/// Posterior mass of Q(O) left out of the integrals at either end, as a share of the failure probability.
+/// Posterior mass of Q(O) omitted from the integrals at either end, as a share of the failure probability.
 const OUTSIDE: f64 = 1e-12;
-/// Points of the trapezoidal rule over the window, some 16 standard deviations: the first and the last number tried.
+/// Points of the trapezoidal rule over the window, about 16 standard deviations: the first and the last number tried.
 const FEWEST_POINTS: u32 = 16;
 const MOST_POINTS: u32 = 512;
-/// Two rules that differ by less than this share of the failure probability agree: the finer one is then good to about
-/// the square of it.
+/// Two rules agree if they differ by less than this share of the failure probability: the error of the finer one is
+/// then about the square of it.
 const AGREEMENT: f64 = 1e-7;
 /// Steps of the root search: bisection alone needs fewer.
 const MAX_STEPS: usize = 200;
 
-/// Which inequalities the pair (p, q) is held against.
+/// The inequalities that the pair (p, q) must satisfy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Inequalities {
     /// p ≤ e^ε q + δ.
@@ -54,9 +54,9 @@ impl Posterior {
         Self { p, q, p_mean, q_mean, delta: delta.get(), inequalities }
     }
 
-    /// The largest ε > `least` with P(private at ε) ≤ f, None if there is none.
+    /// The largest ε > `least` with P(private at ε) ≤ f; `None` if there is none.
     pub(super) fn limit(&self, f: f64, least: f64) -> Result<Option<f64>> {
-        // On the normal scale the probability is nearly a line in ε, so that secants meet it.
+        // On the normal scale, the probability is nearly linear in ε, so secants converge fast.
         let target = ndtri(f);
         let window = self.window(f)?;
         let score = |epsilon: f64| ndtri(self.private(epsilon, f, window)) - target;
@@ -93,7 +93,7 @@ impl Posterior {
         Err(Error::no_convergence("joint posterior limit", width, 1e-11, MAX_STEPS))
     }
 
-    /// The limit as a normal distribution of ln((p-δ)/q) would have it, at z = Φ⁻¹(f) standard deviations.
+    /// The limit if ln((p-δ)/q) were normal, at z = Φ⁻¹(f) standard deviations.
     fn guess(&self, z: f64) -> f64 {
         let excess = (self.p_mean.value - self.delta).max(1e-3 * self.p_mean.value);
         let spread = self.p.log_odds_spread() * self.p_mean.value * self.p_mean.complement / excess;
@@ -103,10 +103,10 @@ impl Posterior {
         (size + z * spread.hypot(spread_q)).clamp(0.0, 1e3)
     }
 
-    /// Log-odds of q between which lies all of its posterior that matters.
+    /// Log-odds of q that contain all of its relevant posterior.
     fn window(&self, f: f64) -> Result<[f64; 2]> {
         let outside = (OUTSIDE * f).max(f64::MIN_POSITIVE);
-        // The upper quantile as the mirror image of a lower one, which keeps the digits of its tail.
+        // The upper quantile is computed as the mirror image of a lower one, which keeps the digits of its tail.
         let (low, high) = (self.q.quantile(outside)?, self.q.mirrored().quantile(outside)?);
         Ok([log_odds(low), -log_odds(high)])
     }
@@ -116,9 +116,9 @@ impl Posterior {
         self.private_by_sum(epsilon, f, window).unwrap_or_else(|| self.private_by_integrals(epsilon, f, window))
     }
 
-    /// By the trapezoidal rule with ever more points. One inequality with all limits of p inside of (0, 1) leaves an
-    /// analytic integrand that vanishes at both ends of the window, for which the error falls faster than any power of
-    /// the distance of the points (Trefethen and Weideman 2014). None where a limit bends, or without agreement.
+    /// By the trapezoidal rule with increasing numbers of points. One inequality with all limits of p inside (0, 1)
+    /// leaves an analytic integrand that vanishes at both ends of the window, so the error falls faster than any power
+    /// of the spacing (Trefethen and Weideman 2014). `None` if a limit has a kink, or without agreement.
     fn private_by_sum(&self, epsilon: f64, f: f64, [first, last]: [f64; 2]) -> Option<f64> {
         let bend = (1.0 - self.delta) * libm::exp(-epsilon);
         let smooth = self.inequalities == Inequalities::One && bend > UnitPoint::of_log_odds(last).value;
@@ -137,9 +137,9 @@ impl Posterior {
         let mut points = FEWEST_POINTS;
         let mut coarse = sum(points, 0.0);
         while points < MOST_POINTS {
-            // The points between those that there are.
+            // The points between the existing ones.
             let fine = 0.5 * (coarse + sum(points, 0.5));
-            // The error squares from one to the next, so that this leaves digits to spare.
+            // The error is squared from one rule to the next, so this leaves digits to spare.
             if (fine - coarse).abs() <= AGREEMENT * f {
                 return Some(fine.clamp(0.0, 1.0));
             }
@@ -164,7 +164,7 @@ impl Posterior {
         sum.clamp(0.0, 1.0)
     }
 
-    /// The smallest and the largest p that are private beside q.
+    /// The smallest and the largest p that are private together with q.
     fn range(&self, q: UnitPoint, epsilon: f64) -> [UnitPoint; 2] {
         let (grown, more, delta) = (libm::exp(epsilon), libm::expm1(epsilon), self.delta);
         let UnitPoint { value: x, complement: y } = q;
@@ -218,12 +218,12 @@ impl Posterior {
         }
     }
 
-    /// Log-odds of q where the integrand bends: where a limit of p leaves (0, 1), where two change places, and where
-    /// one passes the mean of p.
+    /// Log-odds of q where the integrand has a kink: where a limit of p leaves (0, 1), where two limits cross, and
+    /// where one passes the mean of p.
     fn kinks(&self, epsilon: f64) -> Vec<f64> {
         let (grown, shrunk, delta) = (libm::exp(epsilon), libm::exp(-epsilon), self.delta);
         let UnitPoint { value: p, complement: p_other } = self.p_mean;
-        // As q, or as 1 - q where that is what is known.
+        // As q, or as 1 - q if that is the known one.
         let mut below = vec![(1.0 - delta) * shrunk, (p - delta) * shrunk];
         let mut above = vec![];
         if self.inequalities == Inequalities::All {
@@ -247,7 +247,7 @@ impl Posterior {
 mod tests {
     use super::*;
 
-    /// Where the integrand bends a limit of p is 0, 1, the mean of p or another limit; all ten places are found.
+    /// At a kink of the integrand, a limit of p is 0, 1, the mean of p or another limit; all ten places are found.
     #[test]
     fn limits_of_p_bend_at_the_kinks_alone() {
         let counts = |successes| BinomialCounts::new(successes, 100).unwrap();

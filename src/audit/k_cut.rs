@@ -37,7 +37,7 @@ pub(super) const K_CUT_SISON_GLAZ: MethodRow = MethodRow {
 
 /// Simultaneous intervals of the probabilities of all outcomes in both worlds, and the bounds that they imply.
 ///
-/// Each world's intervals get half of the failure probability, and hold in the limit of many samples only. One event
+/// Each world's intervals get half of the failure probability, and hold only in the limit of many samples. One event
 /// covers all orders and both directions.
 ///
 /// ```
@@ -69,7 +69,7 @@ pub struct SimultaneousIntervals {
     probabilities: Option<[RectangleProbability; 2]>,
 }
 
-/// Relative rounding of a bound, beside that of its logarithms.
+/// Relative rounding margin of a bound, in addition to that of its logarithms.
 const MARGIN: f64 = 1e-12;
 
 impl SimultaneousIntervals {
@@ -111,7 +111,7 @@ impl SimultaneousIntervals {
         Self { p, q, least, failure, methods, probabilities }
     }
 
-    /// How the rectangle probability of Sison and Glaz was computed in each world; None for Goodman's intervals.
+    /// How the rectangle probability of Sison and Glaz was computed in each world; `None` for Goodman's intervals.
     #[must_use]
     pub const fn probabilities(&self) -> Option<[RectangleProbability; 2]> {
         self.probabilities
@@ -119,8 +119,8 @@ impl SimultaneousIntervals {
 
     /// Lower bound of D_α as printed: ln[Σ_c p_l(c)^α q_u(c)^{1-α}]/(α-1), never below 0.
     ///
-    /// Every term is at most p(c)^α q(c)^{1-α} where the intervals hold. Each class sits at its own worst corner, so
-    /// like [`Rectangle::termwise`](crate::audit::Rectangle::termwise) it needs of the order 1/χ⁴ samples. Rounded down
+    /// Every term is at most p(c)^α q(c)^{1-α} if the intervals hold. Each class is at its own worst corner, so, like
+    /// [`Rectangle::termwise`](crate::audit::Rectangle::termwise), it needs on the order of 1/χ⁴ samples. Rounded down
     /// by a relative 1e-12 and the rounding of the logarithms.
     ///
     /// # References
@@ -133,8 +133,8 @@ impl SimultaneousIntervals {
     }
 
     /// Lower bound of D_α as the smallest divergence of two distributions within the intervals: never below
-    /// [`SimultaneousIntervals::bound`] but for rounding, and as [`KCutBox`](crate::audit::KCutBox) with limits that
-    /// are asymptotic.
+    /// [`SimultaneousIntervals::bound`] except for rounding; like [`KCutBox`](crate::audit::KCutBox), but with
+    /// asymptotic limits.
     #[must_use]
     pub fn nearest(&self, order: Order, direction: Direction) -> LowerBound {
         let value = self.least.as_ref().map_or(0.0, |least| least.divergence(order, direction));
@@ -148,7 +148,7 @@ impl SimultaneousIntervals {
 
 /// ln[Σ p_l^a q_u^{1-a}]/(a-1), rounded down, at least 0.
 ///
-/// With e = ln p_l - ln q_u + ln p_l/(a-1) it is max e + ln[Σ exp((a-1)(e - max e))]/(a-1), which no order overflows.
+/// With e = ln p_l - ln q_u + ln p_l/(a-1) it is max e + ln[Σ exp((a-1)(e - max e))]/(a-1), which never overflows.
 fn termwise(p: &[ProportionRange], q: &[ProportionRange], a: f64) -> f64 {
     let ln = |limit: ProportionLimit| if limit.value > 0.5 { libm::log1p(-limit.complement) } else { limit.value.ln() };
     let terms = p.iter().zip(q).filter(|(p, _)| p.lower.value > 0.0).map(|(p, q)| {
@@ -165,7 +165,7 @@ fn termwise(p: &[ProportionRange], q: &[ProportionRange], a: f64) -> f64 {
         sum.add(weight);
         size.add(weight * magnitude);
     }
-    // An error of e moves the value by the weight of its class.
+    // An error of e changes the value by the weight of its class.
     let error = f64::EPSILON * (4.0 * size.value() / sum.value() + 4.0 * top.abs() + 4.0 / (a - 1.0));
     let value = (top + sum.value().ln() / (a - 1.0) - error) * (1.0 - MARGIN);
     if value > 0.0 && value < f64::INFINITY { value } else { 0.0 }

@@ -1,4 +1,4 @@
-//! The k-cut bound that needs neither a pilot nor an output set: the least divergence in a Clopper-Pearson box.
+//! The k-cut bound that needs neither a pilot nor an output set: the smallest divergence in a Clopper-Pearson box.
 
 use super::dual_tangent::Tangent;
 use super::least_favorable::least_favorable;
@@ -24,14 +24,14 @@ pub(super) const K_CUT_BOX: MethodRow = MethodRow {
 /// Clopper-Pearson limits of the probabilities of all outcomes in both worlds, and the closest two distributions within
 /// them.
 ///
-/// All 4C limits (four for two outcomes, which share theirs) hold at once except with the failure probability, for
-/// every number of samples. Then D_α(P‖Q) is at least the smallest divergence of two distributions within the limits:
+/// All 4C limits (four for two outcomes, which share theirs) hold simultaneously except with the failure probability,
+/// for any number of samples. Then D_α(P‖Q) is at least the smallest divergence of two distributions within the limits:
 /// min Σ p^α q^{1-α} over p_l ≤ p ≤ p_u, q_l ≤ q ≤ q_u, Σ p = Σ q = 1. One pair of distributions attains the minimum
-/// for all orders and both directions, so that it is sought once; each bound is the value of the tangent there
-/// minimized over the whole box, which stays below the true minimum wherever the search ended. For two outcomes it is
+/// for all orders and both directions, so it is computed once. Each bound is the value of the tangent there minimized
+/// over the whole box, which stays below the true minimum wherever the search ended. For two outcomes it is
 /// [`Rectangle::corner`](crate::audit::Rectangle::corner) with four tails.
 ///
-/// One event covers everything: all orders and both directions are paid for once.
+/// One event covers everything: all orders and both directions cost one failure probability.
 ///
 /// ```
 /// # use leakbound::audit::KCutBox;

@@ -1,23 +1,22 @@
-//! The two distributions in two boxes of proportions that are hardest to tell apart, and the divergence that is left
-//! between them.
+//! The two distributions in two boxes of proportions that are hardest to distinguish, and the divergence between them.
 //!
 //! **One pair for all orders and both directions.** For boxes p ∈ [p_l, p_u] and q ∈ [q_l, q_u], both summing to 1, the
-//! minimum of F = Σ p^α q^{1-α}, jointly convex, is where each distribution is best given the other. For q fixed the
-//! multiplier rule says that p/q = λ for every class with p inside its range, p = p_l where p/q > λ and p = p_u where
-//! p/q < λ; for p fixed the same with μ and q_u, q_l. In other words p = clip(λ q) and q = clip(p/μ), in which α does
-//! not occur: one pair minimizes F for every α, and Σ q^α p^{1-α} too. It is Huber and Strassen's (1973) least
-//! favorable pair, and is solved for here once and directly:
+//! minimum of F = Σ p^α q^{1-α}, jointly convex, is where each distribution is best given the other. For fixed q, the
+//! multiplier rule gives p/q = λ for every class with p inside its range, p = p_l where p/q > λ and p = p_u where p/q <
+//! λ; for fixed p likewise with μ and q_u, q_l. In other words, p = clip(λ q) and q = clip(p/μ), without α: one pair
+//! minimizes F for every α, and also Σ q^α p^{1-α}. It is Huber and Strassen's (1973) least favorable pair, and is
+//! computed here once and directly:
 //!
-//! - λ < μ: every class has q_l or p_l at hand, p = clip(λ q_l) and q = clip(p_l/μ), so that λ and μ each solve a
-//!   monotone equation (the sum is 1). λ > μ: p = clip(λ q_u), q = clip(p_u/μ) likewise.
+//! - λ < μ: every class has q_l or p_l, p = clip(λ q_l) and q = clip(p_l/μ), so λ and μ each solve a monotone equation
+//!   (the sum is 1). λ > μ: p = clip(λ q_u), q = clip(p_u/μ) likewise.
 //! - Otherwise λ = μ = ρ, and a class has ratio p_l/q_u if that is above ρ (set U), p_u/q_l if that is below ρ (set D),
-//!   and ρ if its ranges allow. The masses left to the last kind agree if
-//!   G(ρ) = Σ_U (p_l - ρ q_u) - Σ_D (ρ q_l - p_u) - (1 - ρ) = 0. With λ_l, μ_l from the first case and λ_u, μ_u from
-//!   the second, the mass left can be placed for ρ between max(λ_u, μ_l) and min(λ_l, μ_u); there the slope of G is
-//!   that mass, so G does not decrease, and at the ends G ≤ 0 and G ≥ 0: the root is found by bisection.
+//!   and ρ if its ranges allow. The masses left for the last kind agree if G(ρ) = Σ_U (p_l - ρ q_u) - Σ_D (ρ q_l -
+//!   p_u) - (1 - ρ) = 0. With λ_l, μ_l from the first case and λ_u, μ_u from the second, the remaining mass can be
+//!   placed for ρ between max(λ_u, μ_l) and min(λ_l, μ_u); there the slope of G is that mass, so G does not decrease,
+//!   and at the ends G ≤ 0 and G ≥ 0: the root is found by bisection.
 //!
-//! None of this has to be exact: ratios and multipliers fix a tangent, and its minimum over the boxes is a bound
-//! wherever the search ended ([`super::dual_tangent`]).
+//! This need not be exact: ratios and multipliers define a tangent, and its minimum over the boxes is a bound wherever
+//! the search ended ([`super::dual_tangent`]).
 
 use super::dual_tangent::{LARGEST_LN, Tangent};
 use crate::interval::{ProportionLimit, ProportionRange};
@@ -26,10 +25,10 @@ use crate::special::CompensatedSum;
 /// Halvings of a bracket of at most 1400: to the last digit of a double.
 const HALVINGS: usize = 70;
 
-/// The tangent at the least favorable pair, for ranges of the proportions of both distributions, class by class; None
-/// where a box holds no distribution at all.
+/// The tangent at the least favorable pair, for ranges of the proportions of both distributions, class by class; `None`
+/// if a box contains no distribution.
 pub(super) fn least_favorable(p: &[ProportionRange], q: &[ProportionRange]) -> Option<Tangent> {
-    // A box that holds a distribution by a rounding error only is none that data can give.
+    // A box that contains a distribution only by a rounding error cannot result from data.
     let holds_a_distribution = |ranges: &[ProportionRange]| {
         let sum = |limit: fn(&ProportionRange) -> f64| ranges.iter().map(limit).collect::<CompensatedSum>().value();
         sum(|range| range.lower.value) <= 1.0 + 1e-12 && sum(|range| range.upper.value) >= 1.0 - 1e-12
@@ -72,7 +71,7 @@ pub(super) fn least_favorable(p: &[ProportionRange], q: &[ProportionRange]) -> O
     Some(Tangent::new(apart, ln_ratio, ln_ratio))
 }
 
-/// λ and μ where the other distribution sits at one end of its ranges; infinite where no multiplier gives the sum 1.
+/// λ and μ if the other distribution is at one end of its ranges; infinite if no multiplier gives the sum 1.
 #[derive(Debug, Clone, Copy)]
 struct Multipliers {
     ln_lambda: f64,
@@ -88,7 +87,7 @@ impl Multipliers {
     }
 }
 
-/// Σ clip(e^t x) - 1 over limits x and ranges; a class above one half enters by its complement, so that the sum is as
+/// Σ clip(e^t x) - 1 over limits x and ranges; a class above one half enters through its complement, so the sum is as
 /// accurate as the rest, however rare.
 fn excess(classes: impl Iterator<Item = (ProportionLimit, ProportionRange)>, t: f64) -> f64 {
     let (scale, growth) = (libm::exp(t), libm::expm1(t));
@@ -105,7 +104,7 @@ fn excess(classes: impl Iterator<Item = (ProportionLimit, ProportionRange)>, t: 
     sum - whole
 }
 
-/// The root of a function that does not decrease, or the infinity beyond which it would lie.
+/// The root of a non-decreasing function, or the infinity beyond which it would lie.
 fn root(f: impl Fn(f64) -> f64) -> f64 {
     if f(LARGEST_LN) < 0.0 {
         f64::INFINITY
@@ -116,7 +115,7 @@ fn root(f: impl Fn(f64) -> f64) -> f64 {
     }
 }
 
-/// A point between `low` and `high` where a function that does not decrease changes sign.
+/// A point between `low` and `high` where a non-decreasing function changes sign.
 fn bisect(mut low: f64, mut high: f64, f: impl Fn(f64) -> f64) -> f64 {
     for _ in 0..HALVINGS {
         let middle = 0.5 * (low + high);
@@ -129,7 +128,7 @@ fn clip(x: f64, range: ProportionRange) -> f64 {
     x.max(range.lower.value).min(range.upper.value)
 }
 
-/// G at ρ = 1 + e; e is taken together with a class above one half in both worlds, for the same reason.
+/// G at ρ = 1 + e; e is combined with a class above one half in both worlds, for the same reason.
 fn unplaced_mass(pairs: &[(ProportionRange, ProportionRange)], e: f64) -> f64 {
     let (mut sum, mut rest) = (0.0, e);
     for pair in pairs {
@@ -161,7 +160,7 @@ fn below((p, q): &(ProportionRange, ProportionRange), e: f64) -> f64 {
     difference(q.lower, p.upper) + e * q.lower.value
 }
 
-/// x - y, from the complements where those hold the digits.
+/// x - y, from the complements if those have the digits.
 fn difference(x: ProportionLimit, y: ProportionLimit) -> f64 {
     if x.value > 0.5 { y.complement - x.complement } else { x.value - y.value }
 }
@@ -185,7 +184,7 @@ mod tests {
         ProportionRange { lower: limit(low), upper: limit(high) }
     }
 
-    /// Of two outcomes next to a tie. The order is lowered, and still leaves all but a thousandth of the largest ratio.
+    /// Two outcomes close to a tie. The order is lowered, and still leaves all but a thousandth of the largest ratio.
     #[test]
     fn the_largest_orders_have_the_largest_ratio() {
         for gap in [1e-5, 1e-3, 0.1] {
@@ -205,7 +204,7 @@ mod tests {
         }
     }
 
-    /// Ranges around a distribution, so that the box holds one.
+    /// Ranges around a distribution, so that the box contains one.
     fn boxes(classes: std::ops::Range<usize>) -> impl Strategy<Value = [Vec<ProportionRange>; 2]> {
         let world = |weights: Vec<(f64, f64, f64)>| -> Vec<ProportionRange> {
             let total: f64 = weights.iter().map(|weight| weight.0).sum();
@@ -252,7 +251,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(60))]
 
-        /// Never above the divergence of any pair in the boxes, and equal to the least one.
+        /// Never above the divergence of any pair in the boxes, and equal to the smallest one.
         #[test]
         fn the_least_divergence_is_that_of_alternating_minimization(
             [p, q] in boxes(2..7), a in prop_oneof![1.01..3.0f64, 3.0..64.0f64],
@@ -306,7 +305,7 @@ mod tests {
         }
     }
 
-    /// Of the random boxes above 7 % have λ < μ and 6 % λ > μ; here one of each kind.
+    /// Among random boxes, more than 7% have λ < μ and 6% λ > μ; here is one of each kind.
     #[test]
     fn multipliers_may_be_apart_either_way_or_equal() {
         let cases = [

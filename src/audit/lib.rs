@@ -1,6 +1,6 @@
 //! Lower bounds on privacy leakage.
 //!
-//! A part of the package `leakbound`, whose documentation covers it.
+//! Part of the package `leakbound`, whose documentation covers it.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -9,7 +9,7 @@ pub mod audit;
 
 pub use leakbound_core::*;
 
-/// The names that most programs need, as far as this package has them.
+/// The names that most programs need, as far as this package defines them.
 pub mod prelude {
     pub use crate::audit::{AuditPlan, Guide, Method, SetSource, audit_counts};
     pub use leakbound_core::prelude::*;

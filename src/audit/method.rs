@@ -1,5 +1,5 @@
-//! What a method is: everything that is known of it, and what it is given. A method is one file with a [`MethodRow`]
-//! and two lines of the list in `audit/mod.rs`.
+//! The description of a method and its inputs. A method is one file with a [`MethodRow`] and two lines of the list in
+//! `audit/mod.rs`.
 
 use super::guide::Guide;
 use super::output_set::OutputSets;
@@ -12,15 +12,15 @@ use crate::error::{Error, Result};
 use crate::interval::BinomialCounts;
 use crate::quantity::{Delta, FailureProbability, Order};
 
-/// Everything that is known of a method.
+/// The description of a method.
 pub struct MethodRow {
     /// The name on the command line, in tables and in files.
     pub name: &'static str,
     /// When to use it: sentences.
     pub when: &'static str,
-    /// What its bounds guarantee.
+    /// The guarantee of its bounds.
     pub guarantee: Guarantee,
-    /// What it needs beside counts.
+    /// What it needs in addition to counts.
     pub needs: Needs,
     /// The random numbers that it draws.
     pub draws: Draws,
@@ -28,22 +28,22 @@ pub struct MethodRow {
     pub bounds: Bounds,
 }
 
-/// What the bounds of a method guarantee. Those that hold at every sample size are read from an event; methods that
+/// The guarantee of the bounds of a method. Bounds that hold at every sample size are read from an event; methods that
 /// share it pay for it once.
 pub enum Guarantee {
-    /// They hold where an event of the method's own happens.
+    /// They hold if an event specific to the method occurs.
     OwnEvent,
-    /// They hold where the limits at the output sets do.
+    /// They hold if the limits at the output sets hold.
     OutputSets,
-    /// They hold where all four limits at the output sets do, whatever direction is declared. As published: they are
-    /// not raised to bounds of smaller orders, and never recommended.
+    /// They hold if all four limits at the output sets hold, whatever direction is declared. As published: they are not
+    /// raised to bounds of smaller orders, and never recommended.
     Published,
     /// The failure probability is nominal.
     Nominal(Validity),
 }
 
 impl Guarantee {
-    /// In one word.
+    /// The guarantee as a single word.
     pub const fn validity(&self) -> Validity {
         match self {
             Self::OwnEvent | Self::OutputSets | Self::Published => Validity::FiniteSample,
@@ -52,7 +52,7 @@ impl Guarantee {
     }
 }
 
-/// What a method needs beside counts.
+/// What a method needs in addition to counts.
 pub enum Needs {
     /// Nothing.
     Nothing,
@@ -63,7 +63,7 @@ pub enum Needs {
 }
 
 impl Needs {
-    /// What of it a guide lacks, in words.
+    /// What a guide lacks of this, in words.
     pub fn lacking(&self, guide: &Guide) -> Option<&'static str> {
         match self {
             Self::Nothing => None,
@@ -93,7 +93,7 @@ pub type Renyi<'a> = Box<dyn Fn(Order, Direction) -> Result<LowerBound> + 'a>;
 /// A bound of ε at the δ of the task as a function of the direction.
 pub type Epsilon<'a> = Box<dyn Fn(Direction) -> Result<LowerBound> + 'a>;
 
-/// From counts to bounds. What all orders and directions share is computed before the function is returned.
+/// From counts to bounds. Quantities shared by all orders and directions are computed before the function is returned.
 pub enum Bounds {
     /// Of D_α.
     Renyi(for<'a> fn(&'a Task<'a>) -> Result<Renyi<'a>>),
@@ -101,20 +101,20 @@ pub enum Bounds {
     Epsilon(for<'a> fn(&'a Task<'a>) -> Result<Epsilon<'a>>),
 }
 
-/// What a method is given.
+/// The input of a method.
 pub struct Task<'a> {
     pub counts: &'a PairedCounts,
-    /// It has what the method needs.
+    /// It provides what the method needs.
     pub guide: &'a Guide,
-    /// Of all bounds of the method together.
+    /// The failure probability of all bounds of the method together.
     pub failure: FailureProbability,
     pub delta: Delta,
-    /// Orders and directions.
+    /// Number of orders and directions.
     pub goals: usize,
     pub directions: usize,
     pub seed: u64,
     pub resamples: usize,
-    /// The bound that always holds.
+    /// The trivial bound.
     pub nothing: LowerBound,
 }
 
@@ -124,27 +124,27 @@ impl Task<'_> {
         self.failure.split(self.goals)
     }
 
-    /// The share of one output set, and of one direction of it.
+    /// The share of one output set, and of one of its directions.
     pub fn share_of_set(&self, directions: usize) -> FailureProbability {
         self.failure.split(self.guide.sets.sets.len() * directions)
     }
 
-    /// Limits that a method of one set needs.
+    /// The limits that a method at one set needs.
     pub fn tails(&self) -> Tails {
         if self.guide.sets.directed { Tails::Two } else { Tails::Four }
     }
 
-    /// The distributions of a method that needs them.
+    /// The distributions, for a method that needs them.
     pub fn reference(&self) -> Result<&ReferenceDistributions> {
         self.guide.reference().ok_or_else(|| Error::rejected("k-cut", DISTRIBUTIONS))
     }
 
-    /// Counts inside of every set.
+    /// Counts inside each set.
     pub fn inside(&self) -> Result<Vec<[BinomialCounts; 2]>> {
         self.guide.sets.sets.iter().map(|set| set.inside(self.counts)).collect()
     }
 
-    /// The largest of bounds that hold at once, or nothing.
+    /// The largest of simultaneous bounds, or the trivial one.
     pub fn largest(&self, bounds: impl Iterator<Item = LowerBound>) -> LowerBound {
         bounds.fold(self.nothing, |best, next| if next.value > best.value { next } else { best })
     }
@@ -173,8 +173,8 @@ impl Task<'_> {
     }
 }
 
-/// The confidence rectangles of the sets, all of which hold at once except with the failure probability: two tails
-/// where the direction was declared, otherwise four.
+/// The confidence rectangles of the sets, which hold simultaneously except with the failure probability: two tails if
+/// the direction was declared, otherwise four.
 ///
 /// Any number of quantities may be bounded from them without paying again.
 ///
@@ -191,7 +191,7 @@ pub fn sure<'a>(bound: impl Fn(Order, Direction) -> LowerBound + 'a) -> Renyi<'a
     Box::new(move |order, direction| Ok(bound(order, direction)))
 }
 
-/// The methods: what each is in a sentence, a variant of [`Method`](crate::audit::Method), and its row.
+/// Defines the methods: for each, one sentence, a variant of [`Method`](crate::audit::Method), and its row.
 macro_rules! methods {
     ($($(#[doc = $about:literal])+ $variant:ident => $file:ident::$row:ident,)+) => {
         /// A method that turns counts into lower bounds.
@@ -204,14 +204,14 @@ macro_rules! methods {
             /// All of them.
             pub const ALL: [Self; [$(Self::$variant),+].len()] = [$(Self::$variant),+];
 
-            /// What is known of it.
+            /// The description of the method.
             const fn row(self) -> &'static method::MethodRow {
                 match self {
                     $(Self::$variant => &$file::$row,)+
                 }
             }
 
-            /// What it is in a sentence, as Markdown with links to items of the library.
+            /// One sentence about it, as Markdown with links to items of the library.
             const fn about(self) -> &'static str {
                 match self {
                     $(Self::$variant => concat!($($about),+).trim_ascii(),)+

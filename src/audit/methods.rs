@@ -1,4 +1,4 @@
-//! What the methods say of themselves, and reading their names.
+//! The descriptions of the methods, and parsing of their names.
 
 use super::Method;
 use super::method::{Bounds, Draws};
@@ -9,7 +9,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::LazyLock;
 
-/// What a method bounds.
+/// The quantity that a method bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -27,7 +27,7 @@ impl Method {
         self.row().name
     }
 
-    /// What the method bounds.
+    /// The quantity that the method bounds.
     #[must_use]
     pub const fn bounds(self) -> Bounded {
         match self.row().bounds {
@@ -36,7 +36,7 @@ impl Method {
         }
     }
 
-    /// What its bounds guarantee.
+    /// The guarantee of its bounds.
     #[must_use]
     pub const fn validity(self) -> Validity {
         self.row().guarantee.validity()
@@ -48,7 +48,7 @@ impl Method {
         self.row().draws == Draws::Resamples
     }
 
-    /// Whether its bounds depend on random numbers beside the outputs.
+    /// Whether its bounds depend on random numbers in addition to the outputs.
     #[must_use]
     pub fn is_randomized(self) -> bool {
         self.row().draws != Draws::Nothing
@@ -74,23 +74,23 @@ impl FromStr for Method {
     }
 }
 
-/// A method as it describes itself.
+/// The description of a method.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DescribedMethod {
     /// Its name.
     pub name: &'static str,
-    /// What it is in a sentence, as Markdown with links to items of this library.
+    /// One sentence about it, as Markdown with links to items of this library.
     pub about: &'static str,
-    /// What it bounds.
+    /// The quantity that it bounds.
     pub bounds: Bounded,
-    /// What its bounds guarantee.
+    /// The guarantee of its bounds.
     pub validity: Validity,
     /// When to use it.
     pub when: &'static str,
 }
 
-/// All methods with what documentation says of them.
+/// All methods with their descriptions for the documentation.
 ///
 /// ```
 /// # use leakbound::audit::{Method, methods};

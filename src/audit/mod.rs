@@ -1,4 +1,4 @@
-//! Lower bounds on leakage from recorded outputs: the room where theory and evidence meet.
+//! Lower bounds on leakage from recorded outputs, where theory and evidence meet.
 
 mod asymptotic_epsilon;
 mod bins;

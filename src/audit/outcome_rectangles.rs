@@ -1,4 +1,4 @@
-//! Rectangles of all outcomes, each alone, where nothing says which outcomes there are.
+//! Rectangles of all outcomes, each alone, without a known list of outcomes.
 
 use super::rectangle::Rectangle;
 use crate::counts::PairedCounts;
@@ -6,13 +6,13 @@ use crate::error::Result;
 use crate::interval::{ProportionRange, clopper_pearson_open};
 use crate::quantity::FailureProbability;
 
-/// The rectangle of (P(x), Q(x)) for each outcome x of the counts, all of which hold at once except with the failure
-/// probability, whatever other outcomes the mechanism has.
+/// The rectangle of (P(x), Q(x)) for each outcome x of the counts. The rectangles hold simultaneously except with the
+/// failure probability, for any list of other outcomes of the mechanism.
 ///
-/// Counts list the outcomes that were seen, so that the list depends on the outputs, and dividing the failure
-/// probability by its length would not cover the choice. Half of the failure probability goes to each world, where
-/// every outcome pays in proportion to its own probability: [`clopper_pearson_open`] has the proof. The sets are
-/// {x} and its complement; the complement contains every outcome that was never seen.
+/// Counts list the outcomes that were seen, so the list depends on the outputs, and dividing the failure probability by
+/// its length would not cover this choice. Half of the failure probability goes to each world, where every outcome is
+/// charged in proportion to its own probability: [`clopper_pearson_open`] has the proof. The sets are {x} and its
+/// complement; the complement contains every outcome that was never seen.
 ///
 /// # Errors
 /// As [`clopper_pearson_open`].

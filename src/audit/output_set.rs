@@ -1,4 +1,4 @@
-//! Which outputs to cut at: the most powerful sets are prefixes of the likelihood ratio.
+//! The output sets of 2-cuts: the most powerful sets are prefixes of the likelihood ratio.
 
 use crate::bound::Direction;
 use crate::counts::PairedCounts;
@@ -39,7 +39,7 @@ impl OutputSet {
     /// Counts inside the set, under the dataset and under its neighbor.
     ///
     /// # Errors
-    /// [`Error::Length`] when the counts have another number of outcomes.
+    /// [`Error::Length`] if the counts have a different number of outcomes.
     pub fn inside(&self, counts: &PairedCounts) -> Result<[BinomialCounts; 2]> {
         Error::check_size("counts", counts.outcomes(), self.contains.len(), " outcomes, as the output set")?;
         let sum = |world: &[u64]| world.iter().zip(&self.contains).filter(|(_, inside)| **inside).map(|(n, _)| n).sum();
@@ -64,7 +64,7 @@ impl OutputSet {
     }
 }
 
-/// Where output sets come from; never from the counts that are bounded.
+/// The origin of output sets, which is never the counts that are bounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SetSource {
@@ -89,18 +89,18 @@ impl fmt::Display for SetSource {
     }
 }
 
-/// The output sets of one audit: the failure probability is divided among them.
+/// The output sets of one audit, which share the failure probability.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutputSets {
     /// The sets, at least one.
     pub sets: Vec<OutputSet>,
-    /// Where they come from.
+    /// Their origin.
     pub source: SetSource,
     /// True when P(O) ≥ Q(O) is expected of every set, so that two tails suffice.
     pub directed: bool,
 }
 
-/// One set is kept for all orders while it reaches this share of the best 2-cut at each.
+/// One set is used for all orders if it reaches this share of the best 2-cut at each.
 const ENOUGH: f64 = 0.9;
 
 impl OutputSets {
@@ -121,12 +121,11 @@ impl OutputSets {
     /// Sets from the distributions of both worlds: prefixes of the outcomes sorted by p/q.
     ///
     /// The 2-cut divergence is largest at a likelihood-ratio threshold test (Neyman and Pearson; f is jointly convex),
-    /// so C-1 prefixes suffice. One prefix serves all `orders` and `directions` if it reaches 90 % of the best 2-cut at
-    /// each of them; otherwise each takes its best one and the failure probability is divided among the distinct
-    /// sets.
+    /// so C-1 prefixes suffice. One prefix serves all `orders` and `directions` if it reaches 90% of the best 2-cut at
+    /// each of them; otherwise each takes its best one, and the distinct sets share the failure probability.
     ///
     /// # Errors
-    /// [`Error::Length`] when the distributions differ in outcomes.
+    /// [`Error::Length`] if the distributions differ in outcomes.
     pub fn from_distributions(
         p: &OutcomeDistribution,
         q: &OutcomeDistribution,
@@ -171,12 +170,12 @@ impl OutputSets {
         Ok(Self { sets: chosen.into_iter().map(|set| prefixes[set].clone()).collect(), source, directed: true })
     }
 
-    /// Sets from a pilot sample, by the same rule on its frequencies with half a count added to each outcome that the
-    /// pilot has shown.
+    /// Sets from a pilot sample, by the same rule on its frequencies, with half a count added to each outcome seen in
+    /// it.
     ///
-    /// The sets contain outcomes that the pilot has shown, and no others: whatever it has not shown, seen later or
-    /// never, belongs to the complement of every set. So the sets are fixed before any other output is looked at, and
-    /// nothing depends on which further outcomes the counts name.
+    /// The sets contain only outcomes seen in the pilot: any other outcome, whether it is seen later or never, belongs
+    /// to the complement of every set. So the sets are fixed before any other output is examined, and nothing depends
+    /// on which further outcomes the counts name.
     ///
     /// # Errors
     /// As [`OutputSets::from_distributions`].
@@ -198,7 +197,7 @@ impl OutputSets {
     }
 }
 
-/// The outcomes that a pilot has shown in one world at least, as counts and as positions.
+/// The outcomes seen in a pilot in at least one world, as counts and as positions.
 pub(super) fn shown(pilot: &PairedCounts) -> Result<(PairedCounts, Vec<usize>)> {
     let (counts, others) = (pilot.counts(), pilot.counts_neighbor());
     let members: Vec<usize> = (0..pilot.outcomes()).filter(|&outcome| counts[outcome] + others[outcome] > 0).collect();
@@ -207,7 +206,7 @@ pub(super) fn shown(pilot: &PairedCounts) -> Result<(PairedCounts, Vec<usize>)> 
     Ok((PairedCounts::new(labels, pick(counts), pick(others))?, members))
 }
 
-/// The proper prefixes of the outcomes sorted by falling likelihood ratio; ties stay together.
+/// The proper prefixes of the outcomes sorted by decreasing likelihood ratio; ties stay together.
 fn ratio_prefixes(p: &OutcomeDistribution, q: &OutcomeDistribution) -> Vec<OutputSet> {
     let ratio = |outcome: usize| {
         let (ln_p, ln_q) = (p.ln_p()[outcome], q.ln_p()[outcome]);
@@ -231,7 +230,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// No set of outcomes beats the best prefix (methods: Neyman-Pearson), by enumeration of all of them.
+        /// No set of outcomes beats the best prefix (methods: Neyman-Pearson), by enumerating all sets.
         #[test]
         fn a_prefix_is_the_best_of_all_sets(weights in prop::collection::vec((0.01f64..1.0, 0.01f64..1.0), 2..8), a in 1.1f64..20.0) {
             let distribution = |pick: fn(&(f64, f64)) -> f64| {

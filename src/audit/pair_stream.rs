@@ -1,4 +1,4 @@
-//! Outputs of two worlds that come in any order, made into pairs for an e-process.
+//! Outputs of two worlds in any order, made into pairs for an e-process.
 
 use super::e_process::EProcess;
 use crate::error::{Error, Result};
@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 
 /// Pairs outputs of the dataset and of its neighbor as they come.
 ///
-/// Outputs of the world that is ahead wait as counts, so that memory does not grow; an output of the other world is
-/// paired with one of them chosen at random, each equally likely. If the outputs of each world are independent and
-/// identically distributed and the order of the worlds does not depend on what came out, then the output chosen has the
-/// distribution of its world whatever was paired before, and the pairs are what an e-process asks for. The choice is a
+/// Outputs of the world that is ahead wait as counts, so memory does not grow; an output of the other world is paired
+/// with one of them chosen at random, each equally likely. If the outputs of each world are independent and identically
+/// distributed and the order of the worlds does not depend on the outputs, then the chosen output has the distribution
+/// of its world whatever was paired before, and the pairs satisfy the assumptions of an e-process. The choice is a
 /// function of the seed.
 ///
 /// ```
@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 pub struct PairStream {
     process: EProcess,
     waiting: Waiting,
-    /// Which world the waiting outputs are of: 0 for the dataset, 1 for its neighbor.
+    /// The world of the waiting outputs: 0 for the dataset, 1 for its neighbor.
     ahead: usize,
     seed: u64,
     stream: ChaCha8Rng,
@@ -48,7 +48,7 @@ impl PairStream {
         &self.process
     }
 
-    /// Outputs that wait for a partner, of the dataset and of its neighbor; one of the two is 0.
+    /// Outputs that wait for a partner, of the dataset and of its neighbor; one of the two numbers is 0.
     #[must_use]
     pub const fn waiting(&self) -> [u64; 2] {
         if self.ahead == 0 { [self.waiting.total, 0] } else { [0, self.waiting.total] }
@@ -134,12 +134,12 @@ impl Waiting {
     }
 }
 
-/// A stream as it is written down.
+/// The saved state of a stream.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct State {
     process: EProcess,
-    /// Outcome and how many of its outputs wait.
+    /// Outcome and number of its waiting outputs.
     waiting: Vec<(usize, u64)>,
     ahead: usize,
     seed: u64,
@@ -154,7 +154,7 @@ impl From<PairStream> for State {
             waiting,
             ahead: stream.ahead,
             seed: stream.seed,
-            // Two words a pair, 2^53 pairs at most.
+            // Two words per pair, 2^53 pairs at most.
             words: stream.stream.get_word_pos() as u64,
             process: stream.process,
         }
@@ -202,7 +202,7 @@ mod tests {
         }
     }
 
-    /// Any order of the worlds uses every output once, and a saved stream goes on alike.
+    /// Any order of the worlds uses every output once, and a saved stream continues identically.
     #[test]
     fn worlds_in_any_order_are_paired_and_resumed() {
         for period in [2, 5, 3_000] {

@@ -12,8 +12,7 @@ use rand_distr::{Binomial, Distribution};
 /// probability. The split is a function of the counts and the seed.
 ///
 /// # Errors
-/// [`Error::Domain`] unless 0 < `fraction` < 1; [`Error::Rejected`] when a world has no output left in one of the
-/// parts.
+/// [`Error::Domain`] unless 0 < `fraction` < 1; [`Error::Rejected`] if a world has no output left in one of the parts.
 ///
 /// # Example
 /// ```

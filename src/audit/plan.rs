@@ -1,11 +1,11 @@
-//! What an audit is asked, and what it answers.
+//! The request and the result of an audit.
 
 use super::Method;
 use crate::bound::{Direction, LowerBound};
 use crate::error::{Error, Result};
 use crate::quantity::{Delta, FailureProbability, Order};
 
-/// What to bound, with which failure probability.
+/// What to bound, and with which failure probability.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AuditPlan {
     /// Rényi orders.
@@ -21,14 +21,14 @@ pub struct AuditPlan {
     pub directions: Vec<Direction>,
     /// The seed of the methods that draw random numbers: resamples, and the order of the outputs in an e-process.
     pub seed: u64,
-    /// Resamples of the bootstrap; 10,000 are usual.
+    /// Number of resamples of the bootstrap, usually 10,000.
     pub resamples: usize,
 }
 
 /// A lower bound of a Rényi divergence.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RdpBound {
-    /// Which divergence.
+    /// The direction of the divergence.
     pub direction: Direction,
     /// Its order.
     pub order: Order,
@@ -39,7 +39,7 @@ pub struct RdpBound {
 /// A lower bound of ε at δ.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EpsilonBound {
-    /// Which inequality.
+    /// The direction of the inequality.
     pub direction: Direction,
     /// Its δ.
     pub delta: Delta,
@@ -47,12 +47,12 @@ pub struct EpsilonBound {
     pub bound: LowerBound,
 }
 
-/// A method that was requested and does not apply.
+/// A requested method that does not apply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skipped {
     /// The method.
     pub method: Method,
-    /// Why, such as what it needs that is not there.
+    /// Why, such as a missing requirement.
     pub reason: String,
 }
 
@@ -63,17 +63,17 @@ pub struct QueryAudit {
     pub rdp: Vec<RdpBound>,
     /// ε bounds: by method and direction.
     pub epsilon: Vec<EpsilonBound>,
-    /// Methods that need what the guide lacks, or that do not go so far.
+    /// Methods that need something missing from the guide, or that do not reach this far.
     pub skipped: Vec<Skipped>,
 }
 
 impl QueryAudit {
-    /// The bounds of several methods as one audit, in their order.
+    /// Combines the bounds of several methods into one audit, in their order.
     ///
-    /// A method that reaches a limit of its own is [skipped](Self::skipped): what the others found is not lost with it.
+    /// A method that reaches a limit is [skipped](Self::skipped), so the results of the others are not lost.
     ///
     /// # Errors
-    /// The first one, where it says more than that or no method is left.
+    /// The first error that is not such a limit, or the first error if no method is left.
     pub fn of_methods(methods: &[Method], found: Vec<Result<Self>>) -> Result<Self> {
         let mut audit = Self::default();
         let none_left = found.iter().all(Result::is_err);
@@ -113,7 +113,7 @@ mod tests {
         assert_eq!(audit.skipped, [Skipped { method: Method::BootstrapKCut, reason: "too many outcomes".into() }]);
         let none = QueryAudit::of_methods(&methods, vec![limit(), limit()]).unwrap_err();
         assert_eq!(none.to_string(), "bootstrap: too many outcomes");
-        // What is wrong with the request is no limit.
+        // An error in the request is not a limit.
         let wrong = Err(Error::length("counts", 2, "3 outcomes"));
         assert!(QueryAudit::of_methods(&methods, vec![wrong, Ok(QueryAudit::default())]).is_err());
     }

@@ -1,4 +1,4 @@
-//! Which method suits an audit, decided before its counts are seen.
+//! The method that suits an audit, chosen before its counts are seen.
 
 use super::Method;
 use super::counts::audit_counts;
@@ -17,11 +17,11 @@ pub struct Recommendation {
     pub renyi: Method,
     /// The method for ε.
     pub epsilon: Method,
-    /// Why the Rényi method: one clause.
+    /// The reason for the Rényi method: one clause.
     pub reason: String,
 }
 
-/// Whether a method for Rényi divergences is compared with others: valid at every sample size, and without chance.
+/// Whether a method for Rényi divergences is compared with others: valid at every sample size, and not random.
 fn is_candidate(method: Method) -> bool {
     let row = method.row();
     matches!(row.guarantee, Guarantee::OwnEvent | Guarantee::OutputSets)
@@ -29,16 +29,16 @@ fn is_candidate(method: Method) -> bool {
         && method.bounds() == Bounded::Renyi
 }
 
-/// A half-space replaces the corner of a declared set from so many samples on: below, the error of its normal
+/// A half-space replaces the corner of a declared set from this many samples on; below, the error of its normal
 /// approximation costs more than it gains.
 const HALF_SPACE_FROM: u64 = 1000;
 
 /// The valid method that is expected to certify most with `trials` samples under the dataset and its neighbor.
 ///
-/// It depends on the guide, the numbers of samples and the plan, never on the counts, so that using it costs no failure
-/// probability. With guessed distributions, each candidate is applied to the counts that the guess leads to expect, or
-/// to draws of them where they are few, and the largest (median) mean share of the guessed divergence over all orders
-/// and directions wins. Without, it is the method that needs no guess.
+/// It depends on the guide, the numbers of samples and the plan, never on the counts, so using it costs no failure
+/// probability. With guessed distributions, each candidate is applied to the expected counts, or to draws if they are
+/// few, and the method with the largest (median) mean share of the guessed divergence over all orders and directions
+/// wins. Without them, it is the method that needs no guess.
 ///
 /// # Errors
 /// As [`audit_counts`].
@@ -102,7 +102,7 @@ pub fn recommend(guide: &Guide, trials: [u64; 2], plan: &AuditPlan) -> Result<Re
         .iter()
         .map(|&method| Ok((method, median(audits.iter().map(|audit| share(audit, method)).collect::<Result<_>>()?))));
     let mut shares = shares.collect::<Result<Vec<_>>>()?;
-    // A stable sort: the simplest first among equals.
+    // A stable sort: the simplest first in a tie.
     order::sort(&mut shares, |a, b| b.1.total_cmp(&a.1));
     let (best, next) = (shares[0], shares[1]);
     let percent = |share: f64| format!("{:.0} %", 100.0 * share);
@@ -131,7 +131,7 @@ mod tests {
     use crate::distribution::OutcomeDistribution;
     use crate::quantity::{Delta, FailureProbability, Order};
 
-    /// With a million samples of distributions that differ plainly the reason names a large share.
+    /// With a million samples of clearly different distributions, the reason names a large share.
     #[test]
     fn the_expected_share_is_named() {
         let distribution = |p: &[f64]| OutcomeDistribution::from_probabilities(p).unwrap();

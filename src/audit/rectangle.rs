@@ -7,7 +7,7 @@ use crate::interval::{BinomialCounts, ProportionLimit, clopper_pearson_lower, cl
 use crate::quantity::{Delta, Epsilon, FailureProbability, Order};
 use crate::special::ndtri;
 
-/// Clopper-Pearson limits of p = P(O) and q = Q(O), all of which hold at once except with the failure probability.
+/// Clopper-Pearson limits of p = P(O) and q = Q(O), which hold simultaneously except with the failure probability.
 ///
 /// An output set must be chosen before the counts are seen: from an exact distribution, a pilot, or as one of a fixed
 /// list.
@@ -33,15 +33,15 @@ pub struct Rectangle {
     failure: FailureProbability,
 }
 
-/// A bound computed from the corner is rounded down by this share, well above the rounding of a divergence whose
-/// arguments are already rounded outwards by 2^-46.
+/// A bound from the corner is rounded down by this share, well above the rounding error of a divergence whose arguments
+/// are already rounded outwards by 2^-46.
 const CORNER_MARGIN: f64 = 1e-12;
-/// The termwise bound adds two rounded powers; it is also kept below the corner bound that it can equal.
+/// The termwise bound adds two rounded powers; it is also kept below the corner bound, which it can equal.
 const TERMWISE_MARGIN: f64 = 4e-12;
 
 impl Rectangle {
-    /// All four limits, when it is not known which of P(O) and Q(O) is larger: a quarter of the failure probability
-    /// for each.
+    /// All four limits, if it is not known which of P(O) and Q(O) is larger: a quarter of the failure probability for
+    /// each.
     ///
     /// # Errors
     /// As [`clopper_pearson_lower`].
@@ -51,8 +51,8 @@ impl Rectangle {
         Ok(Self::from_limits(limits(p)?, limits(q)?, failure))
     }
 
-    /// Only a lower limit of P(O) and an upper limit of Q(O), half of the failure probability for each: for an O of
-    /// which P(O) ≥ Q(O) is expected from a distribution or a pilot. Where that expectation is wrong the bounds are 0,
+    /// Only a lower limit of P(O) and an upper limit of Q(O), half of the failure probability for each: for a set O for
+    /// which P(O) ≥ Q(O) is expected from a distribution or a pilot. If that expectation is wrong, the bounds are 0,
     /// never invalid.
     ///
     /// # Errors
@@ -66,14 +66,14 @@ impl Rectangle {
         Ok(Self::from_limits(p, q, failure))
     }
 
-    /// From the privacy loss ln(P(x)/Q(x)) of one output x, drawn from P, of which both probabilities are known: of
-    /// everything that was answered in a run, however later answers depended on earlier ones.
+    /// From the privacy loss ln(P(x)/Q(x)) of one output x, drawn from P, with both probabilities known: x is
+    /// everything answered in a run, however later answers depended on earlier ones.
     ///
-    /// For O = {x : ln(P(x)/Q(x)) ≥ l} at the loss l that was seen, P(O) ≥ β except with probability β: P(O) is the
-    /// p-value of l. Every output of O has Q(x) ≤ e^{-l} P(x), so that Q(O) ≤ e^{-l} P(O). Of all pairs with
-    /// P(O) = p ≥ β the least distinguishable is p = β, q = β e^{-l}: keeping O with probability β/p, and calling it the
-    /// complement otherwise, makes this pair of every other one. Bounds of ε at δ are therefore l + ln(1 - δ/β). Losses
-    /// above some 700 show what these do: e^{-l} would leave the range of doubles.
+    /// For O = {x : ln(P(x)/Q(x)) ≥ l} at the observed loss l, P(O) ≥ β except with probability β: P(O) is the p-value
+    /// of l. Every output of O has Q(x) ≤ e^{-l} P(x), so Q(O) ≤ e^{-l} P(O). Of all pairs with P(O) = p ≥ β, the least
+    /// distinguishable is p = β, q = β e^{-l}: keeping O with probability β/p, and otherwise calling it the complement,
+    /// turns every other pair into this one. Bounds of ε at δ are therefore l + ln(1 - δ/β). Losses above about 700
+    /// show the same as 700, because e^{-l} would leave the range of doubles.
     ///
     /// ```
     /// # use leakbound::audit::Rectangle;
@@ -87,11 +87,11 @@ impl Rectangle {
     #[must_use]
     pub fn of_observed_loss(loss: f64, failure: FailureProbability) -> Self {
         let p_low = failure.get();
-        // Rounded up, as the sum of many logarithms is not exact; a loss that is no number shows nothing.
+        // Rounded up, because the sum of many logarithms is not exact; a loss of NaN shows nothing.
         let shrunk = p_low * libm::exp(-loss) * (1.0 + CORNER_MARGIN);
         let q_high = match loss {
             f64::INFINITY => 0.0,
-            // A finite loss leaves Q(O) some mass, also where a double has none.
+            // A finite loss leaves Q(O) some mass, even if a double has none.
             _ if loss > 0.0 => shrunk.clamp(f64::MIN_POSITIVE, 1.0),
             _ => 1.0,
         };
@@ -105,7 +105,7 @@ impl Rectangle {
         }
     }
 
-    /// The corner of the rectangle nearest to p = q, as (p, q) with their complements; None when the rectangle meets
+    /// The corner of the rectangle nearest to p = q, as (p, q) with their complements; `None` if the rectangle meets
     /// the diagonal.
     fn nearest_corner(&self) -> Option<(ProportionLimit, ProportionLimit)> {
         if self.p_low.is_above(self.q_high) {
@@ -121,8 +121,8 @@ impl Rectangle {
     ///
     /// With f(p, q) = p^α q^{1-α} + (1-p)^α (1-q)^{1-α}, f increases in p where p ≥ q and decreases in q where q ≤ p
     /// (mirrored below the diagonal), so its minimum over the rectangle is at the corner nearest to the diagonal, or 1
-    /// where the rectangle meets it. By data processing ln f/(α-1) ≤ D_α. The same rectangle serves all orders and
-    /// both directions with one failure probability. Rounded down by a relative 1e-12.
+    /// if the rectangle meets it. By data processing ln f/(α-1) ≤ D_α. The same rectangle serves all orders and both
+    /// directions with one failure probability. Rounded down by a relative 1e-12.
     ///
     /// # References
     /// Chadha et al. (2024), Eq. (3), for the 2-cut; the minimum over the rectangle is proved in DESIGN.md.
@@ -138,7 +138,7 @@ impl Rectangle {
     /// Lower bound of D_α as printed by Chadha et al.: each term of the 2-cut at its own worst corner,
     /// ln[p_l^α q_u^{1-α} + (1-p_u)^α (1-q_l)^{1-α}]/(α-1), never below 0.
     ///
-    /// Valid, and never above [`Rectangle::corner`]; it needs of the order 1/χ⁴ samples where the corner needs 1/χ².
+    /// Valid, and never above [`Rectangle::corner`]; it needs on the order of 1/χ⁴ samples where the corner needs 1/χ².
     ///
     /// # References
     /// Chadha et al. (2024), "Auditing Private Prediction", appendix B, with the failure probability split over the
@@ -168,7 +168,7 @@ impl Rectangle {
     /// Lower bound of ε at δ: ln((P(A) - δ)/Q(A)) at the worst corner, for A = O and its complement.
     ///
     /// Forward bounds the ε of P(A) ≤ e^ε Q(A) + δ, reverse that of Q(A) ≤ e^ε P(A) + δ; differential privacy needs
-    /// both. Rounded down by a relative 1e-12; infinite when Q(A) = 0 is certain.
+    /// both. Rounded down by a relative 1e-12; infinite if Q(A) = 0 is certain.
     ///
     /// # References
     /// Jagielski, Ullman and Oprea (2020), "Auditing differentially private machine learning"; Chadha et al. (2024),
@@ -176,12 +176,12 @@ impl Rectangle {
     #[must_use]
     pub fn epsilon(&self, delta: Delta, direction: Direction) -> LowerBound {
         let value = self.worst_log_ratio(delta, direction);
-        // Infinite where it is certain that Q has no mass.
+        // Infinite if Q certainly has no mass.
         let rounding = if value.is_finite() { CORNER_MARGIN * (1.0 + value.abs()) } else { 0.0 };
         self.bound("clopper-pearson", value - rounding)
     }
 
-    /// ln((P(A) - δ)/Q(A)) at the worst corner, for A = O and its complement; `-inf` where P(A) may be below δ.
+    /// ln((P(A) - δ)/Q(A)) at the worst corner, for A = O and its complement; `-inf` if P(A) may be below δ.
     pub(super) fn worst_log_ratio(&self, delta: Delta, direction: Direction) -> f64 {
         // ln(low - δ) - ln(high), the lower limit of the likelier and the upper limit of the rarer side.
         let ratio = |low: f64, high: f64| {
@@ -212,7 +212,7 @@ impl Rectangle {
     pub fn delta(&self, epsilon: Epsilon, direction: Direction) -> LowerBound {
         let factor = libm::exp(epsilon.get());
         let excess = |low: f64, high: f64| {
-            // An infinite ε leaves nothing to show.
+            // With an infinite ε, there is nothing to show.
             let scaled = if factor.is_finite() { factor * high } else { f64::INFINITY };
             low - scaled - CORNER_MARGIN * (low + scaled)
         };
@@ -233,7 +233,7 @@ impl Rectangle {
         [self.q_low, self.q_high]
     }
 
-    /// A rectangle from limits that hold at once except with the failure probability.
+    /// A rectangle from limits that hold simultaneously except with the failure probability.
     pub(super) const fn from_limits(
         [p_low, p_high]: [ProportionLimit; 2],
         [q_low, q_high]: [ProportionLimit; 2],
@@ -283,7 +283,7 @@ mod tests {
         })
     }
 
-    /// Also where e^{-l} leaves the range of doubles, and where a loss is infinite.
+    /// Including when e^{-l} leaves the range of doubles, and for an infinite loss.
     #[test]
     fn losses_of_any_size_have_bounds() {
         let (failure, delta) = (FailureProbability::new(0.05).unwrap(), Delta::new(0.01).unwrap());
@@ -351,7 +351,7 @@ mod tests {
         }
     }
 
-    /// Limits below 1e-15 differ where their complements have been rounded past each other.
+    /// Limits below 1e-15 differ although their complements have been rounded past each other.
     #[test]
     fn tiny_limits_are_told_apart_by_their_exact_side() {
         let counts = |k| BinomialCounts::new(k, 1 << 53).unwrap();

@@ -1,4 +1,4 @@
-//! What is guessed of both distributions before the counts are seen: the direction in which a k-cut looks.
+//! A guess of both distributions before the counts are seen: the direction in which a k-cut looks.
 
 use crate::counts::PairedCounts;
 use crate::distribution::{OutcomeDistribution, OutputPair};
@@ -8,17 +8,17 @@ use crate::order;
 
 /// Classes are merged into at most this many groups of nearly equal likelihood ratio.
 const MOST_GROUPS: usize = 64;
-/// Logarithmic ratios beyond this say no more: e^40 exceeds every number of samples accepted.
+/// Larger logarithmic ratios carry no more information: e^40 exceeds every accepted number of samples.
 const MOST_LOG_RATIO: f64 = 40.0;
-/// The least variance of the logarithmic ratios that a pilot is believed to show, relative to its noise: enough to keep
-/// the direction of a pilot that shows nothing.
+/// The smallest variance of the logarithmic ratios assumed for a pilot, relative to its noise: enough to keep the
+/// direction of a pilot that shows nothing.
 const LEAST_SIGNAL: f64 = 0.05;
 
-/// A guess (P₀, Q₀) of both distributions, made before the counts that are to be bounded were seen: from exact
-/// distributions, or from a pilot.
+/// A guess (P₀, Q₀) of both distributions, made without looking at the counts to be bounded: from exact distributions,
+/// or from a pilot.
 ///
 /// A wrong guess makes bounds weaker, never wrong. Outcomes of equal likelihood ratio are merged, and beyond 64 groups
-/// those of nearly equal ratio: the merged outcome is a function of the outcome, so that a bound for it holds for the
+/// also those of nearly equal ratio: the merged outcome is a function of the outcome, so a bound for it holds for the
 /// mechanism (data processing), and fewer groups have sharper limits.
 ///
 /// ```
@@ -32,7 +32,7 @@ const LEAST_SIGNAL: f64 = 0.05;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReferenceDistributions {
-    /// Group of each outcome; groups are sorted by rising ln(P₀/Q₀).
+    /// Group of each outcome; groups are sorted by increasing ln(P₀/Q₀).
     group_of: Vec<usize>,
     p: Vec<f64>,
     q: Vec<f64>,
@@ -43,14 +43,14 @@ impl ReferenceDistributions {
     /// The guess that both worlds have these distributions.
     ///
     /// # Errors
-    /// [`Error::Length`] when the distributions differ in outcomes.
+    /// [`Error::Length`] if the distributions differ in outcomes.
     pub fn from_distributions(p: &OutcomeDistribution, q: &OutcomeDistribution) -> Result<Self> {
         same_outcomes(p, q)?;
         let log_ratio: Vec<f64> = p.ln_p().iter().zip(q.ln_p()).map(|(&p, &q)| bounded(p - q)).collect();
         Ok(Self { group_of: (0..p.outcomes()).collect(), p: p.p().to_vec(), q: q.p().to_vec(), log_ratio }.compressed())
     }
 
-    /// The guess from a pilot sample whose counts are not used for the bound: [`shrunken_pair`] of it.
+    /// The guess from a pilot sample whose counts are not used for the bound: its [`shrunken_pair`].
     ///
     /// # Errors
     /// As [`OutcomeDistribution::from_probabilities`].
@@ -73,7 +73,7 @@ impl ReferenceDistributions {
                 (group, mass) = (group + 1, 0.0);
             }
         }
-        // What was left over at the end belongs to the last group that is full.
+        // The remainder at the end belongs to the last complete group.
         let last = group.saturating_sub(1);
         joined.iter_mut().for_each(|group| *group = (*group).min(last));
         self.regrouped(&joined)
@@ -96,7 +96,7 @@ impl ReferenceDistributions {
         [&self.p, &self.q]
     }
 
-    /// ln(P₀/Q₀) of the groups, rising.
+    /// ln(P₀/Q₀) of the groups, in increasing order.
     pub(super) fn log_ratio(&self) -> &[f64] {
         &self.log_ratio
     }
@@ -120,8 +120,8 @@ impl ReferenceDistributions {
         }))
     }
 
-    /// Equal ratios merged; beyond the largest number of groups also nearly equal ones, cut where the quantiser of
-    /// least squared error has its cells: at equal steps of ∫ (density)^{1/3} over the ratio (Panter and Dite 1951).
+    /// Equal ratios merged; beyond the largest number of groups also nearly equal ones, cut at the cells of the
+    /// least-squares quantizer: at equal steps of ∫ (density)^{1/3} over the ratio (Panter and Dite 1951).
     fn compressed(&self) -> Self {
         let order = order::positions(self.p.len(), |a, b| self.log_ratio[a].total_cmp(&self.log_ratio[b]));
         let mut rank = vec![0; order.len()];
@@ -155,7 +155,7 @@ impl ReferenceDistributions {
         this.regrouped(&joined)
     }
 
-    /// Group `c` becomes part of group `joined[c]`, which are numbered without gaps.
+    /// Merges each group `c` into group `joined[c]`; the new groups are numbered without gaps.
     fn regrouped(&self, joined: &[usize]) -> Self {
         let groups = joined.iter().copied().max().map_or(0, |last| last + 1);
         let (mut p, mut q) = (vec![0.0; groups], vec![0.0; groups]);
@@ -182,16 +182,16 @@ impl ReferenceDistributions {
     }
 }
 
-/// A logarithmic ratio within what samples can show; 0 where neither distribution has the outcome.
+/// A logarithmic ratio within the range that samples can show; 0 if neither distribution has the outcome.
 fn bounded(log_ratio: f64) -> f64 {
     if log_ratio.is_nan() { 0.0 } else { log_ratio.clamp(-MOST_LOG_RATIO, MOST_LOG_RATIO) }
 }
 
-/// The distributions that noisy counts suggest, for choices that cost nothing when they are wrong.
+/// The distributions suggested by noisy counts, for choices that cost nothing if they are wrong.
 ///
 /// With frequencies p̂, q̂ of counts increased by ½, the ratio l = ln(p̂/q̂) of an outcome has the variance
-/// v = 1/(x + ½) + 1/(y + ½) from chance alone. The variance t of the true ratios is what the mean square of l,
-/// weighted by frequency, exceeds the mean of v by; each l is shrunk to l t/(t + v) (empirical Bayes), and the
+/// v = 1/(x + ½) + 1/(y + ½) from chance alone. The variance t of the true ratios is the excess of the mean square of
+/// l, weighted by frequency, over the mean of v; each l is shrunk to l t/(t + v) (empirical Bayes), and the
 /// distributions keep the mean of p̂ and q̂.
 ///
 /// # Errors
@@ -245,7 +245,7 @@ mod tests {
     }
 
     proptest! {
-        /// Groups keep the mass, stay sorted, and lose no more divergence than a hundredth.
+        /// Groups keep the mass, stay sorted, and lose at most a hundredth of the divergence.
         #[test]
         fn merging_keeps_mass_and_nearly_all_divergence(
             weights in prop::collection::vec((0.01f64..1.0, -0.3f64..0.3), 2..400), least in 0.0f64..0.3,
@@ -272,7 +272,7 @@ mod tests {
         }
     }
 
-    /// Whatever the ratios differ by, they are cut into nearly as many groups as there may be.
+    /// Whatever the ratios, they are cut into nearly the largest number of groups allowed.
     #[test]
     fn close_ratios_are_cut_as_finely_as_others() {
         for scale in [1e-6, 1e-3, 3.0] {
@@ -295,7 +295,7 @@ mod tests {
             )
         };
         let ratio = |scale| ReferenceDistributions::from_pilot(&pilot(scale).unwrap()).unwrap().log_ratio()[2];
-        // 0.105 = ln(50/45) once the noise is small; nothing like it from a hundred samples.
+        // 0.105 = ln(50/45) once the noise is small; nothing like it with a hundred samples.
         assert!((ratio(1_000_000) - (50.0f64 / 45.0).ln()).abs() < 1e-3);
         assert!(ratio(1) < 0.02 && ratio(1) > 0.0);
     }

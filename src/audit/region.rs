@@ -1,5 +1,4 @@
-//! A k-cut bound for every order and both directions from one event: a box and one half-space in the distributions
-//! themselves.
+//! A k-cut bound for every order and both directions from one event: a box and one half-space of distributions.
 
 use super::method::{Bounds, Draws, Guarantee, MethodRow, Needs, sure};
 use super::reference_distributions::ReferenceDistributions;
@@ -22,7 +21,7 @@ pub(super) const K_CUT_REGION: MethodRow = MethodRow {
         Ok(sure(move |order, direction| region.bound(order, direction)))
     }),
 };
-/// A bound is rounded down by this share, for the rounding of one logarithm and one quotient.
+/// A bound is rounded down by this share, for the rounding errors of one logarithm and one quotient.
 const MARGIN: f64 = 1e-12;
 /// Evaluations of the dual along the exponential tilts.
 const TILTS: u64 = 10;
@@ -33,10 +32,10 @@ const STEPS: usize = 7;
 /// beforehand, the logarithmic ratio of a [`ReferenceDistributions`]. The true pair is one of them except with the
 /// failure probability.
 ///
-/// A tenth of the failure probability limits the classes, the rest is the deviation of the one functional. Every bound
-/// is the least divergence over the region or a little less, so all orders and both directions hold at once. Near P = Q
-/// the gradients of all Rényi sums are multiples of s, and nothing is lost against a bound made for one order; where
-/// the distributions are far apart and the order is large, k-cut-variational is sharper.
+/// A tenth of the failure probability limits the classes; the rest is for the deviation of the one functional. Every
+/// bound is the smallest divergence over the region or slightly less, so all orders and both directions hold
+/// simultaneously. Near P = Q the gradients of all Rényi sums are multiples of s, and nothing is lost compared with a
+/// bound for one order; if the distributions are far apart and the order is large, k-cut-variational is sharper.
 ///
 /// ```
 /// # use leakbound::audit::{ReferenceDistributions, Region};
@@ -56,7 +55,7 @@ const STEPS: usize = 7;
 /// ```
 ///
 /// # References
-/// This library's own: weak duality for the tangents of `audit/tangent.rs`, and the deviation of one mean as in Bennett
+/// This library: weak duality for the tangents of `audit/tangent.rs`, and the deviation of one mean as in Bennett
 /// (1962), "Probability inequalities for the sum of independent random variables", and Tyurin (2009), "New estimates of
 /// the convergence rate in the Lyapunov theorem".
 #[derive(Debug, Clone)]
@@ -73,7 +72,7 @@ impl Region {
     /// The region of these counts, for the score of the reference.
     ///
     /// # Errors
-    /// [`Error::Length`](crate::Error::Length) when the reference has other outcomes than the counts; as
+    /// [`Error::Length`](crate::Error::Length) if the reference has other outcomes than the counts; as
     /// [`clopper_pearson_lower`](crate::interval::clopper_pearson_lower).
     pub fn new(counts: &PairedCounts, reference: &ReferenceDistributions, failure: FailureProbability) -> Result<Self> {
         let sizes = [counts.trials(), counts.trials_neighbor()];
@@ -103,9 +102,9 @@ impl Region {
     /// For every ratio r ≥ 0 with its tangent (gain, cost) and every κ ≥ 0, all pairs of the region have
     /// F - 1 ≥ Σ P gain - Σ Q cost ≥ κ Δ + Σ P (gain - κ s) + Σ Q (κ s - cost), which is at least
     /// κ Δ + min_P Σ P (gain - κ s) + min_Q Σ Q (κ s - cost) with the minima over each box alone: two fractional
-    /// knapsacks. Any (r, κ) is a certificate, so they may be searched for with the counts in view, and the best one
-    /// found is returned. The search follows exponential tilts r ∝ e^{τ s}, and ratios with r^{α-1} linear in s, for
-    /// which the first minimum does not depend on the box.
+    /// knapsacks. Any (r, κ) is a certificate, so the search may use the counts, and the best one found is returned.
+    /// The search follows exponential tilts r ∝ e^{τ s}, and ratios with r^{α-1} linear in s, for which the first
+    /// minimum does not depend on the box.
     ///
     /// Rounded down by a relative 1e-12 of the bound and by the margins of the sums.
     #[must_use]
@@ -132,8 +131,8 @@ impl Region {
     }
 }
 
-/// The logarithmic ratio of the reference, cut where rare outcomes would cost more than they tell: of a few cuts the
-/// one with the largest predicted Δ in units of the standard deviation of the score, whose square a divergence follows.
+/// The logarithmic ratio of the reference, cut where rare outcomes would cost more than they tell: of a few cuts, the
+/// one with the largest predicted Δ in standard deviations of the score; divergences are proportional to its square.
 ///
 /// A function of the reference, the sample sizes and the level only.
 fn score(reference: &ReferenceDistributions, sizes: [u64; 2], main: FailureProbability) -> Vec<f64> {
@@ -164,7 +163,7 @@ struct Dual<'a> {
 }
 
 impl Dual<'_> {
-    /// A lower bound of F - 1 over the region, from the ratios e^l and the multiplier κ ≥ 0; NaN or `-inf` where it
+    /// A lower bound on F - 1 over the region, from the ratios e^l and the multiplier κ ≥ 0; NaN or `-inf` if it
     /// overflows.
     fn certificate(&self, log_ratio: &[f64], multiplier: f64) -> f64 {
         if !(multiplier >= 0.0) {
@@ -209,7 +208,7 @@ impl Dual<'_> {
     ///
     /// Newton's method on J = α(κ' Δ + ν) - Σ Q (cost - κ s), with ∂J/∂ν = α (1 - Σ Q r), ∂J/∂κ' = α (Δ - Σ Q (r-1) s)
     /// and dr/dy = r/((α-1)(1+y)) at r^{α-1} = 1 + y, at the frequencies Q.
-    /// The loop is our own, because each of its points is certified and the best one is kept.
+    /// The loop is written here because each of its points is certified and the best one is kept.
     fn best_with_free_numerator(&self) -> f64 {
         let a = self.order.get();
         let (mut level, mut slope, mut best) = (0.0, 0.0, 0.0);
@@ -259,8 +258,8 @@ mod tests {
     use crate::distribution::OutcomeDistribution;
     use proptest::prelude::*;
 
-    /// Methods 2.2 and 5: at small signals a region is as good as a bound for one order; half of the five-class case is
-    /// certified with a tenth of a million samples.
+    /// Methods 2.2 and 5: for small signals, a region is as good as a bound for one order; half of the five-class case
+    /// is certified with a tenth of a million samples.
     #[test]
     fn typical_shares_are_as_tabulated() {
         for (case, n, a, least) in [
@@ -366,7 +365,7 @@ mod tests {
         }
     }
 
-    /// More samples of the same frequencies give a larger bound, and in the end nearly all of the divergence.
+    /// More samples with the same frequencies give a larger bound, and in the limit nearly all of the divergence.
     #[test]
     fn bounds_grow_with_the_sample_and_approach_the_divergence() {
         for case in [FIG_6, FIVE] {
@@ -387,7 +386,7 @@ mod tests {
         }
     }
 
-    /// Next to one Q the least χ² of distributions with Σ s (P - Q) = Δ is Δ²/Var_Q s, by Cauchy and Schwarz.
+    /// Close to one Q, the smallest χ² of distributions with Σ s (P - Q) = Δ is Δ²/Var_Q s, by Cauchy and Schwarz.
     #[test]
     fn the_free_numerator_finds_the_least_chi_square() {
         let (p, q) = ([0.5, 0.3, 0.2], [0.1, 0.3, 0.6]);

@@ -9,11 +9,11 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Binomial, Distribution};
 
-/// Resamples drawn from one random stream: fixed, so that threads do not matter.
+/// Number of resamples drawn from one random stream: fixed, so threads do not matter.
 const BLOCK: usize = 256;
-/// Resamples whose terms are computed together.
+/// Number of resamples whose terms are computed together.
 const ROWS: usize = 64;
-/// Above this exponent powers are added in logarithms.
+/// Above this exponent, powers are added as logarithms.
 const LARGEST_EXPONENT: f64 = 600.0;
 
 /// Resampled frequencies in the cells of one partition.
@@ -22,7 +22,7 @@ pub(super) struct Resamples {
     cells: usize,
     /// Counts as recorded, by cell.
     observed: [Vec<u64>; 2],
-    /// Frequencies, p - q and ln p/q, resample by resample and in it cell by cell; 0 for ln 0/0.
+    /// Frequencies, p - q and ln p/q, by resample and then by cell; 0 for ln 0/0.
     p: Vec<f64>,
     q: Vec<f64>,
     difference: Vec<f64>,
@@ -31,7 +31,7 @@ pub(super) struct Resamples {
     extremes: Vec<(f64, f64)>,
 }
 
-/// The cell of each outcome in the k-cut: outcomes seen in one world only share a cell, and so do the rarest others
+/// The cell of each outcome in the k-cut: outcomes seen in only one world share a cell, together with the rarest others
 /// until that cell was seen in both.
 pub(super) fn partition(counts: &PairedCounts) -> Vec<usize> {
     let both: Vec<(u64, u64)> = counts.counts().iter().copied().zip(counts.counts_neighbor().iter().copied()).collect();
@@ -54,8 +54,8 @@ pub(super) fn partition(counts: &PairedCounts) -> Vec<usize> {
 }
 
 impl Resamples {
-    /// Draws Mult(n, p̂) and Mult(n', q̂) so many times, and counts each draw in every partition, given as the cell of
-    /// each outcome.
+    /// Draws Mult(n, p̂) and Mult(n', q̂) this many times, and counts each draw in every partition, given as the cell
+    /// of each outcome.
     pub(super) fn draw(counts: &PairedCounts, partitions: &[Vec<usize>], resamples: usize, seed: u64) -> Vec<Self> {
         let worlds = [counts.counts(), counts.counts_neighbor()];
         let totals = [counts.trials(), counts.trials_neighbor()];
@@ -111,7 +111,7 @@ impl Resamples {
     fn push(&mut self, frequencies: impl Iterator<Item = (f64, f64)>) {
         let (mut least, mut most) = (0.0f64, 0.0f64);
         for (p, q) in frequencies {
-            // From the difference, which is exact where p and q are close.
+            // From the difference, which is exact if p and q are close.
             let log_ratio = if p == q { 0.0 } else { libm::log1p((p - q) / q) };
             (least, most) = (least.min(log_ratio), most.max(log_ratio));
             self.p.push(p);
@@ -122,8 +122,8 @@ impl Resamples {
         self.extremes.push((least, most));
     }
 
-    /// Plug-in D_α of every resample, ln(Σ q (p/q)^α)/(α-1). The sum less 1 is Σ [q (e^{αl} - 1) - α (p - q)] with
-    /// l = ln p/q, where every term is at least 0; for the other direction p and q change places and l its sign.
+    /// Plug-in D_α of every resample, ln(Σ q (p/q)^α)/(α-1). The sum minus 1 is Σ [q (e^{αl} - 1) - α (p - q)] with l =
+    /// ln p/q, where every term is at least 0; for the other direction, p and q are exchanged and l changes sign.
     pub(super) fn divergences(&self, a: f64, direction: Direction) -> Vec<f64> {
         let (weights, sign) = match direction {
             Direction::Forward => (&self.q, a),
@@ -144,7 +144,7 @@ impl Resamples {
             values.extend(rows.map(|(((terms, q), log_ratio), &(least, most))| {
                 let largest = sign * if sign > 0.0 { most } else { least };
                 let value = if largest == f64::INFINITY {
-                    // An outcome that only one world has; or an order at which everything overflows.
+                    // An outcome that only one world has, or an order at which everything overflows.
                     return f64::INFINITY;
                 } else if largest > LARGEST_EXPONENT {
                     let possible = q.iter().zip(log_ratio).filter(|(q, _)| **q > 0.0);
@@ -174,8 +174,8 @@ impl Resamples {
 
     /// Acceleration of two samples, Σ_k Σ_i U³/n_k³ / (6 (Σ_k Σ_i U²/n_k²)^{3/2}), with the jackknife's
     /// U = (n_k - 1)(mean of θ without one output of world k, less θ without output i). Outputs of one cell are
-    /// alike, so that the sums over outputs are sums over cells with their counts as weights. 0 where a left-out
-    /// output makes the divergence infinite or leaves a world empty.
+    /// alike, so the sums over outputs are sums over cells with their counts as weights. 0 if a left-out output makes
+    /// the divergence infinite or leaves a world empty.
     ///
     /// Efron and Tibshirani (1993), Eq. (14.15), for several samples as in Davison and Hinkley (1997), section 5.3.
     pub(super) fn acceleration(&self, a: f64, direction: Direction) -> f64 {
@@ -209,13 +209,13 @@ impl Resamples {
     }
 }
 
-/// Where the count of each outcome is added in a row with the cells of all partitions.
+/// The places in a row with the cells of all partitions to which the count of each outcome is added.
 ///
-/// The cell of a partition with the most outcomes is left out and filled afterwards with what the other cells leave of
-/// the total, so that K sets of one outcome each cost K additions and not K². Counts are whole numbers below 2^53,
-/// hence the differences are the sums, to the last digit.
+/// The cell of a partition with the most outcomes is skipped and filled afterwards with the remainder of the total, so
+/// that K sets of one outcome each cost K additions and not K². Counts are whole numbers below 2^53, so the differences
+/// equal the sums, to the last digit.
 struct Places {
-    /// Places of all outcomes, one outcome after the other, and where each outcome's begin.
+    /// Places of all outcomes, one outcome after the other, and where those of each outcome begin.
     places: Vec<usize>,
     starts: Vec<usize>,
     /// The cells of each partition in a row, and its cell that is filled afterwards.
@@ -253,7 +253,7 @@ impl Places {
         &self.places[self.starts[outcome]..self.starts[outcome + 1]]
     }
 
-    /// Gives the cells that were left out what is left of the totals.
+    /// Gives the remainder of the totals to the skipped cells.
     fn fill(&self, row: &mut [[f64; 2]], totals: [u64; 2]) {
         for (range, largest) in &self.cells {
             for (world, total) in totals.into_iter().enumerate() {
@@ -264,7 +264,7 @@ impl Places {
     }
 }
 
-/// For each outcome with a count, likely ones first: its share of what it and all later ones have.
+/// For each outcome with a count, likely ones first: its share of the total of itself and all later ones.
 fn shares(counts: &[u64]) -> Vec<(usize, f64)> {
     let mut order: Vec<usize> = (0..counts.len()).filter(|&outcome| counts[outcome] > 0).collect();
     order.sort_by_key(|&outcome| (std::cmp::Reverse(counts[outcome]), outcome));
@@ -278,11 +278,11 @@ fn shares(counts: &[u64]) -> Vec<(usize, f64)> {
 }
 
 /// Adds a multinomial draw, outcome by outcome. `rand_distr` is off by up to 5e-6 in total variation for 10^10 outputs,
-/// which a quantile of 10^6 resamples cannot see, and three times as fast as the sampler of simulations.
+/// which a quantile of 10^6 resamples cannot detect, and is three times as fast as the sampler of simulations.
 fn multinomial(shares: &[(usize, f64)], total: u64, stream: &mut ChaCha8Rng, mut add: impl FnMut(usize, u64)) {
     let mut left = total;
     for &(outcome, share) in shares {
-        // A share is a probability, so that the distribution exists.
+        // A share is a probability, so the distribution exists.
         let count = if share < 1.0 {
             Binomial::new(left, share).map_or(0, |distribution| distribution.sample(stream))
         } else {

@@ -1,4 +1,4 @@
-//! What an audit of a stream remembers of the outputs so far.
+//! The memory of an audit of a stream.
 
 use super::bins::StreamBins;
 use super::pair_stream::PairStream;
@@ -18,14 +18,14 @@ pub enum OutputWorld {
 pub enum StreamOutput {
     /// The outcome of this number, counted from 0.
     Outcome(usize),
-    /// A number, which is counted in a bin.
+    /// A number, to be counted in a bin.
     Value(f64),
 }
 
-/// What an audit of a stream remembers of the outputs so far; it does not grow with them.
+/// The memory of an audit of a stream, which does not grow with the outputs.
 #[derive(Debug, Clone)]
 pub struct StreamCounts {
-    /// Outputs of the dataset and of its neighbor, those of the pilot included.
+    /// Outputs of the dataset and of its neighbor, including those of the pilot.
     pub outputs: [u64; 2],
     /// Bins of outputs that are numbers, and the pilot that chooses them.
     pub bins: Option<StreamBins>,
@@ -34,7 +34,7 @@ pub struct StreamCounts {
 }
 
 impl StreamCounts {
-    /// Counts an output. Those of a pilot choose the bins and are not bounded.
+    /// Counts an output. Outputs of a pilot choose the bins and are not bounded.
     ///
     /// # Errors
     /// [`Error::Rejected`] for a number without bins and for an outcome with bins; [`Error::Domain`] for NaN and for an

@@ -2,15 +2,15 @@
 
 use crate::quantity::Order;
 
-/// Beyond this exponent e^{α l} would overflow; logarithmic ratios are cut where it is reached.
+/// Beyond this exponent e^{α l} would overflow; logarithmic ratios are cut there.
 const MOST_EXPONENT: f64 = 650.0;
 
 /// A linear lower bound of F(P, Q) = Σ P^α Q^{1-α} for all distributions P, Q: F - 1 ≥ Σ P_c gain_c - Σ Q_c cost_c.
 ///
 /// For every ratio r_c ≥ 0, F ≥ Σ [α r^{α-1} P - (α-1) r^α Q], with equality where r = P/Q.
 /// *Proof.* x^α is convex, so x^α ≥ α r^{α-1} x - (α-1) r^α; put x = P_c/Q_c, multiply by Q_c and add. ∎
-/// Since Σ P = Σ Q = 1, 1 can be taken from both sides: gain = α (r^{α-1} - 1), cost = (α-1)(r^α - 1), which keep
-/// their digits where the ratios are next to 1.
+/// Since Σ P = Σ Q = 1, 1 can be subtracted on both sides: gain = α (r^{α-1} - 1), cost = (α-1)(r^α - 1), which keep
+/// their digits if the ratios are close to 1.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Tangent {
     /// α (r^{α-1} - 1), rounded down.
@@ -23,7 +23,7 @@ impl Tangent {
     /// The tangent at the ratios r = e^l.
     ///
     /// Rounding: the exponent x = α l is off by 2ε|x|, expm1 by ε of itself and by the error of its argument times e^x;
-    /// each value is moved by twice that, so that the inequality holds for the doubles as they stand.
+    /// each value is moved by twice that, so the inequality holds for the computed doubles.
     pub(super) fn new(log_ratios: impl Iterator<Item = f64> + Clone, order: Order) -> Self {
         let a = order.get();
         let most = MOST_EXPONENT / a;

@@ -1,4 +1,4 @@
-//! What tests of this room are built from.
+//! Building blocks for tests of this room.
 
 use crate::counts::PairedCounts;
 use crate::distribution::OutcomeDistribution;

@@ -1,4 +1,4 @@
-//! The whole trade-off between false positives and false negatives, from below and from above, at once.
+//! Simultaneous limits of the whole trade-off between false positives and false negatives, from below and from above.
 
 use super::output_set::OutputSet;
 use super::rectangle::Rectangle;
@@ -9,7 +9,7 @@ use crate::interval::{ProportionLimit, clopper_pearson_lower, clopper_pearson_up
 use crate::order;
 use crate::quantity::{Delta, Epsilon, FailureProbability};
 
-/// Rectangles of (P(O), Q(O)) for every threshold of a score, all of which hold at once.
+/// Rectangles of (P(O), Q(O)) for every threshold of a score, which hold simultaneously.
 ///
 /// With O = {score ≥ t} as the positive answer of an attack, P(O) is its true and Q(O) its false positive rate.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,28 +21,28 @@ pub struct TradeOffBand {
     failure: FailureProbability,
 }
 
-/// The simultaneous band for all thresholds of a score: outcomes with equal scores stay together, and the empty set and
-/// the set of all outcomes are left out.
+/// The simultaneous band for all thresholds of a score. Outcomes with equal scores stay together; the empty set and the
+/// set of all outcomes are left out.
 ///
 /// `score` has one number per outcome and must be chosen before the counts are seen: from an exact distribution (p/q),
-/// a pilot, or the meaning of the outcomes. An outcome that the counts do not list is taken to have the lowest score,
-/// and so must one that was not known when the scores were chosen ([`Guide::score`](crate::audit::Guide::score) does
-/// that).
+/// a pilot, or the meaning of the outcomes. An outcome that the counts do not list is treated as having the lowest
+/// score, and an outcome unknown when the scores were chosen must have the lowest score as well
+/// ([`Guide::score`](crate::audit::Guide::score) ensures this).
 ///
-/// **What holds, and why.** Let t_1 > ... > t_D be the different scores, the t_i functions of nothing but what was
-/// known before, and O_i = {score ≥ t_i}. Every set O_1, ..., O_{D-1} is a fixed set of outcomes: it is listed in full,
-/// because outcomes that are not listed have the score t_D and belong to its complement, which is bounded with it (P of
-/// the complement is 1 - P(O)). So N(O_i) ~ Bin(n, P(O_i)) with a probability that does not depend on the counts, the
-/// number of sets does not depend on them either, and the union over 4 (D-1) limits is one over fixed events. The
-/// samples' scores are independent with the distribution of the score of all outcomes, listed or not, to which the
-/// inequality of Dvoretzky, Kiefer and Wolfowitz applies.
+/// **Validity.** Let t_1 > ... > t_D be the different scores, where the t_i depend only on prior knowledge, and O_i =
+/// {score ≥ t_i}. Every set O_1, ..., O_{D-1} is a fixed set of outcomes: it is listed in full, because unlisted
+/// outcomes have the score t_D and belong to its complement, which is bounded with it (P of the complement is 1 -
+/// P(O)). So N(O_i) ~ Bin(n, P(O_i)) with a probability that does not depend on the counts, the number of sets does not
+/// depend on them either, and the union over 4 (D-1) limits is one over fixed events. The samples' scores are
+/// independent with the distribution of the score of all outcomes, listed or not, to which the inequality of Dvoretzky,
+/// Kiefer and Wolfowitz applies.
 ///
 /// Half of the failure probability goes to the 4 (D-1) Clopper-Pearson limits, the other half to one
-/// Dvoretzky-Kiefer-Wolfowitz band in each world, whose width does not depend on D; each limit is the tighter of the
-/// two, which is valid because all of both hold at once by the union bound. *Finite-sample*.
+/// Dvoretzky-Kiefer-Wolfowitz band in each world, whose width does not depend on D. Each limit is the tighter of the
+/// two, which is valid because all of them hold simultaneously by the union bound. *Finite-sample*.
 ///
 /// # Errors
-/// [`Error::Length`] when the scores do not fit the counts, [`Error::Domain`] for a score that is NaN; as
+/// [`Error::Length`] if the scores do not fit the counts, [`Error::Domain`] for a score that is NaN; as
 /// [`clopper_pearson_lower`].
 ///
 /// # Example
@@ -86,7 +86,7 @@ pub fn trade_off_band(counts: &PairedCounts, score: &[f64], failure: FailureProb
     Ok(band)
 }
 
-/// The one of two limits that is further inside by the better known of x and 1 - x.
+/// The tighter of two limits, compared by the better known of x and 1 - x.
 fn tighter(one: ProportionLimit, two: ProportionLimit, inside: impl Fn(f64, f64) -> bool) -> ProportionLimit {
     let first = if one.value <= 0.5 { inside(one.value, two.value) } else { inside(two.complement, one.complement) };
     if first { one } else { two }
@@ -139,8 +139,8 @@ mod tests {
             .collect()
     }
 
-    /// All limits hold at once in at least 1 - f of the audits: a correct program would fail with probability 3e-5 at
-    /// most (four standard errors), and hardly ever because the union bound is wide.
+    /// All limits hold simultaneously in at least 1 - f of the audits: a correct program would fail with probability at
+    /// most 3e-5 (four standard errors), and hardly ever because the union bound is wide.
     #[test]
     fn the_band_holds_everywhere_at_once() {
         const AUDITS: usize = 2_000;
@@ -164,7 +164,7 @@ mod tests {
         assert_rarely_wrong(wrong, AUDITS, FAILURE, 4.0);
     }
 
-    /// With many thresholds the uniform band is tighter in the middle, the exact limits at the ends.
+    /// With many thresholds, the uniform band is tighter in the middle, the exact limits at the ends.
     #[test]
     fn both_bands_are_used() {
         let classes = 1000;

@@ -1,4 +1,4 @@
-//! The methods that read from the Clopper-Pearson limits at output sets: `two-cut-paper`, `two-cut-corner` and
+//! The methods that use the Clopper-Pearson limits at output sets: `two-cut-paper`, `two-cut-corner` and
 //! `clopper-pearson`.
 
 use super::method::{Bounds, Draws, Guarantee, MethodRow, Needs, rectangles, sure};
@@ -11,7 +11,7 @@ pub(super) const TWO_CUT_PAPER: MethodRow = MethodRow {
     needs: Needs::Nothing,
     draws: Draws::Nothing,
     bounds: Bounds::Renyi(|task| {
-        // It needs all four limits whatever is declared.
+        // It needs all four limits, whatever is declared.
         let undirected = OutputSets { directed: false, ..task.guide.sets.clone() };
         let rectangles = rectangles(task.counts, &undirected, task.failure)?;
         Ok(sure(move |order, direction| task.largest(rectangles.iter().map(|r| r.termwise(order, direction)))))

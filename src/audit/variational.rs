@@ -22,23 +22,23 @@ pub(super) const K_CUT_VARIATIONAL: MethodRow = MethodRow {
         Ok(sure(move |order, direction| cut.bound(order, direction)))
     }),
 };
-/// A bound is rounded down by this share, for the rounding of one logarithm and one quotient.
+/// A bound is rounded down by this share, for the rounding errors of one logarithm and one quotient.
 const MARGIN: f64 = 1e-12;
-/// Evaluations of the predicted bound for each family of tangents.
+/// Number of evaluations of the predicted bound for each family of tangents.
 const EVALUATIONS: u64 = 12;
 
 /// Counts prepared for k-cut-variational bounds of several orders and directions.
 ///
-/// For fixed ratios r ≥ 0, F(P, Q) = Σ P^α Q^{1-α} ≥ Σ [α r^{α-1} P - (α-1) r^α Q], an equality for r = P/Q; the right
-/// side is one linear functional of both distributions and is bounded as one mean, whatever the number C of outcomes.
-/// Near P = Q the share of the divergence that is certified is about (1 - η)², η = z √(2/(n χ²)), for every order.
+/// For fixed ratios r ≥ 0, F(P, Q) = Σ P^α Q^{1-α} ≥ Σ [α r^{α-1} P - (α-1) r^α Q], with equality for r = P/Q. The
+/// right side is one linear functional of both distributions and is bounded as one mean, for any number C of outcomes.
+/// Near P = Q the certified share of the divergence is about (1 - η)², η = z √(2/(n χ²)), for every order.
 ///
-/// r is the guess of [`ReferenceDistributions`], drawn toward 1 by the factor that is expected to give the largest
-/// bound at these sample sizes; the sizes are all that is looked at of the counts to choose it.
+/// r is the guess of [`ReferenceDistributions`], shrunk toward 1 by the factor that is expected to give the largest
+/// bound at these sample sizes; nothing else about the counts is used to choose it.
 ///
 /// # References
-/// This library's own: the tangent of a convex function, proved in `audit/tangent.rs`, and the deviation of one mean as
-/// in Bennett (1962), "Probability inequalities for the sum of independent random variables", and Tyurin (2009), "New
+/// This library: the tangent of a convex function, proved in `audit/tangent.rs`, and the deviation of one mean as in
+/// Bennett (1962), "Probability inequalities for the sum of independent random variables", and Tyurin (2009), "New
 /// estimates of the convergence rate in the Lyapunov theorem".
 #[derive(Debug, Clone)]
 pub struct Variational {
@@ -50,11 +50,11 @@ pub struct Variational {
 }
 
 impl Variational {
-    /// Prepares `bounds` bounds, all of which hold at once except with probability `failure`: a tenth of it limits the
-    /// class probabilities, once, and each bound has its equal share of the rest.
+    /// Prepares `bounds` bounds, which hold simultaneously except with probability `failure`: a tenth of it limits the
+    /// class probabilities, once, and the bounds share the rest equally.
     ///
     /// # Errors
-    /// [`Error::Length`] when the reference has other outcomes than the counts; as
+    /// [`Error::Length`] if the reference has other outcomes than the counts; as
     /// [`clopper_pearson_lower`](crate::interval::clopper_pearson_lower).
     pub fn new(
         counts: &PairedCounts,
@@ -78,11 +78,11 @@ impl Variational {
         self.lower_bound(excess, order)
     }
 
-    /// The same at given ratios: `log_ratio[g]` is ln r of group g of the reference, in the order of its rising
-    /// ratios. They must not have been chosen by looking at the counts.
+    /// The same at given ratios: `log_ratio[g]` is ln r of group g of the reference, in increasing order of its ratios.
+    /// They must not have been chosen by looking at the counts.
     ///
     /// # Errors
-    /// [`Error::Length`] when there is not one ratio for each group, [`Error::Domain`] for NaN.
+    /// [`Error::Length`] unless there is one ratio per group, [`Error::Domain`] for NaN.
     pub fn bound_at(&self, log_ratio: &[f64], order: Order, direction: Direction) -> Result<LowerBound> {
         Error::check_size("logarithmic ratios", log_ratio.len(), self.reference.groups(), ", one for each group")?;
         Error::check_domain_of_all(log_ratio, |ratio| !ratio.is_nan(), "logarithmic ratio", "[-inf, inf]")?;
@@ -105,7 +105,7 @@ impl Variational {
         LowerBound::new(value, self.failure, K_CUT_VARIATIONAL.name, Validity::FiniteSample)
     }
 
-    /// The tangent with the largest predicted bound, a function of reference, sample sizes, order and level only.
+    /// The tangent with the largest predicted bound, a function only of reference, sample sizes, order and level.
     fn tangent(&self, order: Order, direction: Direction) -> Option<Tangent> {
         let a = order.get();
         let [p, q] = self.reference.distributions();
@@ -120,12 +120,12 @@ impl Variational {
             let (mean, gain) = Moments::under(top, &tangent.gain);
             let (mean_cost, cost) = Moments::under(base, &cost);
             let moments = gain.of_mean(sizes[0]).and(cost.of_mean(sizes[1]));
-            // As a divergence, whose size varies less; below 0 it still tells which tangent is nearer to a bound.
+            // As a divergence, whose size varies less; below 0 it still shows which tangent is closer to a bound.
             libm::log1p((mean + mean_cost - moments.width(self.main)).max(-0.999_999))
         };
         let mut best: Option<(f64, Tangent)> = None;
         for clipped in clips(&log_ratio, top, base, sizes[0].min(sizes[1])) {
-            // Two ways from r = 1 to the guess: along ln r, and along r^{α-1}, whose gain is linear in the shift.
+            // Two paths from r = 1 to the guess: along ln r, and along r^{α-1}, whose gain is linear in the shift.
             let along_logarithm = |s: f64| Tangent::new(clipped.iter().map(|ratio| s * ratio), order);
             let along_power = |s: f64| {
                 let shifted = |ratio: &f64| libm::log1p(s * libm::expm1((a - 1.0) * ratio)) / (a - 1.0);
@@ -199,7 +199,7 @@ pub(super) mod tests {
             .map(|votes| noisy_argmax_distribution(&VoteHistogram::new(votes.to_vec()).unwrap(), noise).unwrap())
     }
 
-    /// The tables name the three largest counts of this case only; the others hardly matter to its χ² of 6.9e-4.
+    /// The tables name only the three largest counts of this case; the others hardly affect its χ² of 6.9e-4.
     pub(crate) const TEN: Case = (&[70, 66, 40, 30, 20, 10, 6, 4, 3, 1], &[69, 67, 40, 30, 20, 10, 6, 4, 3, 1], 40.0);
 
     /// The exact distributions as reference, and counts at exactly their frequencies.
@@ -210,7 +210,7 @@ pub(super) mod tests {
         (ReferenceDistributions::from_distributions(&p, &q).unwrap(), counts(exact(&p), exact(&q)))
     }
 
-    /// The share of the divergence that is certified at exactly the frequencies of the distributions.
+    /// The share of the divergence certified at exactly the frequencies of the distributions.
     pub(crate) fn share(
         case: Case,
         n: f64,
@@ -222,8 +222,8 @@ pub(super) mod tests {
         bound(&counts, &reference) / renyi_divergence(&p, &q, order).unwrap()
     }
 
-    /// Methods 1.4, at the frequencies of the distributions; the tabulated values were made with the normal quantile at
-    /// 5 %, ours spends a tenth of it on the moments.
+    /// Methods 1.4, at the frequencies of the distributions; the tabulated values use the normal quantile at 5%, this
+    /// one spends a tenth of it on the moments.
     #[test]
     fn typical_shares_are_as_tabulated() {
         for (case, n, expected) in [
@@ -247,7 +247,7 @@ pub(super) mod tests {
         }
     }
 
-    /// Methods 5: ten classes are half certified with 1.0e5 samples a side at order 2, and to nine tenths with 3.2e6.
+    /// Methods 5: at order 2, ten classes are half certified with 1.0e5 samples a side, and nine tenths with 3.2e6.
     #[test]
     fn half_of_ten_classes_needs_a_hundred_thousand_samples() {
         let certified = |n: f64| {
@@ -280,7 +280,7 @@ pub(super) mod tests {
         }
     }
 
-    /// A wrong reference loses, up to everything, and stays valid.
+    /// A wrong reference loses power, possibly all of it, and stays valid.
     #[test]
     fn a_reversed_guess_certifies_nothing() {
         let [p, q] = distributions(FIG_6);
@@ -316,7 +316,7 @@ pub(super) mod tests {
         for (case, n, a) in [(FIG_6, 1_000, 2.0), (FIG_6, 300, 8.0), (FIVE, 100_000, 2.0), (null, 1_000, 2.0)] {
             let [p, q] = distributions(case);
             let exact = renyi_divergence(&p, &q, order(a)).unwrap();
-            // Under equal distributions the reference of Figure 6 is as good as any.
+            // Under equal distributions, the reference of Figure 6 is as good as any.
             let [p0, q0] =
                 if exact == 0.0 { distributions((&[14, 12, 10], &[13, 13, 10], 2.0)) } else { distributions(case) };
             let reference = ReferenceDistributions::from_distributions(&p0, &q0).unwrap();

@@ -1,4 +1,4 @@
-//! What a bound is: a number with its direction, its failure probability, its method and what it guarantees.
+//! A bound is a number with its direction, failure probability, method and guarantee.
 //!
 //! Lower and upper bounds are different types: no code can print one as the other.
 
@@ -13,14 +13,14 @@ use crate::named::named;
 use crate::quantity::FailureProbability;
 use serde::{Deserialize, Serialize};
 
-/// What a number guarantees.
+/// The guarantee of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Validity {
     /// Holds with the stated failure probability for every sample size.
     FiniteSample,
-    /// Holds in the limit of many samples only.
+    /// Holds only in the limit of many samples.
     Asymptotic,
     /// A posterior statement under a stated prior.
     Bayesian,
@@ -63,7 +63,7 @@ impl Direction {
         }
     }
 
-    /// What belongs to the dataset and to its neighbor, that first which is compared with the other.
+    /// The items of the dataset and of its neighbor; the first one is compared with the other.
     #[doc(hidden)]
     #[must_use]
     pub const fn ordered<T: Copy>(self, [dataset, neighbor]: [T; 2]) -> [T; 2] {
@@ -79,9 +79,9 @@ impl Direction {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Directions {
-    /// D(P‖Q) and D(Q‖P): what differential privacy is about.
+    /// D(P‖Q) and D(Q‖P): the directions that differential privacy covers.
     Both,
-    /// D(P‖Q) alone, dataset against neighbor: no bound of the mechanism, and its ε is not an ε of differential
+    /// D(P‖Q) alone, dataset against neighbor: not a bound for the mechanism, and its ε is not an ε of differential
     /// privacy.
     Forward,
 }
@@ -94,27 +94,27 @@ impl Directions {
     }
 }
 
-/// Bounds are made by their `new` only, so that none holds NaN.
+/// Bounds are constructed only by their `new`, so none of them holds NaN.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Sealed;
 
-/// A number that the true leakage is at least, unless an event of probability `failure_probability` happened.
+/// A lower bound on the true leakage, wrong only in an event of probability at most `failure_probability`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct LowerBound {
-    /// The bound, in natural-log units; 0 when nothing can be said, never NaN.
+    /// The bound, in natural-log units; 0 when nothing is known, never NaN.
     pub value: f64,
-    /// The probability with which the bound may be wrong.
+    /// The probability with which the bound may be wrong (1 minus its confidence).
     pub failure_probability: FailureProbability,
     /// Name of the method, such as `two-cut-corner`.
     pub method: &'static str,
-    /// What the method guarantees.
+    /// The guarantee of the method.
     pub validity: Validity,
     #[serde(skip)]
     sealed: Sealed,
 }
 
 impl LowerBound {
-    /// A bound of this value; NaN and what is below 0 say nothing.
+    /// A bound of this value; NaN and negative values become 0.
     #[must_use]
     pub const fn new(
         value: f64,
@@ -125,25 +125,25 @@ impl LowerBound {
         Self { value: AtLeast::new(value).get(), failure_probability, method, validity, sealed: Sealed }
     }
 
-    /// For comparison with a claim.
+    /// The bound in the form that is compared with a claim.
     #[must_use]
     pub const fn at_least(self) -> AtLeast {
         AtLeast::new(self.value)
     }
 
-    /// The same of another value.
+    /// The same bound with another value.
     #[must_use]
     pub const fn with_value(self, value: f64) -> Self {
         Self { value: AtLeast::new(value).get(), ..self }
     }
 
-    /// The same as the bound of another method.
+    /// The same bound, attributed to another method.
     #[must_use]
     pub const fn by(self, method: &'static str) -> Self {
         Self { method, ..self }
     }
 
-    /// The same with another failure probability.
+    /// The same bound with another failure probability.
     #[must_use]
     pub const fn failing(self, failure_probability: FailureProbability) -> Self {
         Self { failure_probability, ..self }
@@ -156,31 +156,31 @@ impl LowerBound {
     }
 }
 
-/// A number that the true leakage is at most.
+/// An upper bound on the true leakage.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct UpperBound {
-    /// The bound, in natural-log units; `inf` when nothing can be said, never NaN.
+    /// The bound, in natural-log units; `inf` when nothing is known, never NaN.
     pub value: f64,
     /// Name of the accountant, such as `gnmax-data-dependent`.
     pub name: &'static str,
-    /// What the accountant guarantees.
+    /// The guarantee of the accountant.
     pub validity: Validity,
     #[serde(skip)]
     sealed: Sealed,
 }
 
 impl UpperBound {
-    /// A bound of this value; NaN says nothing.
+    /// A bound of this value; NaN becomes infinite.
     #[must_use]
     pub const fn new(value: f64, name: &'static str, validity: Validity) -> Self {
         Self { value: AtMost::new(value).get(), name, validity, sealed: Sealed }
     }
 }
 
-/// All certain figures of one quantity: exact values and upper bounds, none of which may exclude another.
+/// All certain figures of one quantity: exact values and bounds, which must not contradict one another.
 ///
-/// A program that computes a quantity in several ways can notice that one of them is wrong. Before an answer is shown
-/// its figures are put together here, and a contradiction ends the work as [`Error::Contradiction`].
+/// A program that computes a quantity in several ways can notice that one of them is wrong. Before an answer is shown,
+/// its figures are collected here, and a contradiction stops the run with [`Error::Contradiction`].
 ///
 /// ```
 /// # use leakbound::bound::Figures;
@@ -194,46 +194,46 @@ impl UpperBound {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figures {
     quantity: String,
-    /// Rounding of the figures, absolute.
+    /// Absolute rounding error of the figures.
     rounding: f64,
     lower: Option<(String, f64)>,
     upper: Option<(String, f64)>,
 }
 
 impl Figures {
-    /// Relative rounding of a figure: ten times what exact values are known to be off by.
+    /// Relative rounding error of a figure: ten times the known error of exact values.
     const RELATIVE: f64 = 1e-8;
 
-    /// No figure yet of a quantity, in words.
+    /// An empty collection of figures for a quantity, described in words.
     #[must_use]
     pub fn new(quantity: impl Into<String>) -> Self {
         Self { quantity: quantity.into(), rounding: 1e-13, lower: None, upper: None }
     }
 
-    /// The Rényi divergence of an order: near order 1 a logarithm in double precision is divided by α - 1.
+    /// The Rényi divergence of an order: near order 1, a logarithm in double precision is divided by α - 1.
     #[must_use]
     pub fn of_order(quantity: impl Into<String>, order: f64) -> Self {
         Self { rounding: 1e-13 * (1.0 + 1.0 / (order - 1.0)), ..Self::new(quantity) }
     }
 
-    /// A value that the quantity is at least: exact, or a certain lower bound.
+    /// Adds a value that the quantity is at least: an exact value or a certain lower bound.
     pub fn at_least(&mut self, name: impl Into<String>, value: f64) {
         if self.lower.as_ref().is_none_or(|lower| !(value <= lower.1)) {
             self.lower = Some((name.into(), value));
         }
     }
 
-    /// A value that the quantity is at most.
+    /// Adds a value that the quantity is at most.
     pub fn at_most(&mut self, name: impl Into<String>, value: f64) {
         if self.upper.as_ref().is_none_or(|upper| !(value >= upper.1)) {
             self.upper = Some((name.into(), value));
         }
     }
 
-    /// Whether all figures can be true together.
+    /// Checks that all figures can be true together.
     ///
     /// # Errors
-    /// [`Error::Contradiction`] with the largest lower and the smallest upper figure, also where one is NaN.
+    /// [`Error::Contradiction`] with the largest lower and the smallest upper figure, including when one is NaN.
     pub fn check(self) -> Result<()> {
         let (Some((lower_name, lower)), Some((upper_name, upper))) = (self.lower, self.upper) else { return Ok(()) };
         if lower <= upper * (1.0 + Self::RELATIVE) + self.rounding {
@@ -252,6 +252,6 @@ pub struct Interval {
     pub upper: f64,
     /// The probability with which either end may be wrong.
     pub failure_probability: FailureProbability,
-    /// What the interval guarantees.
+    /// The guarantee of the interval.
     pub validity: Validity,
 }

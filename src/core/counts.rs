@@ -3,13 +3,13 @@
 use crate::error::{Error, Result, count_above};
 use serde::{Deserialize, Serialize};
 
-/// The largest count accepted, 2^53: above it a double no longer holds every whole number.
+/// The largest count accepted, 2^53: a double does not hold every whole number above it.
 pub const MAX_COUNT: u64 = 1 << 53;
 
 /// Counts of the same outcomes under a dataset S (`counts`) and its neighbor S' (`counts_neighbor`).
 ///
-/// Shapes: `labels`, `counts` and `counts_neighbor` have one entry per outcome; the two worlds may have been sampled
-/// a different number of times, each at least once.
+/// `labels`, `counts` and `counts_neighbor` have one entry per outcome. The two worlds may have been sampled a
+/// different number of times, each at least once.
 ///
 /// ```
 /// # use leakbound::counts::PairedCounts;
@@ -32,7 +32,7 @@ pub(crate) fn checked_total(counts: &[u64], quantity: &'static str) -> Result<u6
 }
 
 impl PairedCounts {
-    /// Checks and keeps counts of both worlds.
+    /// Checks and stores the counts of both worlds.
     ///
     /// # Errors
     /// [`Error::Length`] when the lengths differ or are zero, [`Error::Domain`] when a world has no sample or a total
@@ -83,14 +83,14 @@ impl PairedCounts {
         self.counts_neighbor.iter().sum()
     }
 
-    /// Number of different outcomes that were seen, in either world.
+    /// Number of different outcomes seen in either world.
     #[must_use]
     pub fn seen(&self) -> usize {
         self.counts.iter().zip(&self.counts_neighbor).filter(|(count, neighbor)| **count + **neighbor > 0).count()
     }
 
-    /// Whether nearly every output is different from all others: at least 20 outputs, and at least nine different
-    /// outcomes for ten of them. Then no outcome is seen often enough to prove anything about its probability.
+    /// Whether nearly every output differs from all others: at least 20 outputs, and at least nine different outcomes
+    /// for every ten of them. Then no outcome is seen often enough to prove anything about its probability.
     ///
     /// ```
     /// # use leakbound::counts::PairedCounts;
@@ -105,7 +105,7 @@ impl PairedCounts {
     }
 }
 
-/// Whether so many outputs of so many different outcomes hardly ever repeat one.
+/// Whether this many outputs, with this many different outcomes, hardly ever repeat one.
 #[must_use]
 #[doc(hidden)]
 pub fn hardly_repeats(outcomes: u64, outputs: u64) -> bool {

@@ -1,10 +1,10 @@
-//! The one error type: every variant carries the quantity, the value met and the domain expected.
+//! The single error type: every variant carries the quantity, the value found and the domain expected.
 
 use std::borrow::Borrow;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
-/// What can go wrong in leakbound.
+/// Everything that can go wrong in leakbound.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -25,15 +25,15 @@ pub enum Error {
         quantity: &'static str,
         /// The text that was given.
         value: String,
-        /// What is accepted.
+        /// The accepted values.
         expected: &'static str,
     },
     /// Two objects that must agree in size do not, or one has an impossible size.
     #[error("{quantity} has length {found}; expected {}", bounded(expected))]
     Length {
-        /// What has the length.
+        /// The object that has the length.
         quantity: &'static str,
-        /// The length met.
+        /// The length found.
         found: usize,
         /// The length or range of lengths expected.
         expected: String,
@@ -41,7 +41,7 @@ pub enum Error {
     /// An iteration ended before it reached its tolerance; no value is returned instead.
     #[error("{quantity} did not converge: residual {residual:e} after {iterations} steps, tolerance {tolerance:e}")]
     NoConvergence {
-        /// What was being computed.
+        /// The computation.
         quantity: &'static str,
         /// The last measure of error.
         residual: f64,
@@ -50,23 +50,23 @@ pub enum Error {
         /// Steps taken.
         iterations: usize,
     },
-    /// Something is well formed but cannot be done, with the reason.
+    /// A well-formed request that cannot be carried out, with the reason.
     #[error("{operation}: {}", bounded(reason))]
     Rejected {
-        /// What was asked.
+        /// The operation requested.
         operation: &'static str,
-        /// Why it is not done.
+        /// Why it is not carried out.
         reason: String,
     },
-    /// Something needs a device, a library or memory that is not there.
+    /// A device, a library or memory is missing.
     #[error("{operation}: {}", bounded(reason))]
     Unavailable {
-        /// What was asked.
+        /// The operation requested.
         operation: &'static str,
         /// What is missing.
         reason: String,
     },
-    /// Two figures of one quantity exclude each other: one of them is wrong, so that none is shown.
+    /// Two figures of one quantity exclude each other. One of them is wrong, so neither is shown.
     #[error(
         "internal error: {quantity}: {lower_name} = {} is above {upper_name} = {}; please report this command",
         readable(*lower),
@@ -87,7 +87,7 @@ pub enum Error {
     /// A progress callback ended the work early.
     #[error("the work was interrupted")]
     Interrupted,
-    /// A file holds something else than what was expected at a place.
+    /// A file contains something unexpected.
     #[error(transparent)]
     Input(Box<InputError>),
     /// The operating system could not read or write a file.
@@ -103,17 +103,17 @@ pub enum Error {
 }
 
 impl Error {
-    /// [`Error::Length`] of what has a length that is not expected.
+    /// [`Error::Length`] for an unexpected length.
     pub fn length(quantity: &'static str, found: usize, expected: impl Display) -> Self {
         Self::Length { quantity, found, expected: expected.to_string() }
     }
 
-    /// [`Error::NoConvergence`] of what was computed.
+    /// [`Error::NoConvergence`] for a computation.
     pub const fn no_convergence(quantity: &'static str, residual: f64, tolerance: f64, iterations: usize) -> Self {
         Self::NoConvergence { quantity, residual, tolerance, iterations }
     }
 
-    /// [`Error::Syntax`] of a text that was given.
+    /// [`Error::Syntax`] for a given text.
     pub fn syntax(quantity: &'static str, value: impl Into<String>, expected: &'static str) -> Self {
         Self::Syntax { quantity, value: value.into(), expected }
     }
@@ -123,19 +123,19 @@ impl Error {
         Self::Rejected { operation, reason: reason.to_string() }
     }
 
-    /// Nothing for a legal value.
+    /// Accepts a legal value.
     ///
     /// # Errors
-    /// [`Error::Domain`] for any other one.
+    /// [`Error::Domain`] for any other value.
     #[doc(hidden)]
     pub fn check_domain(legal: bool, quantity: &'static str, value: f64, domain: &'static str) -> Result<()> {
         if legal { Ok(()) } else { Err(Self::Domain { quantity, value, domain }) }
     }
 
-    /// Nothing for values that are all legal.
+    /// Accepts values that are all legal.
     ///
     /// # Errors
-    /// [`Error::Domain`] with the first that is not.
+    /// [`Error::Domain`] with the first illegal value.
     #[doc(hidden)]
     pub fn check_domain_of_all(
         values: impl IntoIterator<Item = impl Borrow<f64>>,
@@ -147,26 +147,26 @@ impl Error {
         values.try_for_each(|value| Self::check_domain(legal(value), quantity, value, domain))
     }
 
-    /// Nothing for a length that fits.
+    /// Accepts a fitting length.
     ///
     /// # Errors
-    /// [`Error::Length`] for any other one.
+    /// [`Error::Length`] for any other length.
     #[doc(hidden)]
     pub fn check_length(fits: bool, quantity: &'static str, found: usize, expected: impl Display) -> Result<()> {
         if fits { Ok(()) } else { Err(Self::length(quantity, found, expected)) }
     }
 
-    /// Nothing for things that are as many as wanted.
+    /// Accepts the expected number of things.
     ///
     /// # Errors
-    /// [`Error::Length`] for any other number, which expects the wanted one and what follows it: ` outcomes` or
-    /// `, one per sample`.
+    /// [`Error::Length`] for any other number; its text gives the expected number followed by ` outcomes` or `, one per
+    /// sample`.
     #[doc(hidden)]
     pub fn check_size(quantity: &'static str, found: usize, wanted: usize, of: &str) -> Result<()> {
         Self::check_length(found == wanted, quantity, found, format_args!("{wanted}{of}"))
     }
 
-    /// Nothing for what can be done.
+    /// Accepts what can be done.
     ///
     /// # Errors
     /// [`Error::Rejected`] with the reason for anything else.
@@ -175,8 +175,8 @@ impl Error {
         if possible { Ok(()) } else { Err(Self::rejected(operation, reason)) }
     }
 
-    /// The kind of the error. Work that the system interrupted is [`ErrorKind::Interrupted`], as that which a callback
-    /// ended.
+    /// The kind of the error. Work interrupted by the system is [`ErrorKind::Interrupted`], as is work ended by a
+    /// callback.
     ///
     /// ```
     /// use leakbound::error::ErrorKind;
@@ -201,7 +201,7 @@ impl Error {
         }
     }
 
-    /// Why something is not done, for a message that says what; the whole message of any other error.
+    /// Why something is not done, for a message that already names it; for any other error, the whole message.
     #[doc(hidden)]
     #[must_use]
     pub fn reason(&self) -> String {
@@ -212,32 +212,32 @@ impl Error {
     }
 }
 
-/// The kinds of errors: a closed list, so that a program that treats some in its own way has an answer to each.
+/// The kinds of errors: a closed list, so that a program can handle each of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// A number lies outside of its domain.
+    /// A number lies outside its domain.
     Domain,
     /// A text cannot be read.
     Syntax,
-    /// Sizes do not fit, or are impossible.
+    /// Sizes do not match, or are impossible.
     Length,
     /// An iteration ended before it reached its tolerance.
     NoConvergence,
-    /// Something is well formed and cannot be done.
+    /// A well-formed request cannot be carried out.
     Rejected,
-    /// A device, a library or memory is not there.
+    /// A device, a library or memory is missing.
     Unavailable,
-    /// Two figures of one quantity exclude each other: a fault of this library.
+    /// Two figures of one quantity exclude each other: an error in this library.
     Contradiction,
     /// A callback, a signal or a program ended the work.
     Interrupted,
-    /// A file holds something else than what was expected.
+    /// A file contains something unexpected.
     Input,
     /// The system could not read or write a file.
     Io,
 }
 
-/// One thing wrong in one place of one file.
+/// One error at one place of one file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{}: {}: found {}, expected {}{}",
@@ -252,7 +252,7 @@ pub struct InputError {
     pub found: String,
     /// What was expected instead.
     pub expected: String,
-    /// How to mend it, where that is known.
+    /// How to fix it, if known.
     pub hint: Option<String>,
 }
 
@@ -260,7 +260,7 @@ fn hint_suffix(hint: Option<&str>) -> String {
     hint.map_or_else(String::new, |hint| format!("; hint: {}", bounded(hint)))
 }
 
-/// A path as part of one line; of a very long one the beginning and the end, where the file is.
+/// A path as part of one line; of a very long path, the beginning and the end, which names the file.
 fn shown(path: &Path) -> String {
     let line = one_line(&path.to_string_lossy());
     let length = line.chars().count();
@@ -271,22 +271,22 @@ fn shown(path: &Path) -> String {
     shortened(&line, ECHO / 2) + &end
 }
 
-/// The longest piece of the user's own text that a message repeats, in characters; what follows is `...`.
+/// The longest piece of user text that a message repeats, in characters; the rest is replaced by `...`.
 #[doc(hidden)]
 pub const ECHO: usize = 80;
-/// The longest path.
+/// The longest path, in characters.
 const LONGEST_PATH: usize = 2 * ECHO;
-/// The longest part of a message: lists of what is accepted are shorter.
+/// The longest part of a message: lists of accepted values are shorter.
 const LONGEST_PART: usize = 1000;
 
-/// A value, a name or a key as a message repeats it: on one line, and never more than [`ECHO`] characters of it.
+/// A value, name or key as repeated in a message: on one line, with at most [`ECHO`] characters.
 #[must_use]
 #[doc(hidden)]
 pub fn echo(text: &str) -> String {
     shortened(text, ECHO)
 }
 
-/// At most `limit` characters of a text, with everything escaped that would break the line or rewrite the terminal.
+/// At most `limit` characters of a text, escaping everything that would break the line or rewrite the terminal.
 #[doc(hidden)]
 pub fn shortened(text: &str, limit: usize) -> String {
     match text.char_indices().nth(limit) {
@@ -295,8 +295,8 @@ pub fn shortened(text: &str, limit: usize) -> String {
     }
 }
 
-/// A part of a message, through which every message goes: texts between backticks and words of more than [`ECHO`]
-/// characters are cut, wherever they were put in.
+/// A part of a message; every message passes through here. Texts between backticks and words of more than [`ECHO`]
+/// characters are cut, wherever they were inserted.
 #[must_use]
 #[doc(hidden)]
 pub fn bounded(text: &str) -> String {
@@ -309,7 +309,7 @@ pub fn bounded(text: &str) -> String {
         if index > 0 {
             bounded.push('`');
         }
-        // Between a backtick and the next one.
+        // Between one backtick and the next.
         if index % 2 == 1 && index < quoted {
             bounded += &echo(piece);
         } else {
@@ -319,7 +319,7 @@ pub fn bounded(text: &str) -> String {
     shortened(&bounded, LONGEST_PART)
 }
 
-/// A text with everything escaped that would break its line or rewrite the terminal.
+/// A text in which everything that would break its line or rewrite the terminal is escaped.
 #[must_use]
 #[doc(hidden)]
 pub fn one_line(text: &str) -> String {
@@ -334,8 +334,8 @@ pub fn one_line(text: &str) -> String {
     line
 }
 
-/// What is not shown as it is and no name holds: control characters, the Unicode line breaks, the marks that turn the
-/// direction of writing, and the code points that are no characters, which XML does not know.
+/// Characters that are not shown as they are and that no name contains: control characters, Unicode line breaks, marks
+/// that change the direction of writing, and code points that are not characters, which XML does not allow.
 #[doc(hidden)]
 pub fn breaks_line(character: char) -> bool {
     character.is_control()
@@ -343,14 +343,14 @@ pub fn breaks_line(character: char) -> bool {
         || u32::from(character) & 0xfffe == 0xfffe
 }
 
-/// A number that reads back exactly, in powers of ten where it would have more than sixteen digits otherwise.
+/// A number that reads back exactly, in powers of ten if it would otherwise have more than sixteen digits.
 #[doc(hidden)]
 pub fn readable(value: f64) -> String {
     let text = format!("{value:?}");
     text.strip_suffix(".0").map_or_else(|| text.clone(), str::to_owned)
 }
 
-/// A count for a message, rounded up: one that is 1 above 2^53 must not be called 2^53.
+/// A count for a message, rounded up: a count of 2^53 + 1 must not be shown as 2^53.
 pub(crate) fn count_above(count: u64) -> f64 {
     let value = count as f64;
     if (value as u64) < count { value.next_up() } else { value }

@@ -29,7 +29,7 @@ pub const MAX_CLASSES: usize = 10_000;
 pub struct VoteHistogram(Vec<u64>);
 
 impl VoteHistogram {
-    /// Checks and keeps the votes per class.
+    /// Checks and stores the votes per class.
     ///
     /// # Errors
     /// [`Error::Length`] unless there are 1 to 10,000 classes, [`Error::Domain`] when a count exceeds 2^53.
@@ -54,10 +54,10 @@ impl VoteHistogram {
         self.0.len()
     }
 
-    /// The histogram after one voter changed.
+    /// The histogram after one voter changed their vote.
     ///
     /// # Errors
-    /// [`Error::Rejected`] when the class does not exist, has no vote to give, or the vote would not move.
+    /// [`Error::Rejected`] if the class does not exist, has no vote to give, or the vote would not move.
     pub fn neighbor(&self, change: Neighbor) -> Result<Self> {
         let reject = |reason: String| Error::rejected("neighboring histogram", reason);
         let mut counts = self.0.clone();
@@ -92,8 +92,8 @@ impl VoteHistogram {
         Self::new(counts)
     }
 
-    /// All one-vote changes of a kind, one representative for each pair of distinct counts: classes with equal
-    /// counts are exchangeable, so the others give the same divergences.
+    /// All one-vote changes of a kind, one representative per pair of distinct counts: classes with equal counts are
+    /// exchangeable, so the other changes give the same divergences.
     #[must_use]
     pub fn neighbors(&self, kind: VoteChange) -> Vec<Neighbor> {
         let mut representatives: Vec<usize> = Vec::new();
@@ -144,8 +144,8 @@ impl VoteHistogram {
         }
     }
 
-    /// How many changes there are: with `alike` one for those that only swap classes of equal counts. More than any
-    /// search looks at where every one of more than 16 counts may change.
+    /// The number of changes; with `alike`, changes that only swap classes of equal counts count once. If each of more
+    /// than 16 counts may change, the number exceeds that of any search.
     ///
     /// ```
     /// # use leakbound::histogram::{Changes, VoteChange, VoteHistogram};
@@ -164,7 +164,7 @@ impl VoteHistogram {
         }
     }
 
-    /// The changes that [`Self::number_of`] counts; none where every one of more than 16 counts may change.
+    /// The changes counted by [`Self::number_of`]; empty if each of more than 16 counts may change.
     pub fn changes(&self, changes: Changes, alike: bool) -> Box<dyn Iterator<Item = Neighbor> + '_> {
         match changes {
             Changes::OneVote(kind) if alike => Box::new(self.neighbors(kind).into_iter()),
@@ -188,7 +188,7 @@ impl VoteHistogram {
             }
     }
 
-    /// The change that leads from this histogram to `other`, if they differ by one vote.
+    /// The change from this histogram to `other`, if they differ by one vote.
     #[must_use]
     pub fn change_to(&self, other: &Self) -> Option<VoteChange> {
         let change = (self.classes() == other.classes()).then(|| self.difference(other));
@@ -200,7 +200,7 @@ impl VoteHistogram {
         }
     }
 
-    /// By how many votes the counts of `other` are above and below these.
+    /// By how many votes in total the counts of `other` exceed these, and fall below them.
     fn difference(&self, other: &Self) -> (u64, u64) {
         self.0.iter().zip(&other.0).fold((0, 0), |(up, down): (u64, u64), (&a, &b)| {
             (up.saturating_add(b.saturating_sub(a)), down.saturating_add(a.saturating_sub(b)))
@@ -230,18 +230,18 @@ impl fmt::Display for VoteHistogram {
     }
 }
 
-/// What happens to one vote. Adding and removing differ: divergences have a direction.
+/// A change of one vote. Adding and removing differ because divergences have a direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum VoteChange {
-    /// One voter votes for another class.
+    /// One voter moves to another class.
     Moved,
-    /// One voter more.
+    /// One more voter.
     Added,
-    /// One voter less.
+    /// One voter fewer.
     Removed,
 }
 
-/// Which changes of a histogram are looked at. Written as a word: `moved`, `added`, `removed` or `shifted`.
+/// Which changes of a histogram are considered. Written as a word: `moved`, `added`, `removed` or `shifted`.
 ///
 /// ```
 /// # use leakbound::histogram::{Changes, VoteChange};
@@ -254,7 +254,7 @@ pub enum VoteChange {
 pub enum Changes {
     /// One vote changes.
     OneVote(VoteChange),
-    /// Every count changes by at most 1, in any direction, and at least one of them does.
+    /// Every count changes by at most 1, in either direction, and at least one of them does.
     EveryCount,
 }
 
@@ -319,19 +319,19 @@ impl From<VoteChange> for Changes {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", tag = "change")]
 pub enum Neighbor {
-    /// One vote goes from a class to another.
+    /// One vote moves from one class to another.
     Moved {
         /// The class that loses the vote.
         from: usize,
         /// The class that gains it.
         to: usize,
     },
-    /// One vote more.
+    /// One more vote.
     Added {
         /// The class that gains it.
         class: usize,
     },
-    /// One vote less.
+    /// One vote fewer.
     Removed {
         /// The class that loses it.
         class: usize,

@@ -1,6 +1,6 @@
 //! Quantities, distributions, divergences and intervals.
 //!
-//! A part of the package `leakbound`, whose documentation covers it.
+//! Part of the package `leakbound`, whose documentation covers it.
 
 pub mod bound;
 pub mod counts;
@@ -30,7 +30,7 @@ pub mod vectorized;
 
 pub use error::{Error, InputError, Result};
 
-/// The names that most programs need, as far as this package has them.
+/// The names that most programs need, as far as this package defines them.
 pub mod prelude {
     pub use crate::bound::{Direction, LowerBound, UpperBound, Validity};
     pub use crate::counts::PairedCounts;

@@ -1,12 +1,12 @@
-//! Names of enums, one table for all that needs them.
+//! Names of enums, from a single table.
 
-/// What an enum without data has of the names of its variants: `ALL`, in the order of the table, `name`, `Display` and
+/// Defines the names of the variants of an enum without data: `ALL`, in the order of the table, `name`, `Display`, and
 /// `FromStr`, whose error lists the names.
 #[macro_export]
 macro_rules! named {
     ($type:ident, $quantity:literal, [$($variant:ident $name:literal),+ $(,)?]) => {
         impl $type {
-            /// All of them.
+            /// All variants.
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
 
             /// The name on the command line, in tables and in files.

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-/// The positions from 0 to `count` in the order of a comparison; equal ones stay as they are.
+/// The positions from 0 to `count` in the order of a comparison; ties keep their order.
 pub fn positions(count: usize, compare: impl Fn(usize, usize) -> Ordering) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
     sort_positions(&mut order, &compare);
@@ -13,7 +13,7 @@ fn sort_positions(order: &mut [usize], compare: &dyn Fn(usize, usize) -> Orderin
     order.sort_by(|&a, &b| compare(a, b));
 }
 
-/// Sorts things by a comparison; equal ones stay in their order.
+/// Sorts things by a comparison; ties keep their order.
 pub fn sort<T>(things: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
     let mut order = positions(things.len(), |a, b| compare(&things[a], &things[b]));
     // Along each cycle of the permutation.
@@ -28,7 +28,7 @@ pub fn sort<T>(things: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
     }
 }
 
-/// Sorts numbers, the largest first.
+/// Sorts numbers in decreasing order.
 pub fn falling(numbers: &mut [f64]) {
     numbers.sort_by(f64::total_cmp);
     numbers.reverse();
@@ -40,7 +40,7 @@ mod tests {
 
     #[test]
     fn things_are_sorted_as_the_standard_library_does() {
-        // A congruence with many ties.
+        // A linear congruence with many ties.
         let mut state = 1u64;
         for count in 0..200 {
             let things: Vec<(u64, usize)> = (0..count)

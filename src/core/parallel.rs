@@ -1,6 +1,6 @@
-//! Work on all threads of the caller's pool; results come in the order of the items, whatever the threads did.
+//! Work on all threads of the caller's pool; results come in the order of the items, however the threads ran.
 //!
-//! One function hands out all jobs by a pointer, so that a use compiles its closure and two lists, not a scheduler.
+//! One function distributes all jobs through a pointer, so a use compiles its closure and two lists, no scheduler.
 
 use crate::error;
 use rayon::prelude::*;
@@ -20,7 +20,7 @@ pub fn map<T: Send, R: Send>(items: impl IntoIterator<Item = T>, of: impl Fn(T) 
     places.into_iter().filter_map(found).collect()
 }
 
-/// Applies a function to each item; fails with the error of the first item, in their order, that has one.
+/// Applies a function to each item; fails with the error of the first failing item, in their order.
 pub fn try_map<T: Send, R: Send>(
     items: impl IntoIterator<Item = T>,
     of: impl Fn(T) -> error::Result<R> + Sync,
@@ -33,7 +33,7 @@ pub fn until_error<T: Send, R: Send, E: Send>(
     items: impl IntoIterator<Item = T>,
     of: impl Fn(T) -> Result<R, E> + Sync,
 ) -> Result<Vec<R>, E> {
-    // Items behind one that failed are left out; those in front of it may still fail first.
+    // Items after one that failed are skipped; earlier items may still fail first.
     let failed = AtomicUsize::new(usize::MAX);
     let found = map(items.into_iter().enumerate(), |(place, item)| {
         let known = failed.load(Ordering::Relaxed);
@@ -50,7 +50,7 @@ fn run(jobs: usize, job: &(dyn Fn(usize) + Sync)) {
     (0..jobs).into_par_iter().for_each(job);
 }
 
-/// A panic in a job reaches the caller, so that no place is read after one.
+/// A panic in a job reaches the caller, so no place is read after one.
 fn locked<T>(place: &Mutex<T>) -> MutexGuard<'_, T> {
     place.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,7 +1,7 @@
 //! Integrals of log-concave functions in log space, each with an estimate of its error.
 //!
-//! The trapezoid rule on a lattice converges geometrically for the analytic integrands met here: halving the step
-//! squares the error, so the distance between two levels, squared, estimates the error of the finer one.
+//! The trapezoid rule on a lattice converges geometrically for the analytic integrands here: halving the step squares
+//! the error, so the distance between two levels, squared, estimates the error of the finer one.
 
 use crate::error::{Error, Result};
 use crate::special::CompensatedSum;
@@ -36,20 +36,20 @@ impl Node {
 pub(crate) const FIRST_LEVEL: u32 = 1;
 /// Finest step: 2^-7, twenty nodes within the narrowest peak of 10,000 classes.
 const LAST_LEVEL: u32 = 7;
-/// Values below exp(-42) = 6e-19 of the peak are left out: a log-concave function has at most that share beyond them.
+/// Values below exp(-42) = 6e-19 of the peak are omitted: beyond them a log-concave function has at most that share.
 const DROP: f64 = 42.0;
-/// From here on neighboring values of g are further apart than the width of the peak adds to its height.
+/// From here on, the spacing of values of g exceeds the contribution of the width of the peak to its height.
 const PEAK_IS_ALL: f64 = 1e17;
-/// Distance of two levels from which the squared distance is below rounding.
+/// If two levels are this close, the squared distance is below rounding.
 const LEVEL_DISTANCE: f64 = 1e-8;
 
 /// ln ∫ exp(g(t)) dt for a concave g that falls at least as fast as -t²/2 on one side and is finite.
 ///
-/// `log_integrand` gives g at a lattice node; `start` is a node index of level 1 to begin the climb to the peak from.
+/// `log_integrand` gives g at a lattice node; `start` is a node index of level 1 where the climb to the peak begins.
 /// Returns the integral and the index of the peak on level 1, a good start for a similar function.
 ///
 /// # Errors
-/// [`Error::NoConvergence`] when the finest level still differs from the one before by more than rounding explains.
+/// [`Error::NoConvergence`] if the finest level still differs from the one before by more than rounding explains.
 pub(crate) fn log_concave_trapezoid(
     mut log_integrand: impl FnMut(Node) -> f64,
     start: i64,
@@ -91,17 +91,17 @@ pub(crate) fn log_concave_trapezoid(
 
 /// Longest panel of the double exponential rule, in steps.
 const PANEL: f64 = 4.0;
-/// Panels before an integrand is given up as not log-concave: what exp(-42) at a slope of one in a scale needs, and
-/// every kink of the largest histogram.
+/// Panels before an integrand is rejected as not log-concave: enough to reach exp(-42) at a slope of one per scale,
+/// plus every kink of the largest histogram.
 const MAX_PANELS: usize = 50_000;
 
-/// ln ∫ exp(g(x)) dx for a concave g of any shape, with kinks at known places: the double exponential rule of the crate
-/// `quadrature` on panels of at most four steps within the window where g is at most 42 below its peak.
+/// ln ∫ exp(g(x)) dx for a concave g of any shape with known kinks: the double exponential rule of the crate
+/// `quadrature` on panels of at most four steps, within the window where g is at most 42 below its peak.
 ///
 /// Also returns the peak, a good start for a similar function.
 ///
 /// # Errors
-/// [`Error::NoConvergence`] when g does not fall off on both sides.
+/// [`Error::NoConvergence`] if g does not fall on both sides.
 pub(crate) fn log_concave_panels(
     g: impl Fn(f64) -> f64,
     start: f64,
@@ -143,7 +143,7 @@ pub(crate) fn log_concave_panels(
             let from = pair[0] + piece as f64 * length;
             let part = quadrature::integrate(|x| libm::exp(g(x) - top), from, from + length, 1e-15 * step);
             sum.add(part.integral);
-            // The rule estimates its error far above what it is once it stops at its last level.
+            // Once the rule stops at its last level, it greatly overestimates its error.
             error += part.error_estimate;
         }
     }
@@ -154,10 +154,10 @@ pub(crate) fn log_concave_panels(
 
 /// The index of the largest value of a concave sequence and that value, by steps that double, then halve.
 ///
-/// No step is shorter than rounding lets one see: over 8 √(ε|g|) nodes a parabola of curvature 1 falls by 8 ε|g|, more
+/// No step is shorter than rounding can resolve: over 8 √(ε|g|) nodes a parabola of curvature 1 falls by 8 ε|g|, more
 /// than the rounding of g, and a peak that close is the peak to 2 ε|g|.
 fn climb(value: &mut impl FnMut(i64) -> f64, start: i64) -> (i64, f64) {
-    // NaN, which is no value of a concave function, is cast to 0.
+    // NaN, which a concave function never takes, is cast to 0.
     let shortest = |top: f64| ((8.0 * (f64::EPSILON * top.abs()).sqrt()).min(LONGEST_STEP) as i64).max(1);
     let (mut best, mut top) = (start, value(start));
     let mut step = shortest(top);
@@ -181,7 +181,7 @@ fn climb(value: &mut impl FnMut(i64) -> f64, start: i64) -> (i64, f64) {
     (best, top)
 }
 
-/// 2^60: twice as far still is an index.
+/// 2^60: twice that is still an index.
 const LONGEST_STEP: f64 = (1u64 << 60) as f64;
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
-//! Validated numbers: each legal range is stated once, here, so that a function of these types has no range errors.
+//! Validated numbers: each legal range is defined once, here, so functions of these types have no range errors.
 
 use crate::error::{Error, Result, readable};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Defines a newtype of a private `f64` with its domain; NaN is in no domain.
+/// Defines a newtype of a private `f64` with its domain; no domain contains NaN.
 macro_rules! quantity {
     ($(#[$doc:meta])* $name:ident, $words:literal, $domain:literal, |$value:ident| $legal:expr) => {
         $(#[$doc])*
@@ -81,8 +81,8 @@ quantity! {
     Order, "Rényi order", "(1, inf)", |value| value > 1.0 && value < f64::INFINITY
 }
 quantity! {
-    /// The probability with which a statistical bound may be wrong. Never a confidence level: 1 - (1 - 1e-12) is off
-    /// by 9e-5 of itself.
+    /// The probability with which a statistical bound may be wrong: 1 minus its confidence. Confidence levels are not
+    /// used, because 1 - (1 - 1e-12) has a relative error of 9e-5.
     ///
     /// ```
     /// # use leakbound::quantity::FailureProbability;
@@ -111,7 +111,7 @@ quantity! {
 }
 
 impl Epsilon {
-    /// Nothing leaks.
+    /// No leakage.
     pub const ZERO: Self = Self(0.0);
     /// No guarantee.
     pub const INFINITE: Self = Self(f64::INFINITY);
@@ -127,7 +127,7 @@ impl FailureProbability {
     /// ```
     #[must_use]
     pub fn split(self, parts: usize) -> Self {
-        // The smallest positive double keeps the type's promise even for absurd numbers of parts.
+        // The smallest positive double keeps the guarantee of the type even for absurd numbers of parts.
         Self((self.0 / parts.max(1) as f64).max(f64::from_bits(1)))
     }
 }

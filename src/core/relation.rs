@@ -1,4 +1,4 @@
-//! Which datasets are neighbors.
+//! Neighboring relations of datasets.
 
 use crate::error::{Error, Result};
 use serde::de::Error as _;
@@ -6,13 +6,13 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
 
-/// A distance may be rounded by so much of itself.
+/// A distance may be off by this relative rounding error.
 const ROUNDING: f64 = 1e-9;
 
-/// Which datasets are neighbors: the relation that a guarantee is about. It has no direction.
+/// Which datasets are neighbors: the relation that a guarantee refers to. It has no direction.
 ///
-/// Data that are votes per class or counts have one record for each of their units: that one is replaced is a vote that
-/// moves to another class.
+/// In data that are votes per class or counts, each unit is a record: replacing a record means that a vote moves to
+/// another class.
 ///
 /// ```
 /// # use leakbound::histogram::VoteHistogram;
@@ -25,9 +25,9 @@ const ROUNDING: f64 = 1e-9;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Relation {
-    /// One has a record more; written `add-remove`.
+    /// One dataset has one more record; written `add-remove`.
     AddRemove,
-    /// One record is another one; written `replace-one`.
+    /// One record is replaced by another; written `replace-one`.
     ReplaceOne,
     /// Vectors of numbers whose sum of absolute differences is at most this; written `l1:D`.
     L1(f64),
@@ -36,7 +36,7 @@ pub enum Relation {
 }
 
 impl Relation {
-    /// Whether a distance is at most `most`, but for rounding.
+    /// Whether a distance is at most `most`, up to rounding.
     #[doc(hidden)]
     #[must_use]
     pub fn is_within(distance: f64, most: f64) -> bool {

@@ -1,13 +1,13 @@
-//! Loops compiled for every instruction set that is known, and run with the widest that this machine has.
+//! Loops compiled for every known instruction set, and run with the widest available on the machine.
 //!
-//! The crate is compiled for the oldest machine of its architecture. Work given to [`vectorized`] is compiled once more
-//! for each newer set, with all functions that are inlined into it. Rust does not reorder or fuse floating-point
-//! operations, so that the results are the same on all of them.
+//! The crate is compiled for the oldest machine of its architecture. Work given to [`vectorized`] is compiled again for
+//! each newer set, with all functions that are inlined into it. Rust does not reorder or fuse floating-point
+//! operations, so the results are the same on all of them.
 
 #[doc(hidden)]
 pub use pulp::Arch;
 
-/// A closure that is compiled into its caller, where the instructions are known.
+/// A closure that is compiled into its caller, where the instruction set is known.
 struct Work<F>(F);
 
 impl<R, F: FnOnce() -> R> pulp::NullaryFnOnce for Work<F> {
@@ -19,14 +19,14 @@ impl<R, F: FnOnce() -> R> pulp::NullaryFnOnce for Work<F> {
     }
 }
 
-/// Runs with the instructions of `arch` the `work`, a closure marked `#[inline(always)]` whose functions are marked so
-/// too.
+/// Runs `work` with the instructions of `arch`: a closure marked `#[inline(always)]` that calls only functions marked
+/// likewise.
 #[inline(always)]
 pub fn vectorized<R>(arch: Arch, work: impl FnOnce() -> R) -> R {
     arch.dispatch(Work(work))
 }
 
-/// Runs an expression with the instructions of an [`Arch`]: [`vectorized`] of a closure that is marked.
+/// Runs an expression with the instructions of an [`Arch`]: [`vectorized`] of a marked closure.
 #[macro_export]
 macro_rules! in_vectors {
     ($arch:expr, $work:expr) => {
@@ -40,7 +40,7 @@ macro_rules! in_vectors {
 
 pub use in_vectors;
 
-/// The instructions of AVX2, FMA and their companions, where a machine has them.
+/// The instructions of AVX2, FMA and their companions, if the machine has them.
 #[cfg(target_arch = "x86_64")]
 pub fn avx2(arch: Arch) -> Option<pulp::x86::V3> {
     match arch {
@@ -50,10 +50,10 @@ pub fn avx2(arch: Arch) -> Option<pulp::x86::V3> {
     }
 }
 
-/// Partial results: as many as the widest instructions hold.
+/// Number of partial results: the lanes of the widest instructions.
 const LANES: usize = 8;
 
-/// The largest of some numbers; ∞ if one is NaN, and -∞ of none.
+/// The largest of some numbers; ∞ if one is NaN, and -∞ if there are none.
 pub fn largest_of(values: &[f64]) -> f64 {
     let mut lanes = [f64::NEG_INFINITY; LANES];
     in_vectors!(Arch::new(), {
@@ -80,7 +80,7 @@ fn larger(largest: f64, value: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Fused and separate products, sums in their order: bit by bit what the baseline gives.
+    /// Fused and separate products, sums in their order: bit for bit the baseline results.
     #[test]
     fn results_are_those_of_the_baseline() {
         #[inline(always)]

@@ -1,6 +1,6 @@
 //! Mechanisms: exact distributions, theorems and samplers.
 //!
-//! A part of the package `leakbound`, whose documentation covers it.
+//! Part of the package `leakbound`, whose documentation covers it.
 
 pub mod accountant;
 pub mod mechanism;
@@ -10,7 +10,7 @@ pub mod token;
 
 pub use leakbound_core::*;
 
-/// The names that most programs need, as far as this package has them.
+/// The names that most programs need, as far as this package defines them.
 pub mod prelude {
     pub use crate::mechanism::NoisyArgmax;
     pub use crate::simulate::{Simulation, simulate};

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// The most bins: the union bound over more would leave nothing to see.
+/// The largest number of bins: the union bound over more would be too weak.
 pub(super) const MOST_BINS: usize = 1000;
 
 /// A cut between two bins: at `at`, which belongs to the bin above, or to the one below if `after` is true.
@@ -20,10 +20,10 @@ impl Cut {
     }
 }
 
-/// Bins of real numbers: intervals that touch, the outer ones unbounded. Every number lies in one bin.
+/// Bins of real numbers: adjacent intervals, the outer ones unbounded. Every number lies in one bin.
 ///
-/// Bins are a function of the output, so that every bound for the bins holds for the outputs (data processing), as long
-/// as the bins were fixed before the outputs that are counted were looked at.
+/// Bins are a function of the output, so every bound for the bins holds for the outputs (data processing), provided
+/// that the bins were fixed without looking at the outputs that are counted.
 ///
 /// ```
 /// # use leakbound::audit::OutputBins;
@@ -42,7 +42,7 @@ impl OutputBins {
     /// Bins between edges: (-inf, e_1), [e_1, e_2), ..., [e_k, inf).
     ///
     /// # Errors
-    /// [`Error::Length`] unless there are 1 to 999 edges, [`Error::Rejected`] unless they are finite and rise.
+    /// [`Error::Length`] unless there are 1 to 999 edges, [`Error::Rejected`] unless they are finite and increasing.
     pub fn new(edges: &[f64]) -> Result<Self> {
         Error::check_length((1..MOST_BINS).contains(&edges.len()), "edges of bins", edges.len(), "1 to 999")?;
         let rise = edges.iter().all(|edge| edge.is_finite()) && edges.windows(2).all(|pair| pair[0] < pair[1]);
@@ -56,21 +56,21 @@ impl OutputBins {
         self.cuts.len() + 1
     }
 
-    /// The bin of a value, from 0; NaN lies in the first.
+    /// The bin of a value, counted from 0; NaN lies in the first.
     #[must_use]
     pub fn bin(&self, value: f64) -> usize {
         let value = value.clamp(f64::MIN, f64::MAX);
         self.cuts.partition_point(|cut| cut.is_below(value))
     }
 
-    /// Two or three bins of which one is these neighboring bins together, and which one that is; none for all bins.
+    /// Two or three bins, one of them the union of these neighboring bins, and its index; `None` for all bins.
     pub fn joined(&self, first: usize, last: usize) -> Option<(Self, usize)> {
         let below = first.checked_sub(1).and_then(|cut| self.cuts.get(cut));
         let cuts: Vec<Cut> = below.into_iter().chain(self.cuts.get(last)).copied().collect();
         (!cuts.is_empty()).then(|| (Self { cuts }, usize::from(below.is_some())))
     }
 
-    /// The same with cuts of so many significant digits, where they still rise.
+    /// The same with cuts of this many significant digits, if they still increase.
     pub fn rounded(&self, digits: usize) -> Option<Self> {
         let round = |cut: &Cut| {
             let at: f64 = format!("{:.*e}", digits.saturating_sub(1), cut.at).parse().ok()?;
@@ -85,7 +85,7 @@ impl OutputBins {
         self.cuts.first().map(|cut| cut.at)
     }
 
-    /// The bins as intervals in words, from below.
+    /// The bins as intervals in text, from below.
     #[must_use]
     pub fn labels(&self) -> Vec<String> {
         let label = |bin: usize| {

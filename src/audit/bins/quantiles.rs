@@ -9,7 +9,7 @@ impl OutputBins {
     /// About `bins` bins that hold equal shares of a pilot, both worlds taken together.
     ///
     /// The edges are short decimal numbers between neighboring values of the pilot. A value that the pilot repeats so
-    /// often that two edges would fall on it is a bin of its own. The pilot must not be part of the outputs that are
+    /// often that two edges would fall on it gets its own bin. The pilot must not be part of the outputs that are
     /// counted.
     ///
     /// # Errors
@@ -45,7 +45,7 @@ impl OutputBins {
         let total: u128 = values.iter().map(|(_, count)| count).sum();
         let (mut cuts, mut below, mut edge) = (Vec::new(), 0u128, 1u128);
         for (place, &(value, count)) in values.iter().enumerate() {
-            // Quantiles edge/bins that fall on this value: below total · edge/bins ≤ ... < below + count.
+            // Quantiles edge/bins at this value: below total · edge/bins ≤ ... < below + count.
             let mut fallen = 0;
             while edge < bins as u128 && total * edge < (below + count) * bins as u128 {
                 (edge, fallen) = (edge + 1, fallen + 1);
@@ -60,14 +60,14 @@ impl OutputBins {
             below += count;
         }
         if cuts.is_empty() {
-            // One value, or nearly: it alone, and what is on either side of it.
+            // A single value, or nearly: that value alone, and everything on either side of it.
             cuts.extend([false, true].map(|after| Cut { at: first, after }));
         }
         Ok(Self { cuts })
     }
 
-    /// These bins with one more cut on each side of the median of sorted values: in the widest gap, if that is wider than
-    /// the distance from it to the median. Rare values far from all others then do not share a bin with frequent ones.
+    /// These bins with one more cut on each side of the median of sorted values: in the widest gap, if it is wider than
+    /// its distance from the median. Rare values far from all others then do not share a bin with frequent ones.
     pub fn split_at_gaps(mut self, sorted: &[f64]) -> Self {
         let (below, above) = sorted.split_at(sorted.len() / 2);
         let Some(&median) = above.first() else { return self };
@@ -146,7 +146,7 @@ mod tests {
         let values = [-9.0, -1.0, -0.5, 0.0, 0.25, 0.5, 1.0, 700.0, 700.0];
         let bins = OutputBins::new(&[0.0, 0.4]).unwrap().split_at_gaps(&values);
         assert_eq!(bins.labels(), ["(-inf, -5)", "[-5, 0)", "[0, 0.4)", "[0.4, 400)", "[400, inf)"]);
-        // Nothing is cut twice, or between equal values.
+        // No cut is repeated, and none lies between equal values.
         assert_eq!(bins.clone().split_at_gaps(&values), bins);
         for values in [&[] as &[f64], &[1.0], &[1.0; 5], &[f64::MIN, f64::MIN, f64::MAX, f64::MAX]] {
             assert_eq!(bins.clone().split_at_gaps(values), bins);

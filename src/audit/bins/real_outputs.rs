@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Binomial, Distribution};
 use serde::{Deserialize, Serialize};
 
-/// Real-valued outputs of both worlds, with how often each value was seen.
+/// Real-valued outputs of both worlds, with the number of times each value was seen.
 ///
 /// A value may be added several times. Infinite values count as the largest finite number of their sign; NaN is
 /// rejected.
@@ -40,13 +40,13 @@ impl RealOutputs {
         Ok(())
     }
 
-    /// How many values were added.
+    /// Number of values added.
     #[must_use]
     pub fn len(&self) -> usize {
         self.values.len()
     }
 
-    /// Whether none was.
+    /// Whether no value was added.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
@@ -62,11 +62,11 @@ impl RealOutputs {
     /// Puts each output into the first part, the pilot, with probability `fraction`, independently; the second part is
     /// the rest.
     ///
-    /// Given its size the pilot is independent of the rest, so that bins and output sets chosen from it cost no failure
+    /// Given its size, the pilot is independent of the rest, so bins and output sets chosen from it cost no failure
     /// probability. The split is a function of the outputs in their order and the seed.
     ///
     /// # Errors
-    /// [`Error::Domain`] unless 0 < `fraction` < 1; [`Error::Rejected`] when a world has no output left in one of the
+    /// [`Error::Domain`] unless 0 < `fraction` < 1; [`Error::Rejected`] if a world has no output left in one of the
     /// parts.
     ///
     /// # Example
@@ -129,7 +129,7 @@ impl RealOutputs {
 mod tests {
     use super::*;
 
-    /// The split depends on the seed and keeps every output; a large count is thinned at once.
+    /// The split depends on the seed and keeps every output; a large count is thinned in one step.
     #[test]
     fn a_split_keeps_every_output() {
         let mut outputs = RealOutputs::default();

@@ -1,4 +1,4 @@
-//! How bins are chosen, as text.
+//! Rules for choosing bins, as text.
 
 use super::output_bins::{MOST_BINS, OutputBins, decimal};
 use crate::error::{Error, Result};
@@ -16,9 +16,9 @@ use std::str::FromStr;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum BinRule {
-    /// So many bins with equal shares of a pilot ([`OutputBins::quantiles`]); written `quantile:K`.
+    /// This many bins with equal shares of a pilot ([`OutputBins::quantiles`]); written `quantile:K`.
     Quantiles(usize),
-    /// Bins that were declared ([`OutputBins::new`]); written `edges:A,B,...`.
+    /// Declared bins ([`OutputBins::new`]); written `edges:A,B,...`.
     Edges(OutputBins),
 }
 

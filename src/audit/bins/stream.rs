@@ -5,10 +5,9 @@ use super::real_outputs::RealOutputs;
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// Bins of a stream: the first outputs, of both worlds together, are the pilot that chooses them and are not bounded.
+/// Bins of a stream: the first outputs, of both worlds together, are a pilot that chooses the bins and is not bounded.
 ///
-/// The pilot ends after a number of outputs that was fixed before, so that the outputs after it are independent of the
-/// bins.
+/// The pilot ends after a predetermined number of outputs, so the outputs after it are independent of the bins.
 ///
 /// ```
 /// # use leakbound::audit::StreamBins;
@@ -24,7 +23,7 @@ use serde::{Deserialize, Serialize};
 pub struct StreamBins {
     wanted: usize,
     length: u64,
-    /// Empty as soon as the bins are chosen.
+    /// Empty once the bins are chosen.
     pilot: RealOutputs,
     taken: [u64; 2],
     bins: Option<OutputBins>,
@@ -34,20 +33,20 @@ impl StreamBins {
     /// Bins by quantiles of the first `length` outputs.
     ///
     /// # Errors
-    /// [`Error::Length`] unless there are 2 to 1000 bins, [`Error::Domain`] for a pilot of no output.
+    /// [`Error::Length`] unless there are 2 to 1000 bins, [`Error::Domain`] for an empty pilot.
     pub fn new(bins: usize, length: u64) -> Result<Self> {
         Error::check_length((2..=MOST_BINS).contains(&bins), "bins", bins, "2 to 1000")?;
         Error::check_domain(length > 0, "outputs of the pilot", 0.0, "[1, 2^53]")?;
         Ok(Self { wanted: bins, length, pilot: RealOutputs::default(), taken: [0, 0], bins: None })
     }
 
-    /// Bins that were declared: no output is needed to choose them.
+    /// Declared bins: no output is needed to choose them.
     #[must_use]
     pub fn declared(bins: OutputBins) -> Self {
         Self { wanted: bins.bins(), length: 0, pilot: RealOutputs::default(), taken: [0, 0], bins: Some(bins) }
     }
 
-    /// Takes an output of world 0, the dataset, or 1, its neighbor, and gives its bin; `None` while the pilot lasts.
+    /// Takes an output of world 0, the dataset, or 1, its neighbor, and returns its bin; `None` while the pilot lasts.
     ///
     /// # Errors
     /// [`Error::Domain`] for NaN.
@@ -81,7 +80,7 @@ impl StreamBins {
 mod tests {
     use super::*;
 
-    /// A pilot of a number of outputs ends with the last of them, whichever worlds they come from.
+    /// A pilot of a given number of outputs ends with the last of them, whichever worlds they come from.
     #[test]
     fn a_pilot_ends_after_so_many_outputs_of_either_world() {
         for worlds in [[0, 0, 0, 0], [1, 1, 1, 1], [0, 1, 0, 1]] {

@@ -16,7 +16,7 @@ fn counts(distributions: [&OutcomeDistribution; 2], n: u64, seed: u64) -> Paired
     tests::counts(x, y)
 }
 
-/// Coverage and mean of bound over truth (over 1 where the truth is 0) of two-cut and k-cut, percentile and BCa: 200
+/// Coverage, and mean of bound over truth (over 1 if the truth is 0), of two-cut and k-cut, percentile and BCa: 200
 /// recordings with 500 resamples each.
 fn study(distributions: [[f64; 5]; 2], n: u64) -> [(f64, f64); 4] {
     let [p, q] = distributions.map(|p| OutcomeDistribution::from_probabilities(&p).unwrap());
@@ -39,12 +39,12 @@ fn study(distributions: [[f64; 5]; 2], n: u64) -> [(f64, f64); 4] {
     result
 }
 
-/// What makes these bounds heuristic: at divergence 0 every percentile bound is wrong.
+/// Why these bounds are heuristic: at divergence 0, every percentile bound is wrong.
 #[test]
 fn percentile_bounds_never_cover_zero() {
     for n in [10_000, 100_000] {
         let [two, k, ..] = study([FIG6[1]; 2], n);
-        // A bound is 0 only if more than 5 % of the resampled divergences are exactly 0, which needs equal counts.
+        // A bound is 0 only if more than 5% of the resampled divergences are exactly 0, which requires equal counts.
         assert!(two.0 < 0.02 && k.0 == 0.0);
     }
 }

@@ -1,9 +1,9 @@
-//! What (ε, δ) allows an attack, in error rates.
+//! Error rates of an attack that (ε, δ) allows.
 
 use crate::quantity::{Delta, Epsilon, Probability};
 
 /// The smallest ε at δ that allows an attack with these error rates: max(0, ln((1 - δ - FPR)/FNR),
-/// ln((1 - δ - FNR)/FPR)). The rates are taken for exact; for recorded counts there is
+/// ln((1 - δ - FNR)/FPR)). The rates are treated as exact; for recorded counts, use
 /// [`Rectangle::epsilon`](crate::audit::Rectangle::epsilon).
 ///
 /// # Example

@@ -5,8 +5,8 @@ use crate::error::{Error, Result};
 /// The exposure of a secret in bits: log₂ n - log₂ rank, where the rank is 1 plus the number of the n reference
 /// secrets, which were not trained on, that the model finds more likely (of lower perplexity).
 ///
-/// A secret that was not trained on either has each rank from 1 to n + 1 with the same probability, so that exposure x
-/// or more comes by chance with probability at most 2^-x. It measures memorization and bounds no ε by itself.
+/// A secret that was not trained on either has each rank from 1 to n + 1 with the same probability, so an exposure of x
+/// or more occurs by chance with probability at most 2^-x. Exposure measures memorization; it does not bound ε.
 ///
 /// # Errors
 /// [`Error::Length`] without references, [`Error::Domain`] for a perplexity that is NaN.

@@ -1,4 +1,4 @@
-//! Canaries: scores of an attack on samples that were trained on and on samples that were not, and what they prove.
+//! Canaries: scores of an attack on samples that were or were not trained on, and the bounds they prove.
 
 mod error_rates;
 mod exposure;

@@ -1,4 +1,4 @@
-//! ε from one training run: as many right guesses as no (ε, δ)-private training would allow.
+//! ε from one training run: more right guesses than (ε, δ)-private training would allow.
 
 use crate::bound::{LowerBound, Validity};
 use crate::error::{Error, Result};
@@ -9,7 +9,7 @@ use crate::special::{binomial_tails, log_binomial_pmf};
 /// Relative slack on p-values, far above the rounding of binomial tails.
 const SLACK: f64 = 1e-11;
 
-/// Halvings of the interval in which the bound is searched: beyond the digits of a double.
+/// Halvings of the interval of the search for the bound: beyond the digits of a double.
 const HALVINGS: usize = 80;
 
 /// The p-value of v or more right guesses out of r about m canaries under (ε, δ)-differential privacy:
@@ -17,19 +17,19 @@ const HALVINGS: usize = 80;
 /// β + 2 m δ α,   β = P(W ≥ v),   α = max_{1≤i≤v} P(v > W ≥ v - i)/i,   W ~ Bin(r, e^ε/(1 + e^ε)), at most 1.
 /// ```
 ///
-/// `guesses` counts right guesses among all guesses (abstentions left out), `canaries` is m ≥ r. Each canary must be in
-/// or out of the training data by a fair coin of its own, and which canaries are guessed at, and how, may depend on the
-/// trained model but not on the coins. The canaries need not be independent of each other otherwise.
+/// `guesses` counts right guesses among all guesses (abstentions excluded); `canaries` is m ≥ r. A separate fair coin
+/// must decide whether each canary is in the training data. The choice of canaries to guess at, and the guesses, may
+/// depend on the trained model but not on the coins. Otherwise the canaries need not be independent of each other.
 ///
-/// Why, for δ = 0: given the model and the coins of the canaries before it, the coin of a canary has odds of at most
-/// e^ε either way, so each guess is right with probability at most q = e^ε/(1 + e^ε), whatever happened before; such a
-/// sum is stochastically dominated by W. For δ > 0 the number of right guesses is dominated by W + F with F ≥ 0
+/// The reason for δ = 0: given the model and the coins of the canaries before it, the coin of a canary has odds of at
+/// most e^ε either way, so each guess is right with probability at most q = e^ε/(1 + e^ε), given everything before;
+/// such a sum is stochastically dominated by W. For δ > 0 the number of right guesses is dominated by W + F with F ≥ 0
 /// independent of W and E F ≤ 2 m δ (Theorem 5.2): the largest P(W + F ≥ v) = β + Σ_i P(F = i) P(v > W ≥ v - i) under
 /// Σ_i i P(F = i) ≤ 2 m δ is at most β + 2 m δ α. Computed from wrong guesses, whose probability 1/(1 + e^ε) keeps its
 /// digits; rounded up by 1e-11 of itself.
 ///
 /// # Errors
-/// [`Error::Domain`] when there are fewer canaries than guesses; [`Error::NoConvergence`] near 2^53 guesses.
+/// [`Error::Domain`] if there are fewer canaries than guesses; [`Error::NoConvergence`] near 2^53 guesses.
 ///
 /// # Example
 /// ```
@@ -63,7 +63,7 @@ fn chance_of_wrong(epsilon: f64) -> f64 {
     small / (1.0 + small)
 }
 
-/// Wrong guesses E ~ Bin(r, p), of which at most r - v leave v right ones.
+/// Wrong guesses E ~ Bin(r, p); at most r - v of them leave v right ones.
 struct Wrong {
     most: u64,
     guesses: u64,
@@ -78,7 +78,7 @@ impl Wrong {
 
     /// max_i P(r - v < E ≤ r - v + i)/i over 1 ≤ i ≤ v: the largest mean of the first i point probabilities beyond
     /// r - v. Binomial probabilities rise to one mode and fall from it; the mean rises while the next one is above it
-    /// and falls ever after, so that bisection finds its top.
+    /// and falls ever after, so bisection finds its maximum.
     fn largest_mean(&self, v: u64, beta: f64) -> Result<f64> {
         let mean = |i: u64| -> Result<f64> { Ok((self.at_most(i)? - beta) / i as f64) };
         let rises =
@@ -88,8 +88,8 @@ impl Wrong {
             let middle = low + (high - low) / 2;
             if rises(middle)? { low = middle + 1 } else { high = middle }
         }
-        // The top is flat, and a difference of two tails near one another is rounded: the neighbors are looked at too,
-        // and the first probability, which is no difference.
+        // The maximum is flat, and a difference of two close tails is rounded, so the neighbors are examined as well,
+        // and the first probability, which is not a difference.
         let mut largest = log_binomial_pmf(self.most + 1, self.guesses, self.p).exp();
         for i in low.saturating_sub(2).max(1)..=(low + 2).min(v) {
             largest = largest.max(mean(i)?);
@@ -98,17 +98,17 @@ impl Wrong {
     }
 }
 
-/// The ε that one training run refutes: every smaller ε has a p-value ([`one_run_p_value`]) of at most the failure
+/// The ε refuted by one training run: every smaller ε has a p-value ([`one_run_p_value`]) of at most the failure
 /// probability.
 ///
-/// `guesses` counts right guesses among r guesses about `canaries` = m canaries. **How many guesses are made of each
-/// kind must be fixed before the coins are looked at**: declared, chosen on a part of the canaries that is not bounded,
-/// or paid for ([`audit_one_run`](crate::audit::audit_one_run)). For δ = 0 the bound is ln(c/(1-c)) with c the
+/// `guesses` counts right guesses among r guesses about `canaries` = m canaries. **The numbers of guesses of each kind
+/// must be fixed without looking at the coins**: declared, chosen on a part of the canaries that is not bounded, or
+/// paid for ([`audit_one_run`](crate::audit::audit_one_run)). For δ = 0 the bound is ln(c/(1-c)) with c the
 /// Clopper-Pearson lower limit of v out of r.
 ///
-/// *Finite-sample*. If the published value L exceeds the true ε, then so does an ε' < L with p-value at most f; the
-/// largest P(W + F ≥ v) grows with ε, because W does and F stays, and so it is at most f at the true ε as well: an
-/// event of probability at most f, as v only decreases it. Rounded down.
+/// *Finite-sample*. If the published value L exceeds the true ε, then so does an ε' < L with p-value at most f. The
+/// largest P(W + F ≥ v) increases with ε, because W increases and F stays the same, so it is at most f at the true ε as
+/// well: an event of probability at most f, since the p-value only decreases with v. Rounded down.
 ///
 /// # Errors
 /// As [`one_run_p_value`].
@@ -163,7 +163,7 @@ pub fn one_run_epsilon(
     Ok(bound(low))
 }
 
-/// There are at least as many canaries as guesses, and no more than counts can be.
+/// Checks that there are at least as many canaries as guesses, and at most the largest count.
 pub(super) fn check(guesses: BinomialCounts, canaries: u64) -> Result<()> {
     let legal = (guesses.trials()..=crate::counts::MAX_COUNT).contains(&canaries);
     Error::check_domain(legal, "canaries", canaries as f64, "[guesses, 2^53]")
@@ -239,8 +239,8 @@ mod tests {
         assert!(bounds.windows(2).all(|pair| pair[0] >= pair[1]) && bounds[4] == 0.0, "{bounds:?}");
     }
 
-    /// Randomized response on every coin, the least private ε-private mechanism: the bound exceeds ε in at most f of
-    /// the runs. A correct program fails with probability 3e-7 (five standard errors).
+    /// Randomized response on every coin, the least private ε-private mechanism: the bound exceeds ε in at most a share
+    /// f of the runs. A correct program fails with probability 3e-7 (five standard errors).
     #[test]
     fn randomized_response_is_covered() {
         const RUNS: usize = 2_000;

@@ -1,4 +1,4 @@
-//! What a planned one-run audit can show.
+//! Forecasts of planned one-run audits.
 
 use super::one_run::one_run_epsilon;
 use super::one_run_gdp::{MOST_GUESSES, one_run_mu};
@@ -15,35 +15,35 @@ use crate::quantity::{Delta, Epsilon, FailureProbability};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Streams of forecasts, and of the runs by which guesses are chosen: what is best there by luck must not be forecast.
-/// All are beyond that of the coins.
+/// Random streams of forecasts, and of the runs that choose the guesses: a choice that is best there by luck must not
+/// affect the forecast. All are beyond the stream of the coins.
 const FORECASTS: u64 = 1 << 32;
 const SELECTIONS: u64 = 2 << 32;
 
-/// A bound as it comes out of simulated audits.
+/// A bound as it results from simulated audits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ForecastBound {
-    /// A twentieth of the audits find less.
+    /// The 5% quantile: a twentieth of the audits find less.
     pub low: f64,
-    /// Half of them find less.
+    /// Half of the audits find less.
     pub median: f64,
-    /// A twentieth of them find more.
+    /// The 95% quantile: a twentieth of the audits find more.
     pub high: f64,
 }
 
-/// What audits of a plan find where canaries are shown as well as a claim allows: a forecast, no guarantee.
+/// Bounds from audits of a plan if canaries leak as much as a claim allows: a forecast, not a guarantee.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OneRunForecast {
     /// The bound of ε at the plan's δ.
     pub epsilon: ForecastBound,
-    /// The bound of μ, where the plan has one.
+    /// The bound of μ, if the plan has one.
     pub mu: Option<ForecastBound>,
-    /// Simulated audits.
+    /// Number of simulated audits.
     pub repetitions: u64,
 }
 
 impl ForecastBound {
-    /// Of at least one value.
+    /// From at least one value.
     fn of(mut values: Vec<f64>) -> Self {
         values.sort_by(f64::total_cmp);
         let at = |share: f64| values[((values.len() - 1) as f64 * share).round() as usize];
@@ -54,7 +54,7 @@ impl ForecastBound {
 /// Simulates audits of a plan.
 ///
 /// # Errors
-/// [`Error::Domain`] for no repetition; those of [`audit_one_run`].
+/// [`Error::Domain`] for no repetitions; those of [`audit_one_run`].
 ///
 /// # Example
 /// ```
@@ -69,7 +69,7 @@ impl ForecastBound {
 /// ```
 pub fn forecast_one_run(plan: &OneRunPlan, model: &CanaryScoreModel, repetitions: u64) -> Result<OneRunForecast> {
     let (delta, failure) = (plan.delta(), plan.failure_of_each());
-    // Made once for all audits.
+    // Computed once for all audits.
     let nested = match plan.selection() {
         GuessSelection::Nested(sides) => Some(NestedTests::new(plan.canaries(), sides, delta, failure)?),
         GuessSelection::Declared(_) | GuessSelection::Split | GuessSelection::PaidFor | GuessSelection::Naive => None,
@@ -84,21 +84,21 @@ pub fn forecast_one_run(plan: &OneRunPlan, model: &CanaryScoreModel, repetitions
     Ok(OneRunForecast { epsilon, mu: mu.map(ForecastBound::of), repetitions })
 }
 
-/// The largest bounds that an audit can show: with every guess right.
+/// The largest bounds that an audit can attain: with every guess right.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MostShown {
-    /// Of ε at the plan's δ.
+    /// The bound of ε at the plan's δ.
     pub epsilon: f64,
-    /// Of μ.
+    /// The bound of μ.
     pub mu: f64,
 }
 
-/// What is claimed of a training, as bounds that an audit may exceed.
+/// A claim about a training, as values that the bounds of an audit may exceed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClaimedBounds {
     /// ε at the plan's δ.
     pub epsilon: Epsilon,
-    /// μ, of a claim of Gaussian differential privacy.
+    /// μ, if the claim is Gaussian differential privacy.
     pub mu: Option<f64>,
 }
 
@@ -106,7 +106,7 @@ impl MostShown {
     fn of(guesses: OneRunGuesses, canaries: u64, delta: Delta, failure: FailureProbability) -> Result<Self> {
         let total = guesses.members + guesses.others;
         let right = BinomialCounts::new(total, total)?;
-        // Of more guesses an audit says nothing of μ.
+        // With more guesses, an audit does not bound μ.
         let mu = if total > MOST_GUESSES { 0.0 } else { one_run_mu(right, canaries, failure)?.value };
         Ok(Self { epsilon: one_run_epsilon(right, canaries, delta, failure)?.value, mu })
     }
@@ -118,7 +118,7 @@ impl MostShown {
     }
 }
 
-/// The largest bounds that a plan can show, each at its own numbers of guesses.
+/// The largest bounds that a plan can attain, each at its own numbers of guesses.
 ///
 /// # Errors
 /// Those of [`one_run_epsilon`] and [`one_run_mu`].
@@ -142,12 +142,12 @@ pub fn most_shown(plan: &OneRunPlan) -> Result<MostShown> {
     Ok(most)
 }
 
-/// The numbers of guesses, of the list that [`GuessSelection::PaidFor`] looks at, whose median bound of ε is largest in
-/// simulated audits. Declared before training they cost nothing, unlike those that are chosen by the scores.
+/// The numbers of guesses, from the list used by [`GuessSelection::PaidFor`], with the largest median bound of ε in
+/// simulated audits. Declared before training, they cost nothing, unlike numbers chosen by the scores.
 ///
-/// A claim is worth testing with guesses that can refute it: only numbers are looked at that do with every guess right, or
-/// all of them where none do. The selection of `plan` is not looked at. Where no bound is above 0 the largest share of
-/// right guesses decides.
+/// A claim is worth testing only with guesses that can refute it: only numbers are considered that refute it if every
+/// guess is right, or all of them if none do. The selection of `plan` is ignored. If no bound is above 0, the largest
+/// share of right guesses decides.
 ///
 /// # Errors
 /// As [`forecast_one_run`].
@@ -179,8 +179,8 @@ pub fn best_declared_guesses(
     })
 }
 
-/// The sides of nested guesses whose median bound of ε is larger in simulated audits. The selection of `plan` is not looked
-/// at.
+/// The sides of nested guesses with the larger median bound of ε in simulated audits. The selection of `plan` is
+/// ignored.
 ///
 /// # Errors
 /// As [`forecast_one_run`].
@@ -195,7 +195,7 @@ pub fn best_guessed_sides(plan: &OneRunPlan, model: &CanaryScoreModel, repetitio
     Ok(if median(1) > median(0) { GuessedSides::Members } else { GuessedSides::Both })
 }
 
-/// What is made of the scores of each simulated run. Coins are drawn anew: those of the plan are not looked at.
+/// Applies a function to the scores of each simulated run. New coins are drawn; those of the plan are not used.
 fn simulated<T: Send>(
     plan: &OneRunPlan,
     model: &CanaryScoreModel,
@@ -234,8 +234,8 @@ mod tests {
         GuessSelection::Declared(OneRunGuesses { members, others })
     }
 
-    /// Randomized response shows the side of a canary with probability 0.8808 at ε = 2. Of 400 canaries far more than 100
-    /// have either sign, so that all 200 guesses go by it: right ones are Bin(200, 0.8808) with median 176.
+    /// Randomized response shows the side of a canary with probability 0.8808 at ε = 2. Of 400 canaries, far more than
+    /// 100 have either sign, so all 200 guesses follow it: right ones are Bin(200, 0.8808) with median 176.
     #[test]
     fn randomized_response_is_forecast_by_a_binomial() {
         let plan = plan(400, declared(100, 100), 0.0);
@@ -248,7 +248,7 @@ mod tests {
         println!("{forecast:?} {} {}", at(176), at(184));
         // 400 medians within 1.25 standard deviations of 4.6 over 20.
         assert!(forecast.epsilon.median >= at(175) && forecast.epsilon.median <= at(177));
-        // The 95 % quantile is 183, give or take one; the bound of 2 is passed in 2.5 % of the audits.
+        // The 95% quantile is 183, give or take one; the bound of 2 is exceeded in 2.5% of the audits.
         assert!(forecast.epsilon.high >= at(182) && forecast.epsilon.high <= at(185) && forecast.epsilon.high < 2.0);
     }
 
@@ -282,8 +282,8 @@ mod tests {
         }
     }
 
-    /// The largest forecast for a small μ has few guesses, which show little even if all are right. A claim of μ is also
-    /// refuted by the bound of μ.
+    /// The largest forecast for a small μ has few guesses, which show little even if all are right. The bound of μ can
+    /// also refute a claim about μ.
     #[test]
     fn guesses_can_refute_the_claim_where_any_can() {
         let (plan, model) = (plan(1_000, GuessSelection::PaidFor, 1e-5), CanaryScoreModel::gaussian(1.0).unwrap());
@@ -298,7 +298,7 @@ mod tests {
         assert!(free.epsilon < 4.377 && refuting.epsilon > 4.377 && out_of_reach == free);
         let by_mu = of(9.0, Some(1.0));
         assert!(by_mu.epsilon < 9.0 && by_mu.mu > 1.0);
-        // As an audit has them: 190 of 200 right guesses about 200 canaries refute μ = 1, though they show less than its ε.
+        // As in an audit: 190 of 200 right guesses about 200 canaries refute μ = 1, though they show less than its ε.
         let few = BinomialCounts::new(190, 200).unwrap();
         assert!(one_run_mu(few, 200, half).unwrap().value > 1.0);
         assert!(one_run_epsilon(few, 200, plan.delta(), half).unwrap().value < 4.377);

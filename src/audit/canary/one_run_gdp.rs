@@ -7,27 +7,27 @@ use crate::interval::BinomialCounts;
 use crate::quantity::FailureProbability;
 use crate::special::{ndtr, ndtri};
 
-/// Right guesses of one run beyond which the recursion is too long.
+/// With more right guesses in one run, the recursion is too long.
 pub(super) const MOST_GUESSES: u64 = 1 << 22;
 
-/// Relative slack of the comparison, above the rounding of sums of so many terms.
+/// Relative slack of the comparison, above the rounding of sums with this many terms.
 const SLACK: f64 = 1e-9;
 
-/// The μ that one training run refutes: no μ-GDP training with a smaller μ would let so many guesses be right, except
-/// with the failure probability.
+/// The μ refuted by one training run: no μ-GDP training with a smaller μ allows this many right guesses, except with
+/// the failure probability.
 ///
 /// With `guesses` v right of r about m canaries, each in or out by a fair coin, and the failure probability f, let
-/// G(x) = Φ(Φ⁻¹(x) - μ), the least probability of an event that has probability x in the other world. A probability of
-/// at least f of v or more right guesses is impossible if the recursion
+/// G(x) = Φ(Φ⁻¹(x) - μ), the smallest probability of an event that has probability x in the other world. A probability
+/// of at least f for v or more right guesses is impossible if the recursion
 /// ```text
 /// ρ_v = f v/m,  η_v = f (r - v)/m;    η_i = max(η_{i+1}, G(ρ_{i+1})),  ρ_i = ρ_{i+1} + i/(r - i) (η_i - η_{i+1})
 /// ```
 /// ends with ρ_0 + η_0 > r/m: ρ and η bound from below the probabilities that a canary is guessed right, or wrong,
-/// while at least i guesses are right, and together they cannot exceed the share r/m of guesses. What is refuted at μ
-/// is refuted at every smaller one, since G falls in μ. r and v must be as in
+/// while at least i guesses are right, and together they cannot exceed the share r/m of guesses. A result that refutes
+/// μ refutes every smaller μ, since G decreases in μ. r and v must be as in
 /// [`one_run_epsilon`](crate::audit::one_run_epsilon); canaries must be exchangeable.
 ///
-/// *Finite-sample* for μ; the ε at δ that this μ implies is that of the claim of μ-GDP, as with
+/// *Finite-sample* for μ; the ε at δ implied by this μ is that of the claim of μ-GDP, as with
 /// [`gdp_bounds`](crate::audit::gdp_bounds).
 ///
 /// # Errors
@@ -59,7 +59,7 @@ pub fn one_run_mu(guesses: BinomialCounts, canaries: u64, failure: FailureProbab
     while refuted(high, guesses, canaries, failure) {
         (low, high) = (high, 2.0 * high);
         if high > 1e3 {
-            // Beyond the reach of probabilities in doubles.
+            // Beyond the range of probabilities in doubles.
             return Ok(bound(low));
         }
     }
@@ -70,7 +70,7 @@ pub fn one_run_mu(guesses: BinomialCounts, canaries: u64, failure: FailureProbab
     Ok(bound(low))
 }
 
-/// Whether the recursion leads out of what guesses can be.
+/// Whether the recursion leaves the possible range of guesses.
 fn refuted(mu: f64, guesses: BinomialCounts, canaries: u64, failure: FailureProbability) -> bool {
     let (v, r, m) = (guesses.successes(), guesses.trials(), canaries as f64);
     let mut right = failure.get() * v as f64 / m;
@@ -116,8 +116,8 @@ mod tests {
     }
 
     /// Independent Gaussian canaries of known μ: a guess by the sign of the score is right with probability Φ(μ/2).
-    /// The bound exceeds μ in at most f of the runs; a correct program fails with probability 3e-7 (five standard
-    /// errors).
+    /// The bound exceeds μ in at most a share f of the runs; a correct program fails with probability 3e-7 (five
+    /// standard errors).
     #[test]
     fn gaussian_canaries_are_covered() {
         const RUNS: usize = 400;

@@ -1,4 +1,4 @@
-//! How many guesses of each kind one run makes, and what they prove.
+//! The numbers of guesses of each kind in one run, and the bounds they prove.
 
 use super::one_run::one_run_epsilon;
 use super::one_run_gdp::{MOST_GUESSES, one_run_mu};
@@ -14,18 +14,18 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-/// Where the numbers of guesses come from.
+/// The origin of the numbers of guesses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GuessSelection {
-    /// Declared before the coins were looked at.
+    /// Declared without looking at the coins.
     Declared(OneRunGuesses),
-    /// Chosen on a random half of the canaries, bounded on the other.
+    /// Chosen on a random half of the canaries; the other half is bounded.
     Split,
-    /// The best of a fixed list of numbers, each of which gets its share of the failure probability.
+    /// The best of a fixed list of numbers, each with a share of the failure probability.
     PaidFor,
-    /// All clear scores at once, the clearer ones more often: for ε alone ([`NestedTests`]).
+    /// All clear scores together, clearer ones with more weight: for ε alone ([`NestedTests`]).
     Nested(GuessedSides),
-    /// The best of the same list without paying for it: heuristic.
+    /// The best of the same list without dividing the failure probability: heuristic.
     Naive,
 }
 
@@ -44,7 +44,7 @@ impl GuessSelection {
     }
 }
 
-/// The right guesses among k+ and k- of them; ties are broken at random, as a function of the seed.
+/// The number of right guesses among k+ and k- of them; ties are broken at random, as a function of the seed.
 ///
 /// # Errors
 /// [`Error::Rejected`] unless 1 ≤ k+ + k- ≤ number of canaries.
@@ -61,8 +61,8 @@ pub fn one_run_guesses(scores: &CanaryScores, guesses: OneRunGuesses, seed: u64)
     right(&cumulated(&ranked(scores, &mut ChaCha8Rng::seed_from_u64(seed))), guesses)
 }
 
-/// Numbers of guesses that are looked at, a function of the number of canaries alone: k+ = ⌈m/2^j⌉, k- as many or none,
-/// and the same exchanged.
+/// Candidate numbers of guesses, a function of the number of canaries alone: k+ = ⌈m/2^j⌉ with k- equal or zero, and
+/// the same exchanged.
 pub(super) fn list(canaries: u64) -> Vec<OneRunGuesses> {
     let mut sizes = Vec::new();
     let mut size = canaries;
@@ -80,27 +80,28 @@ pub(super) fn list(canaries: u64) -> Vec<OneRunGuesses> {
         .collect()
 }
 
-/// ε and μ from one training run in which every canary was in or out by a fair coin of its own.
+/// ε and μ from one training run in which a separate fair coin decided whether each canary was included.
 ///
-/// The model is trained once on the canaries whose coin said so, and each canary has a score that may depend on the
-/// model and on all canaries, though not on the coins. Scores of canaries of one model influence each other, and no
-/// bound that takes them for independent holds; this one does ([`one_run_epsilon`](crate::audit::one_run_epsilon)). The
-/// number of members must be what the coins gave: with a number fixed beforehand the coins are not independent.
+/// The model is trained once, on the canaries selected by their coins, and each canary has a score that may depend on
+/// the model and on all canaries, but not on the coins. Scores of canaries of one model influence each other, so bounds
+/// that treat them as independent do not hold; this one does ([`one_run_epsilon`](crate::audit::one_run_epsilon)). The
+/// number of members must be the outcome of the coins: if it is fixed beforehand, the coins are not independent.
 ///
 /// - `declared`: k+ and k- as given; finite-sample.
 /// - `split`: those with the largest bound on a random half of the canaries; the other half is bounded. Given the coins
-///   of the first half the training is as private for the coins of the second as before. Finite-sample.
+///   of the first half, the training is as private for the coins of the second as before. Finite-sample.
 /// - `paid-for`: the largest bound over a list of J numbers of guesses that is a function of m, each at failure
 ///   probability f/J. Finite-sample.
-/// - `nested`: right guesses of nested numbers are added up, so that clearer scores count more; the numbers are functions
-///   of m, δ, f and the ε that is tested ([`NestedTests`]). Finite-sample, and for ε alone.
+/// - `nested`: right guesses of nested numbers are added up, so that clearer scores count more; the numbers are
+///   functions of m, δ, f and the ε that is tested ([`NestedTests`]). Finite-sample, for ε alone.
 /// - `naive`: the largest over the same list at f each. *Heuristic.*
 ///
-/// But for `nested`, the bounds of ε and of μ share the guesses, and each is read at half of the failure probability, so
-/// that both hold at once; each carries the whole of it. For more than 2^22 guesses nothing is said of μ: its bound is 0.
+/// Except with `nested`, the bounds of ε and of μ share the guesses, and each is computed at half of the failure
+/// probability, so both hold simultaneously; each states the whole failure probability. Beyond 2^22 guesses, that of μ
+/// is 0.
 ///
 /// # Errors
-/// [`Error::Rejected`] for a number of guesses that is 0 or above that of canaries, or where fewer than 2 canaries of a
+/// [`Error::Rejected`] for a number of guesses that is 0 or above that of canaries, or if fewer than 2 canaries of a
 /// kind cannot be split; as [`one_run_epsilon`](crate::audit::one_run_epsilon).
 ///
 /// # Example
@@ -134,7 +135,7 @@ pub fn audit_one_run(
         GuessSelection::Split => {
             let parts = scores.split_coins(&mut stream);
             let [choosing, bounding] = parts.map(|part| cumulated(&part));
-            // Numbers of guesses of one half suit the other, which has as many canaries or one more.
+            // Numbers of guesses chosen on one half suit the other, which has the same number of canaries or one more.
             let guesses = best(&choosing, delta, half)?;
             bounded(&bounding, guesses, delta, half, failure)
         }
@@ -171,14 +172,14 @@ impl CanaryScores {
     }
 }
 
-/// The numbers of guesses with the largest bound of ε, the first of equals; without any, the largest share of right
-/// ones.
+/// The numbers of guesses with the largest bound of ε, the first one in a tie; without any bound, the largest share of
+/// right guesses.
 fn best(sums: &[u64], delta: Delta, failure: FailureProbability) -> Result<OneRunGuesses> {
     let canaries = sums.len() as u64 - 1;
     best_of(&list(canaries), canaries, delta, failure, |_, guesses| right(sums, guesses))
 }
 
-/// The candidate whose right guesses, by its place, show the largest ε, and of equal ones the largest share of them.
+/// The candidate whose right guesses, by its position, show the largest ε, and in a tie the largest share of them.
 pub(super) fn best_of(
     candidates: &[OneRunGuesses],
     canaries: u64,
@@ -241,7 +242,7 @@ mod tests {
         }
     }
 
-    /// Equal distributions: at most 10 % of runs claim anything, and five standard errors (false-alarm rate below
+    /// Equal distributions: at most 10% of runs claim anything, plus five standard errors (false-alarm rate below
     /// 1e-6).
     #[test]
     fn noise_is_rarely_taken_for_leakage() {
@@ -288,12 +289,12 @@ mod tests {
         }
     }
 
-    /// Equal scores are guessed at random, however the file sorted them.
+    /// Equal scores are guessed at random, in whatever order the file has them.
     #[test]
     fn ties_say_nothing() {
         let scores = CanaryScores::new(vec![1.0; 2000], vec![1.0; 2000]).unwrap();
         let right = one_run_guesses(&scores, OneRunGuesses { members: 1000, others: 1000 }, 3).unwrap();
-        // 1000 of 2000, standard deviation 16: six of them are exceeded with probability 2e-9.
+        // 1000 of 2000, standard deviation 16: the deviation exceeds six of them with probability 2e-9.
         assert!(right.successes().abs_diff(1000) < 100, "{right:?}");
     }
 

@@ -1,4 +1,4 @@
-//! ε from one training run by all clear scores at once: the clearer a score, the more its guess counts.
+//! ε from one training run by all clear scores together: the clearer a score, the more its guess counts.
 
 use super::one_run_ranks::{GuessedSides, OneRunAudit, OneRunGuesses, cumulated, ranked, right};
 use super::scores::CanaryScores;
@@ -13,32 +13,32 @@ use rand_chacha::ChaCha8Rng;
 use std::f64::consts::PI;
 use std::sync::OnceLock;
 
-/// L: how often a guess counts at most.
+/// L: the largest weight of a guess.
 const LEVELS: usize = 10;
-/// Values of ε that are tested: [`tested_epsilon`] of 0 to this.
+/// Number of tested values of ε: [`tested_epsilon`] from 0 to this.
 const TESTS: usize = 500;
-/// The first of them are this far apart, the others this factor.
+/// The first values differ by this step, the others by this factor.
 const STEP: f64 = 0.005;
 const EVEN_STEPS: usize = 100;
 const FACTOR: f64 = 1.01;
-/// No attack is assumed to be clearer.
+/// No attack is assumed to be clearer than this.
 const LARGEST_MU: f64 = 60.0;
 /// Standard deviations beyond which no normal score is expected.
 const FAR: f64 = 9.0;
-/// Points of the integral of κ, at least.
+/// The smallest number of points in the integral of κ.
 const FEWEST_POINTS: usize = 256;
-/// Characteristic functions below exp(-200) are 0: all points together hold less than the rounding of one of them.
+/// Characteristic functions below exp(-200) count as 0: all points together contribute less than the rounding of one.
 const NOTHING: f64 = 200.0;
-/// Tests that are made at once.
+/// Number of tests that are constructed together.
 const AT_ONCE: usize = 32;
 /// Half a unit in the last place.
 const UNIT: f64 = 0.5 * f64::EPSILON;
 
-/// Tests of (ε, δ)-differential privacy of one training run for growing ε, and the bound that they give.
+/// Tests of (ε, δ)-differential privacy of one training run for increasing ε, and the bound that they give.
 ///
-/// Canaries are ranked by their scores. With K guesses a side the K highest are called members and, where both sides are
-/// guessed at ([`GuessedSides`]), the K lowest non-members. A test of ε adds up the right guesses of L = 10 nested numbers
-/// K₁ ≥ ... ≥ K_L, so that a guess counts once for each number that it is among, at most L times. It refutes ε if the sum
+/// Canaries are ranked by their scores. With K guesses a side, the K highest are called members and, if both sides are
+/// guessed ([`GuessedSides`]), the K lowest non-members. A test of ε adds up the right guesses of L = 10 nested numbers
+/// K₁ ≥ ... ≥ K_L, so a guess counts once for each number that includes it, at most L times. It refutes ε if the sum
 /// ```text
 /// S = Σ_l right(K_l)  reaches the smallest v with  P(S* ≥ v) + (1-q) m δ κ ≤ f.
 /// ```
@@ -47,32 +47,32 @@ const UNIT: f64 = 0.5 * f64::EPSILON;
 /// κ = 1/π ∫ min(w, 1/sin(θ/2)) (1 - e^{-A(θ)})/A(θ) dθ over [0, π],  at most 1,
 /// A(θ) = Σ_l n_l a_l(θ) - max_l a_l(θ),  a_l(θ) = 1 - |q + (1-q) e^{ilθ}|,
 /// ```
-/// with the number n_l of guesses that count l times and the largest such l, w. The bound is the largest of the tested ε
-/// (multiples of 0.005, from 0.5 on in steps of 1 %) up to which all are refuted. *Finite-sample*: the training is also
-/// (ε', δ)-private for the smallest tested ε' that is at least the true ε, and a bound above the true ε has refuted ε'.
-/// The failure probability f is spent once, on ε alone.
+/// with the number n_l of guesses that count l times and the largest such l, w. The bound is the largest of the tested
+/// ε (multiples of 0.005, from 0.5 on in steps of 1%) up to which all are refuted. *Finite-sample*: the training is
+/// also (ε', δ)-private for the smallest tested ε' that is at least the true ε, and a bound above the true ε has
+/// refuted ε'. The failure probability f is spent once, on ε alone.
 ///
 /// **Why.** Let R_k indicate that guess k is right, and let φ be any increasing function of all R with values in [0, 1],
 /// which may depend on the model. Order the canaries in any way, and let h_k be the expectation of φ when the first k
-/// guesses are as they are and the others are right independently with probability q. Then φ - h_0 = Σ_k (R_k - q) Δ_k,
+/// guesses are unchanged and the others are independently right with probability q. Then φ - h_0 = Σ_k (R_k - q) Δ_k,
 /// where Δ_k ≥ 0 is the change in that expectation between a right and a wrong guess k. Given the coins before it, the
-/// models with and without canary k are (ε, δ)-indistinguishable, and 1-q = e^{-ε} q, so that each summand has an
-/// expectation of at most (1-q) δ max Δ_k, which is 0 for δ = 0.
+/// models with and without canary k are (ε, δ)-indistinguishable, and 1-q = e^{-ε} q, so each summand has expectation
+/// at most (1-q) δ max Δ_k, which is 0 for δ = 0.
 ///
-/// For a sum, Δ_k is the probability that the guesses still to come add up to one of some w_k neighboring values. It is
-/// at most the mean over the circle of |sin(w_k θ/2)/sin(θ/2)| |ψ(θ)| for their characteristic function ψ. The order may
-/// be random, because it enters only this proof. At place x of a random order, uniform on [0, 1], each other guess is
-/// still to come with probability 1-x, so that |ψ| is at most e^{-(1-x) A} on average, and the average of that over x
-/// is the fraction in κ. The integral is evaluated by the trapezoidal rule with points closer than the integrand is wide,
-/// and 2 % is added.
+/// For a sum, Δ_k is the probability that the remaining guesses add up to one of some w_k neighboring values. It is at
+/// most the mean over the circle of |sin(w_k θ/2)/sin(θ/2)| |ψ(θ)| for their characteristic function ψ. The order may
+/// be random, because it enters only this proof. At position x of a random order, uniform on [0, 1], each other guess
+/// is still to come with probability 1-x, so |ψ| is at most e^{-(1-x) A} on average, and the average of that over x is
+/// the fraction in κ. The integral is evaluated by the trapezoidal rule with a spacing below the width of the
+/// integrand, and 2% is added.
 ///
 /// **Which numbers.** Any choice that does not depend on the coins is valid; this one is a function of m, δ, f and ε. For
-/// normal scores at distance μ, the best weight of a guess is its log-odds less ε where that is positive (Neyman and
-/// Pearson 1933). For each ε, μ is the one at which ε is refuted half of the time by normal approximations, so that an
-/// attack of any strength is weighted suitably at the ε where it matters. The weights are rounded to L even steps, up to
-/// that of the clearest guess of a side, or of the clearest 8 e^{-ε} (m δ/f)² where δ lets a mechanism reveal canaries.
+/// normal scores at distance μ, the best weight of a guess is its log-odds minus ε if that is positive (Neyman and
+/// Pearson 1933). For each ε, μ is the value at which ε is refuted half of the time by normal approximation, so that an
+/// attack of any strength is weighted suitably at the ε where it matters. The weights are rounded to L even steps, up
+/// to that of the clearest guess of a side, or of the clearest 8 e^{-ε} (m δ/f)² if δ lets a mechanism reveal canaries.
 ///
-/// Where all canaries are equally certain, as under randomized response, one declared number of guesses shows more.
+/// If all canaries are equally certain, as under randomized response, one declared number of guesses shows more.
 ///
 /// # Example
 /// ```
@@ -88,14 +88,14 @@ const UNIT: f64 = 0.5 * f64::EPSILON;
 ///
 /// # References
 /// Steinke, Nasr and Jagielski (2023), "Privacy auditing with one (1) training run", for guesses and their domination
-/// where δ = 0. Weights, and the term of δ, are of this library.
+/// where δ = 0. Weights, and the term for δ, are new in this library.
 #[derive(Debug)]
 pub struct NestedTests {
     canaries: u64,
     sides: GuessedSides,
     delta: Delta,
     failure: FailureProbability,
-    /// Of [`tested_epsilon`], made when they are needed.
+    /// Tests of [`tested_epsilon`], constructed when needed.
     tests: Vec<OnceLock<Option<NestedTest>>>,
 }
 
@@ -105,7 +105,7 @@ struct NestedTest {
     epsilon: f64,
     /// K₁ ≥ ... ≥ K_L.
     numbers: [u64; LEVELS],
-    /// As many wrong guesses, each as often as it counts, refute ε.
+    /// At most this many wrong guesses, each counted with its weight, refute ε.
     most_wrong: u64,
 }
 
@@ -126,12 +126,12 @@ impl NestedTests {
         Ok(Self { canaries, sides, delta, failure, tests: (0..TESTS).map(|_| OnceLock::new()).collect() })
     }
 
-    /// The bound from scores of these canaries. Ties are broken at random, as a function of the seed. The guesses of the
-    /// audit are those of the test of the largest refuted ε that count at all, or of ε = 0 if none is refuted; it says
-    /// nothing of μ.
+    /// The bound from the scores of these canaries. Ties are broken at random, as a function of the seed. The guesses
+    /// of the audit are those with a positive weight in the test of the largest refuted ε, or of ε = 0 if none is
+    /// refuted; μ is not bounded.
     ///
     /// # Errors
-    /// [`Error::Length`] for another number of canaries.
+    /// [`Error::Length`] for a different number of canaries.
     pub fn audit(&self, scores: &CanaryScores, seed: u64) -> Result<OneRunAudit> {
         self.of_sums(&cumulated(&ranked(scores, &mut ChaCha8Rng::seed_from_u64(seed))))
     }
@@ -160,20 +160,20 @@ impl NestedTests {
         self.tests().last().map_or(0.0, |test| test.epsilon)
     }
 
-    /// The test of this number; None if no guesses could refute its ε.
+    /// The test with this index; `None` if no guesses could refute its ε.
     fn made(&self, index: usize) -> Option<&NestedTest> {
         let new = || NestedTest::new((self.canaries, self.sides), tested_epsilon(index), self.delta, self.failure);
         self.tests[index].get_or_init(new).as_ref()
     }
 
-    /// Up to the first ε that is beyond all guesses.
+    /// Up to the first ε beyond the reach of all guesses.
     fn tests(&self) -> impl Iterator<Item = &NestedTest> {
         (0..TESTS).map_while(|index| self.made(index))
     }
 }
 
 impl NestedTest {
-    /// None if no guesses could refute this ε.
+    /// `None` if no guesses could refute this ε.
     fn new(
         (canaries, sides): (u64, GuessedSides),
         epsilon: f64,
@@ -182,7 +182,7 @@ impl NestedTest {
     ) -> Option<Self> {
         let small = libm::exp(-epsilon);
         let wrong = small / (1.0 + small);
-        // Canaries that δ may show anyway, against those that f is about: so many count alike that they do not matter.
+        // Canaries that δ may reveal anyway, compared with those that f concerns: this many count alike, harmlessly.
         let shown = canaries as f64 * delta.get() / failure.get();
         let alike = 8.0 * small * shown * shown;
         // Half of the canaries are on each side of the middle.
@@ -202,7 +202,7 @@ impl NestedTest {
     }
 }
 
-/// K₁ to K_L where each side has P canaries, of which at least some are to count alike: see [`NestedTests`].
+/// K₁ to K_L if each side has P canaries and at least some of them are to count alike: see [`NestedTests`].
 fn nested_numbers(
     (half, sides): (u64, GuessedSides),
     alike: f64,
@@ -211,7 +211,7 @@ fn nested_numbers(
 ) -> Option<[u64; LEVELS]> {
     let OneRunGuesses { members, others } = sides.guesses(half);
     let (all, guesses) = (half as f64, (members + others) as f64);
-    // At f of a half and more any sign of leakage would do.
+    // With f of one half or more, any sign of leakage would suffice.
     let needed = (-ndtri(failure)).max(0.5);
     if clearness(LARGEST_MU, epsilon, wrong, guesses) < needed {
         return None;
@@ -229,8 +229,8 @@ fn nested_numbers(
     Some(numbers)
 }
 
-/// By how many standard deviations the weighted sum of right guesses is expected to be above its mean under ε, for
-/// normal scores with distance μ: the weight of a score at x from the middle is μx - ε.
+/// How many standard deviations the weighted sum of right guesses is expected to lie above its mean under ε, for normal
+/// scores at distance μ: the weight of a score at x from the middle is μx - ε.
 fn clearness(mu: f64, epsilon: f64, wrong: f64, guesses: f64) -> f64 {
     let (from, to) = (epsilon / mu, 0.5 * mu + FAR);
     if !(from < to) {
@@ -246,7 +246,7 @@ fn clearness(mu: f64, epsilon: f64, wrong: f64, guesses: f64) -> f64 {
     (guesses / normalized).sqrt() * gain / (square * wrong * (1.0 - wrong)).sqrt().max(f64::MIN_POSITIVE)
 }
 
-/// Where a condition that holds on the left no longer does.
+/// The point where a condition that holds on the left stops holding.
 fn bisected([mut low, mut high]: [f64; 2], holds: impl Fn(f64) -> bool) -> f64 {
     for _ in 0..50 {
         let middle = 0.5 * (low + high);
@@ -286,7 +286,7 @@ impl Weighted {
         Self { counts: std::array::from_fn(|level| (members + others) * (numbers[level] - next(level))), wrong }
     }
 
-    /// Weights that some guess has, with the number of those guesses.
+    /// Weights that occur, with the number of guesses that have each.
     fn weighted(&self) -> impl DoubleEndedIterator<Item = (f64, f64)> {
         let all = self.counts.iter().enumerate().map(|(level, &count)| ((level + 1) as f64, count as f64));
         all.filter(|&(_, n)| n > 0.0)
@@ -316,8 +316,8 @@ impl Weighted {
         (1.02 * sum * 2.0 / points as f64).min(1.0)
     }
 
-    /// Points of a window that holds all of E that matters: beyond half of them from the mean there is 2 exp(-40) at most
-    /// (Hoeffding 1963).
+    /// Number of points of a window that holds all relevant E: beyond half of them from the mean there is at most 2
+    /// exp(-40) (Hoeffding 1963).
     fn points(&self) -> usize {
         let squares: f64 = self.weighted().map(|(weight, n)| weight * weight * n).sum();
         let points = (self.total() + 1.0).min(9.0 * squares.sqrt() + 8.0).max(8.0) as usize;
@@ -339,7 +339,7 @@ impl Weighted {
         let mut most = None;
         for e in 0..points as u64 {
             let mass = masses[((first as u64 + e) % points as u64) as usize];
-            // Below 0 by rounding; NaN ends the sum.
+            // Negative values come from rounding; NaN ends the sum.
             sum += if mass < 0.0 { 0.0 } else { mass };
             if !(sum <= probability) {
                 break;
@@ -349,12 +349,12 @@ impl Weighted {
         most
     }
 
-    /// The distribution of E modulo the number of points, and a bound of the error of any sum of its masses.
+    /// The distribution of E modulo the number of points, and a bound on the error of any sum of its masses.
     fn masses(&self, points: usize) -> (Vec<f64>, f64) {
         let (p, q) = (self.wrong, 1.0 - self.wrong);
         let squares = Squares::new(points);
         let characteristic = |index: usize| {
-            // Half of what 1 - |ψ|² loses by each guess: ln |ψ| is below -2 pq times this.
+            // A guess has |ψ|² = 1 - 4 pq sin², so ln |ψ| of all guesses is below -2 pq times this.
             let lost: f64 = self.weighted().map(|(weight, n)| n * squares.at(index, weight)).sum();
             if 2.0 * p * q * lost > NOTHING {
                 return Complex::ZERO;
@@ -396,7 +396,7 @@ mod tests {
         .unwrap()
     }
 
-    /// P(E = e) by adding up one guess after the other.
+    /// P(E = e) by adding one guess after the other.
     fn by_steps(guesses: &Weighted) -> Vec<f64> {
         let mut masses = vec![1.0];
         for (weight, count) in (1..).zip(guesses.counts) {
@@ -448,8 +448,8 @@ mod tests {
         }
     }
 
-    /// How much a guess that counts most moves the probability that a sum is large, in the mean over random orders, if what
-    /// comes before it is what makes it move most.
+    /// How much a guess with the largest weight changes the probability that a sum is large, averaged over random
+    /// orders, if the guesses before it maximize the change.
     #[test]
     fn the_influence_of_a_guess_is_bounded() {
         for (pairs, wrong) in [
@@ -480,7 +480,7 @@ mod tests {
         }
     }
 
-    /// Many canaries at a δ that is not small beside them.
+    /// Many canaries at a δ that is not small compared with their number.
     #[test]
     fn many_canaries_show_much() {
         let most = [(1_000, 1e-5), (5_000, 1e-4), (100_000, 1e-5)]
@@ -489,8 +489,8 @@ mod tests {
         assert!(most.windows(2).all(|pair| pair[1] > pair[0]) && most[0] > 5.7);
     }
 
-    /// The most that any mechanism for four canaries can do, by linear programming over all of them (SciPy's HiGHS): no
-    /// more than the bound of the documentation, for a sum of right guesses that counts the first pair twice.
+    /// The maximum over all mechanisms for four canaries, by linear programming (SciPy's HiGHS): at most the documented
+    /// bound, for a sum of right guesses that counts the first pair twice.
     #[test]
     fn no_mechanism_is_above_the_bound() {
         // v, ε, δ, largest P(S ≥ v).
@@ -506,9 +506,9 @@ mod tests {
         }
     }
 
-    /// Randomized response on every coin, the least private ε-private mechanism, with scores that say which guesses are
-    /// clear and lie about it, and so that with a probability of δ for each coin it is shown beyond doubt: one at a time,
-    /// or many at once in few of the runs. The bound exceeds ε in at most f of the runs. A correct program fails with
+    /// Randomized response on every coin, the least private ε-private mechanism, with scores that state which guesses
+    /// are clear and lie about it. In addition, each coin is revealed with probability δ: one at a time, or many
+    /// together in few of the runs. The bound exceeds ε in at most a share f of the runs. A correct program fails with
     /// probability 3e-6 (five standard errors, ten cases).
     #[test]
     fn randomized_response_is_covered() {
@@ -542,8 +542,8 @@ mod tests {
         }
     }
 
-    /// Three planned attacks on one training that shows nothing, each with scores of its own: the largest of their bounds
-    /// is above 0 in at most f of the runs (five standard errors).
+    /// Three planned attacks on one training that leaks nothing, each with separate scores: the largest of their bounds
+    /// is above 0 in at most a share f of the runs (five standard errors).
     #[test]
     fn the_best_of_planned_attacks_is_covered() {
         use crate::audit::{GuessSelection, OneRunPlan};
@@ -566,8 +566,8 @@ mod tests {
         assert_rarely_wrong(wrong, RUNS, FAILURE, 5.0);
     }
 
-    /// Normal scores of known μ: bounds are below the ε of that μ, and above those of numbers of guesses that are chosen
-    /// with the best knowledge.
+    /// Normal scores of known μ: bounds are below the ε of that μ, and above those of single numbers of guesses chosen
+    /// with full knowledge.
     #[test]
     fn normal_scores_show_more_than_the_best_number_of_guesses() {
         use super::super::one_run::one_run_epsilon;
@@ -598,7 +598,7 @@ mod tests {
         assert!(nested > 1.02 * best && nested < 4.0 && tests.most() > 6.0);
     }
 
-    /// Few members that are shown very clearly, and no one else: guesses at members alone show more, and are as rarely wrong.
+    /// A few members are revealed very clearly, nobody else: guesses at members alone show more, as rarely wrong.
     #[test]
     fn members_alone_show_more_where_others_are_not_shown() {
         let (delta, failure) = (Delta::new(0.0).unwrap(), FailureProbability::new(0.1).unwrap());
@@ -607,7 +607,7 @@ mod tests {
         let mut stream = ChaCha8Rng::seed_from_u64(9);
         let (mut sums, mut wrong) = ([0.0; 2], 0);
         for run in 0..200 {
-            // A tenth of the members is shown in one half of the runs, and no one in the other.
+            // A tenth of the members is revealed in one half of the runs, and nobody in the other.
             let canaries = (0..1_000).map(|_| {
                 let (member, normal): (bool, f64) = (stream.random(), StandardNormal.sample(&mut stream));
                 let shown = run % 2 == 0 && member && stream.random::<f64>() < 0.1;

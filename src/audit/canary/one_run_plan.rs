@@ -1,4 +1,4 @@
-//! One-run audits as they are declared before training.
+//! One-run audits as declared before training.
 
 use super::one_run_guesses::{GuessSelection, audit_one_run, list};
 use super::one_run_ranks::{OneRunAudit, OneRunGuesses};
@@ -8,21 +8,21 @@ use crate::quantity::{Delta, FailureProbability};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// The numbers of canaries: with fewer all coins may fall on one side, with more simulated audits take hours.
+/// The numbers of canaries: with fewer, all coins may fall on one side; with more, simulated audits take hours.
 const CANARIES: std::ops::RangeInclusive<u64> = 32..=1_000_000;
-/// The numbers of sets of scores: with more, each has next to nothing of the failure probability.
+/// The numbers of sets of scores: with more, each gets next to none of the failure probability.
 const ATTACKS: std::ops::RangeInclusive<usize> = 1..=1_000;
 /// The stream of the coins; others of the same seed are independent of it.
 const COINS: u64 = 1;
 
-/// How a training run is audited: how many canaries there are, which of them it is trained on, and how their scores
-/// become a bound. All of it is fixed before training.
+/// How a training run is audited: the number of canaries, which of them it is trained on, and how their scores become a
+/// bound. Everything is fixed before training.
 ///
-/// Each canary has a fair coin of its own, a function of the seed: with the coin up the run is trained on it. Whoever
-/// scores the canaries may know everything but the coins and the seed. A plan for A attacks audits A sets of scores, each
-/// with an A-th of the failure probability, so that the largest of their bounds holds (union bound; the sets may depend
-/// on each other in any way). The better of more attacks, or of two directions, is a choice by the coins that is not
-/// paid for.
+/// Each canary has a separate fair coin, a function of the seed: if the coin is up, the run is trained on it. Whoever
+/// scores the canaries may know everything except the coins and the seed. A plan for A attacks audits A sets of scores,
+/// each with an A-th of the failure probability, so the largest of their bounds holds (union bound; the sets may depend
+/// on each other in any way). Taking the better of further attacks, or of two directions, is a choice that depends on
+/// the coins and is not paid for.
 ///
 /// ```
 /// # use leakbound::audit::{GuessSelection, OneRunPlan};
@@ -47,7 +47,7 @@ pub struct OneRunPlan {
     attacks: usize,
 }
 
-/// On which side of the others the scores of members are expected.
+/// The side on which the scores of members are expected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MembersScore {
     /// High scores mean members.
@@ -58,11 +58,11 @@ pub enum MembersScore {
 }
 
 impl OneRunPlan {
-    /// A plan for so many canaries with the coins of this seed, for one set of scores, high ones meaning members.
+    /// A plan for this many canaries, with the coins of this seed, for one set of scores; high scores mean members.
     ///
     /// # Errors
     /// [`Error::Domain`] unless there are 32 to 10^6 canaries; [`Error::Rejected`] for numbers of guesses that are 0 or
-    /// above that of canaries, and for a naive selection, which no plan is needed for.
+    /// above that of canaries, and for a naive selection, which needs no plan.
     pub fn new(
         canaries: u64,
         seed: u64,
@@ -109,7 +109,7 @@ impl OneRunPlan {
         self.seed
     }
 
-    /// Where the numbers of guesses come from.
+    /// The origin of the numbers of guesses.
     #[must_use]
     pub const fn selection(&self) -> GuessSelection {
         self.selection
@@ -133,13 +133,13 @@ impl OneRunPlan {
         self.failure.split(self.attacks)
     }
 
-    /// On which side of the others members are expected.
+    /// The side on which the scores of members are expected.
     #[must_use]
     pub const fn members_score(&self) -> MembersScore {
         self.members_score
     }
 
-    /// A: how many sets of scores may be audited.
+    /// A: the number of sets of scores that may be audited.
     #[must_use]
     pub const fn attacks(&self) -> usize {
         self.attacks
@@ -153,11 +153,11 @@ impl OneRunPlan {
         (0..self.canaries).map(|_| stream.random()).collect()
     }
 
-    /// The scores of members and of the others, from one score for each canary in the order of the coins. Where low
-    /// scores mean members they are negated.
+    /// The scores of members and of the others, from one score per canary in the order of the coins. If low scores mean
+    /// members, they are negated.
     ///
     /// # Errors
-    /// [`Error::Length`] for another number of scores, and where all coins fell on one side; [`Error::Domain`] for a
+    /// [`Error::Length`] for a different number of scores, and if all coins fell on one side; [`Error::Domain`] for a
     /// score that is NaN.
     pub fn scores(&self, scores: &[f64]) -> Result<CanaryScores> {
         let (found, expected) = (scores.len(), format_args!("{}, one for each canary of the plan", self.canaries));
@@ -169,7 +169,7 @@ impl OneRunPlan {
         CanaryScores::of_coins(self.coins().into_iter().zip(scores))
     }
 
-    /// What one set of scores proves ([`audit_one_run`]) with its share of the failure probability.
+    /// The bounds from one set of scores ([`audit_one_run`]), with its share of the failure probability.
     ///
     /// # Errors
     /// As [`scores`](Self::scores) and [`audit_one_run`].
@@ -183,7 +183,7 @@ impl OneRunPlan {
             GuessSelection::Declared(guesses) => vec![guesses],
             GuessSelection::Split => list(self.canaries / 2),
             GuessSelection::PaidFor | GuessSelection::Naive => list(self.canaries),
-            // All of them are, at once.
+            // It uses all of them together.
             GuessSelection::Nested(_) => Vec::new(),
         }
     }
@@ -197,8 +197,8 @@ mod tests {
         OneRunPlan::new(canaries, seed, selection, Delta::new(0.0).unwrap(), FailureProbability::new(0.05).unwrap())
     }
 
-    /// 10,000 coins: heads within five standard errors of a half (false alarm: 6e-7), and so are pairs of neighbors
-    /// that agree.
+    /// 10,000 coins: heads within five standard errors of a half (false alarm: 6e-7), and so is the number of agreeing
+    /// neighbors.
     #[test]
     fn coins_are_fair_and_those_of_the_seed() {
         let coins = plan(10_000, 3, GuessSelection::Split).unwrap().coins();
@@ -223,7 +223,7 @@ mod tests {
         assert_eq!(message, "scores of canaries has length 4; expected 40, one for each canary of the plan");
     }
 
-    /// Losses are low for members; of three attacks each has a third of the failure probability.
+    /// Losses are low for members; each of three attacks gets a third of the failure probability.
     #[test]
     fn direction_and_shares_are_those_of_the_plan() {
         let one = plan(400, 2, GuessSelection::PaidFor).unwrap();

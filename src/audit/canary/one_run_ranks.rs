@@ -8,8 +8,8 @@ use crate::order;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-/// Guesses of one run: the `members` canaries of highest score are called members, the `others` of lowest score are
-/// called non-members, and nothing is said of the rest.
+/// Guesses of one run: the `members` canaries with the highest scores are called members, the `others` with the lowest
+/// scores non-members, and the rest are not guessed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OneRunGuesses {
     /// k+.
@@ -19,7 +19,7 @@ pub struct OneRunGuesses {
 }
 
 impl OneRunGuesses {
-    /// Rejects no guess at all and more guesses than canaries.
+    /// Rejects zero guesses and more guesses than canaries.
     pub(super) fn check(self, canaries: u64) -> Result<()> {
         let total = self.members.checked_add(self.others);
         if total.is_some_and(|total| (1..=canaries).contains(&total)) {
@@ -33,18 +33,18 @@ impl OneRunGuesses {
     }
 }
 
-/// Whose scores are clear enough to guess at.
+/// The side or sides whose scores are clear enough to guess.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GuessedSides {
-    /// The highest scores are called members, and as many of the lowest non-members.
+    /// The highest scores are called members, and equally many of the lowest non-members.
     Both,
-    /// The highest scores are called members, and nothing is said of the lowest: for trainings that see a canary in few
-    /// steps, which show few members very clearly and no one else.
+    /// The highest scores are called members, and the lowest are not guessed: for trainings that see a canary in few
+    /// steps, which reveal a few members very clearly and nobody else.
     Members,
 }
 
 impl GuessedSides {
-    /// K guesses of each kind that is made.
+    /// K guesses of each kind in use.
     pub(super) const fn guesses(self, k: u64) -> OneRunGuesses {
         match self {
             Self::Both => OneRunGuesses { members: k, others: k },
@@ -53,23 +53,23 @@ impl GuessedSides {
     }
 }
 
-/// What one run proves.
+/// The bounds from one run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OneRunAudit {
     /// The numbers of guesses behind the bound of ε.
     pub guesses: OneRunGuesses,
     /// Right guesses among all.
     pub right: BinomialCounts,
-    /// Canaries that the bound is about: half of all for a split.
+    /// The canaries that the bound refers to: half of all for a split.
     pub canaries: u64,
     /// Lower bound of ε at δ.
     pub epsilon: LowerBound,
-    /// Lower bound of μ, from the same guesses; absent where the whole failure probability is spent on ε.
+    /// Lower bound of μ, from the same guesses; absent if the whole failure probability is spent on ε.
     pub mu: Option<LowerBound>,
 }
 
-/// All canaries in falling order of score, each with the side of its coin. Equal scores stand in random order: any rule
-/// that knew the coins would turn ties into right guesses.
+/// All canaries by decreasing score, each with its coin. Equal scores are in random order: any rule that knew the coins
+/// would turn ties into right guesses.
 pub(super) fn ranked(scores: &CanaryScores, stream: &mut ChaCha8Rng) -> Vec<bool> {
     if let Some(merged) = merged(scores) {
         return merged;
@@ -81,7 +81,7 @@ pub(super) fn ranked(scores: &CanaryScores, stream: &mut ChaCha8Rng) -> Vec<bool
     all.into_iter().map(|(_, member)| member).collect()
 }
 
-/// The same, where no member has the score of a non-member: nothing is left to chance.
+/// The same if no member has the score of a non-member, so that nothing is left to chance.
 fn merged(scores: &CanaryScores) -> Option<Vec<bool>> {
     let (mut members, mut others) = (scores.members(), scores.others());
     let mut merged = Vec::with_capacity(members.len() + others.len());
@@ -97,7 +97,7 @@ fn merged(scores: &CanaryScores) -> Option<Vec<bool>> {
     Some(merged)
 }
 
-/// Right guesses, from the members among the first k canaries for each k.
+/// Right guesses, from the number of members among the first k canaries for each k.
 pub(super) fn right(members_above: &[u64], guesses: OneRunGuesses) -> Result<BinomialCounts> {
     let canaries = members_above.len() as u64 - 1;
     guesses.check(canaries)?;

@@ -1,4 +1,4 @@
-//! How the scores of canaries are distributed where a claim is as good as it can be.
+//! The distribution of canary scores if a claim leaks as much as it allows.
 
 use crate::divergence::LossQuantiles;
 use crate::error::{Error, Result};
@@ -6,17 +6,17 @@ use crate::quantity::{Delta, Epsilon};
 use rand::{Rng, RngExt};
 use rand_distr::{Distribution, StandardNormal};
 
-/// The scores of canaries that a training with a given trade-off shows to the best attacker, if it leaks all that it
-/// may about each canary and canaries do not disturb each other.
+/// The scores that the best attacker obtains from a training with a given trade-off, if it leaks everything it may
+/// about each canary and canaries do not disturb each other.
 ///
-/// That is the most that a claim allows: an audit of a training that keeps the claim finds less, but for luck. An
-/// attacker who sees every noisy gradient, of canaries with orthogonal gradients as long as the clipping norm, comes
-/// close to it; one who sees the last model only does not.
+/// This is the most that a claim allows: an audit of a training that satisfies the claim finds less, except by luck. An
+/// attacker who sees every noisy gradient, with canaries whose gradients are orthogonal and as long as the clipping
+/// norm, comes close to it; one who sees only the last model does not.
 #[derive(Debug, Clone)]
 pub enum CanaryScoreModel {
     /// μ-GDP: scores of members are normal around μ, those of others around 0.
     Gaussian(GdpScores),
-    /// (ε, δ)-DP and no more: a canary is shown with probability δ, and randomized response of ε otherwise.
+    /// (ε, δ)-DP and no more: a canary is revealed with probability δ, and otherwise by randomized response of ε.
     Approximate {
         /// ε, finite.
         epsilon: Epsilon,
@@ -27,12 +27,12 @@ pub enum CanaryScoreModel {
     Losses(LossQuantiles),
 }
 
-/// Normal scores at a distance of μ.
+/// Normal scores at distance μ.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GdpScores(f64);
 
 impl CanaryScoreModel {
-    /// Of μ-GDP.
+    /// The scores under μ-GDP.
     ///
     /// # Errors
     /// [`Error::Domain`] unless 0 ≤ μ < ∞.

@@ -8,10 +8,10 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 /// Scores of an attack on canaries that were trained on (members) and on canaries that were not. **High means member**;
-/// scores that mean the opposite are [`flipped`](Self::flipped) before anything is looked at.
+/// scores with the opposite meaning are [`flipped`](Self::flipped) first.
 ///
-/// Scores may be equal and may be infinite; a threshold t calls a canary a member when its score is at least t, so that
-/// equal scores stay together.
+/// Scores may be equal and may be infinite; a threshold t calls a canary a member if its score is at least t, so equal
+/// scores stay together.
 ///
 /// ```
 /// # use leakbound::audit::CanaryScores;
@@ -23,18 +23,18 @@ use rand_chacha::ChaCha8Rng;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct CanaryScores {
-    /// In falling order.
+    /// In decreasing order.
     members: Vec<f64>,
-    /// In falling order.
+    /// In decreasing order.
     others: Vec<f64>,
     roc: Roc,
 }
 
 impl CanaryScores {
-    /// Checks and keeps the scores; their order says nothing.
+    /// Checks and stores the scores; their order is irrelevant.
     ///
     /// # Errors
-    /// [`Error::Length`] without a score on either side, [`Error::Domain`] for a score that is NaN.
+    /// [`Error::Length`] if a side has no score, [`Error::Domain`] for a score that is NaN.
     pub fn new(members: Vec<f64>, others: Vec<f64>) -> Result<Self> {
         for (scores, quantity) in [(&members, "scores of members"), (&others, "scores of non-members")] {
             Error::check_length(!scores.is_empty(), quantity, 0, "at least 1")?;
@@ -43,14 +43,14 @@ impl CanaryScores {
         Self::sorted(members, others)
     }
 
-    /// Scores of canaries, each beside its coin: whether it is a member.
+    /// Scores of canaries, each with its coin: whether the canary is a member.
     pub(super) fn of_coins(canaries: impl IntoIterator<Item = (bool, f64)>) -> Result<Self> {
         let [members, others] = sides(canaries);
         Self::new(members, others)
     }
 
     fn sorted(mut members: Vec<f64>, mut others: Vec<f64>) -> Result<Self> {
-        // A zero has no sign, so that -0 and 0 are equal scores in this order too.
+        // A zero has no sign, so -0 and 0 are also equal in this order.
         for scores in [&mut members, &mut others] {
             scores.iter_mut().for_each(|score| *score += 0.0);
             order::falling(scores);
@@ -59,7 +59,7 @@ impl CanaryScores {
         Ok(Self { members, others, roc })
     }
 
-    /// The same canaries with every score negated: for scores of which low means member.
+    /// The same canaries with every score negated: for scores where low means member.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -68,19 +68,19 @@ impl CanaryScores {
         Self::sorted(negated(self.members), negated(self.others))
     }
 
-    /// Scores of members in falling order.
+    /// Scores of members in decreasing order.
     #[must_use]
     pub fn members(&self) -> &[f64] {
         &self.members
     }
 
-    /// Scores of the others in falling order.
+    /// Scores of the others in decreasing order.
     #[must_use]
     pub fn others(&self) -> &[f64] {
         &self.others
     }
 
-    /// Members and others at or above a threshold, each among all of its kind.
+    /// The numbers of members and of others at or above a threshold, each out of all of its kind.
     ///
     /// # Errors
     /// [`Error::Domain`] for a threshold that is NaN.
@@ -107,8 +107,8 @@ impl CanaryScores {
         &self.roc
     }
 
-    /// The points of the ROC at the different scores of members, from the highest down. A threshold between two of them
-    /// has the true positives of the next higher one and no fewer false positives: it proves nothing more.
+    /// The points of the ROC at the distinct scores of members, from the highest down. A threshold between two of them
+    /// has the true positives of the next higher one and no fewer false positives, so it proves nothing more.
     #[must_use]
     pub fn corners(&self) -> Vec<RocPoint> {
         let mut found = 0;
@@ -116,7 +116,7 @@ impl CanaryScores {
         self.roc.points().filter(rises).collect()
     }
 
-    /// Two random parts, `share` of each side (rounded down, at least 1 canary and at most all but 1) in the first.
+    /// Two random parts, the first with `share` of each side (rounded down, at least 1 canary and at most all but 1).
     ///
     /// # Errors
     /// [`Error::Rejected`] with fewer than 2 canaries on a side.

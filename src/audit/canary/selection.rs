@@ -13,18 +13,18 @@ use crate::roc::RocPoint;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// How the threshold comes about.
+/// How the threshold is chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ThresholdSelection {
-    /// Declared before the scores were seen.
+    /// Declared without looking at the scores.
     Explicit(f64),
-    /// Chosen on a random half, bounded on the other.
+    /// Chosen on a random half; the other half is bounded.
     Split,
     /// The median over many random splits.
     MultiSplit,
-    /// All thresholds at once.
+    /// All thresholds simultaneously.
     Uniform,
-    /// The best threshold on the same scores, as other tools take it: no guarantee.
+    /// The best threshold on the same scores, as in other tools: no guarantee.
     Naive,
 }
 
@@ -45,10 +45,9 @@ impl ThresholdSelection {
 /// Splits of [`ThresholdSelection::MultiSplit`]: odd, so that the median is one of them.
 const SPLITS: usize = 21;
 
-/// What scores prove about both rates of the attack: rectangles at thresholds, from which bounds are read.
+/// The evidence in the scores about both error rates: rectangles at thresholds, from which bounds are read.
 ///
-/// Everything read from one evidence holds at once except with its failure probability, whatever the δ, the ε and the
-/// direction.
+/// All bounds from one evidence hold simultaneously except with its failure probability, for every δ, ε and direction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScoreEvidence {
     points: Vec<(RocPoint, Rectangle)>,
@@ -56,30 +55,30 @@ pub struct ScoreEvidence {
     failure: FailureProbability,
 }
 
-/// Bounds the rates of an attack that calls a canary a member from a threshold on, high scores meaning members.
+/// Bounds the error rates of an attack that calls a canary a member from a threshold on; high scores mean members.
 ///
-/// `delta` is where ε is wanted: a split chooses the threshold with the largest bound of ε there.
+/// `delta` is where ε is needed: a split chooses the threshold with the largest bound of ε there.
 ///
 /// The scores of members must be independent draws from one distribution P, those of the others from one distribution
 /// Q: canaries of independent runs, or canaries of one run whose scores do not influence each other. For dependent
-/// canaries of one run there is [`audit_one_run`](crate::audit::audit_one_run). Then, with n members and m others,
+/// canaries of one run, use [`audit_one_run`](crate::audit::audit_one_run). Then, with n members and m others,
 ///
 /// - `explicit`: one rectangle TPR ≥ TPR_l, FPR ≤ FPR_u with half of the failure probability for each limit
 ///   ([`Rectangle::two_tails`]); finite-sample.
-/// - `split`: the same on a random half, at the threshold whose bound is the largest on the other half; given that half
-///   the threshold is a constant. μ and both directions are read at this one threshold: where μ matters more, `uniform`
+/// - `split`: the same on a random half, at the threshold with the largest bound on the other half; given that half,
+///   the threshold is a constant. μ and both directions are read at this one threshold; if μ matters more, `uniform`
 ///   finds more. Finite-sample.
-/// - `multi-split`: 21 such splits at half of the failure probability f, and of each quantity the median m of the 21
-///   bounds. If m exceeds the truth then at least 11 of 21 rectangles miss it; each does with probability at most f/2,
+/// - `multi-split`: 21 such splits at half of the failure probability f, and for each quantity the median m of the 21
+///   bounds. If m exceeds the truth, then at least 11 of 21 rectangles miss it; each does with probability at most f/2,
 ///   so the expected share of those that do is at most f/2 and, by Markov's inequality, the probability that the share
-///   reaches 11/21 > 1/2 is below f. However dependent the splits are. Finite-sample.
-/// - `uniform`: rectangles at all thresholds that hold at once; the best of them counts. Finite-sample.
-/// - `naive`: of each quantity the largest bound over the vertices of the ROC hull at the uncorrected level.
-///   *Heuristic*: on equal distributions it claims ε > 0 more often than the failure probability, which
-///   [`best_threshold_false_claims`] measures.
+///   reaches 11/21 > 1/2 is below f, however dependent the splits are. Finite-sample.
+/// - `uniform`: simultaneous rectangles at all thresholds; the best of them is used. Finite-sample.
+/// - `naive`: for each quantity the largest bound over the vertices of the ROC hull at the uncorrected level.
+///   *Heuristic*: on equal distributions it claims ε > 0 more often than the failure probability, as measured by
+///   [`best_threshold_false_claims`].
 ///
 /// # Errors
-/// [`Error::Domain`] for a threshold that is NaN, [`Error::Rejected`] where fewer than 2 canaries of a kind cannot be
+/// [`Error::Domain`] for a threshold that is NaN, [`Error::Rejected`] if fewer than 2 canaries of a kind cannot be
 /// split; as [`Rectangle::two_tails`].
 ///
 /// # Example
@@ -139,12 +138,12 @@ fn split_once(
     at_threshold(&bounding, threshold, failure)
 }
 
-/// The vertex of the hull with the largest bound of ε, in either direction; where no bound is positive, the one with
-/// the largest true minus false positive rate.
+/// The vertex of the hull with the largest bound of ε, in either direction; if no bound is positive, the one with the
+/// largest true minus false positive rate.
 ///
-/// With limits at fixed level a larger number of true positives or a smaller one of false positives never lowers a
-/// bound, so the best threshold is a corner of the curve; corners below the hull are left out for speed, which for a
-/// choice costs no validity.
+/// With limits at a fixed level, more true positives or fewer false positives never lower a bound, so the best
+/// threshold is a corner of the curve. Corners below the hull are omitted for speed, which costs no validity because
+/// this is only a choice.
 fn best(scores: &CanaryScores, delta: Delta, failure: FailureProbability) -> Result<(RocPoint, Rectangle)> {
     let sizes = [scores.members().len() as f64, scores.others().len() as f64];
     let mut found: Option<((f64, f64), RocPoint, Rectangle)> = None;
@@ -170,13 +169,13 @@ fn vertices(scores: &CanaryScores, failure: FailureProbability) -> Result<Vec<(R
 }
 
 impl ScoreEvidence {
-    /// How the threshold came about.
+    /// How the threshold was chosen.
     #[must_use]
     pub const fn selection(&self) -> ThresholdSelection {
         self.selection
     }
 
-    /// The thresholds with their counts and rectangles: one for explicit and split selection, one for each split of
+    /// The thresholds with their counts and rectangles: one for explicit and split selection, one per split for
     /// multi-split, the whole band from the highest threshold down for uniform, and the vertices of the hull for naive.
     #[must_use]
     pub fn points(&self) -> &[(RocPoint, Rectangle)] {
@@ -202,7 +201,7 @@ impl ScoreEvidence {
         self.read("gdp", declared_mu).0
     }
 
-    /// Lower bound of μ with the ε at δ that this μ implies ([`gdp_bounds`](crate::audit::gdp_bounds)): the latter is
+    /// Lower bound of μ with the ε at δ implied by this μ ([`gdp_bounds`](crate::audit::gdp_bounds)); the latter is
     /// heuristic.
     ///
     /// # Errors
@@ -229,11 +228,11 @@ impl ScoreEvidence {
         self.points.get(index).map(|(point, _)| point.cut())
     }
 
-    /// What the rectangles say together, and which one says it: the median for multi-split, the largest otherwise.
+    /// The joint bound of the rectangles, and which rectangle gives it: the median for multi-split, else the largest.
     fn read(&self, method: &'static str, value: impl Fn(&Rectangle) -> f64) -> (LowerBound, usize) {
         let mut values: Vec<(f64, usize)> =
             self.points.iter().enumerate().map(|(index, (_, rectangle))| (value(rectangle), index)).collect();
-        // Falling; the first of equals is the highest threshold.
+        // In decreasing order; the first one in a tie has the highest threshold.
         order::sort(&mut values, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let rank = if self.selection == ThresholdSelection::MultiSplit { values.len() / 2 } else { 0 };
         let (value, index) = values.get(rank).copied().unwrap_or((0.0, 0));
@@ -249,17 +248,17 @@ impl ScoreEvidence {
     }
 }
 
-/// μ where members are called members more often, as declared.
+/// μ if members are called members more often, as declared.
 fn declared_mu(rectangle: &Rectangle) -> f64 {
     rectangle.gdp().value
 }
 
-/// In how many of simulated audits without any leakage a practice claims ε > 0.
+/// How many simulated audits without any leakage claim ε > 0 under a practice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FalseClaims {
-    /// Audits with a bound above 0.
+    /// Number of audits with a bound above 0.
     pub claims: u64,
-    /// All audits.
+    /// Number of audits.
     pub repetitions: u64,
 }
 
@@ -271,11 +270,11 @@ impl FalseClaims {
     }
 }
 
-/// How often the best threshold on the same scores (`naive`) claims ε > 0 at `delta` where members and others have the
-/// same distribution: `repetitions` simulated audits of as many canaries with uniform scores. The distribution does not
-/// matter while it is continuous, because only ranks do.
+/// How often the best threshold on the same scores (`naive`) claims ε > 0 at `delta` when members and others have the
+/// same distribution: `repetitions` simulated audits with the same numbers of canaries and uniform scores. Any
+/// continuous distribution gives the same result, because only ranks matter.
 ///
-/// The same on any number of threads. Time grows with the number of canaries: a millisecond for 10,000.
+/// The result is the same on any number of threads. Time grows with the number of canaries: a millisecond for 10,000.
 ///
 /// # Errors
 /// As [`audit_scores`].
@@ -321,8 +320,8 @@ mod tests {
         CanaryScores::new(members, draw(sizes[1], 0.0)).unwrap()
     }
 
-    /// Equal distributions: claims of ε > 0, of μ > 0 or of δ > 0 at ε = 0 in at most 10 % of audits, and five standard
-    /// errors (a correct program fails with probability below 1e-5); the naive practice is above in the same audits.
+    /// Equal distributions: claims of ε > 0, of μ > 0 or of δ > 0 at ε = 0 in at most 10% of audits, plus five standard
+    /// errors (a correct program fails with probability below 1e-5); the naive practice exceeds this.
     #[test]
     fn valid_selections_rarely_claim_leakage_of_equal_distributions() {
         const AUDITS: u64 = 300;
@@ -402,7 +401,7 @@ mod tests {
         assert_eq!(best_threshold_false_claims([1, 1], delta, failure(0.05), 0, 3).unwrap().rate(), 0.0);
     }
 
-    /// A threshold picked on the scores that are bounded claims leakage of equal distributions too often, not always.
+    /// A threshold chosen on the bounded scores claims leakage of equal distributions too often, but not always.
     #[test]
     fn the_naive_practice_is_wrong_in_some_audits_and_right_in_others() {
         let found = best_threshold_false_claims([60, 60], Delta::new(0.0).unwrap(), failure(0.05), 200, 3).unwrap();

@@ -1,4 +1,4 @@
-//! Limits of both rates that hold at every threshold at once, however the threshold is chosen.
+//! Simultaneous limits of both rates at every threshold, however the threshold is chosen.
 
 use super::scores::CanaryScores;
 use crate::audit::rectangle::Rectangle;
@@ -7,26 +7,26 @@ use crate::interval::{BerkJones, BinomialCounts, ProportionLimit, clopper_pearso
 use crate::quantity::FailureProbability;
 use crate::roc::RocPoint;
 
-/// Thresholds of the band: more prove hardly more.
+/// The largest number of thresholds in the band: more prove hardly more.
 const MOST_THRESHOLDS: usize = 4096;
 
-/// Rectangles [TPR_l, 1] × [0, FPR_u] at thresholds among the scores, all of which hold at once except with the
-/// failure probability.
+/// Rectangles [TPR_l, 1] × [0, FPR_u] at thresholds among the scores, which hold simultaneously except with the failure
+/// probability.
 ///
-/// Thresholds are scores, and so they depend on the data: a limit that holds at one threshold fixed beforehand says
-/// nothing at them. What holds:
+/// Thresholds are scores, so they depend on the data: a limit valid at one predetermined threshold is not valid at
+/// them. These limits are valid:
 ///
 /// **DKW.** S(t) ≥ K(t)/n - √(ln(1/f)/(2n)) at every t, for f ≤ 1/2 (Massart 1990): tight in the middle.
 ///
 /// **Berk and Jones**, for up to 4096 scores: [`BerkJones`], whose level is that of the band as a whole: tight at the
 /// ends.
 ///
-/// **Bonferroni over counts**, for more. Let n scores have the survival function S(t) = P(X ≥ t), K(t) of them ≥ t, and
-/// let p_k be the Clopper-Pearson lower limit of k among n at level a. For a fixed k ≥ 1 the thresholds with S(t) < p_k
-/// are a half line; on it K(t) ≥ k happens for some t only if it happens in the limit at the left end, where K is
-/// binomial with success probability at most p_k: probability at most P(Bin(n, p_k) ≥ k) = a. The union over k = 1..n
-/// fails with probability at most n a, whatever the distribution, ties included. So a = f/n, with n the number of
-/// canaries and not that of different scores.
+/// **Bonferroni over counts**, for more scores. Let n scores have the survival function S(t) = P(X ≥ t), K(t) of them ≥
+/// t, and let p_k be the Clopper-Pearson lower limit of k among n at level a. For a fixed k ≥ 1 the thresholds with
+/// S(t) < p_k are a half line; on it K(t) ≥ k happens for some t only if it happens in the limit at the left end, where
+/// K is binomial with success probability at most p_k: probability at most P(Bin(n, p_k) ≥ k) = a. The union over k =
+/// 1..n fails with probability at most n a, for any distribution, including ties. So a = f/n, where n is the number of
+/// canaries, not of distinct scores.
 ///
 /// Half of the failure probability goes to each side of the data, and half of that to each of the two bands; the
 /// tighter limit is used. The upper limit of the false positive rate is the mirror image: others below t instead of
@@ -56,7 +56,7 @@ pub(super) fn uniform_rectangles(
     Ok(rectangles)
 }
 
-/// All corners, or as many of them as are worth it: every vertex of the hull and others evenly between. A band for all
+/// All corners, or enough of them: every vertex of the hull, and others spread evenly. A band that holds for all
 /// thresholds holds for some of them.
 fn thinned(scores: &CanaryScores) -> Vec<RocPoint> {
     let corners = scores.corners();
@@ -71,7 +71,7 @@ fn thinned(scores: &CanaryScores) -> Vec<RocPoint> {
     points
 }
 
-/// The lower limit of a survival function at every threshold at once: the larger of two.
+/// Simultaneous lower limits of a survival function at every threshold: the larger of two.
 struct UniformLower {
     ends: Ends,
     width: f64,
@@ -80,7 +80,7 @@ struct UniformLower {
 /// The limit that is tight at the ends.
 enum Ends {
     Exact(BerkJones),
-    /// That of Clopper and Pearson at one level.
+    /// The limits of Clopper and Pearson, all at one level.
     Bonferroni(FailureProbability),
 }
 

@@ -1,28 +1,28 @@
-//! How much to bet in a block, from what was known before it.
+//! The size of bets in a block, from the data before it.
 
 use super::ratio::{LEVELS, Levels};
 
-/// A bet never risks more than this share of what it has.
+/// A bet never risks more than this share of the capital.
 pub(super) const RISK: f64 = 0.9;
 /// Components of the mixture: the shortfall η for which each is best, that is, the bound (1-η)² D.
 const SHORTFALLS: [f64; 7] = [0.8, 0.45, 0.25, 0.13, 0.07, 0.035, 0.015];
-/// Each has so much of the weight of the one before.
+/// Each component has this share of the weight of the one before.
 const DECAY: f64 = 0.75;
 /// The weight of the component for a declared number of pairs.
 const WEIGHT_OF_HORIZON: f64 = 0.7;
-/// Components, that of the horizon included.
+/// Number of components, including that for the horizon.
 pub(super) const COMPONENTS: usize = SHORTFALLS.len() + 1;
-/// The best shortfall at a known number n of pairs is 2 √(L/(n χ²)) for small signals; a little more does better while
-/// χ² is being learned.
+/// The best shortfall at a known number n of pairs is 2 √(L/(n χ²)) for small signals; a slightly larger one does
+/// better while χ² is being learned.
 const SHORTFALL_FACTOR: f64 = 2.3;
-/// Exponents beyond this are cut, so that nothing overflows.
+/// Exponents are limited to this, so that nothing overflows.
 const LARGEST_EXPONENT: f64 = 600.0;
 
-/// For which horizon, in pairs, and which logarithm of the e-value bets are placed.
+/// The horizon, in pairs, and the logarithm of the e-value for which bets are placed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Aim {
     pub(super) horizon: Option<u64>,
-    /// Whether nothing is bet for other horizons.
+    /// Whether there are no bets for other horizons.
     pub(super) alone: bool,
     pub(super) log_e: f64,
 }
@@ -43,14 +43,14 @@ impl Aim {
     }
 }
 
-/// A bet on F - 1 ≥ g(x) - h(y) on average, with g and h less their values at ratio 1.
+/// A bet on F - 1 ≥ g(x) - h(y) on average, with g and h minus their values at ratio 1.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bet {
     /// α (r^{α-1} - 1) of each level.
     pub(super) gain: [f64; LEVELS],
     /// (α-1)(r^α - 1) of each level.
     pub(super) cost: [f64; LEVELS],
-    /// The most that one pair can lose before the claim is subtracted: max cost - min gain.
+    /// The largest loss of one pair before the claim is subtracted: max cost - min gain.
     pub(super) loss: f64,
     /// The largest of |gain| + |cost|, for the rounding error.
     pub(super) size: f64,
@@ -69,8 +69,8 @@ fn present(levels: &Levels) -> impl Iterator<Item = usize> + '_ {
     (0..levels.p.len()).filter(|&i| levels.p[i] > 0.0 && levels.q[i] > 0.0)
 }
 
-/// (α-1) D as it is estimated without shrinkage: about 1/confidence times that of the shrunk distributions; 0 if
-/// nothing of the estimate is believed.
+/// (α-1) D as estimated without shrinkage: about 1/confidence times that of the shrunk distributions; 0 if the estimate
+/// is not trusted at all.
 pub(super) fn estimated_claim(levels: &Levels, a: f64) -> f64 {
     if !(levels.confidence > 0.0) {
         return 0.0;
@@ -103,8 +103,8 @@ pub(super) fn bets(levels: &Levels, a: f64, aim: Aim) -> [Bet; COMPONENTS] {
     bets
 }
 
-/// The bet against F - 1 ≤ m with ratios r = exp(rest · l), where the largest ratios are cut at the level that promises
-/// the fastest growth: λ gap - λ² (variance + gap²)/2 at the best λ.
+/// The bet against F - 1 ≤ m with ratios r = exp(rest · l), where the largest ratios are cut at the level with the
+/// fastest expected growth: λ gap - λ² (variance + gap²)/2 at the best λ.
 fn best(levels: &Levels, a: f64, rest: f64, m: f64) -> Bet {
     let count = levels.log_ratio.len();
     let limit = LARGEST_EXPONENT / a;

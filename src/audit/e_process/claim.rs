@@ -7,7 +7,7 @@ use crate::bound::Direction;
 use crate::quantity::{Delta, Epsilon};
 use crate::special::log_sum_exp;
 
-/// Parts of the estimated best bet, in equal weights: the estimate may be too high.
+/// Fractions of the estimated best bet, equally weighted: the estimate may be too high.
 const PARTS: [f64; 3] = [1.0, 0.5, 0.2];
 
 /// ln of the largest e-value against P(A) ≤ e^ε Q(A) + δ; see `EProcess::log_e_value_of_epsilon`.

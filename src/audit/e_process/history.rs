@@ -1,4 +1,4 @@
-//! Blocks of pairs, and what bets on them have become.
+//! Blocks of pairs, and the results of the bets on them.
 
 use super::bets::{Aim, Bet, COMPONENTS, RISK, bets, estimated_claim};
 use super::ratio::{LEVELS, Levels};
@@ -7,12 +7,12 @@ use crate::special::log_sum_exp;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// Pairs between two looks at the bets: what was estimated before, and how often each pair of levels came.
+/// The pairs between two updates of the bets: the estimate before them, and how often each pair of levels occurred.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Block {
     pub(super) levels: Levels,
-    /// Level of the output of the dataset, of its neighbor, and how many such pairs.
+    /// Level of the output of the dataset, level of that of its neighbor, and number of such pairs.
     pub(super) pairs: Vec<(u8, u8, u64)>,
 }
 
@@ -47,13 +47,13 @@ impl Book {
         Self { weights: aim.weights(), blocks: blocks.iter().map(place).collect(), estimate }
     }
 
-    /// (α-1) D as it was estimated last.
+    /// (α-1) D by the last estimate.
     pub(super) const fn estimate(&self) -> f64 {
         self.estimate
     }
 
-    /// ln of the largest e-value at the end of a block so far against F - 1 ≤ m, less what rounding may have added; at
-    /// least 0, the e-value before the first pair. Decreases in m.
+    /// ln of the largest e-value at the end of a block so far against F - 1 ≤ m, minus the possible effect of rounding;
+    /// at least 0, the e-value before the first pair. Decreases in m.
     pub(super) fn log_e(&self, m: f64) -> f64 {
         if !m.is_finite() {
             return 0.0;
@@ -71,21 +71,21 @@ impl Book {
     }
 }
 
-/// Numbers worked on at once; they never meet before the end, so that the compiler makes vectors of them.
+/// Numbers processed together; they do not interact before the end, so the compiler vectorizes them.
 const LANES: usize = 8;
 
 /// A block and the bets on it.
 struct Placed {
-    /// How often each pair of levels came, as many at a time as are worked on at once; zeros at the end.
+    /// How often each pair of levels occurred, in groups that are processed together; zeros at the end.
     counts: Vec<[f64; LANES]>,
     wagers: Vec<Wager>,
 }
 
-/// What one component bets on a block.
+/// The bet of one component on a block.
 struct Wager {
     component: usize,
     bet: Bet,
-    /// Gain less cost of each pair of levels, in the order of their counts.
+    /// Gain minus cost of each pair of levels, in the order of their counts.
     nets: Vec<[f64; LANES]>,
     pairs: f64,
 }
@@ -114,9 +114,9 @@ impl Placed {
 #[derive(Debug, Clone, Copy, Default)]
 struct Component {
     log: f64,
-    /// Σ count |ln factor|, which the rounding of the sum is relative to.
+    /// Σ count |ln factor|, to which the rounding error of the sum is relative.
     sum_of_sizes: f64,
-    /// What the rounding of the factors may add.
+    /// The possible rounding error of the factors.
     slack: f64,
 }
 
@@ -139,8 +139,8 @@ impl Component {
         }
         self.log += log.iter().sum::<f64>();
         self.sum_of_sizes += size.iter().sum::<f64>();
-        // gain, cost and m are each off by at most so many roundings of themselves, relative to a factor ≥ 1 - RISK.
-        // Where λ gain is large so is the factor, so that their quotient stays below 1 + 2 RISK/(1 - RISK) = 19.
+        // gain, cost and m are each off by at most this many roundings of themselves, relative to a factor ≥ 1 - RISK.
+        // If λ gain is large, so is the factor, and their quotient stays below 1 + 2 RISK/(1 - RISK) = 19.
         let relative = lambda * (bet.size + m) / (1.0 - lambda * (bet.loss + m));
         self.slack += wager.pairs * relative.min(19.0) * (4.0 + bet.exponent) * f64::EPSILON;
     }
@@ -151,11 +151,11 @@ impl Component {
     }
 }
 
-/// Where [`log1p_of_small`] has all digits.
+/// The range in which [`log1p_of_small`] has all digits.
 const SMALL: f64 = 0.2;
 
 /// ln(1 + u) = 2 artanh(s), s = u/(2 + u), by its series: |s| ≤ 1/9 leaves 3e-17 of it. Bets on small leakages need
-/// nothing else, and it takes a third of the time of a logarithm.
+/// nothing more, and it takes a third of the time of a logarithm.
 #[inline]
 fn log1p_of_small(u: f64) -> f64 {
     let s = u / (2.0 + u);

@@ -1,4 +1,4 @@
-//! An e-process: a lower bound that may be looked at after every output.
+//! An e-process: a lower bound that may be checked after every output.
 
 mod bets;
 mod claim;
@@ -42,45 +42,45 @@ pub(super) const E_PROCESS: MethodRow = MethodRow {
     }),
 };
 
-/// The most outcomes.
+/// The largest number of outcomes.
 const MAX_OUTCOMES: usize = 1 << 20;
-/// A block is so many times shorter than all before it: bets are placed anew after each.
+/// A block is this many times shorter than everything before it; bets are updated after each block.
 const BLOCK_SHARE: u64 = 4;
-/// The same where the length is fixed.
+/// The same if the length is fixed.
 const BLOCK_SHARE_ALONE: u64 = 1;
-/// Bounds end within a root tolerance of the crossing.
+/// Bounds are within this relative tolerance of the crossing.
 const TOLERANCE: f64 = 1e-6;
-/// The failure probability that [`EProcess::log_e_value`] aims at.
+/// The failure probability for which [`EProcess::log_e_value`] is tuned.
 const USUAL_FAILURE: f64 = 0.05;
 
 /// Anytime-valid lower bounds of the Rényi divergences of two distributions, from a stream of pairs of outputs.
 ///
 /// Pairs (x_t, y_t) of an output of P = A(S) and one of Q = A(S') are observed one after the other. The bound may be
-/// read after every pair, and the stream stopped as soon as it is high enough: the failure probability covers all
-/// times together. One history serves all orders and directions, but **each order in each direction is an event of its
-/// own**: the caller divides the failure probability among those read.
+/// read after every pair, and the stream stopped as soon as it is high enough: the failure probability covers all times
+/// simultaneously. One history serves all orders and directions, but **each order in each direction is a separate
+/// event**: the caller divides the failure probability among those read.
 ///
 /// # The e-process
 /// For every r ≥ 0 the tangent of x ↦ x^α at r gives, outcome by outcome,
-/// F = Σ P^α Q^{1-α} ≥ E_P(g) - E_Q(h) with g = α r^{α-1}, h = (α-1) r^α. Let r_t and λ_t ≥ 0 depend on earlier pairs
-/// only and not on m, and Z_t = g_t(x_t) - h_t(y_t) - 1 ≥ -b_t. For the claim D_α ≤ d let m = e^{(α-1)d} - 1 and
+/// F = Σ P^α Q^{1-α} ≥ E_P(g) - E_Q(h) with g = α r^{α-1}, h = (α-1) r^α. Let r_t and λ_t ≥ 0 depend only on earlier
+/// pairs and not on m, and Z_t = g_t(x_t) - h_t(y_t) - 1 ≥ -b_t. For the claim D_α ≤ d let m = e^{(α-1)d} - 1 and
 ///
 /// E_t(d) = Σ_k w_k Π_{s≤t} (1 + min(λ_{k,s}, c/(m + b_{k,s})) (Z_{k,s} - m)), c = 0.9.
 ///
-/// - Every factor is at least 1 - c > 0. If D_α ≤ d, then E(Z_s | past) ≤ F - 1 ≤ m, so that every product is a
-///   non-negative supermartingale with start 1, and so is their average with weights w_k. By Ville's inequality
-///   P(sup_t E_t(d) ≥ 1/γ) ≤ γ.
+/// - Every factor is at least 1 - c > 0. If D_α ≤ d, then E(Z_s | past) ≤ F - 1 ≤ m, so every product is a non-negative
+///   supermartingale with start 1, and so is their average with weights w_k. By Ville's inequality P(sup_t E_t(d) ≥
+///   1/γ) ≤ γ.
 /// - Every factor decreases in m: with λ fixed it is linear in m, and with λ = c/(m + b) it is
 ///   1 - c + c (Z + b)/(m + b) with Z + b ≥ 0; the two meet where λ = c/(m + b). So E_t decreases in d, and the claims
 ///   d with sup_t E_t(d) ≥ 1/γ are an interval that starts at 0. Its end is the bound. It exceeds D_α only if the true
 ///   claim d = D_α is rejected, which has probability at most γ.
 ///
 /// # The bets
-/// None of this matters for validity. P/Q is estimated from earlier pairs, a pilot or a distribution; log ratios are
-/// shrunk toward 0 and put into at most 7 levels. The components of the mixture bet on the bounds (1-η)² D for seven η
-/// between 0.8 and 0.015, where D is the estimate, with r = (P/Q)^{1-η}; one more takes the η that is best for a number
-/// of pairs declared by [`with_horizon`](Self::with_horizon). Bets are placed anew each time the number of pairs has
-/// grown by a quarter.
+/// This does not matter for validity. P/Q is estimated from earlier pairs, a pilot or a distribution; log ratios are
+/// shrunk toward 0 and grouped into at most 7 levels. The components of the mixture bet on the bounds (1-η)² D for
+/// seven η between 0.8 and 0.015, where D is the estimate, with r = (P/Q)^{1-η}; one more component uses the η that is
+/// best for a number of pairs declared by [`with_horizon`](Self::with_horizon). Bets are updated each time the number
+/// of pairs has grown by a quarter.
 ///
 /// # Example
 /// ```
@@ -110,7 +110,7 @@ pub struct EProcess {
     horizon: Option<u64>,
     /// Whether all bets are for the horizon.
     alone: bool,
-    /// What a pilot or distribution says before the first pair, as counts.
+    /// Prior information from a pilot or distribution, as counts.
     start: [Vec<f64>; 2],
     /// Outputs of both worlds in the pairs so far.
     seen: [Vec<u64>; 2],
@@ -131,7 +131,7 @@ struct Open {
 }
 
 impl EProcess {
-    /// A process for so many outcomes, numbered from 0, at its beginning. Outcomes that never come cost nothing.
+    /// A new process for this many outcomes, numbered from 0. Outcomes that never occur cost nothing.
     ///
     /// # Errors
     /// [`Error::Length`] unless there are 1 to 2^20 outcomes.
@@ -152,17 +152,17 @@ impl EProcess {
         })
     }
 
-    /// Places the first bets by the counts of a pilot, which must not be observed again.
+    /// Bases the first bets on the counts of a pilot, which must not be observed again.
     ///
     /// # Errors
-    /// [`Error::Length`] when the pilot has another number of outcomes, [`Error::Rejected`] after the first pair.
+    /// [`Error::Length`] if the pilot has a different number of outcomes, [`Error::Rejected`] after the first pair.
     pub fn with_pilot(self, pilot: &PairedCounts) -> Result<Self> {
         let count = |world: &[u64]| world.iter().map(|&count| count as f64).collect();
         self.with_start([count(pilot.counts()), count(pilot.counts_neighbor())])
     }
 
-    /// Places the bets by distributions that are expected, as if each had been seen in so many outputs; the more, the
-    /// longer they are believed against the evidence. A wrong distribution costs power, never validity.
+    /// Bases the bets on expected distributions, as if each had been seen in this many outputs; the more outputs, the
+    /// longer they outweigh the evidence. A wrong distribution costs power, never validity.
     ///
     /// # Errors
     /// As [`with_pilot`](Self::with_pilot).
@@ -181,8 +181,8 @@ impl EProcess {
         Ok(self)
     }
 
-    /// Declares how many pairs are planned: one component of the mixture, with 70 % of the weight, then bets for that
-    /// number. The bound stays valid at every other.
+    /// Declares how many pairs are planned: one component of the mixture, with 70% of the weight, then bets for that
+    /// number. The bound stays valid at any other number.
     ///
     /// # Errors
     /// [`Error::Domain`] unless the number is in [1, 2^53], [`Error::Rejected`] after the first pair.
@@ -193,10 +193,9 @@ impl EProcess {
         Ok(self)
     }
 
-    /// Declares how many pairs there are, for outputs that were recorded: as [`with_horizon`](Self::with_horizon), with
-    /// the whole weight on the component for that number and fewer, longer blocks. A bound then takes a tenth of the
-    /// time, and is the better one at the end. It is valid at every other time too, but poor.
-    ///
+    /// Declares how many pairs there are, for recorded outputs: like [`with_horizon`](Self::with_horizon), but with the
+    /// whole weight on the component for that number, and with fewer, longer blocks. A bound then takes a tenth of the
+    /// time and is tighter at the end. It is also valid at every other time, but weak.
     /// # Errors
     /// As [`with_horizon`](Self::with_horizon).
     pub fn with_fixed_length(mut self, pairs: u64) -> Result<Self> {
@@ -204,7 +203,7 @@ impl EProcess {
         self.with_horizon(pairs)
     }
 
-    /// Bets must be placed before what they are about is seen.
+    /// Bets must be placed before the outputs they concern are seen.
     fn before_the_first_pair(&self, operation: &'static str) -> Result<()> {
         if self.pairs() == 0 {
             return Ok(());
@@ -228,7 +227,7 @@ impl EProcess {
     /// Takes one output of the dataset S and one of its neighbor S'.
     ///
     /// # Errors
-    /// [`Error::Domain`] when an outcome is not in [0, outcomes), [`Error::Rejected`] after 2^53 pairs.
+    /// [`Error::Domain`] if an outcome is not in [0, outcomes), [`Error::Rejected`] after 2^53 pairs.
     pub fn observe(&mut self, x: usize, y: usize) -> Result<()> {
         let (Some(&level_x), Some(&level_y)) = (self.open.map.get(x), self.open.map.get(y)) else {
             return Err(Error::Domain { quantity: "outcome", value: x.max(y) as f64, domain: "[0, outcomes)" });
@@ -247,16 +246,16 @@ impl EProcess {
         Ok(())
     }
 
-    /// Takes recorded counts whose order is not known, in an order and a pairing drawn at random; outputs of the world
-    /// with more of them are left over. Returns the number of pairs.
+    /// Takes recorded counts of unknown order, in an order and a pairing drawn at random; surplus outputs of one world
+    /// are left over. Returns the number of pairs.
     ///
     /// Given its counts, an independent and identically distributed sequence is in a uniformly random order; so a
     /// uniformly random order of recorded counts has the distribution of such a sequence, and the test stays valid. The
-    /// order is drawn for whole blocks at once by multivariate hypergeometric draws. It is a function of counts and
-    /// seed; trying several seeds and taking the best bound is not valid.
+    /// order is drawn block by block with multivariate hypergeometric draws. It is a function of counts and seed;
+    /// trying several seeds and taking the best bound is not valid.
     ///
     /// # Errors
-    /// [`Error::Length`] when the counts have more outcomes, [`Error::Rejected`] beyond 2^53 pairs in all.
+    /// [`Error::Length`] if the counts have more outcomes, [`Error::Rejected`] beyond 2^53 pairs in total.
     pub fn observe_counts(&mut self, counts: &PairedCounts, seed: u64) -> Result<u64> {
         let (found, most) = (counts.outcomes(), self.outcomes());
         let expected = format_args!("at most {most} outcomes, as the e-process");
@@ -314,7 +313,7 @@ impl EProcess {
 
     /// ln of the largest e-value so far against the claim D_α ≤ `divergence`, at least 0 (the e-value before the first
     /// pair): the claim is refuted with failure probability γ once this reaches ln 1/γ. Decreases in `divergence`, and
-    /// is rounded down. The time now and all ends of blocks are looked at.
+    /// is rounded down. The maximum is over the current time and the ends of all blocks.
     ///
     /// ```
     /// # use leakbound::audit::EProcess;
@@ -332,9 +331,9 @@ impl EProcess {
         self.book(&now, order, direction, USUAL_FAILURE.recip().ln()).log_e(excess(order, divergence))
     }
 
-    /// Whether the claim D_α ≤ `divergence` is refuted with this failure probability: whether
-    /// [`Self::lower_bound`] is at least that, at a fraction of the cost. Claim and failure probability must be fixed
-    /// before the stream is looked at.
+    /// Whether the claim D_α ≤ `divergence` is refuted with this failure probability, that is, whether
+    /// [`Self::lower_bound`] is at least `divergence`, at a fraction of the cost. Claim and failure probability must be
+    /// fixed without looking at the stream.
     #[must_use]
     pub fn rejects(&self, order: Order, direction: Direction, divergence: f64, failure: FailureProbability) -> bool {
         let now = self.now();
@@ -343,11 +342,10 @@ impl EProcess {
         divergence < 0.0 || self.book(&now, order, direction, target).log_e(excess(order, divergence)) >= target
     }
 
-    /// Lower bound of D_α: the claims below it are all rejected; 0 when none is. Rounded down by at most a relative
-    /// 1e-6.
+    /// Lower bound of D_α: all claims below it are rejected; 0 if none is. Rounded down by at most a relative 1e-6.
     ///
-    /// `failure` must be fixed before the stream is looked at; it holds for all times together, for this order and
-    /// direction. Bounds above 700/(α-1) are not given.
+    /// `failure` must be fixed without looking at the stream; it holds for all times simultaneously, for this order and
+    /// direction. The bound is at most 700/(α-1).
     #[must_use]
     pub fn lower_bound(&self, order: Order, direction: Direction, failure: FailureProbability) -> LowerBound {
         let now = self.now();
@@ -360,19 +358,19 @@ impl EProcess {
 
     /// ln of the largest e-value so far against the claim P(A) ≤ e^ε Q(A) + δ for all sets A of outcomes (forward; the
     /// worlds exchanged for reverse), at least 0: the claim is refuted with failure probability γ once this reaches
-    /// ln 1/γ. Claim and direction must be fixed before the stream is looked at.
+    /// ln 1/γ. Claim and direction must be fixed without looking at the stream.
     ///
-    /// With a set A_t that depends on earlier pairs only, Z_t = 1{x_t ∈ A_t} - e^ε 1{y_t ∈ A_t} - δ has a mean of at
-    /// most 0 if the claim holds, and is at least -(e^ε + δ). So Π (1 + λ_t Z_t) with 0 ≤ λ_t ≤ 0.9/(e^ε + δ) is a
-    /// non-negative supermartingale, and Ville's inequality applies to averages of such products. A_t holds the levels
-    /// whose estimated ratio is above e^ε.
+    /// With a set A_t that depends only on earlier pairs, Z_t = 1{x_t ∈ A_t} - e^ε 1{y_t ∈ A_t} - δ has mean at most 0
+    /// if the claim holds, and is at least -(e^ε + δ). So Π (1 + λ_t Z_t) with 0 ≤ λ_t ≤ 0.9/(e^ε + δ) is a
+    /// non-negative supermartingale, and Ville's inequality applies to averages of such products. A_t contains the
+    /// levels whose estimated ratio is above e^ε.
     #[must_use]
     pub fn log_e_value_of_epsilon(&self, epsilon: Epsilon, delta: Delta, direction: Direction) -> f64 {
         let now = self.now();
         claim::log_e(self.blocks.iter().chain(&now), epsilon, delta, direction)
     }
 
-    /// The open block as it stands.
+    /// The current, incomplete block.
     fn now(&self) -> Option<Block> {
         let block = Block::new(&self.open.levels, &self.open.table);
         (!block.pairs.is_empty()).then_some(block)
@@ -393,9 +391,9 @@ fn full() -> Error {
     Error::rejected("observing a pair", "2^53 pairs have been observed")
 }
 
-/// The largest d found with `rejected`(d) ≥ 0, for a function that decreases from d = 0 on; 0 if there is none. Looks
-/// below `guess` first. Ends on the rejected side, within a relative [`TOLERANCE`] of the crossing: inverse quadratic
-/// interpolation inside a bracket, at worst bisection.
+/// The largest d found with `rejected`(d) ≥ 0, for a function that decreases from d = 0 on; 0 if there is none.
+/// Searches below `guess` first. Ends on the rejected side, within a relative [`TOLERANCE`] of the crossing: inverse
+/// quadratic interpolation inside a bracket, at worst bisection.
 fn last_rejected(rejected: impl Fn(f64) -> f64, guess: f64) -> f64 {
     let at_zero = rejected(0.0);
     if !(at_zero >= 0.0) {
@@ -413,7 +411,7 @@ fn last_rejected(rejected: impl Fn(f64) -> f64, guess: f64) -> f64 {
             return low.0;
         }
     };
-    // The end of the bracket that was given up last.
+    // The end of the bracket that was discarded last.
     let mut left = None;
     for step in 0..200 {
         let tolerance = TOLERANCE * high.0;
@@ -422,10 +420,10 @@ fn last_rejected(rejected: impl Fn(f64) -> f64, guess: f64) -> f64 {
         }
         let middle = 0.5 * (low.0 + high.0);
         let next = interpolated_root(low, high, left);
-        // A kink or a flat stretch would hold up interpolation.
+        // A kink or a flat stretch would slow down interpolation.
         let near = next > low.0 - tolerance && next < high.0 + tolerance;
         let next = if step % 8 != 7 && near { next } else { middle };
-        // A root at an end is left on its other side, to close the bracket.
+        // A root near an end is passed to the other side, to close the bracket.
         let next = next.clamp(low.0 + 0.3 * tolerance, high.0 - 0.3 * tolerance);
         let point = (next, rejected(next));
         left =

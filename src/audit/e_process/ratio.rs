@@ -1,24 +1,24 @@
-//! What earlier outputs say about the ratio of the distributions: a few levels of it, shrunk toward 1.
+//! The ratio of the distributions estimated from earlier outputs: a few levels, shrunk toward 1.
 
 use crate::order;
 use serde::{Deserialize, Serialize};
 
-/// The most levels, that of unseen outcomes included. Outcomes with nearly the same ratio share one, so that a block is
-/// a small table whatever the number of outcomes is.
+/// The largest number of levels, including that of unseen outcomes. Outcomes with nearly the same ratio share one, so a
+/// block is a small table for any number of outcomes.
 pub(super) const LEVELS: usize = 8;
-/// Sorted outcomes are put together in so many groups before groups are merged by their distance.
+/// Sorted outcomes are first combined into this many groups; then groups are merged by their distance.
 const GROUPS: usize = 256;
 
-/// Levels of P/Q as they were estimated before a block. Level 0 holds the unseen outcomes, with ratio 1.
+/// Levels of P/Q as estimated before a block. Level 0 holds the unseen outcomes, with ratio 1.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Levels {
     /// ln of the estimated ratio, shrunk.
     pub(super) log_ratio: Vec<f64>,
-    /// Probability of each level under both distributions, as far as it is believed.
+    /// Probability of each level under both distributions, after shrinkage.
     pub(super) p: Vec<f64>,
     pub(super) q: Vec<f64>,
-    /// Which part of the estimated deviation from ratio 1 is believed; 0 for none, when no bet is placed.
+    /// The share of the estimated deviation from ratio 1 that is trusted; 0 if none, and then no bet is placed.
     pub(super) confidence: f64,
 }
 
@@ -42,7 +42,7 @@ impl Levels {
     /// Frequencies are smoothed with half an output for each outcome seen (Jeffreys; Krichevsky and Trofimov 1981).
     /// The log ratios l of C outcomes have variances v = 1/x + 1/y; their mean square, less (C-1)(1/n + 1/n') for
     /// chance, estimates that of the true ones, τ², and l τ²/(τ² + v) is their posterior mean under a normal prior of
-    /// variance τ² (Efron and Morris 1973). Nothing of this matters for validity.
+    /// variance τ² (Efron and Morris 1973). This does not matter for validity.
     pub(super) fn estimate(x: &[f64], y: &[f64]) -> (Vec<u8>, Self) {
         let nothing = || (vec![0; x.len()], Self::none());
         let (n, m): (f64, f64) = (x.iter().sum(), y.iter().sum());
@@ -100,7 +100,7 @@ impl Levels {
         Self { log_ratio, p: self.q.clone(), q: self.p.clone(), confidence: self.confidence }
     }
 
-    /// Whether this can have come from [`estimate`](Self::estimate).
+    /// Whether this can have been returned by [`estimate`](Self::estimate).
     pub(super) fn is_sound(&self) -> bool {
         let levels = self.log_ratio.len();
         let distribution =
@@ -114,7 +114,7 @@ impl Levels {
 }
 
 /// Splits sorted outcomes into at most `LEVELS - 1` runs: neighbors are merged where that changes the ratios least, in
-/// the weighted square (Ward 1963).
+/// weighted squares (Ward 1963).
 fn groups(seen: &[Seen]) -> Vec<std::ops::Range<usize>> {
     // Many outcomes start as short runs without a wide gap.
     let size = seen.len().div_ceil(GROUPS);

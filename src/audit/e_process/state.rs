@@ -1,4 +1,4 @@
-//! An e-process as it is written down: complete, so that it goes on bit for bit as if it had never been interrupted.
+//! The saved state of an e-process: complete, so that it continues bit for bit as if never interrupted.
 
 use super::history::Block;
 use super::ratio::{LEVELS, Levels};
@@ -7,7 +7,7 @@ use crate::counts::MAX_COUNT;
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// The form of the state; it rises when content or bets change, because a process must go on as it began.
+/// The version of the state; it changes with content or bets, because a process must continue as it began.
 const FORMAT: &str = "leakbound.e-process/1";
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -18,9 +18,9 @@ pub(super) struct State {
     horizon: Option<u64>,
     #[serde(default)]
     alone: bool,
-    /// Outcome and its pilot counts of both worlds, where there are any.
+    /// Outcome and its pilot counts of both worlds, if any.
     pilot: Vec<(usize, f64, f64)>,
-    /// Outcome and its outputs in both worlds, where there are any.
+    /// Outcome and its outputs in both worlds, if any.
     seen: Vec<(usize, u64, u64)>,
     blocks: Vec<Block>,
     open: Block,

@@ -30,8 +30,8 @@ fn counts(distributions: &[[f64; 5]; 2], n: u64, seed: u64) -> PairedCounts {
     tests::counts(x, y)
 }
 
-/// A factor's mean is at most 1 under every pair of distributions that satisfy the claim, whatever was believed when
-/// the bet was placed: enumerated exactly, for the claim that is true with equality.
+/// A factor's mean is at most 1 under every pair of distributions that satisfy the claim, whatever the beliefs when the
+/// bet was placed: enumerated exactly, for the claim that is true with equality.
 fn largest_mean(believed: [&[f64]; 2], p: &[f64], q: &[f64], a: f64) -> f64 {
     let (map, levels) = Levels::estimate(believed[0], believed[1]);
     let claim = renyi_divergence(&distribution(p), &distribution(q), order(a)).unwrap();
@@ -70,7 +70,7 @@ proptest! {
         let (x, y, p, q) = (float(&x), float(&y), normal(&p), normal(&q));
         let mean = largest_mean([&x, &y], &p, &q, a);
         prop_assert!(mean <= 1.0 + 1e-11, "{mean}");
-        // Beliefs that are exactly right.
+        // Beliefs that are exactly correct.
         let (x, y): (Vec<f64>, Vec<f64>) = (p.iter().map(|p| 1e9 * p).collect(), q.iter().map(|q| 1e9 * q).collect());
         let mean = largest_mean([&x, &y], &p, &q, a);
         prop_assert!(mean <= 1.0 + 1e-11, "{mean}");
@@ -90,7 +90,7 @@ proptest! {
     }
 }
 
-/// How many of 400 streams of 2000 pairs are ever wrong at failure probability 5 %: the claim tested is the truth
+/// How many of 400 streams of 2000 pairs are ever wrong at failure probability 5%: the claim tested is the truth
 /// itself, at every end of a block. The count is at most Bin(400, 0.05), above 44 with probability 2e-7 for each of the
 /// 8 cases.
 #[test]
@@ -161,7 +161,7 @@ fn bounds_are_tight() {
     }
 }
 
-/// Random orders of recorded counts give what single pairs give.
+/// Random orders of recorded counts give the same results as single pairs.
 #[test]
 fn counts_in_a_random_order_are_like_a_stream() {
     let (mut blocks, mut single) = (0.0, 0.0);
@@ -181,7 +181,7 @@ fn counts_in_a_random_order_are_like_a_stream() {
         (blocks, single) = (blocks + bound(&counted) / 40.0, single + bound(&streamed) / 40.0);
     }
     println!("mean bound {blocks:.4} from counts, {single:.4} from the stream");
-    // The same recordings, so that only the order differs: standard error of the difference below 0.002.
+    // The same recordings, so only the order differs: standard error of the difference below 0.002.
     assert!((blocks - single).abs() < 0.01);
 }
 
@@ -234,7 +234,7 @@ fn states_that_cannot_be_are_rejected() {
     }
 }
 
-/// P(A) ≤ e^ε Q(A) + δ: the true ε at δ is never refuted too often, and a false claim soon.
+/// P(A) ≤ e^ε Q(A) + δ: the true ε at δ is not refuted too often, and a false claim is refuted soon.
 #[test]
 fn claims_of_epsilon_are_tested() {
     let [p, q] = FIG6;

@@ -23,20 +23,20 @@ pub(super) const TWO_CUT_HALF_SPACE: MethodRow = MethodRow {
         Ok(sure(move |order, direction| task.largest(spaces.iter().map(|s| s.bound(order, direction)))))
     }),
 };
-/// A bound is rounded down by this share, well above the rounding of a divergence and of the points it is taken at.
+/// A bound is rounded down by this share, well above the rounding errors of a divergence and its arguments.
 const MARGIN: f64 = 1e-11;
-/// Bisection steps: the bracket shrinks to the spacing of doubles.
+/// Number of bisection steps: the bracket shrinks to the spacing of doubles.
 const STEPS: usize = 70;
 
-/// What is known of p = P(O) and q = Q(O) for an output set O of which P(O) ≥ Q(O) is expected: a wide box and
-/// p - q ≥ Δ, all of which hold at once except with the failure probability.
+/// Limits of p = P(O) and q = Q(O) for an output set O with expected P(O) ≥ Q(O): a wide box and p - q ≥ Δ, which hold
+/// simultaneously except with the failure probability.
 ///
-/// A rectangle pays a quantile for p and one for q; their difference needs only one, z_g sd(p̂ - q̂) against
-/// 2 z_{g/2} sd(p̂), and so 2.8 times fewer samples for the same bound. Δ is the lower limit of p - q whose deviation
+/// A rectangle pays a quantile for p and one for q; their difference needs only one, z_g sd(p̂ - q̂) compared with 2
+/// z_{g/2} sd(p̂), and so 2.8 times fewer samples for the same bound. Δ is the lower limit of p - q whose deviation
 /// (Berry-Esseen or Bennett) takes nine tenths of the failure probability; the limits of p and q, which bound the
-/// variance, share the tenth that is left. All orders, both directions and ε come from the one event.
+/// variance, share the remaining tenth. All orders, both directions and ε come from this one event.
 ///
-/// The set must not have been chosen by looking at these counts. Where P(O) ≥ Q(O) is wrong the bounds are weak or 0,
+/// The set must not have been chosen by looking at these counts. If P(O) ≥ Q(O) is wrong, the bounds are weak or 0,
 /// never invalid.
 ///
 /// ```
@@ -64,10 +64,10 @@ pub struct HalfSpace {
     p_high: ProportionLimit,
     q_low: ProportionLimit,
     q_high: ProportionLimit,
-    /// Δ, at most p - q.
+    /// Δ, a lower bound on p - q.
     difference: f64,
-    /// True where p is Q(Oᶜ) and q is P(Oᶜ), which leaves p - q as it is and exchanges the directions: for a set of
-    /// large probability its complement holds the digits.
+    /// True if p is Q(Oᶜ) and q is P(Oᶜ), which leaves p - q unchanged and exchanges the directions: if a set has large
+    /// probability, its complement has the digits.
     mirrored: bool,
     failure: FailureProbability,
 }
@@ -119,11 +119,11 @@ impl HalfSpace {
 
     /// Lower bound of D_α: the smallest 2-cut divergence in box and half-space.
     ///
-    /// f(p, q) = p^α q^{1-α} + (1-p)^α (1-q)^{1-α} increases in p and decreases in q where p ≥ q, so its minimum over
-    /// {box, p - q ≥ Δ} is at the corner (p_l, q_u) where that lies in the half-space, and otherwise on the segment
-    /// p = q + Δ from q = max(q_l, p_l - Δ) to q_u: at every other point p can fall or q can rise. On the segment f is
-    /// convex in q, so its tangent at any point is below it, and the least value of the tangent on the segment is what
-    /// is returned: a search that ended early would loosen the bound, not break it. Rounded down by a relative 1e-11.
+    /// f(p, q) = p^α q^{1-α} + (1-p)^α (1-q)^{1-α} increases in p and decreases in q for p ≥ q, so its minimum over
+    /// {box, p - q ≥ Δ} is at the corner (p_l, q_u) if that lies in the half-space, and otherwise on the segment p =
+    /// q + Δ from q = max(q_l, p_l - Δ) to q_u: at every other point p can decrease or q can increase. On the segment f
+    /// is convex in q, so its tangent at any point is below it, and the returned value is the minimum of the tangent on
+    /// the segment: a search that ended early would loosen the bound, not break it. Rounded down by a relative 1e-11.
     ///
     /// # References
     /// Chadha et al. (2024), "Auditing Private Prediction", Eq. (3), for the 2-cut.
@@ -149,10 +149,10 @@ impl HalfSpace {
 
     /// Lower bound of ε at δ: forward ln((P(O) - δ)/Q(O)), reverse ln((Q(Oᶜ) - δ)/P(Oᶜ)).
     ///
-    /// For each q, P(O) is at least p_l and at least q + Δ; both (p_l - δ)/q and 1 + (Δ - δ)/q, for Δ > δ, fall with q
-    /// and are taken at q_u. The reverse is the same with the complements, for Q(Oᶜ) - P(Oᶜ) ≥ Δ too. Sharp for small
-    /// ε; where Q(O) is rare the interval of Clopper and Pearson, which spends its failure probability on Q(O) itself,
-    /// is sharper. Rounded down by a relative 1e-11.
+    /// For each q, P(O) is at least p_l and at least q + Δ; both (p_l - δ)/q and 1 + (Δ - δ)/q, for Δ > δ, decrease in
+    /// q and are taken at q_u. The reverse uses the complements likewise, since Q(Oᶜ) - P(Oᶜ) ≥ Δ as well. Sharp for
+    /// small ε; if Q(O) is rare, the interval of Clopper and Pearson, which spends its failure probability on Q(O)
+    /// itself, is sharper. Rounded down by a relative 1e-11.
     #[must_use]
     pub fn epsilon(&self, delta: Delta, direction: Direction) -> LowerBound {
         let (low, high) = match self.internal(direction) {
@@ -161,11 +161,11 @@ impl HalfSpace {
         };
         let from_box = ((low - delta.get()) / high).ln() - MARGIN;
         let from_difference = libm::log1p((self.difference - delta.get()) / high);
-        // The larger of the two, either of which is NaN where it says nothing.
+        // The larger of the two; either one is NaN if it gives no bound.
         self.lower_bound(from_box.max(from_difference) * (1.0 - MARGIN))
     }
 
-    /// The direction between the distributions that p and q belong to.
+    /// The direction between the distributions of p and q.
     const fn internal(&self, direction: Direction) -> Direction {
         match (self.mirrored, direction) {
             (false, direction) => direction,
@@ -174,7 +174,7 @@ impl HalfSpace {
         }
     }
 
-    /// The ends in q of the part of the line p = q + Δ that the minimum can lie on; None where a corner is the minimum.
+    /// The ends in q of the part of the line p = q + Δ that may contain the minimum; `None` if a corner is the minimum.
     fn segment(&self) -> Option<(f64, f64)> {
         let delta = self.difference;
         if !(delta > 0.0) {
@@ -187,14 +187,14 @@ impl HalfSpace {
         (low < high).then_some((low, high))
     }
 
-    /// A lower bound of the minimum of D_α on the segment.
+    /// A lower bound on the minimum of D_α on the segment.
     fn least_on_segment(&self, (start, end): (f64, f64), order: Order, direction: Direction) -> f64 {
         let (mut low, mut high) = (start, end);
         let mut best: f64 = 0.0;
         let mut q = end;
         for _ in 0..STEPS {
             let (value, slope) = self.value_and_slope(q, order, direction);
-            // F ≥ F_0 (1 - u) on the segment, with u what the tangent falls by to its lower end.
+            // F ≥ F_0 (1 - u) on the segment, where u is the fall of the tangent to its lower end.
             let (outward, rising) = slope;
             let fall = if rising { outward * (q - start) } else { outward * (end - q) };
             let certified = value + libm::log1p(-fall) / (order.get() - 1.0);
@@ -215,16 +215,16 @@ impl HalfSpace {
         best
     }
 
-    /// D_α at (q + Δ, q), and the logarithmic slope of F = e^{(α-1) D_α} in q as its size, rounded up, and whether it
-    /// is positive.
+    /// D_α at (q + Δ, q), and the logarithmic slope of F = e^{(α-1) D_α} in q: its size, rounded up, and whether it is
+    /// positive.
     ///
-    /// With x = p and y = q, or the other way round, dF/dq = G(ln x/y) - G(ln (1-x)/(1-y)) for
-    /// G(l) = α e^{(α-1)l} - (α-1) e^{αl}.
+    /// With x = p and y = q, or the reverse, dF/dq = G(ln x/y) - G(ln (1-x)/(1-y)) for G(l) = α e^{(α-1)l} - (α-1)
+    /// e^{αl}.
     fn value_and_slope(&self, q: f64, order: Order, direction: Direction) -> (f64, (f64, bool)) {
         let a = order.get();
         let (p, q) = self.point(q);
         let (inside, outside) = ((p.0 / q.0).ln(), (p.1 / q.1).ln());
-        // Relative to the smaller change, which the quotients have lost where the points are close.
+        // Relative to the smaller change, which the quotients lose if the points are close.
         let change = p.0 - q.0;
         let inside = if inside.abs() < 0.5 { libm::log1p(change / q.0) } else { inside };
         let outside = if outside.abs() < 0.5 { libm::log1p(-change / q.1) } else { outside };
@@ -233,11 +233,11 @@ impl HalfSpace {
             Direction::Reverse => (bernoulli_renyi(q, p, order), -inside, -outside),
         };
         if !(value < f64::INFINITY) {
-            // Forward F grows without bound to the left, where q = 0; reverse to the right, where p = 1.
+            // Forward, F grows without bound to the left, where q = 0; in reverse, to the right, where p = 1.
             return (value, (f64::INFINITY, direction == Direction::Reverse));
         }
         let log_f = (a - 1.0) * value;
-        // How far the rounding of p moves the logarithms: the complement has lost what its own size is below 1.
+        // The effect of rounding p on the logarithms: the smaller the complement, the more digits it has lost.
         let blur = [1.0, 1.0 / p.1.max(f64::MIN_POSITIVE)];
         let term = |factor: f64, exponent: f64, blur: f64| {
             let scaled =
@@ -262,7 +262,7 @@ impl HalfSpace {
         let p = if p < 0.5 {
             (p, 1.0 - p)
         } else {
-            // The error of Δ is that of a number of size 1, whatever the complement is.
+            // The error of Δ is that of a number of size 1, for any complement.
             let other = (1.0 - self.difference - q + 2.0 * f64::EPSILON).clamp(0.0, self.p_low.complement);
             (1.0 - other, other)
         };

@@ -1,4 +1,4 @@
-//! The half-space against exact tails, grids of its region, and the tabulated shares.
+//! The half-space compared with exact tails, grids of its region, and tabulated shares.
 
 use super::*;
 use crate::audit::tests::{failure, order};
@@ -12,7 +12,7 @@ fn half_space(k: u64, n: u64, l: u64, m: u64, f: f64) -> HalfSpace {
     HalfSpace::new(BinomialCounts::new(k, n).unwrap(), BinomialCounts::new(l, m).unwrap(), failure(f)).unwrap()
 }
 
-/// Methods 1.4: the share of the divergence that is certified at the frequencies of the distributions.
+/// Methods 1.4: the share of the divergence certified at the frequencies of the distributions.
 fn share(p: f64, q: f64, n: f64, a: f64) -> f64 {
     let space = half_space((p * n).round() as u64, n as u64, (q * n).round() as u64, n as u64, 0.05);
     space.bound(order(a), Direction::Forward).value / bernoulli_renyi((p, 1.0 - p), (q, 1.0 - q), order(a))
@@ -84,7 +84,7 @@ proptest! {
         let space = half_space((x * n as f64) as u64, n, (y * n as f64) as u64, n, 0.05);
         let direction = if forward { Direction::Forward } else { Direction::Reverse };
         let bound = space.bound(order(a), direction).value;
-        // In the coordinates of the region, which are those of the complement where that is rarer.
+        // In the coordinates of the region, which are those of the complement if that is rarer.
         let direction = space.internal(direction);
         let mut least = f64::INFINITY;
         for i in 0..=400 {
@@ -159,7 +159,7 @@ fn the_exact_failure_rate_stays_below_the_level() {
     }
 }
 
-/// More samples of the same frequencies give a larger bound, and in the end the whole 2-cut divergence.
+/// More samples with the same frequencies give a larger bound, and in the limit the whole 2-cut divergence.
 #[test]
 fn bounds_grow_with_the_sample() {
     for (p, q) in [(0.5, 0.49), (0.75, 0.25), (1e-3, 1e-5)] {

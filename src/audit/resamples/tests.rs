@@ -107,8 +107,8 @@ fn threads_do_not_matter() {
     assert_eq!(one, three);
 }
 
-/// The cell that is filled with what the others leave has the same frequencies as if it had been counted, to the last
-/// digit; and K sets of one outcome each take K additions for a resample.
+/// The cell that receives the remainder has the same frequencies as if it had been counted, to the last digit; and K
+/// sets of one outcome take K additions each per resample.
 #[test]
 fn sets_of_one_outcome_are_counted_once() {
     let (x, y): (Vec<u64>, Vec<u64>) =

@@ -1,12 +1,12 @@
-//! Numbers that decide a verdict. None of them is NaN, and none compares with a bare double, so that a comparison that
-//! NaN could turn around does not compile.
+//! Numbers that decide a verdict. None of them is NaN, and none can be compared with a bare double, so a comparison
+//! that NaN could reverse does not compile.
 
 use crate::error::{Error, Result};
 use crate::quantity::Epsilon;
 use serde::Serialize;
 use std::cmp::Ordering;
 
-/// Numbers without NaN and without a sign of zero, in their order.
+/// Defines numbers that are never NaN and have no signed zero, with their order.
 macro_rules! ordered {
     ($($name:ident),*) => {$(
         impl $name {
@@ -34,7 +34,7 @@ macro_rules! ordered {
 }
 ordered!(AtLeast, AtMost, Claimed);
 
-/// What a leakage (ε, δ, μ or a divergence) is at least. NaN bounds nothing and becomes 0, as does everything below 0.
+/// A lower bound on a leakage (ε, δ, μ or a divergence). NaN and negative values become 0, which bounds nothing.
 ///
 /// ```
 /// # use leakbound::bound::{AtLeast, Claimed};
@@ -56,20 +56,20 @@ impl AtLeast {
     /// Nothing is known.
     pub const NOTHING: Self = Self(0.0);
 
-    /// This number, where it says something.
+    /// This number; NaN and negative values become 0.
     #[must_use]
     pub const fn new(value: f64) -> Self {
         if value > 0.0 { Self(value) } else { Self::NOTHING }
     }
 
-    /// Whether a claim that the leakage is at most so much is wrong.
+    /// Whether this bound refutes the claim that the leakage is at most this much.
     #[must_use]
     pub fn refutes(self, claim: Claimed) -> bool {
         self.0 > claim.0
     }
 }
 
-/// What a leakage is at most. NaN bounds nothing and becomes infinite.
+/// An upper bound on a leakage. NaN becomes infinite, which bounds nothing.
 ///
 /// ```
 /// # use leakbound::bound::AtMost;
@@ -83,19 +83,19 @@ impl AtMost {
     /// Nothing is known.
     pub const NOTHING: Self = Self(f64::INFINITY);
 
-    /// This number, where it is one.
+    /// This number; NaN becomes infinite.
     #[must_use]
     pub const fn new(value: f64) -> Self {
         if value.is_nan() { Self::NOTHING } else { Self(value + 0.0) }
     }
 }
 
-/// What somebody claims that a leakage is at most: any number, also one that no leakage can be below.
+/// A claimed upper bound on a leakage: any number, even one below every possible leakage.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Claimed(f64);
 
 impl Claimed {
-    /// A claim of this number.
+    /// A claim with this value.
     ///
     /// # Errors
     /// [`Error::Domain`] for NaN, which claims nothing.
@@ -104,11 +104,11 @@ impl Claimed {
         Ok(Self(value + 0.0))
     }
 
-    /// The claim with what double precision may have lost of it: a share of its size and an absolute amount. Infinite
-    /// claims stay as they are.
+    /// The claim, increased by the possible rounding error of double precision: a share of its size and an absolute
+    /// amount. Infinite claims stay as they are.
     #[must_use]
     pub fn loosened(self, share: f64, least: f64) -> Self {
-        // A finite claim stays finite: the largest double is refuted by what is infinite.
+        // A finite claim stays finite: an infinite lower bound refutes the largest double.
         let looser = (self.0 + share * self.0.abs() + least).min(f64::MAX);
         if self.0.is_finite() && looser > self.0 { Self(looser) } else { self }
     }
@@ -120,7 +120,7 @@ impl From<Epsilon> for Claimed {
     }
 }
 
-/// A value that was computed without sampling, and how far the truth may be from it.
+/// A value computed without sampling, with a bound on its error.
 ///
 /// ```
 /// # use leakbound::bound::Exact;
@@ -131,16 +131,16 @@ impl From<Epsilon> for Claimed {
 pub struct Exact {
     /// The value.
     pub value: f64,
-    /// How far the truth may be from it.
+    /// An upper bound on the absolute error.
     pub error: f64,
 }
 
 impl Exact {
-    /// The lower end: every value that is printed as "at least" or compared with a claim is rounded down here, and by
-    /// its own error. A value is infinite only where an outcome is impossible, which has no error.
+    /// The lower end. Every value that is printed as "at least" or compared with a claim is rounded down here, and by
+    /// its own error. A value is infinite only when an outcome is impossible, and then it has no error.
     #[must_use]
     pub fn at_least(self) -> AtLeast {
-        // Without an error nothing is subtracted, and nothing rounded.
+        // Without an error nothing is subtracted or rounded.
         let is_certain = self.value == f64::INFINITY || self.error == 0.0;
         AtLeast::new(if is_certain { self.value } else { (self.value - self.error).next_down() })
     }
@@ -184,7 +184,7 @@ mod tests {
         assert_eq!(Claimed::from(Epsilon::new(-0.0).unwrap()).get().to_bits(), 0);
         assert_eq!(claim(2.0).loosened(0.25, 0.5).get(), 3.0);
         assert_eq!(claim(0.0).loosened(0.25, 0.5).get(), 0.5);
-        // Nothing is lost to an overflow.
+        // Nothing overflows.
         assert_eq!(claim(f64::MAX).loosened(1e-10, 0.0).get(), f64::MAX);
     }
 }

@@ -1,15 +1,15 @@
-//! Outward rounding: the one home of the steps by which published bounds are moved to their safe side.
+//! Outward rounding: the one place for the steps that move published bounds to their safe side.
 //!
-//! Two kinds. A sum, product or quotient of two doubles has an exactly known rounding error, so it is moved by one
-//! double only if it was rounded to the wrong side: 2·3/4 stays 1.5, and what is exact stays exact. Everything else is
-//! moved by a share that its author has derived: [`up`] in units of 2^-52.
+//! There are two kinds. A sum, product or quotient of two doubles has an exactly known rounding error, so it is moved
+//! by one double only if it was rounded to the wrong side: 2·3/4 stays 1.5, and exact results stay exact. Everything
+//! else is moved by a share that its author has derived: [`up`] in units of 2^-52.
 //!
-//! Arguments are at least 0 where nothing else is said. Infinities and NaN pass.
+//! Unless stated otherwise, arguments are at least 0. Infinities and NaN are passed through.
 
-/// Below this a product has a rounding error that no double holds; it is then moved whatever the error.
+/// Below this, no double holds the rounding error of a product, so the product is always moved.
 const EXACT: f64 = 1e-270;
 
-/// x ≥ 0 and `units` times 2^-52 of it, and one double further: 0 and the subnormal numbers move too.
+/// x ≥ 0 and `units` times 2^-52 of it, and one double further, so 0 and the subnormal numbers also move.
 pub fn up(x: f64, units: f64) -> f64 {
     if x < f64::INFINITY { (x + x * (units * f64::EPSILON)).next_up() } else { x }
 }
@@ -61,7 +61,7 @@ pub fn quotient_up(a: f64, b: f64) -> f64 {
     if a < EXACT || !(quotient.mul_add(b, -a) >= 0.0) { quotient.next_up() } else { quotient }
 }
 
-/// a/s², rounded up: through s² rounded down, which keeps short decimals, where that is neither tiny nor huge.
+/// a/s², rounded up: computed from s² rounded down, which keeps short decimals, unless s² is tiny or huge.
 pub fn over_square_up(a: f64, s: f64) -> f64 {
     let square = product_down(s, s);
     if (1e-250..1e250).contains(&square) { quotient_up(a, square) } else { quotient_up(quotient_up(a, s), s) }
@@ -97,7 +97,7 @@ mod tests {
     }
 
     proptest! {
-        /// Integers below 2^26 have exact products, so that a quotient can be checked without rounding.
+        /// Integers below 2^26 have exact products, so a quotient can be checked without rounding.
         #[test]
         fn quotients_are_the_next_double(a in 1u32..1 << 26, b in 1u32..1 << 26) {
             let (a, b) = (f64::from(a), f64::from(b));

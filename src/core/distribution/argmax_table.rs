@@ -1,8 +1,8 @@
 //! Noisy argmaxes of many histograms that share their noise: one table of Φ for all of them.
 //!
 //! p_c(h) = ∫ f_c Π_{i≠c} F_i dx by the trapezoid rule in x, with F_i = Φ((x - h_i)/σ). Nodes and votes lie on one
-//! lattice, so that a table in the one variable x - h_i serves every node and every count. With the whole product Π_i
-//! F_i, and in place of F_i the ratios f_i/F_i and, for a vote more or less, Φ((x - h_i ∓ 1)/σ)/F_i, a mean over whom a
+//! lattice, so a table in the one variable x - h_i serves every node and every count. With the whole product Π_i F_i,
+//! and with F_i replaced by the ratios f_i/F_i and, for a vote more or less, Φ((x - h_i ∓ 1)/σ)/F_i, a mean over whom a
 //! vote goes to costs no more than one histogram:
 //! ```text
 //! Σ_y w_y p_c(h ± e_y) = ∫ Π_i F_i [w_c f_c^±/F_c + f_c/F_c (Σ_y w_y F_y^±/F_y - w_c F_c^±/F_c)] dx.
@@ -23,7 +23,7 @@ pub enum Change {
 
 /// Step of the trapezoid rule in units of σ for some number of classes.
 ///
-/// The error is largest where all counts are equal. Seen there in the sum of all probabilities: at a step of 0.2 below
+/// The error is largest where all counts are equal. In the sum of all probabilities it is then, at a step of 0.2, below
 /// 2e-15 for 30 classes, but 1e-11 for 100 and 8e-6 for 10,000; at a step of 0.1 below 1e-12 for 10,000.
 pub(super) fn lattice_step(classes: f64) -> f64 {
     if classes <= 30.0 { 0.2 } else { 0.1 }
@@ -31,7 +31,7 @@ pub(super) fn lattice_step(classes: f64) -> f64 {
 
 /// Standard deviations on each side of the largest count that are covered: the rest is below 1e-16.
 const REACH: f64 = 8.5;
-/// The noise scales of which a table is made.
+/// The noise scales for which a table can be made.
 const SCALES: std::ops::RangeInclusive<f64> = 0.1..=1e4;
 
 /// Values of one function at all differences x - h.
@@ -45,17 +45,17 @@ struct Row {
     changed: [[Vec<f64>; 2]; 2],
 }
 
-/// The table of one noise. Probabilities are accurate to 1e-14, absolutely, or to 1e-14/σ for σ below one vote.
+/// The table for one noise scale. Probabilities have an absolute error of 1e-14, or of 1e-14/σ for σ below one vote.
 #[derive(Debug, Clone)]
 pub struct ArgmaxTable {
     /// How many classes the last entry of a histogram stands for.
     alike: f64,
-    /// Steps of the lattice for one vote, or votes for one step: one of the two is 1.
+    /// Steps of the lattice per vote, or votes per step: one of the two is 1.
     steps_a_vote: i64,
     votes_a_step: i64,
     /// Nodes for one histogram.
     nodes: usize,
-    /// Counts that are further below the largest are as good as this far below.
+    /// Counts further than this below the largest are treated as being this far below.
     most_behind: i64,
     /// One row for each remainder of a count by `votes_a_step`.
     rows: Vec<Row>,
@@ -64,7 +64,7 @@ pub struct ArgmaxTable {
     step: f64,
 }
 
-/// Room for one histogram, to be used again.
+/// Scratch space for one histogram, reused.
 #[derive(Debug, Clone, Default)]
 pub struct Workspace {
     product: Vec<f64>,
@@ -72,7 +72,7 @@ pub struct Workspace {
 }
 
 impl ArgmaxTable {
-    /// For histograms of so many `entries`, the last of which stands for `alike` classes with the same count.
+    /// For histograms of this many `entries`; the last one stands for `alike` classes with the same count.
     ///
     /// # Errors
     /// [`Error::Rejected`] for Laplace noise, whose density has a kink, and for a σ outside [0.1, 1e4].
@@ -138,7 +138,7 @@ impl ArgmaxTable {
         }
     }
 
-    /// Σ_y w_y p_c(h ± e_y) for every class c and each of some `weights` w, into as many `distributions`.
+    /// Σ_y w_y p_c(h ± e_y) for every class c and each of some `weights` w, into one entry of `distributions` each.
     pub fn changed_distributions<const N: usize>(
         &self,
         histogram: &[i64],
@@ -210,7 +210,7 @@ mod tests {
     use crate::histogram::VoteHistogram;
 
     fn exact(histogram: &[i64], noise: Noise) -> Vec<f64> {
-        // One vote more for every class changes nothing and lets a class have -1.
+        // Adding a vote to every class changes nothing and allows a class to have -1.
         let counts = histogram.iter().map(|&count| (count + 1) as u64).collect();
         noisy_argmax_distribution(&VoteHistogram::new(counts).unwrap(), noise).unwrap().p().to_vec()
     }
@@ -269,7 +269,7 @@ mod tests {
         println!("largest difference {worst:e}");
     }
 
-    /// Many equal counts are the hardest for the trapezoid rule; one entry may stand for them.
+    /// Many equal counts are hardest for the trapezoid rule; one entry may stand for all of them.
     #[test]
     fn distributions_of_many_classes_agree_with_single_ones() {
         for (classes, sigma) in [(31, 40.0), (100, 5.0), (1_000, 0.7), (10_000, 40.0)] {

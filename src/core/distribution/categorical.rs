@@ -1,4 +1,4 @@
-//! A distribution on finitely many outcomes, with logarithms and complements kept apart from the probabilities.
+//! A distribution on finitely many outcomes; logarithms and complements are stored apart from the probabilities.
 
 use crate::error::{Error, Result};
 use crate::quadrature::LogIntegral;
@@ -22,7 +22,7 @@ pub struct OutcomeDistribution {
     error: f64,
 }
 
-/// Checks probabilities, whose sum may be wrong by 1e-9, and divides them by it.
+/// Checks probabilities, whose sum may be off by 1e-9, and divides them by their sum.
 pub(super) fn divided_by_sum(p: &[f64], quantity: &'static str, sum: &'static str) -> Result<Vec<f64>> {
     Error::check_domain_of_all(p, |value| (0.0..=1.0).contains(&value), quantity, "[0, 1]")?;
     let total = p.iter().copied().collect::<CompensatedSum>().value();
@@ -30,7 +30,7 @@ pub(super) fn divided_by_sum(p: &[f64], quantity: &'static str, sum: &'static st
     Ok(p.iter().map(|value| value / total).collect())
 }
 
-/// How far the probabilities of a computed distribution may sum from 1: far above rounding, far below any mistake.
+/// How far the sum of computed probabilities may be from 1: far above rounding, far below any mistake.
 const SUM_TOLERANCE: f64 = 1e-11;
 
 impl OutcomeDistribution {
@@ -52,7 +52,7 @@ impl OutcomeDistribution {
         Self::from_groups(&of_class, &vec![1.0; integrals.len()], integrals)
     }
 
-    /// The same for groups of outcomes with equal probabilities.
+    /// As `from_integrals`, for groups of outcomes with equal probabilities.
     pub fn from_groups(of_class: &[usize], multiplicity: &[f64], integrals: &[LogIntegral]) -> Result<Self> {
         let total: CompensatedSum =
             integrals.iter().zip(multiplicity).map(|(integral, m)| m * libm::exp(integral.ln_value)).collect();
@@ -70,8 +70,8 @@ impl OutcomeDistribution {
         Ok(Self::assemble(ln_p.iter().map(|&value| libm::exp(value)).collect(), ln_p, error))
     }
 
-    /// Completes probabilities and their logarithms: an outcome above one half is taken from the sum of the others,
-    /// which is exact to rounding where its own integral is not.
+    /// Completes probabilities and their logarithms: a probability above one half is computed from the sum of the
+    /// others, which is exact to rounding even when its own integral is not.
     fn assemble(mut p: Vec<f64>, mut ln_p: Vec<f64>, error: f64) -> Self {
         let mut complement: Vec<f64> = p.iter().map(|value| 1.0 - value).collect();
         if let Some(top) = p.iter().position(|&value| value > 0.5) {
@@ -102,7 +102,7 @@ impl OutcomeDistribution {
         &self.complement
     }
 
-    /// Estimated largest relative error of a probability.
+    /// Estimate of the largest relative error of a probability.
     #[must_use]
     pub const fn error(&self) -> f64 {
         self.error
@@ -114,7 +114,7 @@ impl OutcomeDistribution {
         self.p.len()
     }
 
-    /// The most probable outcome, the first of equals.
+    /// The most probable outcome; the first one in a tie.
     #[must_use]
     pub fn mode(&self) -> usize {
         (1..self.p.len()).fold(0, |best, class| if self.ln_p[class] > self.ln_p[best] { class } else { best })

@@ -1,18 +1,18 @@
-//! Classes that nobody can vote for are alike: one of them stands for all.
+//! Classes that nobody can vote for are alike, so one of them stands for all.
 
-/// Fewer are not worth it.
+/// Fewer such classes are not worth grouping.
 const FEWEST: usize = 16;
 
-/// The classes with a vote in some row, and behind them one class that stands for all others.
+/// The classes with a vote in some row, followed by one class that stands for all others.
 pub struct ClassGroups {
     /// The entry of a shortened row that each class has.
     places: Vec<usize>,
-    /// How many classes each entry stands for: 1, and any number for the last.
+    /// How many classes each entry stands for: 1, or any number for the last.
     multiplicity: Vec<f64>,
 }
 
 impl ClassGroups {
-    /// Of rows of vote probabilities on the same classes.
+    /// From rows of vote probabilities on the same classes.
     pub fn new<'a>(classes: usize, rows: impl IntoIterator<Item = &'a [f64]>) -> Self {
         let mut voted = vec![false; classes];
         for row in rows {
@@ -45,14 +45,14 @@ impl ClassGroups {
         &self.multiplicity
     }
 
-    /// One value for each entry, of classes that are alike where they share one.
+    /// One value per entry; classes that share an entry must have the same value.
     pub fn shortened(&self, row: &[f64]) -> Vec<f64> {
         let mut short = vec![0.0; self.entries()];
         self.places.iter().zip(row).for_each(|(&place, value)| short[place] = *value);
         short
     }
 
-    /// One value for each class.
+    /// One value per class.
     pub fn expanded(&self, short: &[f64]) -> Vec<f64> {
         self.places.iter().map(|&place| short[place]).collect()
     }

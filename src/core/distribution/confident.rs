@@ -9,7 +9,7 @@ use crate::quantity::{NoiseScale, Probability};
 use crate::special::{log_ndtr, log_sum_exp};
 use serde::{Deserialize, Serialize};
 
-/// Where the noise of a threshold test is added. Both forms exist in practice and have different distributions.
+/// Where the noise of a threshold test is added. Both forms are used in practice, with different distributions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ThresholdForm {
@@ -90,13 +90,13 @@ impl ThresholdTest {
         self.form
     }
 
-    /// The probabilities of both answers for these votes.
+    /// The probabilities of both results of the test for these votes.
     #[must_use]
     pub fn odds(&self, histogram: &VoteHistogram) -> ThresholdOdds {
         self.odds_of(histogram.counts().iter().map(|&count| count as f64))
     }
 
-    /// The same for scores that are no counts, such as votes less a student's expectation; at least one, none NaN.
+    /// The same for scores that are not counts, such as votes minus a student's expectation; at least one, none NaN.
     fn odds_of(&self, scores: impl Iterator<Item = f64>) -> ThresholdOdds {
         let z = |score: f64| (self.threshold - score) / self.sigma.get();
         match self.form {
@@ -105,9 +105,9 @@ impl ThresholdTest {
                 ThresholdOdds { ln_pass: log_ndtr(-z), ln_fail: log_ndtr(z) }
             }
             ThresholdForm::PerClass => {
-                // All counts stay below: independent events. 1 - P keeps its digits where P is next to 1, until its
-                // logarithm underflows: from there on the sum of the chances to pass is above 1 - P by less than itself
-                // squared.
+                // All counts stay below: independent events. 1 - P keeps its digits when P is close to 1, until its
+                // logarithm underflows. Beyond that the sum of the chances to pass exceeds 1 - P by less than the
+                // square of that sum.
                 let (fails, passes): (Vec<f64>, Vec<f64>) = scores.map(z).map(|z| (log_ndtr(z), log_ndtr(-z))).unzip();
                 let (ln_fail, ln_union) = (fails.iter().sum::<f64>(), log_sum_exp(passes.into_iter()));
                 let ln_pass = if ln_union < -200.0 { ln_union } else { (-libm::expm1(ln_fail)).ln() };
@@ -116,7 +116,7 @@ impl ThresholdTest {
         }
     }
 
-    /// The probabilities of both answers where votes are compared with what a student expects: the scores are
+    /// The probabilities of both results when votes are compared with what a student expects: the scores are
     /// n_j - M p_j for M votes and the student's probabilities p (Interactive-GNMax).
     ///
     /// # Errors
@@ -163,10 +163,10 @@ pub fn confident_argmax_distribution(
     tested(test.odds(histogram), &noisy_argmax_distribution(histogram, noise)?)
 }
 
-/// The distribution of Interactive-GNMax: C + 1 outcomes, first that the student keeps its own answer (or that no
-/// answer is given: which of the two depends on the student only), then the classes that the teachers print.
+/// The distribution of Interactive-GNMax, on C + 1 outcomes: first that the student keeps its own answer (or that there
+/// is no answer, which depends only on the student), then the classes that the teachers print.
 ///
-/// The teachers are asked where max_j {n_j - M p_j} + N(0, σ₁²) ≥ T, for M votes and the student's probabilities p.
+/// The teachers answer when max_j {n_j - M p_j} + N(0, σ₁²) ≥ T, for M votes and the student's probabilities p.
 ///
 /// # Errors
 /// As [`noisy_argmax_distribution`]; [`Error::Length`] unless there is one probability per class.
@@ -194,7 +194,7 @@ pub fn interactive_argmax_distribution(
     tested(test.interactive_odds(histogram, student)?, &noisy_argmax_distribution(histogram, noise)?)
 }
 
-/// Failure first, then the outcomes of a distribution where the test passed.
+/// Failure of the test first, then the outcomes of the distribution given that it passed.
 fn tested(odds: ThresholdOdds, distribution: &OutcomeDistribution) -> Result<OutcomeDistribution> {
     let rounding = |ln_value: f64| 4.0 * f64::EPSILON * (1.0 + if ln_value.is_finite() { ln_value.abs() } else { 0.0 });
     let fail = LogIntegral { ln_value: odds.ln_fail, error: rounding(odds.ln_fail) };

@@ -4,18 +4,18 @@ use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
 use crate::order;
 
-/// How many noise scales the counts may spread over.
+/// The largest spread of the counts, in noise scales.
 pub(super) struct Spread {
     pub(super) most: f64,
     pub(super) domain: &'static str,
 }
 
 impl Spread {
-    /// Beyond 10^17 a lattice has no node left at the peak of a class far below.
+    /// Beyond 10^17, no lattice node is left at the peak of a class far below.
     pub(super) const LATTICE: Self = Self { most: 1e17, domain: "[0, 1e17]" };
 }
 
-/// Classes of equal counts, largest count first: they share their probability.
+/// Classes with equal counts, largest count first: they share one probability.
 pub(super) struct CountGroups {
     pub(super) groups: Vec<CountGroup>,
     /// Group of each class.

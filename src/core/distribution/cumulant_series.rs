@@ -1,4 +1,4 @@
-//! The series exp(Σ κ_n δ^n) of what independent counts lack, in multi-indices n over the classes.
+//! The series exp(Σ κ_n δ^n) that corrects independent counts, in multi-indices n over the classes.
 
 use crate::error::{Error, Result};
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ const BITS: usize = 5;
 const MAX_ACTIVE: usize = 128 / BITS;
 /// Terms whose relative size is estimated below this are dropped.
 const NEGLIGIBLE: f64 = 1e-17;
-/// The most terms: beyond, the series would take minutes.
+/// The largest number of terms: with more, the series would take minutes.
 const MAX_TERMS: usize = 400_000;
 
 /// The different rows of voters who have more than one choice, with their multiplicities.
@@ -51,10 +51,10 @@ pub(super) struct Series {
 }
 
 impl Series {
-    /// Terms up to a degree. `scales[i][m]` estimates the relative size of δ_i^m. None when they are too many.
+    /// Terms up to a degree. `scales[i][m]` estimates the relative size of δ_i^m. `None` if there are too many terms.
     ///
     /// # Errors
-    /// [`Error::Rejected`] for more than 25 classes that matter.
+    /// [`Error::Rejected`] for more than 25 relevant classes.
     pub(super) fn new(undecided: &UndecidedVoters, scales: &[Vec<f64>], degree: usize) -> Result<Option<Self>> {
         let active = undecided.active(scales)?;
         let scale = |index: Index| -> f64 {
@@ -123,7 +123,7 @@ impl UndecidedVoters {
         Ok(active)
     }
 
-    /// κ_n of degrees 2 to `degree`, for n with two classes or more. None when they are too many.
+    /// κ_n of degrees 2 to `degree`, for n with two classes or more; `None` if there are too many.
     fn cumulants(&self, active: &[usize], scales: &[Vec<f64>], degree: usize) -> Option<BTreeMap<Index, f64>> {
         let mut sums = BTreeMap::new();
         for (row, voters) in &self.rows {
@@ -143,7 +143,7 @@ impl UndecidedVoters {
 
 /// Adds the cumulants of one row.
 struct Walk<'a> {
-    /// Place among the active classes, class, and probability.
+    /// Position among the active classes, class, and probability.
     choices: &'a [(usize, usize, f64)],
     scales: &'a [Vec<f64>],
     degree: usize,
@@ -157,7 +157,7 @@ struct Product {
     index: Index,
     /// m.
     degree: usize,
-    /// Choices with a power above 0.
+    /// Number of choices with a power above 0.
     classes: usize,
     /// (m-1)! Π p^n_i/n_i!
     weight: f64,
@@ -178,7 +178,7 @@ impl Walk<'_> {
         };
         self.from(next + 1, product);
         for power in 1..=self.degree - degree {
-            // (m-1)! has one factor more from the second difference on.
+            // From the second difference on, (m-1)! has one more factor.
             weight *= p / power as f64 * (degree + power - 1).max(1) as f64;
             let size = size * self.scales[class][power];
             if weight * size * self.voters < 1e-3 * NEGLIGIBLE {

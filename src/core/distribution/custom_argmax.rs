@@ -1,4 +1,4 @@
-//! Noisy argmax with noise of the user's own: any log-concave density.
+//! Noisy argmax with user-defined noise: any log-concave density.
 
 use super::categorical::OutcomeDistribution;
 use super::count_groups::{CountGroups, Spread};
@@ -6,10 +6,10 @@ use crate::error::Result;
 use crate::histogram::VoteHistogram;
 use crate::quadrature::{LogIntegral, log_concave_panels};
 
-/// A log-concave noise density, such as the logistic or Gumbel density; Gaussian and Laplace noise have distributions
-/// of their own, faster and with a tighter error.
+/// A log-concave noise density, such as the logistic or Gumbel density. Gaussian and Laplace noise have their own,
+/// faster distributions with tighter errors.
 pub trait LogConcaveNoise {
-    /// A length over which the density changes, in votes: the standard deviation, or anything of its size.
+    /// A length over which the density changes, in votes: the standard deviation, or anything of similar size.
     fn scale(&self) -> f64;
 
     /// ln of the density at x, concave, in votes.
@@ -19,15 +19,15 @@ pub trait LogConcaveNoise {
     fn ln_cdf(&self, x: f64) -> f64;
 }
 
-/// The distribution of the argmax of n_c + Z_c for independent noise of the user's own.
+/// The distribution of the argmax of n_c + Z_c for independent user-defined noise.
 ///
 /// P(c) = ∫ f(x - n_c) Π_{i≠c} F(x - n_i) dx by the double exponential rule on panels between the counts and around the
 /// peak of the integrand, which is log-concave because f, and with it F, is.
 ///
 /// # Errors
 /// As [`noisy_argmax_distribution`](crate::distribution::noisy_argmax_distribution);
-/// [`Error::NoConvergence`](crate::Error::NoConvergence) also when the density is not log-concave or does not fit its
-/// distribution function, because then the probabilities do not sum to 1.
+/// [`Error::NoConvergence`](crate::Error::NoConvergence) also when the density is not log-concave or does not match its
+/// distribution function, because the probabilities then do not sum to 1.
 ///
 /// # Example
 /// With Gumbel noise the noisy argmax is the exponential mechanism: P(c) is proportional to exp(n_c/b).
@@ -59,7 +59,7 @@ pub fn custom_argmax_distribution(
 ) -> Result<OutcomeDistribution> {
     let scale = crate::quantity::NoiseScale::new(noise.scale())?.get();
     let groups = CountGroups::new(histogram, scale, Spread::LATTICE)?;
-    // Positions relative to the largest count, so that large counts keep the digits of small differences.
+    // Positions relative to the largest count, so small differences of large counts keep their digits.
     let kinks: Vec<f64> = groups.groups.iter().map(|group| -group.gap * scale).collect();
     let mut start = 0.0;
     let mut distributions: Vec<LogIntegral> = Vec::with_capacity(kinks.len());
@@ -119,7 +119,7 @@ mod tests {
         }
     }
 
-    /// The double exponential rule is an independent oracle of both built-in distributions.
+    /// The double exponential rule is an independent oracle for both built-in distributions.
     #[test]
     fn the_built_in_distributions_agree_with_the_double_exponential_rule() {
         for counts in [vec![5], vec![3, 3, 3], vec![14, 12, 10, 8, 6], vec![120, 60, 0, 0], vec![250, 0]] {

@@ -12,8 +12,8 @@ use crate::special::softplus;
 /// ```
 /// By Vandermonde's C(z+k-1, k-1-i) = Σ_l C(z, l) C(k-1, i+l) it is G^k r^z Σ_l a_l C(z, l) with
 /// a_l = Σ_i C(k-1+i, i) y^i C(k-1, i+l), and since Σ_{w≥z} r^w C(w, i) = r^z Σ_{l≤i} C(z, l) r^{i-l}/(1-r)^{i-l+1}, so is
-/// the tail, P(S ≥ z) = G^k r^z Σ_l b_l C(z, l) with b_l = Σ_{i≥l} a_i r^{i-l}/(1-r)^{i-l+1}. Every term is positive: no
-/// digit is lost, however far z is.
+/// the tail, P(S ≥ z) = G^k r^z Σ_l b_l C(z, l) with b_l = Σ_{i≥l} a_i r^{i-l}/(1-r)^{i-l+1}. Every term is positive,
+/// so no digits are lost, however large z is.
 ///
 /// *Ratios.* P(S = z)/P(S = z-1) does not increase with z: geometric sequences are log-concave, and so are their
 /// convolutions (Hoggar 1974). It lies between 1/r and r, as it is a mean of such ratios, and tends to r for z → ∞.
@@ -30,7 +30,7 @@ pub struct DiscreteLaplaceSum {
 }
 
 impl DiscreteLaplaceSum {
-    /// Of 1 to 40 variables of this scale, at most 10^6; 1/σ must be finite. Places may be up to 10^8.
+    /// A sum of 1 to 40 variables of this scale, at most 10^6; 1/σ must be finite. Arguments may be up to 10^8.
     pub fn new(terms: u32, sigma: f64) -> Self {
         let (k, rate) = (terms as usize, sigma.recip());
         let (r, rest) = (libm::exp(-rate), -libm::expm1(-rate));
@@ -56,7 +56,7 @@ impl DiscreteLaplaceSum {
         Self { terms: f64::from(terms), rate, ln_factor, density, tail }
     }
 
-    /// ln of the factor, r^z and a sum, which is off by a few roundings for each term.
+    /// ln of the product of the factor, r^z and a sum, which is off by a few roundings per term.
     fn ln(&self, coefficients: &[f64], z: f64) -> LogIntegral {
         let ln_value = self.ln_factor - z * self.rate + horner(coefficients, z).ln();
         let size = 4.0 * self.terms * (1.0 + self.rate) + z * self.rate + self.ln_factor.abs() + ln_value.abs();
@@ -73,7 +73,7 @@ impl DiscreteLaplaceSum {
         self.ln(&self.tail, z as f64)
     }
 
-    /// ln P(low ≤ S ≤ high), of which no end means infinite; 0 and what is below it are not on both sides of the ends.
+    /// ln P(low ≤ S ≤ high), with `None` for an infinite end. The interval must not contain numbers on both sides of 0.
     pub fn between(&self, low: Option<i64>, high: Option<i64>) -> LogIntegral {
         let (near, far) = match (low, high) {
             (Some(low), high) if low >= 0 => (low, high),
@@ -98,7 +98,7 @@ impl DiscreteLaplaceSum {
         }
     }
 
-    /// ln P(S = y)/P(S = y-1), and how far it may be off.
+    /// ln P(S = y)/P(S = y-1), and a bound on its error.
     pub fn log_ratio(&self, y: i64) -> [f64; 2] {
         // Mirrored, P(S = y)/P(S = y-1) is P(S = 1-y-1)/P(S = 1-y).
         let (sign, z) = if y >= 1 { (1.0, y as f64) } else { (-1.0, 1.0 - y as f64) };
@@ -108,7 +108,7 @@ impl DiscreteLaplaceSum {
     }
 }
 
-/// Integers whose probabilities are summed one by one.
+/// Up to this many integers, probabilities are summed one by one.
 const FEW: i64 = 16;
 
 /// Σ_l c_l C(z, l).
@@ -116,7 +116,7 @@ fn horner(coefficients: &[f64], z: f64) -> f64 {
     let last = coefficients.len() - 1;
     (0..last).rev().fold(coefficients[last], |inner, l| {
         let factor = (z - l as f64) / (l as f64 + 1.0);
-        // Beyond z all binomial coefficients are 0.
+        // All binomial coefficients beyond z are 0.
         coefficients[l] + if factor <= 0.0 { 0.0 } else { factor * inner }
     })
 }
@@ -164,7 +164,7 @@ mod tests {
         }
     }
 
-    /// Ratios fall from 1/r to r; the most terms and the largest scales stay finite.
+    /// Ratios fall from 1/r to r; the largest numbers of terms and the largest scales stay finite.
     #[test]
     fn ratios_fall_and_nothing_overflows() {
         for (terms, sigma) in [(1, 1e6), (40, 1e6), (40, 0.05), (2, 1e-3), (12, 300.0)] {

@@ -1,4 +1,4 @@
-//! Noisy argmax of votes that are drawn from a distribution of their own each: every histogram by itself.
+//! Noisy argmax of votes that are each drawn from a separate distribution: every histogram individually.
 
 use super::categorical::OutcomeDistribution;
 use super::noise::Noise;
@@ -9,25 +9,25 @@ use crate::quadrature::LogIntegral;
 use crate::special::log_sum_exp;
 use std::collections::BTreeMap;
 
-/// The most histograms that are enumerated, and the most counts in all of them: some tens of milliseconds.
+/// The largest number of enumerated histograms, and of counts in all of them: some tens of milliseconds.
 const MAX_HISTOGRAMS: usize = 1000;
 const MAX_COUNTS: usize = 20_000;
 
-/// The most histograms of so many classes that are enumerated.
+/// The largest number of enumerated histograms with this many classes.
 pub(super) const fn most_histograms(classes: usize) -> usize {
     let most = MAX_COUNTS / classes;
     if most < MAX_HISTOGRAMS { most } else { MAX_HISTOGRAMS }
 }
 
-/// The histograms that voters can have, with their probabilities.
+/// The possible histograms of some voters, with their probabilities.
 pub(super) struct HistogramDistribution {
     histograms: BTreeMap<Vec<u64>, f64>,
-    /// Relative rounding error of a probability: two operations for each voter.
+    /// Relative rounding error of a probability: two operations per voter.
     rounding: f64,
 }
 
 impl HistogramDistribution {
-    /// Of voters with these distributions, all on the same classes; none where there are more than `most` histograms.
+    /// For voters with these distributions, all on the same classes; `None` if there are more than `most` histograms.
     pub(super) fn new(parties: &[Vec<f64>], most: usize) -> Option<Self> {
         let classes = parties.first()?.len();
         let mut decided = vec![0; classes];
@@ -57,7 +57,7 @@ impl HistogramDistribution {
         Some(Self { histograms, rounding: 2.0 * undecided.len() as f64 * f64::EPSILON })
     }
 
-    /// P(c) = Σ_h P(H = h) P(argmax(h + Z) = c). All terms are positive, so that the relative error of the sum is at most
+    /// P(c) = Σ_h P(H = h) P(argmax(h + Z) = c). All terms are positive, so the relative error of the sum is at most
     /// the largest of a term.
     ///
     /// # Errors

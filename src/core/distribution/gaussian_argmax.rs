@@ -24,18 +24,18 @@ pub(super) fn distribution(groups: &CountGroups) -> Result<Vec<LogIntegral>> {
 
 /// Nodes on a page of the table.
 const PAGE: usize = 16;
-/// Up to this many groups the table also keeps ln Φ of each of them; above, it is computed again where needed.
+/// Up to this many groups, the table also keeps ln Φ of each; above, it is recomputed where needed.
 const KEPT_GROUPS: usize = 64;
-/// From here on ln Φ(z) > -2e-21, which 10,000 classes do not lift above rounding.
+/// From here on ln Φ(z) > -2e-21, which is below rounding even for 10,000 classes.
 const NEGLIGIBLE: f64 = 9.5;
 
-/// Σ_i m_i ln Φ(t+d_i) at the nodes met so far, page by page: counts may be far apart.
+/// Σ_i m_i ln Φ(t+d_i) at the nodes visited so far, in pages because counts may be far apart.
 struct Lattice<'a> {
     groups: &'a CountGroups,
     kept: usize,
     pages: HashMap<(u32, i64), usize>,
     values: Vec<f64>,
-    /// The page used last on each level.
+    /// The page last used on each level.
     last: Vec<(i64, usize)>,
 }
 
@@ -47,7 +47,7 @@ impl<'a> Lattice<'a> {
 
     /// Where the entries of a node start in `values`.
     fn entries(&mut self, node: Node) -> usize {
-        // On the finer levels only odd indices are new.
+        // On the finer levels, only odd indices are new.
         let place = if node.level == FIRST_LEVEL { node.index } else { node.index >> 1 };
         let (page, line) = (place.div_euclid(PAGE as i64), place.rem_euclid(PAGE as i64) as usize);
         let stride = self.kept + 1;

@@ -1,4 +1,4 @@
-//! Counts of the classes taken one by one: their Poisson-binomial distributions, smoothed by Gaussian noise on a
+//! Counts of the classes taken separately: their Poisson-binomial distributions, smoothed by Gaussian noise on a
 //! lattice of the winning noisy count, with differences of every degree.
 
 use super::argmax_table::lattice_step;
@@ -7,15 +7,15 @@ use crate::special::{LN_SQRT_2PI, ndtr};
 
 /// Standard deviations beyond the means that are covered.
 const REACH: f64 = 9.6;
-/// Tails of a count that are dropped.
+/// Tails of a count below this are dropped.
 const DROPPED: f64 = 1e-60;
-/// From this σ on differences are summed from derivatives, this many more than their degree.
+/// From this σ on, differences are summed from derivatives, up to this many degrees beyond their own.
 const SMOOTH: f64 = 8.0;
 const MORE_DERIVATIVES: usize = 16;
-/// Nodes where the classes other than the winner let it through with a smaller probability are left out.
+/// Nodes are left out if the other classes stay below with a smaller probability than this.
 const SMALLEST_PRODUCT: f64 = 1e-280;
 
-/// The distribution of the votes of each class alone: Σ_j Ber(P^j_i).
+/// The distribution of the votes of each class separately: Σ_j Ber(P^j_i).
 pub(super) struct Marginals {
     counts: Vec<Count>,
     /// How many classes each count stands for.
@@ -31,7 +31,7 @@ struct Count {
 }
 
 impl Marginals {
-    /// Of voters with these distributions, all on the same entries, which stand for some number of classes each.
+    /// For voters with these distributions, all on the same entries, each of which stands for some number of classes.
     pub(super) fn new(parties: &[Vec<f64>], multiplicity: &[f64]) -> Self {
         let counts = (0..parties[0].len()).map(|class| Count::new(parties.iter().map(|p| p[class]))).collect();
         Self { counts, multiplicity: multiplicity.to_vec() }
@@ -86,7 +86,7 @@ impl Lattice {
         Self { sigma, step, low, nodes: ((high - low) / step).ceil() + 1.0 }
     }
 
-    /// How many there are.
+    /// Number of nodes.
     pub(super) const fn nodes(&self) -> f64 {
         self.nodes
     }
@@ -205,7 +205,7 @@ impl Node {
     }
 }
 
-/// f(0), f(1) - f(0), and so on, in place of f(0), f(1), ...
+/// f(0), f(1) - f(0), and so on, instead of f(0), f(1), ...
 fn forward_differences(mut values: Vec<f64>) -> Vec<f64> {
     for m in 1..values.len() {
         for n in (m..values.len()).rev() {
@@ -223,11 +223,11 @@ pub(super) struct Tables {
     degree: usize,
 }
 
-/// What the terms of each degree contribute to the probability of each class.
+/// The contributions of the terms of each degree to the probability of each class.
 pub(super) struct Sums {
     /// `by_degree[m][c]`.
     pub(super) by_degree: Vec<Vec<f64>>,
-    /// Estimated relative error of the trapezoid rule: the square of what halving the step changed.
+    /// Estimated relative error of the trapezoid rule: the square of the change from halving the step.
     pub(super) step_error: f64,
 }
 
@@ -285,7 +285,7 @@ impl Tables {
         vec![vec![0.0; self.classes]; self.degree + 1]
     }
 
-    /// The terms at one node: a class without a power has its density in place of F, which is common to all of them.
+    /// The terms at one node: a class without a power has its density instead of F, which is common to all of them.
     fn add_node(&self, node: &Node, terms: &[Term], sums: &mut [Vec<f64>]) {
         let width = self.degree + 1;
         let mut totals = vec![0.0; width];
@@ -313,7 +313,7 @@ impl Tables {
 mod tests {
     use super::*;
 
-    /// Three voters of two classes: exchanging the classes exchanges how much their votes matter.
+    /// For three voters and two classes, exchanging the classes exchanges how much their votes matter.
     #[test]
     fn scales_belong_to_their_class() {
         let scales = |exchanged: bool| {

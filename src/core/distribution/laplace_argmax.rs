@@ -3,8 +3,8 @@
 //! Distances are in units of the scale b. In the panel above the count of group i, at the distance s from it,
 //! Σ ln F = Σ_{j below or at i} m_j ln(1 - e^{-(s+δ_ij)}/2) + M (s - ln 2) - U with M the number of classes above and
 //! U their summed distances from i: beyond 40 from every kink the logarithms vanish and the integral is closed.
-//! Every integrand is log-concave over the line, so walking down from the top, a class is finished once its integrand
-//! falls and is negligible.
+//! Every integrand is log-concave over the line, so on the way down from the top, a class is finished once its
+//! integrand falls and is negligible.
 
 use super::count_groups::CountGroups;
 use crate::error::Result;
@@ -23,9 +23,9 @@ pub(super) const GAUSS_LEGENDRE: [(f64, f64); 8] = [
     (0.944_575_023_073_232_576_078, 0.062_253_523_938_647_892_863),
     (0.989_400_934_991_649_932_596, 0.027_152_459_411_754_094_852),
 ];
-/// Beyond this distance from a kink ln(1 - e^{-z}/2) is below 1e-19 of anything it is added to.
+/// Beyond this distance from a kink, ln(1 - e^{-z}/2) is below 1e-19 of anything it is added to.
 const FAR: f64 = 45.0;
-/// A class is finished when its falling integrand is below exp(-45) of what it has gathered.
+/// A class is finished when its falling integrand is below exp(-45) of its integral so far.
 const DROP: f64 = 45.0;
 
 /// ln P of one class of each group.
@@ -39,7 +39,7 @@ pub(super) fn distribution(groups: &CountGroups) -> Result<Vec<LogIntegral>> {
         if !panel.integrate(width, &mut classes) {
             break;
         }
-        // Moving on to the panel below: every class above this count is farther, and this group joins them.
+        // Moving to the panel below: every class above this count is farther away, and this group joins them.
         above += groups.groups[index].multiplicity;
         distances_to_upper = distances_above;
         if index + 1 < groups.groups.len() {
@@ -61,10 +61,10 @@ impl CountGroups {
     }
 }
 
-/// What has been gathered of the integral of one class.
+/// The integral of one class so far.
 #[derive(Default)]
 struct Gathered {
-    /// ln of the parts, with the difference from a rule of half as many points.
+    /// ln of the parts, with the difference from a rule with half the points.
     parts: Vec<f64>,
     largest: Option<f64>,
     distance: f64,
@@ -153,7 +153,7 @@ impl Panel<'_> {
                 // Above all counts, where the panel has no end.
                 at(FAR)
             } else {
-                // At the upper end, from the distances there: in a wide panel at(width) is a difference of large
+                // At the upper end, use the distances there: in a wide panel, at(width) is a difference of large
                 // numbers.
                 let own = if below { -LN_2 - self.groups.distance(class, self.index - 1) } else { 0.0 };
                 let at_width = own - self.above * LN_2 - self.distances_to_upper;
@@ -200,7 +200,7 @@ impl Panel<'_> {
         Point { sum, ratios }
     }
 
-    /// ln of the integrand of a class: above the point f = F, so that the sum stands alone.
+    /// ln of the integrand of a class: above the point f = F, so only the sum remains.
     fn log_integrand(&self, point: &Point, class: usize) -> f64 {
         point.sum + if class >= self.index { point.ratios[class - self.index] } else { 0.0 }
     }

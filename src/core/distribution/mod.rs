@@ -1,4 +1,4 @@
-//! Exact output distributions: what a mechanism prints with which probability.
+//! Exact output distributions: the probability of each output of a mechanism.
 
 mod argmax_table;
 mod categorical;
@@ -47,13 +47,13 @@ use count_groups::{CountGroups, Spread};
 use crate::error::Result;
 use crate::histogram::VoteHistogram;
 
-/// The distribution of the noisy argmax of a fixed histogram n: class c wins where n_c + Z_c is largest, Z_c iid.
+/// The distribution of the noisy argmax of a fixed histogram n: class c wins if n_c + Z_c is largest, Z_c iid.
 ///
 /// ```text
 /// P(c) = ∫ f((x - n_c)/s)/s Π_{i≠c} F((x - n_i)/s) dx
 /// ```
-/// with density f and distribution function F of the noise of scale s. Probabilities are relative to 1e-13 for
-/// ln P > -200 and ln P to 1e-15 (1 + |ln P|) below.
+/// with density f and distribution function F of the noise of scale s. Probabilities have a relative error of 1e-13 for
+/// ln P > -200; below, ln P has an error of 1e-15 (1 + |ln P|).
 ///
 /// # Errors
 /// [`Error::Domain`](crate::Error::Domain) when the counts spread over more than 10^17 standard deviations of Gaussian
@@ -132,7 +132,7 @@ mod tests {
         }
     }
 
-    /// Distributions of neighbors are close however far apart the counts are, and every peak is found beyond rounding.
+    /// Distributions of neighbors are close for all distances of the counts, and every peak is found beyond rounding.
     #[test]
     fn neighbors_far_apart_have_close_logarithms() {
         let counts = vec![39_321, 47_513, 256, 833, 14, 2_572];

@@ -34,7 +34,7 @@ impl Noise {
         }
     }
 
-    /// The same noise in units of several votes; None where its scale underflows.
+    /// The same noise in units of several votes; `None` if its scale underflows.
     pub fn divided_by(self, votes: f64) -> Option<Self> {
         let scale = NoiseScale::new(self.scale() / votes).ok()?;
         Some(match self {

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 
 /// The output distributions P under a dataset and Q under its neighbor, on the same outcomes.
 ///
-/// A question about both worlds is asked of the pair with a [`Direction`], so that no caller swaps P and Q.
+/// Questions about both worlds take a [`Direction`], so no caller can swap P and Q.
 ///
 /// ```
 /// # use leakbound::bound::Direction;
@@ -59,7 +59,7 @@ impl OutputPair {
         &self.distributions[1]
     }
 
-    /// The distribution that comes first in a divergence of a direction, and the other.
+    /// The distribution that comes first in a divergence of this direction, and the other one.
     #[must_use]
     pub const fn in_direction(&self, direction: Direction) -> [&OutcomeDistribution; 2] {
         let [dataset, neighbor] = &self.distributions;

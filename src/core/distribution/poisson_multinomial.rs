@@ -1,26 +1,26 @@
-//! Noisy argmax of votes that are drawn from a distribution of their own each: every histogram where there are few of
-//! them, and otherwise an expansion around independent counts.
+//! Noisy argmax of votes that are each drawn from a separate distribution: every histogram if there are few, and
+//! otherwise an expansion around independent counts.
 //!
 //! Let voter j vote for class i with probability P^j_i. With the differences δ_i f(h) = f(h + e_i) - f(h), the mean of
 //! any function of the histogram is E f(H) = Π_j (1 + Σ_i P^j_i δ_i) f at h = 0. The exact distribution is beyond reach
 //! (for k classes and f = Π 1{h_i = 1} it is a permanent), but noise makes f smooth: a difference is about 1/σ of it.
-//! So the counts are first taken to be independent, each with its exact Poisson-binomial distribution, E_0 f = Π_i Π_j
-//! (1 + P^j_i δ_i) f, and what they lack is expanded in the degree of the differences, now taken under E_0:
+//! So the counts are first treated as independent, each with its exact Poisson-binomial distribution, E_0 f = Π_i Π_j
+//! (1 + P^j_i δ_i) f, and the correction is expanded in the degree of the differences, now taken under E_0:
 //! ```text
 //! E f(H) = E_0 exp(Σ_n κ_n δ^n) f,    κ_n = (-1)^{m-1} (m-1)! Π_i 1/n_i! Σ_j Π_i (P^j_i)^{n_i},
 //! ```
 //! over the multi-indices n of degree m = Σ n_i with two classes or more: the logarithm of 1 + Σ P_i δ_i less those of
-//! 1 + P_i δ_i. A voter who always votes the same has no κ: only undecided voters count, and the leading term is
+//! 1 + P_i δ_i. A voter who always votes the same has no κ: only undecided voters contribute, and the leading term is
 //! -Σ_j P^j_a P^j_b δ_a δ_b ~ Σ_j P^j_a P^j_b/σ². The argmax of noisy counts is an integral of products over the
 //! classes,
 //! ```text
 //! p_c = ∫ f_c(x) Π_{i≠c} F_i(x) dx,    F_i(x) = E Φ((x - H_i)/σ),
 //! ```
-//! on which δ^n acts factor by factor. The terms of every degree sum to 0 over the classes. In the size of k/σ² met
-//! in practice two degrees gain a factor of 20 to 50; the series is asymptotic, and its last terms estimate its error.
-//! That estimate is no bound, and least of one where few voters meet little noise: with two voters and σ = 0.57 sizes fall
-//! from 3e-6 to 1e-7 by degree 20, on the way through 0, while the error is 2e-5. So the histograms of few voters are
-//! enumerated instead.
+//! on which δ^n acts factor by factor. The terms of every degree sum to 0 over the classes. For values of k/σ² met in
+//! practice, two degrees gain a factor of 20 to 50; the series is asymptotic, and its last terms estimate its error.
+//! That estimate is not a bound, least of all with few voters and little noise: with two voters and σ = 0.57, sizes
+//! fall from 3e-6 to 1e-7 by degree 20, passing through 0, while the error is 2e-5. So for few voters, all histograms
+//! are enumerated instead.
 
 use super::categorical::OutcomeDistribution;
 use super::class_groups::ClassGroups;
@@ -33,51 +33,51 @@ use crate::error::{Error, Result};
 use crate::histogram::MAX_CLASSES;
 use crate::quadrature::LogIntegral;
 
-/// A distribution that was enumerated, or computed as a series, with the sizes of its terms.
+/// A distribution that was enumerated, or computed as a series with the sizes of its terms.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExpandedDistribution {
     /// The distribution; its [`OutcomeDistribution::error`] includes the estimated remainder.
     pub distribution: OutcomeDistribution,
-    /// `sizes[m]` is the largest relative change of a probability by the terms of degree m, from 0 to the last. Degree 0
-    /// takes the counts for independent. Empty where all histograms were enumerated.
+    /// `sizes[m]` is the largest relative change of a probability by the terms of degree m, from 0 to the last. Degree
+    /// 0 treats the counts as independent. Empty if all histograms were enumerated.
     pub sizes: Vec<f64>,
-    /// What the series leaves out, relative to each probability: an estimate from its last degrees, and no bound. 0 where
-    /// all histograms were enumerated: nothing is left out, and [`OutcomeDistribution::error`] is all the error there is.
+    /// The remainder of the series relative to each probability, estimated from its last degrees: not a bound. 0 if all
+    /// histograms were enumerated: nothing is left out, and [`OutcomeDistribution::error`] is the whole error.
     pub remainder: f64,
 }
 
 impl ExpandedDistribution {
-    /// The last degree of the series; none where all histograms were enumerated.
+    /// The last degree of the series; `None` if all histograms were enumerated.
     #[must_use]
     pub const fn degree(&self) -> Option<usize> {
         self.sizes.len().checked_sub(1)
     }
 }
 
-/// Degrees tried, until the remainder is below [`ENOUGH`].
+/// Degrees tried in turn, until the remainder is below [`ENOUGH`].
 const DEGREES: [usize; 5] = [4, 8, 12, 16, 20];
 const ENOUGH: f64 = 1e-12;
-/// The most that the last terms of a series that is returned may leave.
+/// The largest remainder of a series that is returned.
 const TOLERATED: f64 = 1e-5;
 /// The largest mean ratio of the terms of two degrees to those of the two before.
 const SLOWEST: f64 = 0.68;
-/// Pairs of degrees before the last that are looked at.
+/// Number of pairs of degrees before the last that are considered.
 const LOOKED_BACK: usize = 6;
-/// Sizes of terms that may be rounding alone.
+/// Sizes of terms below this may be rounding alone.
 const ROUNDING: f64 = 1e-14;
-/// The most nodes of the integral, and the most values of Φ at them.
+/// The largest number of nodes of the integral, and of values of Φ at them.
 const MAX_NODES: f64 = 5e4;
 const MAX_TABLE_VALUES: f64 = 1e9;
-/// The most voters.
+/// The largest number of voters.
 const MAX_VOTERS: usize = 1_000_000;
 
 /// The distribution of argmax(H + Z) for H = Σ_j Mult(1, P^j) and Gaussian noise Z_c of standard deviation σ.
 ///
-/// `parties` has one row P^j per voter, one entry per class, summing to 1 within 1e-9. Where the voters have at most
-/// 1,000 histograms, of at most 20,000 counts together, the distribution is Σ_h P(H = h) P(argmax(h + Z) = c), for every
-/// noise. Otherwise it is a series in the degree of the dependence between the counts, up to degree 20, stopped where
-/// the last two degrees change no probability by more than 1e-12 of itself; [`ExpandedDistribution::sizes`] shows how
-/// fast it converges, and [`ExpandedDistribution::remainder`] estimates what it leaves out. It needs noise that is larger
+/// `parties` has one row P^j per voter, one entry per class, summing to 1 within 1e-9. If the voters have at most 1,000
+/// histograms, of at most 20,000 counts together, the distribution is Σ_h P(H = h) P(argmax(h + Z) = c), for every
+/// noise. Otherwise it is a series in the degree of the dependence between the counts, up to degree 20, which stops
+/// when the last two degrees change no probability by more than 1e-12 of itself; [`ExpandedDistribution::sizes`] shows
+/// how fast it converges, and [`ExpandedDistribution::remainder`] estimates its remainder. The noise must be larger
 /// than the spread of the undecided votes: Σ_j P^j_a P^j_b for two classes well below σ². 250 voters with σ = 40 reach
 /// 1e-10 in some milliseconds.
 ///
@@ -86,8 +86,8 @@ const MAX_VOTERS: usize = 1_000_000;
 /// classes; [`Error::Rejected`] for Laplace noise. For histograms, those of
 /// [`noisy_argmax_distribution`](crate::distribution::noisy_argmax_distribution). For a series, [`Error::Rejected`] for
 /// k/σ above about 10,000 (5,000 for more than 30 classes) and more than 25 classes of undecided voters, and
-/// [`Error::NoConvergence`] where the last terms leave more than 1e-5, or terms of two degrees are on average more than 0.68
-/// of the two before.
+/// [`Error::NoConvergence`] if the last terms leave more than 1e-5, or the terms of two degrees are on average more
+/// than 0.68 of the two before.
 ///
 /// # Example
 /// ```
@@ -161,8 +161,8 @@ fn checked(parties: &[Vec<f64>]) -> Result<Vec<Vec<f64>>> {
     rows.collect()
 }
 
-/// The distribution from the contributions of each degree to each class, and what its last terms leave, by which degrees are
-/// compared. None where they are no probabilities: a series that is far from converging.
+/// The distribution from the contributions of each degree to each class, and its estimated remainder, by which degrees
+/// are compared. `None` if these are not probabilities: a series that is far from converging.
 fn expanded(sums: &Sums, groups: &ClassGroups) -> Option<(f64, ExpandedDistribution)> {
     let places = groups.entries();
     let p: Vec<f64> = (0..places).map(|place| sums.by_degree.iter().map(|degree| degree[place]).sum()).collect();
@@ -182,7 +182,7 @@ fn expanded(sums: &Sums, groups: &ClassGroups) -> Option<(f64, ExpandedDistribut
     Some((left, ExpandedDistribution { distribution, sizes, remainder }))
 }
 
-/// Four times the geometric series that the last four sizes, two by two, begin; at least four times the last two.
+/// Four times the geometric series that starts with the last four sizes, two by two; at least four times the last two.
 fn left_by_last_terms(sizes: &[f64]) -> f64 {
     let last = sizes.len() - 1;
     let (before, tail) = (sizes[last - 3] + sizes[last - 2], sizes[last - 1] + sizes[last]);
@@ -197,8 +197,8 @@ fn left_by_last_terms(sizes: &[f64]) -> f64 {
 }
 
 /// The same by the sizes of two degrees each, s_0, s_1, ..., s_K: at the larger of the last ratio and the mean one, from the
-/// largest of the last sizes continued at it. A size may be small because it changes its sign; those before it say so.
-/// Infinite where sizes do not fall by [`SLOWEST`] on average.
+/// largest of the last sizes continued at it. A size may be small because it changes sign, which the earlier ones
+/// reveal. Infinite if sizes do not fall by [`SLOWEST`] on average.
 fn left_by_all_terms(sizes: &[f64]) -> f64 {
     let pairs: Vec<f64> = sizes[1..].chunks(2).map(|pair| pair.iter().sum()).collect();
     let last = pairs.len() - 1;
@@ -298,7 +298,7 @@ mod tests {
         }
     }
 
-    /// Of thousands of classes two have votes: in time, and each of the others has its share.
+    /// With thousands of classes, two of them with votes: fast enough, and each of the others has its share.
     #[test]
     fn classes_without_a_vote_are_alike() {
         let classes = 10_000;
@@ -325,7 +325,7 @@ mod tests {
         assert!(distance(&found.distribution, &enumerated(&few, noise(4.0))) <= found.remainder + 1e-12);
     }
 
-    /// A series of which an estimate from the last terms alone was below the error. Enumeration leaves nothing out, and
+    /// For this series, an estimate from the last terms alone was below the error. Enumeration leaves nothing out, and
     /// probabilities that underflow keep their logarithms.
     #[test]
     fn few_voters_with_little_noise_are_enumerated() {
@@ -351,8 +351,8 @@ mod tests {
         assert!((found.p()[1] - 0.125).abs() < 1e-12 && found.p()[2] == 0.0 && found.ln_p()[2] < -2000.0, "{found:?}");
     }
 
-    /// Four times the rest of a geometric series of pairs, and four times the last pair where they fall fast. A last pair that
-    /// is small by chance counts for what those before it let expect.
+    /// Four times the rest of a geometric series of pairs, and four times the last pair where they fall fast. A last
+    /// pair that is small by chance is replaced by the value expected from those before it.
     #[test]
     fn the_remainder_continues_the_last_terms() {
         let close = |found: f64, expected: f64| assert!((found / expected - 1.0).abs() < 1e-12, "{found} {expected}");
@@ -402,7 +402,7 @@ mod tests {
         );
     }
 
-    /// Voters with so many histograms that they are a series, against all of these.
+    /// Voters with enough histograms for the series, against the enumeration of all of them.
     #[test]
     fn many_histograms_are_a_series_within_its_remainder() {
         let mut stream = ChaCha8Rng::seed_from_u64(8);

@@ -8,13 +8,13 @@ use crate::quadrature::{LogIntegral, log_concave_panels};
 use crate::quantity::NoiseScale;
 use crate::special::CompensatedSum;
 
-/// Probabilities fall by at most the exponential of the spread: nothing oscillates, so that any spread is computed.
+/// Probabilities fall by at most the exponential of the spread. Nothing oscillates, so any spread can be computed.
 const SPREAD: Spread = Spread { most: 1e100, domain: "[0, 1e100]" };
 
 /// The distribution of the exponential mechanism: class c with probability proportional to e^{n_c/s}.
 ///
-/// It is the noisy argmax with Gumbel noise of scale s. With sensitivity Δ of every score it is 2Δ/s-differentially
-/// private. ln P is relative to 1e-15 (1 + |ln P|).
+/// It is the noisy argmax with Gumbel noise of scale s. If every score has sensitivity Δ, it is 2Δ/s-differentially
+/// private. ln P has an error of 1e-15 (1 + |ln P|).
 ///
 /// # Errors
 /// [`Error::Domain`](crate::Error::Domain) when the counts spread over more than 10^100 scales.
@@ -50,7 +50,7 @@ pub fn exponential_distribution(histogram: &VoteHistogram, scale: NoiseScale) ->
     OutcomeDistribution::from_groups(&groups.of_class, &groups.multiplicities(), &integrals)
 }
 
-/// The distribution of permute-and-flip: classes come in random order, and each is taken with probability
+/// The distribution of permute-and-flip: classes are visited in random order, and each is accepted with probability
 /// p_c = e^{(n_c - max n)/s} until one is.
 ///
 /// It is the noisy argmax with exponential noise of scale s. With x the noisy count of the winner c and
@@ -59,15 +59,15 @@ pub fn exponential_distribution(histogram: &VoteHistogram, scale: NoiseScale) ->
 /// ```text
 /// P(c) = p_c ∫ Π_{j≠c} (1 - p_j u) du,   u from 0 to 1,
 /// ```
-/// which is integrated over y = -ln u, where the integrand is log-concave. With sensitivity Δ of every score it is
-/// 2Δ/s-differentially private. Probabilities are relative to 1e-13.
+/// which is integrated over y = -ln u, where the integrand is log-concave. If every score has sensitivity Δ, it is
+/// 2Δ/s-differentially private. Probabilities have a relative error of 1e-13.
 ///
 /// # Errors
 /// As [`exponential_distribution`]; [`Error::NoConvergence`](crate::Error::NoConvergence) when an integral does not
 /// reach its tolerance.
 ///
 /// # Example
-/// The second of two classes wins if it comes first and is taken: half of p_2.
+/// The second of two classes wins if it is visited first and accepted: half of p_2.
 /// ```
 /// # use leakbound::distribution::permute_and_flip_distribution;
 /// # use leakbound::histogram::VoteHistogram;
@@ -118,7 +118,7 @@ mod tests {
         ]
     }
 
-    /// Values of 25 digits: counts, probabilities of the exponential mechanism and of permute-and-flip, scale 2.
+    /// Values to 25 digits: counts, probabilities of the exponential mechanism and of permute-and-flip, scale 2.
     #[test]
     fn agrees_with_values_of_high_precision() {
         let table: [(&[u64], [f64; 5], [f64; 5]); 2] = [
@@ -220,10 +220,10 @@ mod tests {
     }
 
     /// P(c) = ∫ f(x - n_c) Π_{j≠c} F(x - n_j) dx with the density f and the distribution function F of exponential
-    /// noise, over x itself and from panel to panel.
+    /// noise, over x itself and panel by panel.
     fn largest_with_exponential_noise(counts: &[u64], scale: f64, class: usize) -> f64 {
         let most = counts.iter().copied().max().unwrap() as f64;
-        // Below the largest count the noisy count of its class cannot be.
+        // The noisy count of a class cannot be below its count.
         let value = |x: f64| {
             let density = (-(x - counts[class] as f64) / scale).exp() / scale;
             let others = counts.iter().enumerate().filter(|(other, _)| *other != class);
@@ -257,7 +257,7 @@ mod tests {
         println!("largest relative difference {worst:e}");
     }
 
-    /// Ties of many classes, one class, consensus, and spreads that leave nothing.
+    /// Ties of many classes, one class, consensus, and spreads so large that probabilities vanish.
     #[test]
     fn extremes_are_distributions() {
         for counts in [vec![7], vec![3; 1000], vec![1_000_000, 0], vec![0, 0, 1 << 53], (0..400).collect()] {

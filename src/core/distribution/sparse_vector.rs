@@ -1,8 +1,8 @@
 //! Noisy answers against one noisy threshold: which of them are reported above it.
 //!
 //! Every probability is the integral of a log-concave function of the noisy threshold. Counts and threshold may be any
-//! number of noise scales apart, so places are kept as distances from the nearest of them, whose differences are exact;
-//! and Gauss-Legendre panels are halved from there until two of them agree with the whole.
+//! number of noise scales apart, so positions are stored as distances from the nearest of them, whose differences are
+//! exact; and Gauss-Legendre panels are halved from there until the two halves agree with the whole.
 
 use super::laplace_argmax::GAUSS_LEGENDRE;
 use super::{Noise, OutcomeDistribution};
@@ -13,9 +13,9 @@ use crate::quadrature::LogIntegral;
 use crate::special::{CompensatedSum, LN_SQRT_2PI, log_ndtr};
 use std::f64::consts::LN_2;
 
-/// The most answers.
+/// The largest number of answers.
 const MOST_ANSWERS: usize = 64;
-/// The most outcomes: each is an integral.
+/// The largest number of outcomes: each is an integral.
 const MOST_OUTCOMES: usize = 1_000;
 /// The largest distance of an answer from the threshold, in noise scales.
 const MOST_SCALES: f64 = 1e15;
@@ -23,28 +23,27 @@ const MOST_SCALES: f64 = 1e15;
 const DROP: f64 = 45.0;
 /// From here on ln(1 - e^{-z}/2) is -1e-20, and ln Φ(z) from z = 9.5.
 const FAR: [f64; 2] = [45.0, 9.5];
-/// From here on neighboring doubles are further apart than the width of a peak adds to its height.
+/// From here on, the spacing of doubles exceeds the contribution of the width of a peak to its height.
 const PEAK_IS_ALL: f64 = 1e17;
-/// What a panel and its halves may differ by, as a share of the integral.
+/// The allowed difference between a panel and its halves, as a share of the integral.
 const TOLERANCE: f64 = 1e-13;
-/// Halvings of a panel.
+/// The largest number of times a panel is halved.
 const DEEPEST: u32 = 24;
 
-/// What is reported of queries that are answered in order: which answers were above the threshold, and how many were
-/// looked at.
+/// The report on queries that are answered in order: which answers were above the threshold, and how many were
+/// examined.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReportedAbove {
-    /// The positions of the answers that were above, from 0 on.
+    /// The positions of the answers that were above, counted from 0.
     pub above: Vec<usize>,
-    /// The number of answers that were looked at: up to the last that was above where that was the last allowed one,
-    /// otherwise all.
+    /// The number of answers examined: up to the last one above if it was the last one allowed, otherwise all.
     pub examined: usize,
 }
 
-/// All that can be reported of `answers` queries where the `cutoff`-th answer above is the last that is looked at.
+/// All possible reports on `answers` queries if the `cutoff`-th answer above is the last one examined.
 ///
-/// The order is that in which "above" comes before "below": with a cutoff of 1 outcome i is that answer i is the first
-/// above, and the last outcome that none is. The last outcome is always that none is above.
+/// In their order, "above" comes before "below": with a cutoff of 1, outcome i means that answer i is the first one
+/// above. The last outcome always means that none is above.
 ///
 /// ```
 /// # use leakbound::distribution::sparse_vector_outcomes;
@@ -105,20 +104,20 @@ pub struct NoisyThreshold {
 /// The distribution of the sparse vector technique: answers a_0, a_1, ... are compared with one noisy threshold, each
 /// with its own noise, until `cutoff` of them are above.
 ///
-/// With density f of the noisy threshold t and distribution function F of the noise of an answer, the outcome that of
-/// the answers that are looked at those in A are above and those in B below has the probability
+/// With density f of the noisy threshold t and distribution function F of the noise of an answer, the outcome in which
+/// the examined answers in A are above and those in B are below has probability
 /// ```text
 /// P(A, B) = ∫ f(t - T) Π_{i∈B} F(t - a_i) Π_{i∈A} (1 - F(t - a_i)) dt.
 /// ```
-/// Outcomes are those of [`sparse_vector_outcomes`] in that order. Probabilities are relative to 1e-12 for ln P > -200
-/// and ln P to 1e-14 (1 + |ln P|) below.
+/// Outcomes are those of [`sparse_vector_outcomes`], in that order. Probabilities have a relative error of 1e-12 for ln
+/// P > -200; below, ln P has an error of 1e-14 (1 + |ln P|).
 ///
 /// # Errors
-/// Those of [`sparse_vector_outcomes`]; [`Error::Domain`] for a threshold that is no number, and for an answer further
+/// Those of [`sparse_vector_outcomes`]; [`Error::Domain`] for a threshold that is not a number, and for an answer more
 /// than 10^15 noise scales from it.
 ///
 /// # Example
-/// With one answer at the threshold either outcome is as likely.
+/// With one answer at the threshold, both outcomes are equally likely.
 /// ```
 /// # use leakbound::distribution::{NoisyThreshold, sparse_vector_distribution};
 /// # use leakbound::histogram::VoteHistogram;
@@ -148,7 +147,7 @@ struct Places {
     threshold: NoisyThreshold,
     /// distance[i][j] of place j below place i.
     distance: Vec<Vec<f64>>,
-    /// Which place is the threshold.
+    /// The index of the threshold among the places.
     middle: usize,
     /// The place of each answer.
     of_answer: Vec<usize>,
@@ -156,7 +155,7 @@ struct Places {
     step: f64,
 }
 
-/// A place and how far above it.
+/// A place and a distance above it.
 #[derive(Debug, Clone, Copy)]
 struct At {
     place: usize,
@@ -177,7 +176,7 @@ impl Places {
         let far = different.iter().fold(0.0, |far: f64, &answer| far.max((answer as f64 - t).abs() / step));
         let quantity = "distance of an answer from the threshold over the noise scale";
         Error::check_domain(far <= MOST_SCALES, quantity, far, "[0, 1e15]")?;
-        // An answer at the threshold has a place of its own, at the distance 0.
+        // An answer at the threshold has its own place, at distance 0.
         let middle = different.partition_point(|&answer| (answer as f64) < t);
         let place = |index: usize| different[index - usize::from(index > middle)];
         let between = |i: usize, j: usize| match (i == middle, j == middle) {
@@ -258,7 +257,7 @@ impl Places {
         let value = |offset: f64| self.log_integrand(sides, At { place: best, offset });
         let reach = |sign: f64| {
             let mut reach = self.step;
-            // Concave, and below what it is at 0 from somewhere on.
+            // Concave, and eventually below its value at 0.
             while value(sign * reach) > value(sign * 0.5 * reach) {
                 reach *= 2.0;
             }
@@ -270,7 +269,7 @@ impl Places {
         At { place: best, offset: if value(offset) >= value(0.0) { offset } else { 0.0 } }
     }
 
-    /// The ends of the panels within the window in which the integrand is not negligible, in order.
+    /// The ends of the panels, in order, within the window in which the integrand is not negligible.
     fn ends(&self, sides: &Sides, peak: At, top: f64) -> Vec<At> {
         let along = |distance: f64| At { offset: peak.offset + distance, ..peak };
         let reach = |sign: f64| {
@@ -279,7 +278,7 @@ impl Places {
             while drop(reach) < DROP {
                 (inside, reach) = (reach, 1.5 * reach);
             }
-            // Not far beyond: where an end panel falls by at most 2 DROP, its outermost points see that it does.
+            // Not far beyond: if an end panel falls by at most 2 DROP, its outermost points show it.
             for _ in 0..100 {
                 if drop(reach) < 2.0 * DROP {
                     break;
@@ -317,7 +316,7 @@ fn maximum(value: impl Fn(f64) -> f64, [mut low, mut high]: [f64; 2], resolution
     const SHARE: f64 = 0.618_033_988_749_894_9;
     let (mut a, mut b) = (high - SHARE * (high - low), low + SHARE * (high - low));
     let (mut at_a, mut at_b) = (value(a), value(b));
-    // Each step leaves 0.618 of the interval: 200 of them leave nothing of any.
+    // Each step leaves 0.618 of the interval: 200 steps shrink any interval to nothing.
     for _ in 0..200 {
         if high - low <= resolution.max(4.0 * f64::EPSILON * low.abs().max(high.abs())) {
             break;
@@ -341,12 +340,12 @@ struct Panels<'a> {
     sides: &'a Sides,
     top: f64,
     sum: CompensatedSum,
-    /// What panels and their halves differ by.
+    /// The differences between panels and their halves.
     distance: f64,
 }
 
 impl Panels<'_> {
-    /// 16 points.
+    /// The rule with 16 points.
     fn rule(&self, low: At, width: f64) -> f64 {
         let half = 0.5 * width;
         let value = |node: f64| {
@@ -356,13 +355,13 @@ impl Panels<'_> {
         GAUSS_LEGENDRE.iter().map(|&(node, weight)| weight * half * (value(-node) + value(node))).sum()
     }
 
-    /// Adds a panel: its halves, where they agree with the whole.
+    /// Adds the halves of a panel if they agree with the whole, and otherwise refines them.
     fn refine(&mut self, low: At, width: f64, whole: f64, all: f64, depth: u32) {
         let half = 0.5 * width;
         let middle = At { offset: low.offset + half, ..low };
         let halves = [self.rule(low, half), self.rule(middle, half)];
         let distance = (halves[0] + halves[1] - whole).abs();
-        // Far down the integrand is rounded by more than the tolerance.
+        // Far down, the rounding error of the integrand exceeds the tolerance.
         let tolerance = TOLERANCE + 32.0 * f64::EPSILON * self.top.abs();
         if distance <= tolerance * all || depth == DEEPEST {
             halves.into_iter().for_each(|half| self.sum.add(half));
@@ -405,7 +404,7 @@ mod tests {
         sparse_vector_distribution(&VoteHistogram::new(answers.to_vec()).unwrap(), threshold, cutoff).unwrap()
     }
 
-    /// Values of 25 digits.
+    /// Values to 25 digits.
     #[test]
     fn agrees_with_values_of_high_precision() {
         let table: [(&[u64], [f64; 6]); 2] = [
@@ -441,7 +440,7 @@ mod tests {
         }
     }
 
-    /// P(a + Z ≥ T + Y) of one answer in closed form, however far below the threshold it is and whatever the scales.
+    /// P(a + Z ≥ T + Y) of one answer in closed form, however far below the threshold it is, for any scales.
     #[test]
     fn one_answer_has_a_closed_form_however_far_away() {
         let laplace = |d: f64, s: f64, t: f64| {
@@ -473,7 +472,7 @@ mod tests {
         }
     }
 
-    /// Answers far above come first, those far below never; what is in between keeps its logarithm.
+    /// Answers far above come first, those far below never do; those in between keep their logarithms.
     #[test]
     fn far_outcomes_keep_their_logarithms() {
         for name in ["laplace", "gaussian"] {
@@ -489,10 +488,10 @@ mod tests {
                 assert!((a - b).abs() <= 1e-12 + 1e-14 * a.abs(), "{name}: {a} {b}");
                 assert!(a.is_finite());
             }
-            // The first is above but for a few, and the third is never.
+            // The first is above with few exceptions, and the third never is.
             assert!(near.p()[0] + near.p()[2] > 0.9 && near.ln_p()[1] < -200.0, "{near:?}");
         }
-        // With much noise on the threshold, answers are as far above it as they like: those of 20 scales between them.
+        // With much noise on the threshold, answers can be far above it: those of 20 scales between them.
         let found = of("laplace", &[100_020, 100_000], [0.0, 1e5, 1.0], 1);
         // ln P(1) = ln of (first below, second above), which needs noise of 20 scales: e^{-20} (20 + 2)/4 · 1/2 each.
         assert!(found.ln_p()[1] < -15.0 && found.ln_p()[1] > -35.0, "{:?}", found.ln_p());
@@ -581,7 +580,7 @@ mod tests {
         }
     }
 
-    /// The largest sizes that are allowed, in a time that nobody waits for.
+    /// The largest sizes allowed, in negligible time.
     #[test]
     fn many_answers_have_a_distribution() {
         for name in ["laplace", "gaussian"] {

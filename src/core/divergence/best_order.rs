@@ -1,4 +1,4 @@
-//! From an RDP curve that is a function of the order to ε: the order is chosen continuously.
+//! From an RDP curve that is a function of the order to ε: the order is optimized continuously.
 
 use super::convert::{classic_epsilon_of_rdp, epsilon_of_rdp, order_grid};
 use crate::named::named;
@@ -30,15 +30,15 @@ impl Conversion {
     }
 }
 
-/// How far the best order may be off in ln(α-1): ε changes with its square.
+/// The largest error of the best order in ln(α-1): ε changes with its square.
 const TOLERANCE: f64 = 1e-8;
-/// Costs that are computed at most.
+/// The largest number of costs that are computed.
 const EVALUATIONS: u64 = 40;
 
 /// The smallest ε at δ over all orders of a mechanism whose RDP is the function `rdp` of the order, and that order.
 ///
 /// The orders of [`order_grid`](crate::divergence::order_grid) bracket the minimum, and Brent's method in ln(α-1)
-/// narrows it. Every order gives a valid ε, so a curve with several minima costs sharpness at most.
+/// narrows it. Every order gives a valid ε, so a curve with several minima costs only tightness.
 ///
 /// ```
 /// # use leakbound::divergence::{Conversion, order_grid, smallest_epsilon};
@@ -56,7 +56,7 @@ const EVALUATIONS: u64 = 40;
 pub fn smallest_epsilon(rdp: impl Fn(Order) -> f64, delta: Delta, conversion: Conversion) -> (Epsilon, Order) {
     let at = |order: Order| {
         let value = rdp(order);
-        // A cost that is no number promises nothing.
+        // A cost of NaN guarantees nothing.
         conversion.epsilon(if value.is_nan() { f64::INFINITY } else { value }, order, delta)
     };
     let grid = order_grid();

@@ -1,11 +1,11 @@
-//! A privacy profile that is certain from above, and from below where more is known, with what it says of attackers.
+//! Privacy profiles with certain upper bounds, and lower bounds if more is known, and what they imply about attackers.
 
 use super::{Bracket, ComposedLoss, RdpCurve, gdp_delta};
 use crate::bound::{Direction, Figures};
 use crate::error::{Error, Result};
 use crate::quantity::{Epsilon, Probability};
 
-/// δ(ε) in both directions, from above and from below.
+/// δ(ε) in both directions, bounded from above and from below.
 ///
 /// With P and Q the distributions of all outputs under a dataset and a neighbor, δ(ε) = sup_S P(S) - e^ε Q(S) in the
 /// forward direction and with P and Q exchanged in the reverse one. It is known by its closed form for Gaussian noise,
@@ -28,23 +28,23 @@ pub struct CertifiedProfile(Source);
 
 #[derive(Debug, Clone)]
 enum Source {
-    /// That of μ-GDP.
+    /// The profile of μ-GDP.
     Gaussian(f64),
-    /// Each encloses the profile.
+    /// Composed losses, each of which encloses the profile.
     Losses(Vec<ComposedLoss>),
-    /// The Rényi divergences of both directions are at most these.
+    /// Upper bounds on the Rényi divergences of both directions.
     Rdp(RdpCurve),
 }
 
 /// Rounding of the closed form.
 const SLIGHTLY: f64 = 1e-11;
-/// Smaller values of ε of interest differ in nothing.
+/// Smaller differences of ε do not matter.
 const FINEST: f64 = 1e-7;
-/// Steps of a golden-section search, which end it at a relative width of 1e-14.
+/// Steps of a golden-section search, which reach a relative width of 1e-14.
 const STEPS: usize = 70;
-/// Intervals before a question is left open.
+/// The largest number of intervals before a question is left open.
 const MOST_INTERVALS: usize = 4_000;
-/// Beyond this ε no test is of interest: e^ε overflows soon after.
+/// Beyond this ε no test matters: e^ε overflows soon after.
 const FARTHEST: f64 = 600.0;
 
 impl CertifiedProfile {
@@ -57,13 +57,13 @@ impl CertifiedProfile {
         Ok(Self(Source::Gaussian(mu)))
     }
 
-    /// Enclosed by composed losses; of several, each is valid and the best counts.
+    /// A profile enclosed by composed losses. Each of several enclosures is valid, and the best one is used.
     #[must_use]
     pub const fn of_losses(composed: Vec<ComposedLoss>) -> Self {
         Self(Source::Losses(composed))
     }
 
-    /// Bounded from above by Rényi divergences that hold in both directions.
+    /// A profile bounded from above by Rényi divergences that hold in both directions.
     #[must_use]
     pub const fn of_rdp(curve: RdpCurve) -> Self {
         Self(Source::Rdp(curve))
@@ -72,7 +72,7 @@ impl CertifiedProfile {
     /// δ at ε.
     ///
     /// # Errors
-    /// [`Error::Contradiction`] where several enclosures exclude each other: one of them is wrong.
+    /// [`Error::Contradiction`] if several enclosures exclude each other: one of them is wrong.
     pub fn delta(&self, direction: Direction, epsilon: Epsilon) -> Result<Bracket> {
         let [lower, upper] = [Self::below, Self::above].map(|end| end(self, direction, epsilon.get()));
         let mut figures = Figures::new(format!("δ at ε = {epsilon}"));
@@ -82,7 +82,7 @@ impl CertifiedProfile {
         Ok(Bracket { lower, upper })
     }
 
-    /// At least the smallest ε ≥ 0 with δ(ε) ≤ δ in both directions.
+    /// An upper bound on the smallest ε ≥ 0 with δ(ε) ≤ δ in both directions.
     #[must_use]
     pub fn epsilon(&self, delta: f64) -> f64 {
         let holds = |epsilon: f64| Direction::BOTH.iter().all(|&direction| self.above(direction, epsilon) <= delta);
@@ -100,15 +100,15 @@ impl CertifiedProfile {
         high
     }
 
-    /// At least the true-positive rate of every attacker with this false-positive rate, whose positives mean the
+    /// An upper bound on the true-positive rate of every attacker with this false-positive rate. A positive means the
     /// dataset in the forward direction and the neighbor in the reverse one.
     ///
-    /// A test S with Q(S) ≤ f has P(S) ≤ δ(ε) + e^ε f for every ε, also negative ones, where
-    /// δ(-ε) = 1 - e^{-ε} + e^{-ε} δ'(ε) by the other direction δ'. The least of these bounds is the trade-off curve;
-    /// each holds, wherever a search for the least ends.
+    /// A test S with Q(S) ≤ f has P(S) ≤ δ(ε) + e^ε f for every ε, including negative ones, where
+    /// δ(-ε) = 1 - e^{-ε} + e^{-ε} δ'(ε) with δ' from the other direction. The smallest of these bounds is the
+    /// trade-off curve; each one is valid, wherever the search for the smallest ends.
     ///
     /// # Errors
-    /// [`Error::Domain`] for a rate of 0 or 1, of which a profile with rounding says nothing.
+    /// [`Error::Domain`] for a rate of 0 or 1, which a rounded profile cannot bound.
     ///
     /// # References
     /// Kairouz, Oh and Viswanath (2015), "The composition theorem for differential privacy"; Dong, Roth and Su (2022),
@@ -116,7 +116,7 @@ impl CertifiedProfile {
     pub fn true_positive_rate(&self, direction: Direction, rate: Probability) -> Result<f64> {
         let rate = inner(rate)?;
         let bound = |epsilon: f64| self.extended(direction, epsilon, Self::above) + libm::exp(epsilon) * rate;
-        // Convex in e^ε, so that it has one minimum; beyond the ends the bound is 1 and more.
+        // Convex in e^ε, so it has one minimum; beyond the ends the bound is at least 1.
         let (mut low, mut high) = (-FARTHEST.min(40.0), -rate.ln());
         let golden = 0.5 * (5f64.sqrt() - 1.0);
         let inside = |low: f64, high: f64| [high - golden * (high - low), low + golden * (high - low)];
@@ -130,11 +130,11 @@ impl CertifiedProfile {
         Ok(least.max(rate))
     }
 
-    /// Whether some attacker with this false-positive rate has a true-positive rate above `most` for certain. False
-    /// where nothing is known from below.
+    /// Whether some attacker with this false-positive rate certainly has a true-positive rate above `most`. False if
+    /// there is no lower bound.
     ///
-    /// The least of δ(ε) + e^ε f is above `most` if on each of some intervals [a, b] that cover all ε of interest
-    /// δ(b) + e^a f is.
+    /// The smallest of δ(ε) + e^ε f is above `most` if δ(b) + e^a f is, on each of some intervals [a, b] that cover all
+    /// relevant ε.
     ///
     /// # Errors
     /// As [`Self::true_positive_rate`].
@@ -145,13 +145,13 @@ impl CertifiedProfile {
         }
         let at_least =
             |low: f64, high: f64| self.extended(direction, high, Self::below).max(0.0) + libm::exp(low) * rate > most;
-        // Elsewhere e^ε f, or 1 - e^ε of a negative ε, is more already.
+        // Elsewhere e^ε f, or 1 - e^ε for a negative ε, is already larger.
         Ok(everywhere([libm::log1p(-most), (most / rate).ln()], at_least))
     }
 
-    /// Whether δ(ε) is at most that of μ-GDP and `slack` more, at every ε ≥ 0 and in both directions.
+    /// Whether δ(ε) is at most that of μ-GDP plus `slack`, at every ε ≥ 0 and in both directions.
     ///
-    /// On an interval [a, b] it is, if δ(a) is at most that of μ-GDP at b and `slack` more.
+    /// This holds on an interval [a, b] if δ(a) is at most that of μ-GDP at b plus `slack`.
     ///
     /// # Errors
     /// [`Error::Domain`] unless μ is in [0, inf).
@@ -168,7 +168,7 @@ impl CertifiedProfile {
         Ok(end.is_finite() && everywhere([0.0, end], holds))
     }
 
-    /// Whether δ(ε) is above that of μ-GDP and `slack` more for certain, at some ε ≥ 0 in some direction.
+    /// Whether δ(ε) is certainly above that of μ-GDP plus `slack`, at some ε ≥ 0 in some direction.
     ///
     /// # Errors
     /// [`Error::Domain`] unless μ is in [0, inf).
@@ -185,10 +185,10 @@ impl CertifiedProfile {
         Ok((0..=100).any(|step| above(end * f64::from(step) / 100.0)))
     }
 
-    /// At least δ.
+    /// An upper bound on δ.
     fn above(&self, direction: Direction, epsilon: f64) -> f64 {
         match &self.0 {
-            // What underflows is no proof of 0.
+            // An underflow does not prove 0.
             Source::Gaussian(mu) if *mu > 0.0 => (gdp(*mu, epsilon) * (1.0 + SLIGHTLY)).clamp(f64::MIN_POSITIVE, 1.0),
             Source::Gaussian(_) => 0.0,
             Source::Losses(composed) => {
@@ -204,7 +204,7 @@ impl CertifiedProfile {
         }
     }
 
-    /// At most δ.
+    /// A lower bound on δ.
     fn below(&self, direction: Direction, epsilon: f64) -> f64 {
         match &self.0 {
             Source::Gaussian(mu) => gdp(*mu, epsilon) * (1.0 - SLIGHTLY),
@@ -216,7 +216,7 @@ impl CertifiedProfile {
         }
     }
 
-    /// δ(ε), also of a negative ε.
+    /// δ(ε), including for a negative ε.
     fn extended(&self, direction: Direction, epsilon: f64, side: fn(&Self, Direction, f64) -> f64) -> f64 {
         if epsilon >= 0.0 {
             return side(self, direction, epsilon);
@@ -236,8 +236,8 @@ fn gdp(mu: f64, epsilon: f64) -> f64 {
     Epsilon::new(epsilon).and_then(|epsilon| gdp_delta(mu, epsilon)).unwrap_or(0.0)
 }
 
-/// Whether a property of intervals, which holds of all parts of an interval of which it holds, holds of intervals that
-/// cover this one. Those of which it does not are halved, up to a limit: then the answer is no.
+/// Whether a property holds on intervals that cover this one; if it holds on an interval, it must hold on all its
+/// parts. Intervals without it are halved up to a limit, and then the answer is no.
 fn everywhere([low, high]: [f64; 2], holds: impl Fn(f64, f64) -> bool) -> bool {
     let mut open = vec![(low, high)];
     for _ in 0..MOST_INTERVALS {
@@ -246,7 +246,7 @@ fn everywhere([low, high]: [f64; 2], holds: impl Fn(f64, f64) -> bool) -> bool {
             continue;
         }
         let middle = 0.5 * (low + high);
-        // Where it does not hold of a point, it holds of no interval around it.
+        // If it fails at a point, it fails on every interval around it.
         if !(middle > low && middle < high && holds(middle, middle)) {
             return false;
         }
@@ -312,7 +312,7 @@ mod tests {
         }
     }
 
-    /// Against the Neyman-Pearson curve of the nine outcomes.
+    /// Compared with the Neyman-Pearson curve of the nine outcomes.
     #[test]
     fn enclosed_profiles_stand_around_the_exact_trade_off() {
         let ([p, q], profile) = pair();
@@ -329,7 +329,7 @@ mod tests {
         }
     }
 
-    /// The least μ by the definition, at a fine grid of ε.
+    /// The smallest μ by the definition, on a fine grid of ε.
     #[test]
     fn the_least_mu_of_a_discrete_pair_is_found_from_both_sides() {
         let ([p, q], profile) = pair();
@@ -349,7 +349,7 @@ mod tests {
         assert!(!profile.is_not_gaussian(least * 1.01, 1e-12).unwrap());
     }
 
-    /// Rényi divergences bound from above, and are silent from below.
+    /// Rényi divergences bound from above and give no bound from below.
     #[test]
     fn rdp_bounds_the_same_profile() {
         let orders: Vec<Order> = (2..200).map(|order| Order::new(f64::from(order)).unwrap()).collect();

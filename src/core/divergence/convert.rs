@@ -1,4 +1,4 @@
-//! From Rényi to (ε, δ): an RDP guarantee is a curve over orders, and nothing is converted before it is composed.
+//! From Rényi to (ε, δ): an RDP guarantee is a curve over orders, converted only after composition.
 
 use crate::bound::outward::{product_up, sum_up, up};
 use crate::error::{Error, Result};
@@ -32,7 +32,7 @@ impl RdpCurve {
         Ok(Self { orders, values })
     }
 
-    /// A curve from a function of the order; negative rounding is lifted to 0.
+    /// A curve from a function of the order; negative values, which come from rounding, become 0.
     ///
     /// # Panics
     /// When `orders` is empty.
@@ -88,7 +88,7 @@ impl RdpCurve {
         self.smallest(|value, order| epsilon_of_rdp(value, order, delta))
     }
 
-    /// The same by the classic conversion, for comparison with older tables.
+    /// The same with the classic conversion, for comparison with older tables.
     #[must_use]
     pub fn classic_epsilon(&self, delta: Delta) -> (Epsilon, Order) {
         self.smallest(|value, order| classic_epsilon_of_rdp(value, order, delta))
@@ -106,16 +106,16 @@ impl RdpCurve {
     }
 }
 
-/// The orders on which curves are composed before they are converted: steps of 5 % of α-1 from 1.05 to 100,000.
+/// The orders on which curves are composed before they are converted: steps of 5% of α-1 from 1.05 to 100,000.
 ///
-/// Refining the grid changes the ε of a Gaussian curve by less than 0.1 %.
+/// Refining the grid changes the ε of a Gaussian curve by less than 0.1%.
 #[must_use]
 pub fn order_grid() -> Vec<Order> {
     let steps = (0..).map(|step| 1.0 + 0.05 * 1.05f64.powi(step)).take_while(|order| *order < 1e5);
     steps.filter_map(|order| Order::new(order).ok()).collect()
 }
 
-/// The smallest converted value with its order, the first of equals.
+/// The smallest converted value with its order; the first one in a tie.
 fn best(orders: &[Order], values: &[f64], convert: impl Fn(f64, Order) -> f64) -> (f64, Order) {
     orders
         .iter()
@@ -138,7 +138,7 @@ pub fn epsilon_of_rdp(rdp: f64, order: Order, delta: Delta) -> Epsilon {
     let ([shift, ln_order], ln_delta) = (logarithms(a), d.ln());
     let value = rdp + shift - (ln_delta + ln_order) / (a - 1.0);
     let size = rdp.abs() + shift.abs() + (ln_delta.abs() + ln_order) / (a - 1.0);
-    // What rounding adds must not lift it above the classic conversion, which is never smaller.
+    // The added rounding must not lift it above the classic conversion, which is never smaller.
     at_least_zero((value + UNITS * size).min(classic_value(rdp, a, ln_delta)), d)
 }
 
@@ -190,7 +190,7 @@ pub fn delta_of_rdp(rdp: f64, order: Order, epsilon: Epsilon) -> f64 {
     let exponent = (a - 1.0) * (rdp - e + shift) - ln_order;
     let size = (a - 1.0) * (rdp.abs() + e + shift.abs()) + ln_order;
     let value = libm::exp(exponent + UNITS * size);
-    // Exponents that overflow leave no number, and 1 holds always.
+    // Exponents that overflow give NaN, and 1 always holds.
     if value < 1.0 { up(value, 4.0).min(1.0) } else { 1.0 }
 }
 

@@ -1,4 +1,4 @@
-//! The smallest parameters with which a pair of distributions satisfies differential privacy.
+//! The smallest parameters for which a pair of distributions satisfies differential privacy.
 
 use super::{hockey_stick, same_outcomes};
 use crate::distribution::OutcomeDistribution;
@@ -28,7 +28,7 @@ pub fn epsilon_at_delta(p: &OutcomeDistribution, q: &OutcomeDistribution, delta:
     Ok(of_same_outcomes(p, q, delta))
 }
 
-/// The same of two distributions that are on the same outcomes.
+/// The same for two distributions known to have the same outcomes.
 pub(super) fn of_same_outcomes(p: &OutcomeDistribution, q: &OutcomeDistribution, delta: Delta) -> Epsilon {
     if delta.get() == 0.0 {
         // The largest ratio, which logarithms keep where probabilities underflow.
@@ -54,17 +54,17 @@ pub(super) fn of_same_outcomes(p: &OutcomeDistribution, q: &OutcomeDistribution,
     Epsilon::ZERO
 }
 
-/// A found ε; none is below 0.
+/// The ε found, at least 0.
 fn epsilon(found: f64) -> Epsilon {
     Epsilon::new(found.max(0.0)).unwrap_or(Epsilon::INFINITE)
 }
 
-/// The probability of some outcomes. Below the normal doubles a sum of probabilities has lost its digits, or all of
-/// itself, and its logarithm has not.
+/// The probability of some outcomes. Below the normal doubles, a sum of probabilities has lost some or all of its
+/// digits, but its logarithm has not.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Mass {
     sum: f64,
-    /// Of a sum below the normal doubles.
+    /// ln of a sum below the normal doubles.
     ln: f64,
 }
 
@@ -75,7 +75,7 @@ impl Default for Mass {
 }
 
 impl Mass {
-    /// Takes in an outcome.
+    /// Adds an outcome.
     pub(super) fn add(&mut self, distribution: &OutcomeDistribution, outcome: usize) {
         self.sum += distribution.p()[outcome];
         if self.sum < f64::MIN_POSITIVE {
@@ -88,12 +88,12 @@ impl Mass {
         if self.sum < f64::MIN_POSITIVE { self.ln } else { self.sum.ln() }
     }
 
-    /// Less a share of itself.
+    /// Reduced by a share of itself.
     pub(super) fn reduced(self, share: f64) -> Self {
         Self { sum: self.sum * (1.0 - share), ln: self.ln - 2.0 * share }
     }
 
-    /// ln of what is left of it without δ > 0; -inf for nothing.
+    /// ln of what remains after subtracting δ > 0; -inf if nothing remains.
     pub(super) fn ln_beyond(self, delta: f64) -> f64 {
         if self.sum >= f64::MIN_POSITIVE {
             return (self.sum - delta).max(0.0).ln();
@@ -102,13 +102,13 @@ impl Mass {
         if less < 0.0 { self.ln + (-libm::expm1(less)).ln() } else { f64::NEG_INFINITY }
     }
 
-    /// Φ⁻¹ of it.
+    /// Φ⁻¹ of the probability.
     fn quantile(self) -> f64 {
         if self.sum < f64::MIN_POSITIVE { ndtri_exp(self.ln) } else { ndtri(self.sum) }
     }
 }
 
-/// The smallest μ with which the pair is μ-GDP: the largest Φ⁻¹(P(O)) - Φ⁻¹(Q(O)) over the likelihood-ratio sets O,
+/// The smallest μ for which the pair is μ-GDP: the largest Φ⁻¹(P(O)) - Φ⁻¹(Q(O)) over the likelihood-ratio sets O,
 /// the corners of the trade-off curve. Infinite when an outcome is impossible in one distribution only.
 ///
 /// # Errors
@@ -131,12 +131,12 @@ pub fn gdp_of_distributions(p: &OutcomeDistribution, q: &OutcomeDistribution) ->
     Ok(mu_of_same_outcomes(p, q))
 }
 
-/// The same of two distributions that are on the same outcomes.
+/// The same for two distributions known to have the same outcomes.
 pub(super) fn mu_of_same_outcomes(p: &OutcomeDistribution, q: &OutcomeDistribution) -> f64 {
     quantiles_of_sets(p, q).filter(|[of_p, of_q]| of_p > of_q).map(|[of_p, of_q]| of_p - of_q).fold(0.0, f64::max)
 }
 
-/// Φ⁻¹(P(O)) and Φ⁻¹(Q(O)) of the likelihood-ratio sets O, which have all outcomes of one ratio or none.
+/// Φ⁻¹(P(O)) and Φ⁻¹(Q(O)) of the likelihood-ratio sets O, which contain all outcomes with the same ratio or none.
 pub(super) fn quantiles_of_sets(p: &OutcomeDistribution, q: &OutcomeDistribution) -> impl Iterator<Item = [f64; 2]> {
     let order = by_falling_ratio(p, q);
     let cumulated = |distribution: &OutcomeDistribution, outcomes: &mut dyn Iterator<Item = usize>| -> Vec<Mass> {
@@ -159,7 +159,7 @@ pub(super) fn quantiles_of_sets(p: &OutcomeDistribution, q: &OutcomeDistribution
     ends.map(move |split| {
         masses.each_ref().map(|[inside, outside]| {
             let (inside, outside) = (inside[split - 1], outside[split]);
-            // From the smaller side, which holds the digits.
+            // From the smaller side, which has the digits.
             if inside.sum <= outside.sum { inside.quantile() } else { -outside.quantile() }
         })
     })
@@ -215,7 +215,7 @@ mod tests {
         }
     }
 
-    /// μ of two normal distributions a distance apart that are cut at one point, also where an outcome is impossible.
+    /// μ of two normal distributions a distance apart that are cut at one point, including if an outcome is impossible.
     #[test]
     fn mu_is_the_distance_at_the_corner() {
         let distribution = |p: &[f64]| OutcomeDistribution::from_probabilities(p).unwrap();

@@ -1,4 +1,4 @@
-//! Divergences with a bound of their numerical error.
+//! Divergences with a bound on their numerical error.
 
 use super::Pair;
 use super::epsilon::{Mass, by_falling_ratio, log_ratio};
@@ -7,17 +7,17 @@ use crate::distribution::{OutcomeDistribution, OutputPair};
 use crate::quantity::{Delta, Epsilon, Order};
 use crate::special::{CompensatedSum, normal_tail_ratio};
 
-/// The relative error of a probability that a distribution does not state itself.
+/// The relative error assumed for a probability if the distribution does not state one.
 pub const LEAST_ERROR: f64 = 2e-13;
-/// All bounds of errors are to first order and doubled.
+/// All error bounds are to first order and doubled.
 const SAFETY: f64 = 2.0;
 
 /// ln of the smallest double.
 const SMALLEST_LOG: f64 = -745.0;
 
-/// Relative error of each probability. That of an outcome above one half is the error of the sum of the others.
+/// Relative error of a probability. Above one half it is the error of the sum of the others.
 fn relative_error(distribution: &OutcomeDistribution, i: usize) -> f64 {
-    // What is impossible is known to be.
+    // Impossible outcomes are known exactly.
     if distribution.ln_p()[i] == f64::NEG_INFINITY {
         return 0.0;
     }
@@ -30,7 +30,7 @@ fn relative_error(distribution: &OutcomeDistribution, i: usize) -> f64 {
     }
 }
 
-/// The outcomes that the first distribution has, each with the relative errors of both of its probabilities.
+/// The outcomes possible under the first distribution, each with the relative errors of both of its probabilities.
 fn possible<'a>(
     p: &'a OutcomeDistribution,
     q: &'a OutcomeDistribution,
@@ -40,7 +40,7 @@ fn possible<'a>(
 }
 
 impl OutputPair {
-    /// At most D_α of every pair of distributions whose probabilities are within the errors of these.
+    /// A lower bound on D_α of every pair of distributions whose probabilities are within the errors of these.
     #[must_use]
     pub fn renyi_at_least(&self, direction: Direction, order: Order) -> AtLeast {
         self.exact_renyi(direction, order).at_least()
@@ -50,7 +50,7 @@ impl OutputPair {
     ///
     /// With relative errors e_i of the probabilities, F = Σ p^α q^{1-α} is off by at most (2α-1) max e_i of itself, and,
     /// from the form Σ [p expm1((α-1) l) - (α-1) q expm1(l)], l = ln p/q, by at most
-    /// Σ e_i (2α p |expm1((α-1) l)| + |p expm1((α-1) l) - (α-1) q expm1(l)|). The smaller holds.
+    /// Σ e_i (2α p |expm1((α-1) l)| + |p expm1((α-1) l) - (α-1) q expm1(l)|). The smaller one is used.
     pub fn exact_renyi(&self, direction: Direction, order: Order) -> Exact {
         let value = self.renyi(direction, order);
         let [p, q] = self.in_direction(direction);
@@ -58,7 +58,7 @@ impl OutputPair {
         let errors = || (0..p.outcomes()).map(|i| relative_error(p, i).max(relative_error(q, i)));
         // Divided by α - 1 first: the largest orders overflow.
         let everywhere = (2.0 + 1.0 / (a - 1.0)) * errors().fold(0.0, f64::max);
-        // By terms where the divergence is small; there no term exceeds e, whatever its factors are.
+        // By terms if the divergence is small; then no term exceeds e, whatever its factors are.
         let of_log = if (a - 1.0) * value > 1.0 {
             everywhere
         } else {
@@ -76,7 +76,7 @@ impl OutputPair {
                 error * (2.0 * a * first.abs() + (first - second).abs())
             };
             let by_terms: f64 = errors().enumerate().map(term).sum::<f64>() / libm::exp((a - 1.0) * value) / (a - 1.0);
-            // NaN where an outcome is impossible.
+            // NaN if an outcome is impossible.
             if by_terms < everywhere { by_terms } else { everywhere }
         };
         Exact { value, error: SAFETY * of_log + 4e-12 * value }
@@ -89,7 +89,7 @@ impl OutputPair {
         for i in 0..p.outcomes() {
             let (p_i, q_i, l) = (p.p()[i], q.p()[i], p.ln_p()[i] - q.ln_p()[i]);
             if p_i == 0.0 {
-                // What underflows counts for nothing, unless the other distribution does not have it at all.
+                // A term that underflows counts as 0, unless the other distribution lacks the outcome altogether.
                 value += if l == f64::INFINITY { l } else { q_i };
                 continue;
             }
@@ -106,7 +106,7 @@ impl OutputPair {
         Exact { value, error: SAFETY * error + 1e-9 * value }
     }
 
-    /// At most δ(ε) of every pair of distributions whose probabilities are within the errors e_i of these:
+    /// A lower bound on δ(ε) of every pair of distributions whose probabilities are within the errors e_i of these:
     /// Σ p (1 - e_i) (1 - e^{ε-l})⁺, with each loss l as small as it may be.
     #[must_use]
     pub fn delta_at_least(&self, direction: Direction, epsilon: Epsilon) -> AtLeast {
@@ -121,7 +121,7 @@ impl OutputPair {
         AtLeast::new(sum * (1.0 - 8.0 * f64::EPSILON))
     }
 
-    /// δ(ε) with its error. Below what doubles hold the smallest of them stands for it: it is not 0.
+    /// δ(ε) with its error. A value below the range of doubles becomes the smallest double, because it is not 0.
     pub fn exact_delta(&self, direction: Direction, epsilon: Epsilon) -> Exact {
         let (value, least) = (self.delta(direction, epsilon), self.delta_at_least(direction, epsilon).get());
         let none = Delta::new(0.0).map(|none| self.epsilon_at_least(direction, none));
@@ -134,12 +134,12 @@ impl OutputPair {
     /// The smallest ε ≥ 0 with δ(ε) ≤ δ, with its error.
     pub fn exact_epsilon(&self, direction: Direction, delta: Delta) -> Exact {
         let (value, least) = (self.epsilon(direction, delta).get(), self.epsilon_at_least(direction, delta).get());
-        // What rounding made infinite, or what is certain to be.
+        // Infinite by rounding, or certainly infinite.
         if value == f64::INFINITY { Exact { value: least, error: 0.0 } } else { Exact { value, error: value - least } }
     }
 
-    /// At most the smallest ε ≥ 0 with δ(ε) ≤ δ of every pair of distributions whose probabilities are within the errors
-    /// of these: every set S of outcomes has ε ≥ ln((P(S) - δ)/Q(S)).
+    /// A lower bound on the smallest ε ≥ 0 with δ(ε) ≤ δ, for every pair of distributions whose probabilities are
+    /// within the errors of these: every set S of outcomes has ε ≥ ln((P(S) - δ)/Q(S)).
     #[must_use]
     pub fn epsilon_at_least(&self, direction: Direction, delta: Delta) -> AtLeast {
         let [p, q] = self.in_direction(direction);
@@ -157,7 +157,7 @@ impl OutputPair {
             error = f64::max(error, relative_error(p, i).max(relative_error(q, i)));
             let error = SAFETY * error + (p.outcomes() as f64 + 4.0) * f64::EPSILON;
             let [ln_p, ln_q] = [inside.reduced(error).ln_beyond(delta.get()), inside_neighbor.ln()];
-            // What Q does not have it has not, whatever the errors are.
+            // An outcome impossible under Q remains so, whatever the errors are.
             let slack =
                 if ln_q == f64::NEG_INFINITY { 0.0 } else { error + 4.0 * f64::EPSILON * (ln_p.abs() + ln_q.abs()) };
             AtLeast::new(ln_p - ln_q - slack)
@@ -165,9 +165,9 @@ impl OutputPair {
         sets.max().unwrap_or(AtLeast::NOTHING)
     }
 
-    /// At most the smallest μ with which every pair of distributions is μ-GDP whose probabilities are within the errors
-    /// of these: every set S of outcomes has μ ≥ Φ⁻¹(P(S)) - Φ⁻¹(Q(S)), and a probability that is off by a share e moves
-    /// its quantile z by e Φ(z)/φ(z).
+    /// A lower bound on the smallest μ for μ-GDP, for every pair of distributions whose probabilities are within the
+    /// errors of these: every set S of outcomes has μ ≥ Φ⁻¹(P(S)) - Φ⁻¹(Q(S)), and a probability that is off by a share
+    /// e moves its quantile z by e Φ(z)/φ(z).
     #[must_use]
     pub fn mu_at_least(&self) -> AtLeast {
         let [p, q] = self.in_direction(Direction::Forward);
@@ -228,7 +228,7 @@ mod tests {
         OutcomeDistribution::from_integrals(&rows).unwrap()
     }
 
-    /// Stated errors far above rounding: at orders near 1 nothing but the sum over terms, divided by α - 1, covers them.
+    /// Stated errors far above rounding: at orders near 1, only the sum over terms, divided by α - 1, covers them.
     #[test]
     fn errors_of_the_order_of_one_stay_within_the_error_of_the_divergence() {
         let [p, q] = [[0.5, 0.3, 0.2], [0.4, 0.35, 0.25]].map(|row| with_error(&row.map(f64::ln), 1e-6));
@@ -262,7 +262,7 @@ mod tests {
         let truth = crate::special::ndtri_exp(-798.0) - crate::special::ndtri_exp(-800.0);
         assert!(mu <= truth && mu > truth * (1.0 - 1e-8) && truth > 0.049, "{mu} {truth}");
         assert!((pair.mu() - truth).abs() < 1e-12);
-        // An outcome that only one of them has, however rare it is.
+        // An outcome that only one of them has, however rare.
         let alone = OutputPair::new(of_logs(&[0.0, -800.0]), of_logs(&[0.0, f64::NEG_INFINITY])).unwrap();
         assert_eq!(alone.epsilon_at_least(Direction::Forward, delta(0.0)).get(), f64::INFINITY);
         assert_eq!(alone.exact_kullback_leibler(Direction::Forward).value, f64::INFINITY);
@@ -270,7 +270,7 @@ mod tests {
     }
 
     /// Probabilities of small whole numbers over their sum, for which all quantities are known to rounding: lower ends
-    /// are below what doubles find, and by no more than the stated errors.
+    /// are below the values in doubles, by no more than the stated errors.
     #[test]
     fn lower_ends_are_just_below_the_values() {
         for (p, q) in [([3.0, 4.0, 1.0], [1.0, 5.0, 2.0]), ([1.0, 96.0, 3.0], [3.0, 95.0, 2.0]), ([1.0; 3], [1.0; 3])] {
@@ -301,7 +301,7 @@ mod tests {
         }
     }
 
-    /// The mass of an impossible outcome that only rounding lifts above δ proves no infinite ε.
+    /// An impossible outcome whose mass exceeds δ only by rounding does not prove an infinite ε.
     #[test]
     fn rounding_makes_nothing_infinite() {
         let of = |p: &[f64]| OutcomeDistribution::from_probabilities(p).unwrap();

@@ -1,4 +1,4 @@
-//! The trade-off of two normal distributions N(0, 1) and N(μ, 1): what μ-GDP promises as (ε, δ).
+//! The trade-off of two normal distributions N(0, 1) and N(μ, 1): μ-GDP as (ε, δ).
 
 use crate::error::{Error, Result};
 use crate::quantity::{Delta, Epsilon, NoiseScale};
@@ -8,7 +8,7 @@ use crate::special::{log_normal_density, ndtr, normal_tail_ratio};
 /// δ(ε) of μ-GDP: Φ(μ/2 - ε/μ) - e^ε Φ(-μ/2 - ε/μ), 0 for μ = 0.
 ///
 /// With m = Φ/φ both terms are multiples of φ(μ/2 - ε/μ), and δ = φ(z₁)(m(z₁) - m(z₂)), z = ±μ/2 - ε/μ: nothing
-/// overflows and δ keeps its digits where it is tiny.
+/// overflows, and δ keeps its digits when it is tiny.
 ///
 /// # Errors
 /// [`Error::Domain`] when μ is not in [0, inf).
@@ -54,7 +54,7 @@ pub fn gdp_epsilon(mu: f64, delta: Delta) -> Result<Epsilon> {
         return Epsilon::new(f64::INFINITY);
     }
     // In t = ε/μ, which is of the order of one: ln δ - ln δ(ε) increases with the slope μ e^ε Φ(z₂)/δ(ε). It is flat
-    // where δ(ε) is next to 1. Above one half ln(1 - δ(ε)) - ln(1 - δ) takes its place, which is flat at the other end.
+    // where δ(ε) is close to 1; above one half, ln(1 - δ(ε)) - ln(1 - δ), flat at the other end, replaces it.
     let target = if delta.get() > 0.5 { (-delta.get()).ln_1p() } else { delta.get().ln() };
     let evaluate = |t: f64| {
         let epsilon = mu * t.max(0.0);
@@ -78,14 +78,14 @@ pub fn gdp_epsilon(mu: f64, delta: Delta) -> Result<Epsilon> {
     Epsilon::new((mu * t).max(0.0))
 }
 
-/// The least noise of the Gaussian mechanism of sensitivity 1 that is (ε, δ)-differentially private: σ = 1/μ with
+/// The smallest noise for which the Gaussian mechanism of sensitivity 1 is (ε, δ)-differentially private: σ = 1/μ with
 /// δ(ε) of μ-GDP at most δ, rounded up by 1e-12 of itself.
 ///
-/// For a sensitivity s multiply by s. [`gdp_delta`] increases with μ, so that any σ whose δ(ε) is not above δ is valid;
-/// the one returned is checked to be, and a σ smaller by about 1e-12 of it is not.
+/// For a sensitivity s, multiply by s. [`gdp_delta`] increases with μ, so any σ whose δ(ε) is not above δ is valid. The
+/// returned σ is checked to be valid, and one smaller by about 1e-12 of it is not.
 ///
 /// # Errors
-/// [`Error::Rejected`] where no noise is needed (ε infinite), or none in the range of doubles is enough (δ = 0).
+/// [`Error::Rejected`] if no noise is needed (ε infinite), or if no noise in the range of doubles suffices (δ = 0).
 ///
 /// # Example
 /// ```
@@ -100,12 +100,12 @@ pub fn gdp_epsilon(mu: f64, delta: Delta) -> Result<Epsilon> {
 /// Balle and Wang (2018), Algorithm 1, here by bisection of μ.
 pub fn gaussian_sigma(epsilon: Epsilon, delta: Delta) -> Result<NoiseScale> {
     let reject = |reason: &str| Err(Error::rejected("noise of the Gaussian mechanism", reason));
-    // Profiles underflow to 0, which is no proof.
+    // Profiles underflow to 0, which proves nothing.
     if delta.get() == 0.0 {
         return reject("no noise is private enough");
     }
-    // Powers of two on both sides of the largest μ that is private: δ(ε) is nearly 1 at the upper end of all.
-    // δ is computed to 1e-13 of itself. Above one half its complement has the digits, which a δ next to 1 needs.
+    // Powers of two on both sides of the largest private μ: δ(ε) is nearly 1 at the upper end of all. δ is computed to
+    // 1e-13 of itself. Above one half its complement has the digits that a δ close to 1 needs.
     let private = |mu: f64| {
         Ok::<bool, Error>(if delta.get() > 0.5 {
             check(mu)?;
@@ -133,11 +133,11 @@ pub fn gaussian_sigma(epsilon: Epsilon, delta: Delta) -> Result<NoiseScale> {
         let middle = 0.5 * (low + high);
         if private(middle)? { low = middle } else { high = middle }
     }
-    // δ is computed to 1e-13 of itself, which moves μ by less than that of it.
+    // δ is computed to 1e-13 of itself, which moves μ by a smaller share of itself.
     NoiseScale::new((1.0 + ROUNDING) / low)
 }
 
-/// Beyond these no μ is looked for.
+/// No μ is searched for beyond these.
 const MOST_MU: f64 = 1e150;
 const LEAST_MU: f64 = 1e-307;
 /// Relative rounding of σ, upwards.
@@ -157,7 +157,7 @@ fn log_remaining(mu: f64, epsilon: f64) -> (f64, f64) {
     // e^ε φ(z₂) = φ(z₁).
     let (log_density, second) = (log_normal_density(high), normal_tail_ratio(low));
     if high > 0.0 {
-        // Both terms may be below every double, and are multiples of φ(z₁).
+        // Both terms may be below the range of doubles, so they are computed as multiples of φ(z₁).
         let sum = normal_tail_ratio(-high) + second;
         (log_density + sum.ln(), second / sum)
     } else {
@@ -174,7 +174,7 @@ struct Parts {
     slope: f64,
 }
 
-/// None where δ is 0.
+/// `None` if δ is 0.
 fn parts(mu: f64, epsilon: f64) -> Option<Parts> {
     if mu == 0.0 || epsilon == f64::INFINITY {
         return None;
@@ -182,7 +182,7 @@ fn parts(mu: f64, epsilon: f64) -> Option<Parts> {
     let middle = -epsilon / mu;
     let (high, low) = (middle + 0.5 * mu, middle - 0.5 * mu);
     if high > 3.0 {
-        // Φ(z₁) is close to 1 and the rest is small beside it.
+        // Φ(z₁) is close to 1, and the rest is small compared with it.
         let rest = libm::exp(log_normal_density(high)) * normal_tail_ratio(low);
         let delta = ndtr(high) - rest;
         return Some(Parts { delta, log_delta: delta.ln(), slope: rest / delta });
@@ -203,7 +203,7 @@ fn parts(mu: f64, epsilon: f64) -> Option<Parts> {
     Some(Parts { delta: libm::exp(log_delta), log_delta, slope: normal_tail_ratio(low) / difference })
 }
 
-/// 1 + z m(z), by its asymptotic series where that cancels.
+/// 1 + z m(z), by its asymptotic series if the sum cancels.
 fn derivative(z: f64, ratio: f64) -> f64 {
     if z > -30.0 {
         return 1.0 + z * ratio;
@@ -217,7 +217,7 @@ fn derivative(z: f64, ratio: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// ε is the root at every size of μ, also where δ(ε) is 1 over most of the range.
+    /// ε is the root for μ of every size, including when δ(ε) is 1 over most of the range.
     #[test]
     fn epsilons_are_roots_for_every_mu() {
         for mu in [1e-6, 1e-3, 0.1, 1.0, 10.0, 37.0, 233.0, 1e3, 1e5] {
@@ -237,12 +237,12 @@ mod tests {
                 }
             }
         }
-        // The median of the loss of a wide trade-off is μ²/2, less what e^ε Φ(z₂) is worth.
+        // The median of the loss of a wide trade-off is μ²/2, less the effect of e^ε Φ(z₂).
         let epsilon = gdp_epsilon(233.0, Delta::new(0.533).unwrap()).unwrap().get();
         assert!((epsilon - 27_125.0).abs() < 30.0, "{epsilon}");
     }
 
-    /// The noise is private, and a little less is not.
+    /// The noise is private, and slightly less noise is not.
     #[test]
     fn the_noise_is_just_enough() {
         for epsilon in [0.0, 1e-3, 0.5, 1.0, 10.0, 300.0] {
@@ -296,7 +296,7 @@ mod tests {
         }
     }
 
-    /// 1 + z m(z) cancels where its series takes over; both agree there to what is left of the digits.
+    /// 1 + z m(z) cancels where its series takes over; both agree there to the remaining digits.
     #[test]
     fn the_series_of_the_derivative_continues_the_difference() {
         for z in [-30.5, -40.0, -100.0] {

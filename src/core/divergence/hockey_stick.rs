@@ -6,9 +6,9 @@ use crate::error::Result;
 use crate::quantity::Epsilon;
 use crate::special::CompensatedSum;
 
-/// δ(ε) = Σ max(0, p_i - e^ε q_i): the smallest δ with which the pair (P, Q) satisfies (ε, δ)-DP in this direction.
+/// δ(ε) = Σ max(0, p_i - e^ε q_i): the smallest δ for which the pair (P, Q) satisfies (ε, δ)-DP in this direction.
 ///
-/// Written as p (-expm1(ε - l)) with l = ln p - ln q, so that it does not cancel when l is close to ε.
+/// Computed as p (-expm1(ε - l)) with l = ln p - ln q, which does not cancel when l is close to ε.
 ///
 /// # Errors
 /// [`Error::Length`](crate::Error::Length) when the distributions have different numbers of outcomes.
@@ -30,7 +30,7 @@ pub fn hockey_stick(p: &OutcomeDistribution, q: &OutcomeDistribution, epsilon: E
     Ok(of_same_outcomes(p, q, epsilon))
 }
 
-/// The same of two distributions that are on the same outcomes.
+/// The same for two distributions known to have the same outcomes.
 pub(super) fn of_same_outcomes(p: &OutcomeDistribution, q: &OutcomeDistribution, epsilon: Epsilon) -> f64 {
     let terms = (0..p.outcomes()).filter(|&i| p.ln_p()[i] > f64::NEG_INFINITY).map(|i| {
         let l = Pair::of(p, q, i).log_ratio();

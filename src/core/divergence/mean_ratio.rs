@@ -1,12 +1,12 @@
 //! Moments of the likelihood ratio of two vote histograms that differ in one voter.
 //!
-//! For H ~ Mult(k, P) and H' ~ Mult(k-1, P) + Mult(1, P') the ratio is a mean over the voters,
+//! For H ~ Mult(k, P) and H' ~ Mult(k-1, P) + Mult(1, P'), the ratio is a mean over the voters,
 //! ```text
 //! L(h) = P(H' = h)/P(H = h) = Σ_y h_y r_y / k,    r_y = P'_y/P_y,
 //! ```
 //! since P(H' = h) = Σ_y P'_y Mult(k-1, P)(h - e_y) and Mult(k-1, P)(h - e_y) = Mult(k, P)(h) h_y/(k P_y). So
 //! (α-1) D_α(H'‖H) = ln E_H L^α and (α-1) D_α(H‖H') = ln E_H L^{1-α}: moments of a mean of k independent variables,
-//! whatever the number of classes.
+//! for any number of classes.
 //!
 //! *Positive whole powers.* With M(t) = Σ_y P_y e^{t r_y}, E (kL)^α = α! [t^α] M(t)^k, a power series with positive
 //! terms. At the tilt t where kt M'(t)/M(t) = α, M(tz)/M(t) generates a distribution of whole numbers, a mixture of
@@ -14,20 +14,20 @@
 //! that of Poi(kt) for the constant ratio L = 1.
 //!
 //! *Negative powers.* E L^{-n} = ∫_0^∞ τ^{n-1} E e^{-τL} dτ / Γ(n) for every real n > 0, with
-//! E e^{-τL} = (Σ_y P_y e^{-τ r_y/k})^k. In u = ln τ it is a mixture of ∫ e^{nu - L e^u} du, so that the trapezoid rule
-//! of step h has a relative error of at most 2 (cos θ)^{-n} e^{-2πθ/h} for every θ < π/2, whatever P, P' and k: below
-//! 1e-18 for the step taken. The part that L = 1 has alone is subtracted inside, which leaves a positive integrand:
-//! nothing cancels where the two distributions are close.
+//! E e^{-τL} = (Σ_y P_y e^{-τ r_y/k})^k. In u = ln τ it is a mixture of ∫ e^{nu - L e^u} du, so the trapezoid rule with
+//! step h has a relative error of at most 2 (cos θ)^{-n} e^{-2πθ/h} for every θ < π/2, whatever P, P' and k: below
+//! 1e-18 for the step used. The part for L = 1 alone is subtracted inside the integral, which leaves a positive
+//! integrand: nothing cancels when the two distributions are close.
 
 use crate::error::{Error, Result};
 use crate::special::{exp_remainder, log_poisson_pmf, log_sum_exp};
 
-/// The classes that voters of the dataset may choose, and how often they are that voter's choice.
+/// The classes that voters of the dataset may choose, and how often each is that voter's choice.
 pub(super) struct MeanRatio {
     k: f64,
-    /// P_y > 0, r_y and r_y - 1, which r_y itself has not where the distributions are close.
+    /// P_y > 0, r_y, and r_y - 1, whose digits r_y itself lacks if the distributions are close.
     classes: Vec<(f64, f64, f64)>,
-    /// P'(P = 0): votes that the dataset never has.
+    /// P'(P = 0): the probability of votes that never occur in the dataset.
     outside: f64,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct MeanRatio {
 pub(super) const MAX_POWER: u32 = 1_024;
 /// The largest negative power that is integrated.
 const MAX_NEGATIVE: f64 = 1e6;
-/// Terms below this share of a power series are dropped, where the coefficient sought must have a larger one.
+/// Terms below this share of a power series are dropped; the coefficient sought must have a larger share.
 const NEGLIGIBLE: f64 = 1e-60;
 const SMALLEST_SHARE: f64 = 1e-40;
 
@@ -50,7 +50,7 @@ impl MeanRatio {
         }
     }
 
-    /// ln of the largest ratio, the limit of D_α(H'‖H), rounded up; infinite where H' may hold what H cannot.
+    /// ln of the largest ratio, the limit of D_α(H'‖H), rounded up; infinite if H' may take values that H cannot.
     pub(super) fn ln_largest(&self) -> f64 {
         if self.outside > 0.0 {
             return f64::INFINITY;
@@ -58,12 +58,12 @@ impl MeanRatio {
         libm::log1p(self.classes.iter().map(|class| class.2).fold(-1.0, f64::max)) * UP
     }
 
-    /// -ln of the smallest ratio, the limit of D_α(H‖H'), rounded up; infinite where H may hold what H' cannot.
+    /// -ln of the smallest ratio, the limit of D_α(H‖H'), rounded up; infinite if H may take values that H' cannot.
     pub(super) fn minus_ln_smallest(&self) -> f64 {
         -libm::log1p(self.classes.iter().map(|class| class.2).fold(f64::INFINITY, f64::min)) * UP
     }
 
-    /// ln E_H L^power for a whole power of 2 to [`MAX_POWER`], rounded up; no class may be outside.
+    /// ln E_H L^power for a whole power from 2 to [`MAX_POWER`], rounded up; no class may be outside.
     pub(super) fn ln_moment(&self, power: u32) -> Result<f64> {
         if power == 2 {
             let chi_square: f64 = self.classes.iter().map(|(p, _, d)| p * d * d).sum();
@@ -120,8 +120,8 @@ impl MeanRatio {
         libm::log1p(curved - t * self.outside)
     }
 
-    /// ln E_H L^{-n} for n > 0, rounded up; every ratio must be positive. For n beyond 10^6 the largest value of
-    /// ln L^{-n} stands for its mean.
+    /// ln E_H L^{-n} for n > 0, rounded up; every ratio must be positive. For n beyond 10^6, the largest value of ln
+    /// L^{-n} replaces its mean.
     pub(super) fn ln_negative_moment(&self, n: f64) -> f64 {
         if n > MAX_NEGATIVE {
             return n * self.minus_ln_smallest();
@@ -157,9 +157,9 @@ impl MeanRatio {
     }
 }
 
-/// Relative rounding of a published bound: above the errors of the sums, 1e-12 for the largest powers.
+/// Relative rounding margin of a published bound: above the errors of the sums, 1e-12 for the largest powers.
 const UP: f64 = 1.0 + 1e-10;
-/// Nodes of a tail: it falls at least like e^{-|u|}, over 60 of which there are 60/h nodes.
+/// The largest number of nodes of a tail: it falls at least like e^{-|u|}, so 60 units of u contain 60/h nodes.
 const MAX_TAIL: i64 = 200_000;
 
 /// [z^degree] q(z)^k for a q of non-negative coefficients that sum to at most 1.
@@ -284,7 +284,7 @@ mod tests {
     }
 
     proptest! {
-        /// Between the trivial limits, for the largest numbers of voters and powers too.
+        /// Between the trivial limits, even for the largest numbers of voters and powers.
         #[test]
         fn moments_are_bounded(
             k in prop_oneof![1..300u64, Just(1_000_000u64)],
@@ -304,7 +304,7 @@ mod tests {
         }
     }
 
-    /// The smallest ratio, a quarter, has probability 0.4: far out the moment is 0.4 of what the limit has.
+    /// The smallest ratio, a quarter, has probability 0.4: far out, the moment is 0.4 times the limit.
     #[test]
     fn beyond_a_million_the_limit_of_negative_powers_stands_for_them() {
         let ratio = MeanRatio::new(1, &[0.4, 0.6], &[0.1, 0.9]);

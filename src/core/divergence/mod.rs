@@ -1,4 +1,4 @@
-//! Divergences between two distributions. Nothing here sees a sample.
+//! Divergences between two distributions. Nothing here uses samples.
 
 mod best_order;
 mod certified_profile;
@@ -74,8 +74,8 @@ impl Pair {
         }
     }
 
-    /// l = ln p - ln q. Where p and q are close, ln(1 + (p-q)/q): the difference is exact, that of two rounded
-    /// logarithms is not; next to 1 it comes from the complements, which hold the digits there.
+    /// l = ln p - ln q. If p and q are close, ln(1 + (p-q)/q): the difference is exact, unlike that of two rounded
+    /// logarithms. Close to 1 it is computed from the complements, which have the digits there.
     fn log_ratio(self) -> f64 {
         let difference = if self.p > 0.5 { self.q_other - self.p_other } else { self.p - self.q };
         if self.q >= SMALLEST_FOR_DIFFERENCE && difference.abs() <= 0.25 * self.q {
@@ -85,5 +85,5 @@ impl Pair {
     }
 }
 
-/// Below this a probability loses digits to underflow, which its logarithm keeps.
+/// Below this a probability loses digits to underflow, but its logarithm does not.
 const SMALLEST_FOR_DIFFERENCE: f64 = 1e-290;

@@ -33,15 +33,15 @@ impl OutputPair {
         epsilon::of_same_outcomes(p, q, delta)
     }
 
-    /// The smallest μ with which the pair is μ-GDP, the same in both directions:
+    /// The smallest μ for which the pair is μ-GDP, the same in both directions:
     /// [`gdp_of_distributions`](crate::divergence::gdp_of_distributions).
     #[must_use]
     pub fn mu(&self) -> f64 {
         epsilon::mu_of_same_outcomes(self.dataset(), self.neighbor())
     }
 
-    /// What the best test of a direction achieves, which calls an output positive where it is likelier under the first
-    /// distribution of the direction.
+    /// The power of the best test in a direction, which calls an output positive if it is likelier under the first
+    /// distribution of that direction.
     #[must_use]
     pub fn test_power(&self, direction: Direction) -> TestPower {
         let [p, q] = self.in_direction(direction);

@@ -33,7 +33,7 @@ pub fn renyi_divergence(p: &OutcomeDistribution, q: &OutcomeDistribution, order:
     Ok(of_same_outcomes(p, q, order))
 }
 
-/// The same of two distributions that are on the same outcomes.
+/// The same for two distributions known to have the same outcomes.
 pub(super) fn of_same_outcomes(p: &OutcomeDistribution, q: &OutcomeDistribution, order: Order) -> f64 {
     divergence(|| (0..p.outcomes()).map(|i| Pair::of(p, q, i)), order.get())
 }
@@ -51,20 +51,20 @@ pub(super) fn of_same_outcomes(p: &OutcomeDistribution, q: &OutcomeDistribution,
 /// ```
 #[must_use]
 pub fn bernoulli_renyi(p: (f64, f64), q: (f64, f64), order: Order) -> f64 {
-    // The logarithm of the larger side comes from the smaller one, which holds the digits.
+    // The logarithm of the larger side is computed from the smaller one, which has the digits.
     let log = |side: f64, other: f64| if side > 0.5 { libm::log1p(-other) } else { side.ln() };
     let logs = |distribution: (f64, f64)| [log(distribution.0, distribution.1), log(distribution.1, distribution.0)];
     two_outcomes(p, logs(p), q, logs(q), order)
 }
 
-/// The same from the logarithms of all four probabilities, which may be far below what a double holds.
+/// The same from the logarithms of all four probabilities, which may be far below the range of doubles.
 pub fn bernoulli_renyi_of_logs(ln_p: [f64; 2], ln_q: [f64; 2], order: Order) -> f64 {
     let of_logs = |logs: [f64; 2]| (libm::exp(logs[0]), libm::exp(logs[1]));
     two_outcomes(of_logs(ln_p), ln_p, of_logs(ln_q), ln_q, order)
 }
 
 /// The same from the probabilities of Q, all of them positive, and the logarithms of the ratios p/q, which keep their
-/// digits however close the two distributions are: the sums of both are trusted to be 1.
+/// digits however close the two distributions are; the sums of both are trusted to be 1.
 pub fn two_ratios_renyi(q: [f64; 2], ratios: [f64; 2], order: Order) -> f64 {
     let a = order.get();
     let log_terms = [0, 1].map(|i| a * ratios[i] + q[i].ln());
@@ -126,10 +126,10 @@ fn excess(term: Pair, a: f64) -> f64 {
         return q * series(a, l);
     }
     let power = (a - 1.0) * l;
-    // In logarithms where p is below the normal doubles or its factor above them; the product is neither.
+    // In logarithms if p is below the normal doubles or its factor above them; the product is neither.
     let first =
         if power > 700.0 || p < f64::MIN_POSITIVE { libm::exp(power + ln_p) - p } else { p * libm::expm1(power) };
-    // q expm1(l) is p - q, which cancels where the distributions are close, and never overflows.
+    // q expm1(l) is p - q, which cancels if the distributions are close, and never overflows.
     let second = if l.abs() > 1.0 { p - q } else { q * libm::expm1(l) };
     (first - (a - 1.0) * second).max(0.0)
 }
@@ -151,7 +151,7 @@ fn series(a: f64, l: f64) -> f64 {
     sum
 }
 
-/// D_α where α l overflows: the exponents divided by α - 1 are l + ln p/(α-1).
+/// D_α if α l overflows: the exponents divided by α - 1 are l + ln p/(α-1).
 fn divergence_of_huge_order(terms: impl Iterator<Item = Pair> + Clone, a: f64) -> f64 {
     let exponents = terms.map(|term| term.log_ratio() + term.ln_p / (a - 1.0));
     let largest = exponents.clone().fold(f64::NEG_INFINITY, f64::max);
@@ -214,7 +214,7 @@ mod tests {
             let found = bernoulli_renyi(p, q, Order::new(a).unwrap());
             assert!((found / expected - 1.0).abs() < 1e-11, "{p:?} {q:?} {a}: {found} {expected}");
         }
-        // Outcomes whose probabilities no double holds.
+        // Outcomes whose probabilities are outside the range of doubles.
         for (ln_p, ln_q, a, expected) in [
             (-36.0, -62079.0, 1.000_456_258_319_621_7, 0.999_858_247_290_090_6),
             (-3.0, -2000.0, 1.001, 275.312_278_222_807_94),
@@ -239,7 +239,7 @@ mod tests {
         }
     }
 
-    /// Next to order 1 D is the Kullback-Leibler divergence; for (½+d, ½-d) against ½ it is 2d² + O(d⁴).
+    /// Close to order 1, D is the Kullback-Leibler divergence; for (½+d, ½-d) against ½ it is 2d² + O(d⁴).
     #[test]
     fn orders_next_to_one_keep_their_digits() {
         let d = 1e-6;
@@ -248,8 +248,7 @@ mod tests {
         }
     }
 
-    /// An outcome that neither distribution has changes nothing; one that only Q has is no reason for an infinite
-    /// value.
+    /// An outcome that neither distribution has changes nothing; one that only Q has does not make the value infinite.
     #[test]
     fn impossible_outcomes_leak_nothing() {
         let distribution = |p: &[f64]| OutcomeDistribution::from_probabilities(p).unwrap();

@@ -1,4 +1,4 @@
-//! A Rényi divergence rounded up by what the probabilities may be off.
+//! A Rényi divergence rounded up by the possible error of the probabilities.
 
 use super::Pair;
 use crate::bound::Direction;
@@ -6,23 +6,23 @@ use crate::bound::outward::up;
 use crate::distribution::{OutcomeDistribution, OutputPair};
 use crate::quantity::Order;
 
-/// Units of 2^-52 by which the divergence itself may be off, relative: it is a sum of positive terms, each of which is
-/// the difference of two that are at most a hundred times as large.
+/// Units of 2^-52 by which the divergence itself may be off, relative: it is a sum of positive terms, each a difference
+/// of two that are at most a hundred times as large.
 const UNITS: f64 = 1024.0;
 
 impl OutputPair {
-    /// At least D_α in a direction, of every pair of distributions whose probabilities are those of this one to within
-    /// the relative errors that it states: e_i = e + 2^-52 (4 + |ln p_i| + |ln q_i|), e that of
-    /// [`OutputPair::error`](OutputPair::error). An outcome above one half is known by the others, and impossible ones
-    /// are taken as impossible.
+    /// An upper bound on D_α in a direction, for every pair of distributions whose probabilities match these within the
+    /// stated relative errors: e_i = e + 2^-52 (4 + |ln p_i| + |ln q_i|), with e from
+    /// [`OutputPair::error`](OutputPair::error). An outcome above one half is known from the others, and impossible
+    /// ones are taken as impossible.
     ///
-    /// Of two margins the smaller is added. With F = e^{(α-1)D} = Σ p^α q^{1-α},
+    /// The smaller of two margins is added. With F = e^{(α-1)D} = Σ p^α q^{1-α},
     /// ```text
     /// Σ (p(1+e))^α (q(1-e))^{1-α} = F (1+e)^α (1-e)^{1-α},
     /// ```
-    /// which is off by about (2α-1)/(α-1) times the largest e. Close distributions have less than that in all:
-    /// F - 1 = Σ q f(r), f(r) = r^α - 1 - α(r-1) ≥ 0, r = p/q. A ratio that is off by a share η = 2.1 e_i moves f, which
-    /// is convex, by at most its slope at the new place,
+    /// which is off by about (2α-1)/(α-1) times the largest e. Close distributions have a smaller margin: F - 1 = Σ q
+    /// f(r), f(r) = r^α - 1 - α(r-1) ≥ 0, r = p/q. A ratio that is off by a share η = 2.1 e_i moves f, which is convex,
+    /// by at most its slope at the new place,
     /// ```text
     /// α r η |r'^{α-1} - 1| ≤ α r η (|r^{α-1} - 1| + r^{α-1} ((1+η)^{α-1} - 1)),
     /// ```
@@ -53,14 +53,14 @@ impl OutputPair {
         let everywhere = (a * libm::log1p(largest) - (a - 1.0) * libm::log1p(-largest.min(0.5))) / (a - 1.0)
             + p.outcomes() as f64 * f64::EPSILON / (a - 1.0);
         let moved: f64 = (0..p.outcomes()).filter(possible).map(|i| moved(p, q, i, (a, 2.1 * error(i)))).sum();
-        // What F is off by over F; its own terms lose the largest share of F - 1, which is (α-1) F D at most.
+        // The error of F over F; its own terms lose the largest share of F - 1, which is at most (α-1) F D.
         let by_terms = 1.01 * moved * libm::exp(-(a - 1.0) * value) / (a - 1.0) + 2.0 * largest * value;
         let margin = if by_terms < everywhere { by_terms } else { everywhere };
         up(value + margin, UNITS + p.outcomes() as f64)
     }
 }
 
-/// The share of its error that an outcome has: the larger of the sums of the others where both are above one half.
+/// The share of its error that applies to an outcome: the larger sum of the others if both are above one half.
 fn of_others(p: &OutcomeDistribution, q: &OutcomeDistribution, i: usize) -> f64 {
     let others = p.complement()[i].max(q.complement()[i]);
     if others < 0.5 { others } else { 1.0 }
@@ -71,7 +71,7 @@ fn logs(p: &OutcomeDistribution, q: &OutcomeDistribution, i: usize) -> f64 {
     [p.ln_p()[i], q.ln_p()[i]].into_iter().filter(|ln| ln.is_finite()).map(f64::abs).sum()
 }
 
-/// By how much an outcome moves F when its ratio is off by a share.
+/// The change of F when the ratio of an outcome is off by a share.
 fn moved(p: &OutcomeDistribution, q: &OutcomeDistribution, i: usize, (a, share): (f64, f64)) -> f64 {
     let pair = Pair::of(p, q, i);
     let power = (a - 1.0) * pair.log_ratio();
@@ -86,7 +86,7 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
-    /// Probabilities that are off by as much as is stated never have a larger divergence, and the margin is small.
+    /// Probabilities that are off by the stated errors never have a larger divergence, and the margin is small.
     #[test]
     fn no_pair_within_the_errors_has_more() {
         let mut stream = ChaCha8Rng::seed_from_u64(8);

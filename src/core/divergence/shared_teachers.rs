@@ -1,4 +1,4 @@
-//! What one query leaks when it is asked again and again of teachers that were trained once.
+//! The leakage of one query that is asked repeatedly of teachers that were trained once.
 
 use super::mean_ratio::{MAX_POWER, MeanRatio};
 use crate::bound::outward::{product_up, sum_up};
@@ -10,14 +10,14 @@ use crate::quadrature::LogIntegral;
 use crate::quantity::Order;
 use crate::special::{log_binomial_pmf, log_sum_exp, ndtr};
 
-/// The votes of k teachers of whom m were trained on changed data, drawn once and then asked the same query n times,
-/// with fresh noise for every answer:
+/// The votes of k teachers, m of them trained on changed data, drawn once and then asked the same query n times, with
+/// fresh noise for every answer:
 /// ```text
 /// H ~ Mult(k, P) under the dataset,    H' ~ Mult(k-m, P) + Mult(m, P') under its neighbor.
 /// ```
-/// Given the votes the answers are independent; without them they are not, and the divergence of all answers is *not*
-/// n times that of one. [`Self::joint_pair`] has it exactly for two classes, [`Self::cap`] bounds it for any number of
-/// classes and of answers, also where every answer asks something else about the same votes.
+/// Given the votes, the answers are independent; without them they are not, and the divergence of all answers is *not*
+/// n times that of one. [`Self::joint_pair`] computes it exactly for two classes; [`Self::cap`] bounds it for any
+/// number of classes and answers, even if every answer concerns a different question about the same votes.
 ///
 /// # Example
 /// ```
@@ -41,9 +41,9 @@ pub struct SharedTeachers {
     changed: u64,
 }
 
-/// The most pairs of a histogram and a number of answers that are added up: some seconds of work.
+/// The largest number of pairs of a histogram and a number of answers that are added up: some seconds of work.
 const MAX_WORK: u64 = 100_000_000;
-/// More voters do not raise the cap, while rounding would.
+/// More voters do not raise the cap, whereas rounding would.
 const MOST_VOTERS_OF_CAP: u64 = 1_000_000;
 
 impl SharedTeachers {
@@ -70,9 +70,8 @@ impl SharedTeachers {
     /// ```text
     /// P(j) = Σ_h P(H_0 = h) P(Bin(n, w(2h - k)) = j),    w(d) = P(Z_1 - Z_0 < d).
     /// ```
-    /// The number of them is sufficient, so that the [`renyi_divergence`](crate::divergence::renyi_divergence) of the
-    /// two distributions is that of the whole sequence of answers. The cost grows like nk: 20 ms for k = 250 and n =
-    /// 1,000.
+    /// The count is sufficient, so the [`renyi_divergence`](crate::divergence::renyi_divergence) of the two
+    /// distributions is that of the whole sequence of answers. The cost grows like nk: 20 ms for k = 250 and n = 1,000.
     ///
     /// # Errors
     /// [`Error::Rejected`] unless there are two classes, one answer or more, and (n+1)(k+1) ≤ 10^8.
@@ -103,28 +102,28 @@ impl SharedTeachers {
         OutputPair::new(distribution(0)?, distribution(1)?)
     }
 
-    /// An upper bound, rounded up, of the Rényi divergence of *all* answers together, however many there are and
-    /// whatever they ask about the votes: by data processing, that of the votes themselves, D_α(H‖H') forward and
-    /// D_α(H'‖H) in reverse.
+    /// An upper bound, rounded up, of the Rényi divergence of *all* answers together, for any number of answers and any
+    /// questions about the votes: by data processing, that of the votes themselves, D_α(H‖H') forward and D_α(H'‖H) in
+    /// reverse.
     ///
     /// For one changed teacher (m = 1), with r_y = P'_y/P_y and the mean ratio L = Σ_y H_y r_y/k,
     /// ```text
     /// D_α(H'‖H) = ln E_H L^α / (α-1) ≈ (α/2) χ²(P'‖P)/k,    D_α(H‖H') = ln E_H L^{1-α} / (α-1).
     /// ```
-    /// Forward it is computed for every α up to 10^6 + 1. In reverse it is computed for whole α up to 1,024; between
+    /// Forward, it is computed for every α up to 10^6 + 1. In reverse, it is computed for whole α up to 1,024; between
     /// whole orders (α-1) D_α, which is convex in α, is interpolated, from 0 at α = 1. Beyond these orders it is the
     /// limit D_∞. For m > 1 the voters are divided into m groups of k/m with one changed voter each: the votes are a
     /// function of those of the groups, and the divergences of the groups add, to about m² (α/2) χ²/k.
     ///
-    /// It is infinite forward where a class has P'_y = 0 < P_y, in reverse where P_y = 0 < P'_y: with that class alone
-    /// the votes show which dataset they come from, however unlikely that is, and noise would hide it.
+    /// It is infinite forward if a class has P'_y = 0 < P_y, and in reverse if P_y = 0 < P'_y: a vote for that class
+    /// alone reveals the dataset, however unlikely it is, and noise would hide it.
     ///
     /// # Errors
     /// [`Error::NoConvergence`] when the distribution of the ratio is too uneven for its power series.
     ///
     /// # References
     /// Data processing and additivity: van Erven and Harremoës (2014), "Rényi divergence and Kullback-Leibler
-    /// divergence", Theorems 9 and 28; convexity of (α-1) D_α: Corollary 2 there. The moments are ours.
+    /// divergence", Theorems 9 and 28; convexity of (α-1) D_α: Corollary 2 there. The moments are new here.
     pub fn cap(&self, order: Order, direction: Direction) -> Result<UpperBound> {
         let bound = |value| UpperBound::new(value, "shared-teachers-cap", Validity::NumericallyCertified);
         if self.p == self.p_marked {
@@ -141,7 +140,7 @@ impl SharedTeachers {
         Ok(bound(value))
     }
 
-    /// ln P(H_0 = h) for h = 0..=k where `changed` voters have P'.
+    /// ln P(H_0 = h) for h = 0..=k, where `changed` voters have P'.
     fn ln_votes(&self, changed: u64) -> Vec<f64> {
         let pair = |p: &[f64]| [p[0], p[1]];
         (0..=self.k)
@@ -184,10 +183,10 @@ fn one_changed(ratio: &MeanRatio, a: f64, direction: Direction) -> Result<f64> {
 fn win(noise: Noise, lead: f64) -> [f64; 2] {
     let behind = |votes: f64| match noise {
         Noise::Gaussian(sigma) => ndtr(-votes / sigma.get() * std::f64::consts::FRAC_1_SQRT_2),
-        // The sum of two Laplace variables: (2 + x) e^{-x}/4 beyond x scales.
+        // For the sum of two Laplace variables, (2 + x) e^{-x}/4 beyond x scales.
         Noise::Laplace(b) => {
             let x = votes / b.get();
-            // Beyond all doubles the exponential has won.
+            // Beyond this the exponential dominates.
             if x > 800.0 { 0.0 } else { (2.0 + x) / 4.0 * libm::exp(-x) }
         }
     };
@@ -195,7 +194,7 @@ fn win(noise: Noise, lead: f64) -> [f64; 2] {
     if lead < 0.0 { [tail, 1.0 - tail] } else { [1.0 - tail, tail] }
 }
 
-/// ln P(Bin(n, p) = j), given p and 1 - p, of which the smaller is the exact one.
+/// ln P(Bin(n, p) = j), given p and 1 - p; the smaller of the two is exact.
 fn ln_binomial(j: u64, n: u64, [p, other]: [f64; 2]) -> f64 {
     if p <= other { log_binomial_pmf(j, n, p) } else { log_binomial_pmf(n - j, n, other) }
 }
@@ -211,7 +210,7 @@ mod tests {
         pair.renyi(direction, Order::new(order).unwrap())
     }
 
-    /// The table of an independent prototype: the joint divergence of order 2, and its cap of 1.44e-3.
+    /// A table from an independent prototype: the joint divergence of order 2, and its cap of 1.44e-3.
     #[test]
     fn repeated_answers_saturate() {
         let teachers = SharedTeachers::new(250, &[0.52, 0.48], &[0.22, 0.78], 1).unwrap();
@@ -231,7 +230,7 @@ mod tests {
         assert!((cap.value - 1.44e-3).abs() < 1e-5);
     }
 
-    /// One answer has the distributions of a marked vote.
+    /// A single answer has the distributions of a marked vote.
     #[test]
     fn one_answer_is_the_noisy_argmax() {
         let (p, marked) = ([0.6, 0.4], [0.1, 0.9]);
@@ -245,7 +244,7 @@ mod tests {
         }
     }
 
-    /// Every sequence of answers and every vote, added up, for both kinds of noise and two changed teachers.
+    /// Summed over every sequence of answers and every vote, for both kinds of noise and two changed teachers.
     #[test]
     fn joint_pair_are_those_of_an_enumeration() {
         let (k, changed, answers) = (5u32, 2u32, 3u64);
@@ -278,7 +277,7 @@ mod tests {
         }
     }
 
-    /// Histograms of 3 classes by enumeration of all votes of k voters, of whom `changed` have P'.
+    /// Histograms of 3 classes by enumerating all votes of k voters, where `changed` of them have P'.
     fn histograms(k: u32, changed: u32, p: [f64; 3], marked: [f64; 3]) -> OutcomeDistribution {
         let mut distribution = vec![0.0; ((k + 1) * (k + 1)) as usize];
         for votes in 0..3u32.pow(k) {
@@ -294,8 +293,8 @@ mod tests {
         OutcomeDistribution::from_probabilities(&distribution).unwrap()
     }
 
-    /// Whole orders (reverse) and all orders (forward) are exact for one changed teacher; elsewhere the cap is above,
-    /// and with two changed teachers not above the sum for two teachers changed one after the other by much.
+    /// Whole orders (reverse) and all orders (forward) are exact for one changed teacher. Elsewhere the cap is above,
+    /// and with two changed teachers not much above the sum for two teachers changed one after the other.
     #[test]
     fn caps_hold_for_every_histogram() {
         for (k, p, marked) in [

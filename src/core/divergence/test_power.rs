@@ -1,4 +1,4 @@
-//! The trade-off curve of two distributions: what the best test between them achieves.
+//! The trade-off curve of two distributions: the power of the best test between them.
 
 use crate::distribution::OutcomeDistribution;
 use crate::error::Result;
@@ -9,7 +9,7 @@ use crate::special::CompensatedSum;
 /// The largest true-positive rate of any test at each false-positive rate: T(f) = max {P(φ) : Q(φ) ≤ f} over
 /// randomized tests φ, which call an output positive with probability φ.
 ///
-/// By the lemma of Neyman and Pearson the best test takes outcomes by falling P/Q, and the last one with a probability.
+/// By the lemma of Neyman and Pearson the best test takes outcomes by decreasing P/Q, the last one with a probability.
 /// T is concave and piecewise linear; 1 - T is the trade-off function of Q and P.
 ///
 /// # Example
@@ -29,7 +29,7 @@ use crate::special::CompensatedSum;
 /// Neyman and Pearson (1933); Dong, Roth and Su (2022), "Gaussian differential privacy", Definition 2.1.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TestPower {
-    /// [false-positive rate, true-positive rate] with so many outcomes taken, from none to all.
+    /// [false-positive rate, true-positive rate] after each number of outcomes taken, from none to all.
     corners: Vec<[f64; 2]>,
 }
 
@@ -37,7 +37,7 @@ pub struct TestPower {
 type Outcome = ([f64; 2], f64);
 
 impl TestPower {
-    /// Of tests that tell P from Q; positive means P.
+    /// The curve of tests that distinguish P from Q; positive means P.
     ///
     /// # Errors
     /// [`Error::Length`](crate::Error::Length) when the distributions have different numbers of outcomes.
@@ -46,7 +46,7 @@ impl TestPower {
         Ok(Self::of_same_outcomes(p, q))
     }
 
-    /// The same of two distributions that are on the same outcomes.
+    /// The same for two distributions known to have the same outcomes.
     pub(super) fn of_same_outcomes(p: &OutcomeDistribution, q: &OutcomeDistribution) -> Self {
         Self::of_outcomes((0..p.outcomes()).map(|i| ([p.p()[i], q.p()[i]], [p.ln_p()[i], q.ln_p()[i]])))
     }
@@ -72,7 +72,7 @@ impl TestPower {
         let rate = false_positive_rate.get();
         let next = self.corners.partition_point(|corner| corner[0] <= rate);
         let [from, power] = self.corners[next.saturating_sub(1)];
-        // A part of the next outcome, in proportion; with none left all outcomes are taken.
+        // A proportional part of the next outcome; if none is left, all outcomes are taken.
         let more = self.corners.get(next).map_or(0.0, |[to, full]| (full - power) * ((rate - from) / (to - from)));
         (power + more).min(1.0)
     }
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn the_ends_and_impossible_outcomes() {
-        // The first outcome is impossible under Q, the last one under P, another under both.
+        // The first outcome is impossible under Q, the last one under P, another one under both.
         let power = TestPower::new(&distribution(&[0.3, 0.0, 0.7, 0.0]), &distribution(&[0.0, 0.0, 0.6, 0.4])).unwrap();
         assert_eq!(power.at(rate(0.0)), 0.3);
         assert!((power.at(rate(0.3)) - 0.65).abs() < 1e-15);
@@ -103,7 +103,7 @@ mod tests {
     }
 
     proptest! {
-        /// T(f) = min over ε of δ(ε) + e^ε f, the lines that the privacy profile draws around the curve.
+        /// T(f) = min over ε of δ(ε) + e^ε f, the lines by which the privacy profile bounds the curve.
         #[test]
         fn the_privacy_profile_is_the_dual(
             weights in prop::collection::vec((1e-6f64..1.0, 1e-6f64..1.0), 1..12), f in 0.0f64..1.0,

@@ -1,4 +1,4 @@
-//! The supremum over all one-vote changes of a given histogram, and which change attains it.
+//! The supremum over all one-vote changes of a given histogram, and the change that attains it.
 
 use super::{hockey_stick, renyi_divergence};
 use crate::distribution::{Noise, OutcomeDistribution, noisy_argmax_distribution};
@@ -7,10 +7,10 @@ use crate::histogram::{Neighbor, VoteChange, VoteHistogram};
 use crate::quantity::{Epsilon, Order};
 use rayon::prelude::*;
 
-/// The most neighbors searched: a histogram of 200 classes with different counts has 39,800.
+/// The largest number of neighbors searched: a histogram of 200 classes with different counts has 39,800.
 const MAX_NEIGHBORS: u64 = 50_000;
 
-/// Rejects a search of no neighbor and of too many.
+/// Rejects a search over no neighbors or too many.
 pub fn searched(neighbors: u64) -> Result<()> {
     if (1..=MAX_NEIGHBORS).contains(&neighbors) {
         return Ok(());
@@ -33,21 +33,21 @@ pub struct Supremum {
 /// reverse.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorstNeighbors {
-    /// Of D_α, by order.
+    /// The suprema of D_α, by order.
     pub renyi: Vec<[Supremum; 2]>,
-    /// Of δ(ε), by ε.
+    /// The suprema of δ(ε), by ε.
     pub hockey_stick: Vec<[Supremum; 2]>,
-    /// How many different neighbors there are; classes with equal counts are exchangeable.
+    /// Number of different neighbors; classes with equal counts are exchangeable.
     pub neighbors: usize,
 }
 
 /// Searches all one-vote changes of a histogram, one for each pair of distinct counts.
 ///
-/// Exhaustive, so the suprema are exact for this histogram; the supremum over all histograms is another quantity.
+/// The search is exhaustive, so the suprema are exact for this histogram, but not a supremum over all histograms.
 ///
 /// # Errors
-/// [`Error::Rejected`] when there is no neighbor (a single class cannot lose a vote to another) or more than 50,000;
-/// as [`noisy_argmax_distribution`].
+/// [`Error::Rejected`] if there is no neighbor (a single class cannot lose a vote to another) or more than 50,000; as
+/// [`noisy_argmax_distribution`].
 ///
 /// # Example
 /// ```
@@ -68,8 +68,8 @@ pub fn worst_neighbors(
     worst_neighbors_of(histogram, kind, |votes| noisy_argmax_distribution(votes, noise), orders, epsilons)
 }
 
-/// The same for any mechanism of the votes, by the `distribution` of its outputs; it must treat classes alike, so that
-/// a change between classes of equal counts stands for all of them.
+/// The same for any mechanism of the votes, given the `distribution` of its outputs. It must treat classes alike, so
+/// that a change between classes of equal counts represents all of them.
 ///
 /// # Errors
 /// As [`worst_neighbors`], and those of `distribution`.
@@ -108,7 +108,7 @@ pub fn worst_neighbors_of(
             let sticks = epsilons.iter().map(|&epsilon| both(&|p, q| hockey_stick(p, q, epsilon)));
             renyi.chain(sticks).collect::<Result<Vec<[Supremum; 2]>>>()
         })
-        // Many neighbors at many orders are many values: only the largest are kept, the first of equal ones.
+        // Many neighbors at many orders are many values, so only the largest are kept, the first one in a tie.
         .try_reduce_with(|mut first, next| {
             for (best, next) in first.iter_mut().flatten().zip(next.into_iter().flatten()) {
                 if next.value > best.value {

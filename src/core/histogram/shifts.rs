@@ -1,13 +1,13 @@
-//! Changes of every count at once.
+//! Simultaneous changes of every count.
 
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The most counts that one change says something about.
+/// The largest number of counts in one change.
 const MOST: usize = 16;
 
-/// A change of every count by -1, 0 or 1, in the order of the counts; written as the list of the changes.
+/// A change of every count by -1, 0 or 1, in the order of the counts; written as a list.
 ///
 /// ```
 /// # use leakbound::histogram::Shifts;
@@ -24,7 +24,7 @@ pub struct Shifts {
 }
 
 impl Shifts {
-    /// Checks and keeps the change of each count.
+    /// Checks and stores the change of each count.
     ///
     /// # Errors
     /// [`Error::Length`] unless there are 1 to 16 counts, [`Error::Rejected`] for a change by more than 1.
@@ -46,8 +46,8 @@ impl Shifts {
         &self.by[..usize::from(self.counts)]
     }
 
-    /// How many changes of these counts there are in which no count is below 0 and one changes; none is known where
-    /// there are more than 16 counts.
+    /// The number of changes of these counts that leave no count below 0 and change at least one; `u64::MAX` for more
+    /// than 16 counts.
     pub(super) fn number(counts: &[u64]) -> u64 {
         if counts.len() > MOST {
             return u64::MAX;
@@ -61,7 +61,7 @@ impl Shifts {
         let of = move |mut index: u64| {
             let mut shifts = Self { by: [0; MOST], counts: counts.len() as u8 };
             for (by, &count) in shifts.by.iter_mut().zip(counts) {
-                // 1 first, so that the first changes are those of no zero.
+                // 1 first, so that the first changes do not contain a 0.
                 *by = 1 - (index % ways(count)) as i8;
                 index /= ways(count);
             }
@@ -71,7 +71,7 @@ impl Shifts {
     }
 }
 
-/// By 1 or 0, and by -1 where there is something to take away.
+/// By 1 or 0, and by -1 if there is something to take away.
 const fn ways(count: u64) -> u64 {
     if count == 0 { 2 } else { 3 }
 }

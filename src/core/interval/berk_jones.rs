@@ -4,21 +4,21 @@ use super::binomial::{BinomialCounts, ProportionLimit, clopper_pearson_lower};
 use crate::error::{Error, Result};
 use crate::quantity::FailureProbability;
 
-/// Beyond this the square of the sample is too much work.
+/// Beyond this, the work, quadratic in the sample size, is too much.
 const MOST_TRIALS: u64 = 4096;
-/// The probability of a crossing is computed to this relative accuracy; [`crossing`] says why.
+/// The relative accuracy of the computed probability of a crossing; see [`crossing`].
 const ROUNDING: f64 = 1e-9;
-/// A level is searched until the band spends so much of the failure probability.
+/// The search for a level ends when the band spends at least this share of the failure probability.
 const SPENT: f64 = 0.98;
-/// Tries at that.
+/// The largest number of tries.
 const TRIES: usize = 12;
 
-/// Lower limits of a survival function at every point at once, from n samples.
+/// Simultaneous lower limits of a survival function at every point, from n samples.
 ///
-/// For samples X₁ ... X_n of any distribution and K(t) of them at or above t, P(X ≥ t) ≥ [`lower`](Self::lower)(K(t))
-/// for **all** t at once except with the failure probability, for every n. The limit of k is that of Clopper and
-/// Pearson at one level a for all k; a is chosen so that the band as a whole spends between 98 % and all of the failure
-/// probability. It falls like 1/(ln n ln ln n), where the union bound over n thresholds needs 1/n.
+/// For samples X₁ ... X_n of any distribution, K(t) of them at or above t, P(X ≥ t) ≥ [`lower`](Self::lower)(K(t))
+/// holds **simultaneously** for all t except with the failure probability, for every n. The limit for k is that of
+/// Clopper and Pearson at the same level a for all k; a is chosen so that the band as a whole spends between 98% and
+/// all of the failure probability. It falls like 1/(ln n ln ln n), the union bound's like 1/n.
 ///
 /// # Proof
 /// Let U_i = P(X > X_i) + ξ_i P(X = X_i) with ξ_i uniform: uniform, and at most P(X ≥ X_i). A sample at or above t has
@@ -48,18 +48,18 @@ const TRIES: usize = 12;
 /// probabilities are in Shorack and Wellner (1986), "Empirical processes with applications to statistics", section 9.3.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BerkJones {
-    /// Of k = 0, 1, ..., n.
+    /// Limits for k = 0, 1, ..., n.
     limits: Vec<ProportionLimit>,
 }
 
 impl BerkJones {
-    /// Whether there is a band for so many samples.
+    /// Whether there is a band for this many samples.
     #[must_use]
     pub const fn fits(trials: u64) -> bool {
         trials >= 1 && trials <= MOST_TRIALS
     }
 
-    /// The band for so many samples, in time proportional to their square.
+    /// The band for this many samples, in time proportional to its square.
     ///
     /// # Errors
     /// [`Error::Domain`] unless there are 1 to 4096 samples; as [`clopper_pearson_lower`].
@@ -68,7 +68,7 @@ impl BerkJones {
         let (n, f) = (trials as f64, failure.get());
         // The union bound, which needs no search.
         let mut best = limits(trials, failure.split(trials as usize))?;
-        // A fit to the level for f from 1e-6 to 0.5 and n up to 1000, within a few per cent.
+        // A fit to the level for f from 1e-6 to 0.5 and n up to 1000, to within a few percent.
         let growth = (libm::log(n) * libm::log1p(libm::log(n))).powf(1.2);
         let mut level = f / (1.0 + (0.5 - 0.37 * libm::log(f)).min(3.0) * growth);
         for _ in 0..TRIES {
@@ -81,13 +81,13 @@ impl BerkJones {
                     break;
                 }
             }
-            // The crossing grows a little more slowly than the level.
+            // The crossing probability grows slightly more slowly than the level.
             level *= (0.99 * f / spent).powf(1.1).clamp(0.05, 20.0);
         }
         Ok(Self { limits: best })
     }
 
-    /// The limit where k of the n samples are at or above the point; 0 for k = 0, and that of n beyond n.
+    /// The limit if k of the n samples are at or above the point; 0 for k = 0, and that of n beyond n.
     #[must_use]
     pub fn lower(&self, k: u64) -> ProportionLimit {
         self.limits[usize::try_from(k).map_or(self.limits.len() - 1, |k| k.min(self.limits.len() - 1))]
@@ -98,15 +98,15 @@ fn limits(trials: u64, level: FailureProbability) -> Result<Vec<ProportionLimit>
     (0..=trials).map(|k| clopper_pearson_lower(BinomialCounts::new(k, trials)?, level)).collect()
 }
 
-/// P(some U_(k) < b_k) for n uniform samples and increasing boundaries b_0 = 0, b_1, ..., b_n; 1 where it cannot be
-/// told.
+/// P(some U_(k) < b_k) for n uniform samples and increasing boundaries b_0 = 0, b_1, ..., b_n; 1 if it cannot be
+/// determined.
 ///
-/// Every w is off by the rounding of logarithms of size n ln n < 4e4, some 4e-11. R_k is off by the largest error of a
-/// later R times 1 - R_k, as Σ w R = 1 - R_k, and n roundings; the sum at the end has no differences.
+/// Every w is off by the rounding of logarithms of size n ln n < 4e4, about 4e-11. R_k is off by the largest error of a
+/// later R times 1 - R_k, since Σ w R = 1 - R_k, plus n roundings; the sum at the end contains no differences.
 fn crossing(boundaries: &[ProportionLimit]) -> f64 {
     let n = boundaries.len() - 1;
     let log_factorial: Vec<f64> = (0..=n).map(|k| libm::lgamma(k as f64 + 1.0)).collect();
-    // ln (1-b_k)^(n-k), 0 at k = n whatever b_n is.
+    // ln (1-b_k)^(n-k), which is 0 at k = n for any b_n.
     let log_above: Vec<f64> = boundaries
         .iter()
         .enumerate()
@@ -119,7 +119,7 @@ fn crossing(boundaries: &[ProportionLimit]) -> f64 {
         let mut sum = 0.0;
         for j in k + 1..=n {
             let there = boundaries[j];
-            // From the smaller sides, so that nothing is lost near 1.
+            // From the smaller sides, so nothing is lost near 1.
             let step = if here.value < 0.5 { there.value - here.value } else { here.complement - there.complement };
             let exponent = from + log_above[j] - log_factorial[j - k] - log_factorial[n - j];
             sum += libm::exp(exponent + (j - k) as f64 * libm::log(step.max(0.0))) * stays[j];
@@ -145,7 +145,7 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
-    /// Each from its exact side: the other one has lost all digits.
+    /// Each from its exact side: the other side has lost all digits.
     #[test]
     fn the_logarithm_of_a_complement_is_taken_from_the_smaller_side() {
         let near_zero = ProportionLimit { value: 1e-20, complement: 1.0 };
@@ -192,7 +192,7 @@ mod tests {
         }
     }
 
-    /// The search ends, spends what it should, and beats the union bound.
+    /// The search ends, spends the intended probability, and beats the union bound.
     #[test]
     fn the_band_spends_its_failure_probability() {
         for n in [1, 2, 3, 10, 100, 700] {
@@ -208,7 +208,7 @@ mod tests {
         assert!(BerkJones::new(0, failure(0.1)).is_err() && BerkJones::new(4097, failure(0.1)).is_err());
     }
 
-    /// As often wrong as it says: 4,000 samples of 60, within four standard errors (false alarms 6e-5).
+    /// The error rate matches the stated one: 4,000 samples of 60, within four standard errors (false alarms 6e-5).
     #[test]
     fn the_band_is_wrong_as_often_as_it_says() {
         const SAMPLES: usize = 4_000;

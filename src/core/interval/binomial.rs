@@ -43,9 +43,9 @@ impl BinomialCounts {
     }
 }
 
-/// A limit of a proportion with its complement, both kept because either may be tiny.
+/// A limit of a proportion with its complement; both are stored because either may be tiny.
 ///
-/// A lower limit has `value` rounded down and `complement` rounded up; an upper limit the other way round.
+/// A lower limit has `value` rounded down and `complement` rounded up; an upper limit, the reverse.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ProportionLimit {
     /// The limit x.
@@ -55,14 +55,14 @@ pub struct ProportionLimit {
 }
 
 impl ProportionLimit {
-    /// The limit that says nothing from below.
+    /// The trivial lower limit.
     #[doc(hidden)]
     pub const ZERO: Self = Self { value: 0.0, complement: 1.0 };
-    /// The limit that says nothing from above.
+    /// The trivial upper limit.
     #[doc(hidden)]
     pub const ONE: Self = Self { value: 1.0, complement: 0.0 };
 
-    /// A limit from below at a value.
+    /// A lower limit at a value.
     #[doc(hidden)]
     pub const fn at_least(value: f64) -> Self {
         Self { value, complement: (1.0 - value).next_up().min(1.0) }
@@ -75,7 +75,7 @@ impl ProportionLimit {
         Self { value: self.complement, complement: self.value }
     }
 
-    /// A limit from below at x, moved outwards by this share of the smaller of x and 1 - x, which determines the other.
+    /// A lower limit at x, moved outwards by this share of the smaller of x and 1 - x, which determines the other.
     pub(super) fn rounded_down((x, y): (f64, f64), share: f64) -> Self {
         if x <= y {
             Self::at_least(x * (1.0 - share))
@@ -85,8 +85,8 @@ impl ProportionLimit {
         }
     }
 
-    /// Whether this limit is above `other`, told by the exact side of each: the smaller of x and 1 - x is the exact
-    /// one; the other was rounded, perhaps past its neighbor.
+    /// Whether this limit is above `other`, judged by the exact sides: the smaller of x and 1 - x is exact; the other
+    /// was rounded, perhaps past its neighbor.
     pub fn is_above(self, other: Self) -> bool {
         let low = |limit: Self| limit.value <= limit.complement;
         match (low(self), low(other)) {
@@ -97,11 +97,11 @@ impl ProportionLimit {
     }
 }
 
-/// Outward margin, relative to the smaller of x and 1 - x: four times the largest error seen against the tabulated
-/// roots of `validation/reference`.
+/// Outward margin, relative to the smaller of x and 1 - x: four times the largest error found in a comparison with the
+/// tabulated roots of `validation/reference`.
 const MARGIN: f64 = 1.0 / (1u64 << 46) as f64;
-/// The same for each unit of |ln f| or |ln(1-f)|, which is the size of the logarithms that are solved for: more from f
-/// = 1e-7 on.
+/// The same per unit of |ln f| or |ln(1-f)|, the size of the logarithms in the equation: this is larger from f = 1e-7
+/// on.
 const MARGIN_OF_LOGARITHM: f64 = 4.0 * f64::EPSILON;
 
 /// The lower limit from an accurate root (x, 1 - x).
@@ -113,11 +113,11 @@ fn round_down(root: (f64, f64), f: f64) -> ProportionLimit {
 /// The one-sided lower Clopper-Pearson limit: the p with P(Bin(n, p) ≥ k) = f.
 ///
 /// For k successes in n trials and failure probability f, P(p ≥ limit) ≥ 1 - f for every true p and every n.
-/// The result is rounded toward 0 by a relative 2^-46 of the smaller of p and 1 - p, or 2^-50 of |ln f| or |ln(1-f)|
-/// where that is more; it is 0 for k = 0.
+/// The result is rounded toward 0 by a relative 2^-46 of the smaller of p and 1 - p, or by 2^-50 of |ln f| or |ln(1-f)|
+/// if that is more; it is 0 for k = 0.
 ///
 /// # Errors
-/// [`Error::NoConvergence`] when an iteration limit is met; none was for n up to 2^53.
+/// [`Error::NoConvergence`] if an iteration limit is reached (never seen for n up to 2^53).
 ///
 /// # Example
 /// ```

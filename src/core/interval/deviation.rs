@@ -1,4 +1,4 @@
-//! How far a sum of independent variables may exceed its mean: bounds that hold at every sample size.
+//! How far a sum of independent variables may exceed its mean: bounds that hold for every sample size.
 
 use crate::quantity::FailureProbability;
 use crate::special::ndtri;
@@ -11,18 +11,18 @@ use crate::special::ndtri;
 /// 862-864, gives 0.5600, a tenth of a percent less; the constant with the openly published proof is used.
 pub(crate) const BERRY_ESSEEN: f64 = 0.5606;
 
-/// Widths are rounded up by this share, far above the rounding of a quantile and a square root.
+/// Widths are rounded up by this share, far above the rounding error of a quantile and a square root.
 const MARGIN: f64 = 1e-12;
 
 /// A t with P(S - E S ≥ t) ≤ g for a sum S of independent variables with Var S ≤ `variance` whose Lyapunov ratio
-/// Σ E|X_i - E X_i|³ / (Var S)^{3/2} is at most `lyapunov`; None where the inequality proves nothing.
+/// Σ E|X_i - E X_i|³ / (Var S)^{3/2} is at most `lyapunov`; `None` if the inequality proves nothing.
 ///
 /// *Proof.* P(S - E S ≥ z sd S) ≤ 1 - Φ(z) + C lyapunov, which is g for 1 - Φ(z) = g - C lyapunov. For z ≥ 0, z sd S
 /// grows with the variance. ∎
 pub(crate) fn normal_width(failure: FailureProbability, variance: f64, lyapunov: f64) -> Option<f64> {
-    // A difference that is small beside its parts has their rounding errors.
+    // A difference that is small compared with its parts carries their rounding errors.
     let tail = failure.get() * (1.0 - 4.0 * f64::EPSILON) - BERRY_ESSEEN * lyapunov * (1.0 + MARGIN);
-    // A tail above one half would be a width below 0; 0 is as valid and needs no lower limit of the variance.
+    // A tail above one half would give a negative width; 0 is valid as well and needs no lower limit of the variance.
     (tail > 0.0).then(|| (-ndtri(tail)).max(0.0) * variance.sqrt() * (1.0 + MARGIN))
 }
 
@@ -31,7 +31,7 @@ pub(crate) fn normal_width(failure: FailureProbability, variance: f64, lyapunov:
 ///
 /// *Proof.* With φ(x) = (e^x - 1 - x)/x² increasing, E e^{λX} ≤ 1 + λ²E X² φ(λb) ≤ exp(E X² (e^{λb} - 1 - λb)/b²) for
 /// each centered X ≤ b; multiply, and minimize over λ. The exponent falls with V and with b, so upper limits of both
-/// serve. ∎
+/// suffice. ∎
 ///
 /// # References
 /// Bennett (1962), "Probability inequalities for the sum of independent random variables".
@@ -43,8 +43,8 @@ pub(crate) fn bennett_width(failure: FailureProbability, variance: f64, reach: f
     if !(y < 1e300) {
         return f64::INFINITY;
     }
-    // h(u) ≥ u²/(2 + 2u/3) (Bernstein), so this start is right of the root of the convex h(u) = y, and so is every step
-    // of Newton's method.
+    // h(u) ≥ u²/(2 + 2u/3) (Bernstein), so this start is to the right of the root of the convex h(u) = y, as is every
+    // Newton step.
     let mut u = y / 3.0 + (y / 3.0).hypot((2.0 * y).sqrt());
     for _ in 0..6 {
         let next = u - (bennett_exponent(u) - y) / libm::log1p(u);
@@ -56,12 +56,12 @@ pub(crate) fn bennett_width(failure: FailureProbability, variance: f64, reach: f
     u * (variance / reach) * (1.0 + MARGIN)
 }
 
-/// (1 + u) ln(1 + u) - u, by its series Σ_{k≥2} (-u)^k/(k(k-1)) where the difference would cancel.
+/// (1 + u) ln(1 + u) - u, by its series Σ_{k≥2} (-u)^k/(k(k-1)) if the difference would cancel.
 fn bennett_exponent(u: f64) -> f64 {
     if u > 0.1 {
         return (1.0 + u) * libm::log1p(u) - u;
     }
-    // Terms to u^16: the first left out is below 1e-17 of the sum.
+    // Terms up to u^16: the first one omitted is below 1e-17 of the sum.
     let sum = (2..=16).rev().fold(0.0, |sum, k| 1.0 / f64::from(k * (k - 1)) - u * sum);
     u * u * sum
 }
@@ -81,7 +81,7 @@ mod tests {
         first.map_or(0.0, |k| Binomial::new(p, n).unwrap().sf(k - 1))
     }
 
-    /// Exact tails of binomial sums, the least favorable variables of both inequalities.
+    /// Exact tails of binomial sums, the least favorable variables for both inequalities.
     #[test]
     fn no_binomial_exceeds_the_widths_more_often_than_stated() {
         for n in [1u64, 2, 10, 100, 3000] {

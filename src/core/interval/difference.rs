@@ -4,13 +4,13 @@ use super::binomial::ProportionLimit;
 use super::linear_functional::Moments;
 use crate::quantity::FailureProbability;
 
-/// Cells of the box that are looked at, at most.
+/// The largest number of cells of the box that are examined.
 const MAX_CELLS: usize = 200;
-/// The largest width of a cell is good enough this close to a width in it. For failure probabilities above 0.1 and few
-/// outputs the cells may run out first.
+/// The search ends when the largest width of a cell is this close to a width attained in it. For failure probabilities
+/// above 0.1 and few outputs, the cells may run out first.
 const CLOSE: f64 = 2e-3;
 
-/// A proportion of which limits are known, and the number of outputs behind its estimate.
+/// A proportion with known limits, and the number of outputs behind its estimate.
 #[derive(Debug, Clone, Copy)]
 pub struct Limited {
     /// The lower limit.
@@ -22,7 +22,7 @@ pub struct Limited {
 }
 
 impl Limited {
-    /// The least and the largest x (1 - x) within the limits.
+    /// The smallest and the largest x (1 - x) within the limits.
     fn variances(&self) -> [f64; 2] {
         let [low, high] = [self.low, self.high].map(|limit| limit.value * limit.complement);
         let most = if self.low.value < 0.5 && self.high.value > 0.5 { 0.25 } else { low.max(high) };
@@ -39,10 +39,10 @@ struct Cell {
 /// A t with P(p̂ - q̂ ≥ p - q + t) ≤ g for every p and q within their limits.
 ///
 /// The width at (p, q), the smaller one of Berry and Esseen's and of Bennett's ([`Moments::width`]), depends on the
-/// variances u = p(1-p), v = q(1-q) and the third moments u(1-2u), v(1-2v), which rise in u, v ≤ 1/4. Its supremum over
-/// the box of (u, v) is found by bisection of the cell with the largest width, where each moment is taken at its worse
-/// end: with few outputs the box is wide, and no single pair of distributions has all its worst ends. Every cell is
-/// covered whenever the search stops, so that it can only be too wide.
+/// variances u = p(1-p), v = q(1-q) and the third moments u(1-2u), v(1-2v), which increase in u, v ≤ 1/4. Its supremum
+/// over the box of (u, v) is found by bisection of the cell with the largest width, with each moment taken at its worse
+/// end: with few outputs the box is wide, and no single pair of distributions attains all its worst ends. All cells
+/// remain covered whenever the search stops, so the result can only be too wide.
 pub fn difference_width(p: Limited, q: Limited, main: FailureProbability) -> f64 {
     let trials = [p.trials, q.trials].map(|trials| trials as f64);
     let reach = (p.low.complement / trials[0]).max(q.high.value / trials[1]);
@@ -62,7 +62,7 @@ pub fn difference_width(p: Limited, q: Limited, main: FailureProbability) -> f64
     };
     let cell = |ranges| Cell { ranges, width: at(ranges) };
     let mut cells = vec![cell([p.variances(), q.variances()])];
-    // The largest width of a point is at least this.
+    // The largest width at a point is at least this.
     let mut reached: f64 = 0.0;
     loop {
         let worst = (0..cells.len()).fold(0, |worst, i| if cells[i].width > cells[worst].width { i } else { worst });
@@ -72,7 +72,7 @@ pub fn difference_width(p: Limited, q: Limited, main: FailureProbability) -> f64
         if !(width.is_finite() && width > reached * (1.0 + CLOSE)) || cells.len() >= MAX_CELLS {
             return width;
         }
-        // Across the range that leaves more of the variance open.
+        // Bisect the range that leaves more of the variance open.
         let halves = if (u[1] - u[0]) / trials[0] >= (v[1] - v[0]) / trials[1] {
             [[[u[0], middle_u], v], [[middle_u, u[1]], v]]
         } else {
@@ -117,7 +117,7 @@ mod tests {
     }
 
     proptest! {
-        /// No pair of proportions in the box asks for more.
+        /// No pair of proportions in the box needs a larger width.
         #[test]
         fn the_width_covers_every_pair_in_the_box(
             (n, k) in (1u64..5000).prop_flat_map(|n| (Just(n), 0..=n)),
@@ -133,7 +133,7 @@ mod tests {
         }
     }
 
-    /// Where both proportions are known the width is that of their own moments.
+    /// If both proportions are known, the width is that of their own moments.
     #[test]
     fn known_proportions_have_the_width_of_their_moments() {
         let known = |p: f64, trials: u64| {

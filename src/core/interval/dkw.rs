@@ -3,10 +3,10 @@
 use super::binomial::{BinomialCounts, ProportionLimit};
 use crate::quantity::FailureProbability;
 
-/// Both limits of P(X ≥ t) from the count of samples with X ≥ t, valid for all t at once except with the failure
+/// Both limits of P(X ≥ t) from the count of samples with X ≥ t, valid simultaneously for all t except with the failure
 /// probability: the frequency ± √(ln(2/f)/(2n)), clipped to [0, 1].
 ///
-/// Finite-sample, for every n and every distribution: P(sup_t |F_n(t) - F(t)| > w) ≤ 2 e^{-2nw²}. Rounded outwards by
+/// Finite-sample: for every n and every distribution, P(sup_t |F_n(t) - F(t)| > w) ≤ 2 e^{-2nw²}. Rounded outwards by
 /// 1e-15.
 ///
 /// # Example

@@ -1,4 +1,4 @@
-//! Goodman's simultaneous intervals of multinomial proportions.
+//! Goodman's simultaneous intervals for multinomial proportions.
 
 use super::binomial::ProportionLimit;
 use super::simultaneous::{ProportionRange, total};
@@ -9,9 +9,9 @@ use crate::special::ndtri_exp;
 /// Goodman's intervals: for each of C classes with count x of n the two roots p of n (p - x/n)² = B p (1 - p), B the
 /// upper `failure`/C quantile of χ² with 1 degree of freedom.
 ///
-/// Each is Wilson's score interval at failure probability `failure`/C, so the C intervals, both ends of each, hold at
-/// once by the union bound in the limit of many samples: asymptotic. A class with count 0 has lower end 0 and upper end
-/// B/(n + B). Rounded outwards by a relative 7e-15.
+/// Each is Wilson's score interval at failure probability `failure`/C, so all C intervals, with both their ends, hold
+/// simultaneously by the union bound in the limit of many samples: asymptotic. A class with count 0 has lower end 0 and
+/// upper end B/(n + B). Rounded outwards by a relative 7e-15.
 ///
 /// # Errors
 /// [`Error::Length`](crate::Error::Length) for no classes, [`Error::Domain`](crate::Error::Domain) for a total of 0 or
@@ -34,16 +34,16 @@ use crate::special::ndtri_exp;
 /// its section 2: B at `failure`/C.
 pub fn goodman(counts: &[u64], failure: FailureProbability) -> Result<Vec<ProportionRange>> {
     let n = total(counts)? as f64;
-    // P(|Z| > z) = failure/C, through logarithms: the tail may be below the smallest double.
+    // P(|Z| > z) = failure/C, computed from logarithms: the tail may be below the smallest double.
     let z = -ndtri_exp(failure.get().ln() - (2.0 * counts.len() as f64).ln());
     let b = z * z;
     Ok(counts.iter().map(|&count| score_range(count as f64, n, b)).collect())
 }
 
-/// Outward rounding: the roots below carry a handful of rounding errors, the quantile one of 1e-15.
+/// Outward rounding: the roots below have a handful of rounding errors, the quantile one of 1e-15.
 const MARGIN: f64 = 32.0 * f64::EPSILON;
 
-/// Both roots, in the forms without cancellation. With d² = B (B + 4 x (n-x)/n) they are (B + 2x ∓ d)/(2 (n+B)), and
+/// Both roots, in forms without cancellation. With d² = B (B + 4 x (n-x)/n) they are (B + 2x ∓ d)/(2 (n+B)), and
 /// (B + 2x)² - d² = 4x² (n+B)/n.
 fn score_range(x: f64, n: f64, b: f64) -> ProportionRange {
     let y = n - x;

@@ -5,19 +5,19 @@ use crate::error::Result;
 use crate::quantity::FailureProbability;
 use crate::special::BetaDistribution;
 
-/// Outward margin, relative to the smaller of x and 1 - x: far above the error of the quantile, far below what it
-/// means.
+/// Outward margin, relative to the smaller of x and 1 - x: far above the error of the quantile, far below any
+/// statistical effect.
 const MARGIN: f64 = 1e-12;
 
 /// The one-sided lower Jeffreys limit: the f-quantile of Beta(k + 1/2, n - k + 1/2), and 0 for k = 0.
 ///
-/// Under the prior Beta(1/2, 1/2) the proportion lies below it with posterior probability at most f. Over repeated
+/// Under the prior Beta(1/2, 1/2), the proportion lies below it with posterior probability at most f. Over repeated
 /// samples it is *asymptotic*: P(p < limit) is f up to a term of order 1/√n that oscillates with n and p, and exceeds
-/// f for some p at every n. The end convention only lowers the limit. Rounded toward 0 by a relative 1e-12 of the
+/// f for some p at every n. The convention for k = 0 only lowers the limit. Rounded toward 0 by a relative 1e-12 of the
 /// smaller of p and 1 - p.
 ///
 /// # Errors
-/// [`Error::NoConvergence`](crate::Error::NoConvergence) when the quantile is not found; none was for n up to 2^53.
+/// [`Error::NoConvergence`](crate::Error::NoConvergence) if the quantile is not found (never seen for n up to 2^53).
 ///
 /// # Example
 /// ```
@@ -92,8 +92,8 @@ mod tests {
         }
     }
 
-    /// x (1 - m) and 1 - x (1 - m) on the side below one half, 1 - x (1 + m) and x (1 + m) above: both limits of k and
-    /// of n - k are the same distance from the quantile.
+    /// x (1 - m) and 1 - x (1 - m) on the side below one half, 1 - x (1 + m) and x (1 + m) above: the limits of k and
+    /// of n - k are equally far from the quantile.
     #[test]
     fn limits_are_rounded_outwards_on_either_side() {
         for k in [1, 5, 10, 15, 19] {

@@ -11,11 +11,10 @@ use crate::special::ndtri;
 ///
 /// The root is the standard deviation by the delta method: ln((p-δ)/q) has the derivatives 1/(p-δ) and -1/q, and p̂, q̂
 /// have the independent variances p(1-p)/n and q(1-q)/m; with δ = 0 it is √(1/k - 1/n + 1/l - 1/m), the limit of Katz
-/// et al. *Asymptotic*: P(limit > truth) tends to f as both counts grow, and may be well above f while a count is
-/// small.
+/// et al. *Asymptotic*: P(limit > truth) tends to f as both counts grow, and may be well above f if a count is small.
 ///
-/// Where l = 0 the estimate does not exist; half a success and half a trial are then added in both worlds, as in
-/// [`adjusted_log_lower`]. `-inf` where p̂ ≤ δ, which includes k = 0: nothing can be said.
+/// If l = 0 the estimate does not exist; half a success and half a trial are then added in both worlds, as in
+/// [`adjusted_log_lower`]. `-inf` if p̂ ≤ δ, which includes k = 0: there is no bound.
 ///
 /// # Example
 /// ```
@@ -36,7 +35,7 @@ pub fn katz_log_lower(p: BinomialCounts, q: BinomialCounts, delta: Delta, failur
 }
 
 /// The adjusted log limit of ln((p - δ)/q): [`katz_log_lower`] with half a success and half a trial added in both
-/// worlds, p̂ = (k+½)/(n+½), so that it exists for every count. Asymptotic. `-inf` where k = 0 or p̂ ≤ δ.
+/// worlds, p̂ = (k+½)/(n+½), so it exists for every count. Asymptotic. `-inf` if k = 0 or p̂ ≤ δ.
 ///
 /// # Example
 /// ```
@@ -101,8 +100,8 @@ mod tests {
         }
     }
 
-    /// Coverage where the counts are large: a share within four standard errors of f = 5 %, and 0.3 % for what is left
-    /// of the asymptotics; false-alarm rate 6e-5 for each of four rows.
+    /// Coverage with large counts: a share within four standard errors of f = 5%, plus 0.3% for the error of the
+    /// asymptotics; false-alarm rate 6e-5 for each of four rows.
     #[test]
     fn the_failure_rate_is_right_for_large_counts() {
         let failure = FailureProbability::new(0.05).unwrap();

@@ -1,16 +1,16 @@
-//! A confidence limit of one linear function of many class probabilities, at the price of one mean.
+//! A confidence limit for one linear function of many class probabilities, at the price of one mean.
 
 use super::deviation::{bennett_width, normal_width};
 use super::simplex_box::SimplexBox;
 use crate::quantity::FailureProbability;
 use crate::special::CompensatedSum;
 
-/// Share of the failure probability that limits the moments of the summands; the rest is the deviation of their sum.
+/// Share of the failure probability for limits of the moments of the summands; the rest is for their sum's deviation.
 const NUISANCE_SHARE: f64 = 0.1;
-/// Moments are rounded outwards by this share, far above the rounding of a few hundred products.
+/// Moments are rounded outwards by this share, far above the rounding error of a few hundred products.
 const MARGIN: f64 = 1e-12;
 
-/// How the failure probability of a limit is spent.
+/// How the failure probability of a limit is divided.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LevelSplit {
     /// The failure probability of each one-sided limit of a class probability.
@@ -20,33 +20,33 @@ pub struct LevelSplit {
 }
 
 impl LevelSplit {
-    /// A tenth of `failure` over all `tails` limits of class probabilities, nine tenths for the deviation.
+    /// A tenth of `failure` for all `tails` limits of class probabilities together, nine tenths for the deviation.
     pub fn new(failure: FailureProbability, tails: usize) -> Self {
         let part = |share: f64| {
-            // A hair less than the share, so that rounding does not add up to more than the whole.
+            // Slightly less than the share, so that rounded shares do not add up to more than the whole.
             FailureProbability::new(failure.get() * share * (1.0 - 4.0 * f64::EPSILON)).unwrap_or(failure.split(2))
         };
         Self { tail: part(NUISANCE_SHARE).split(tails), main: part(1.0 - NUISANCE_SHARE) }
     }
 }
 
-/// Limits of the moments of independent summands X_i: everything that a deviation of their sum depends on.
+/// Limits of the moments of independent summands X_i, which determine how far their sum may deviate.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Moments {
-    /// At most Σ Var X_i.
+    /// A lower bound on Σ Var X_i.
     pub(crate) variance_low: f64,
-    /// At least Σ Var X_i.
+    /// An upper bound on Σ Var X_i.
     pub variance_high: f64,
-    /// At least Σ E|X_i - E X_i|³.
+    /// An upper bound on Σ E|X_i - E X_i|³.
     pub(crate) third: f64,
-    /// At least every |X_i - E X_i|.
+    /// An upper bound on every |X_i - E X_i|.
     pub(crate) deviation: f64,
-    /// At least every X_i - E X_i: how far one summand may exceed its mean.
+    /// An upper bound on every X_i - E X_i: how far one summand may exceed its mean.
     pub(crate) reach: f64,
 }
 
 impl Moments {
-    /// The moments of v(X) for X with a distribution of which only the box is known.
+    /// The moments of v(X) for a distribution of X known only to lie in the box.
     ///
     /// *Proofs.* Variance above: Var v ≤ E(v - c)² for every c, here at the mean of the frequencies, maximized over the
     /// box; and E(max v - v)(v - min v) ≥ 0 gives Var v ≤ (max v - m)(m - min v) for m = E v, largest at the m nearest
@@ -54,7 +54,7 @@ impl Moments {
     /// (v_i - v̄_l)² with the lower limits l of sum L and mean v̄_l; and, with m in the interval of E v of center c and
     /// half-width d, Var v = E(v - m)² ≥ E max(0, |v - c| - d)², minimized over the box. Third moment: E|v - m|³ is
     /// convex in m for every distribution, so the larger of its maxima over the box at the two ends of the interval of
-    /// m covers all. ∎
+    /// m suffices. ∎
     pub(crate) fn within(limits: &SimplexBox, values: &[f64], center: f64) -> Self {
         let least = values.iter().copied().fold(f64::INFINITY, f64::min);
         let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -75,8 +75,7 @@ impl Moments {
         }
     }
 
-    /// The mean and the moments of v(X) for X with a known distribution: what to expect of a functional before it is
-    /// used.
+    /// The mean and the moments of v(X) for X with a known distribution, to predict a functional before it is used.
     pub fn under(distribution: &[f64], values: &[f64]) -> (f64, Self) {
         let terms = || distribution.iter().zip(values).filter(|(p, _)| **p > 0.0);
         let mean: f64 = terms().map(|(p, value)| p * value).sum();
@@ -105,7 +104,7 @@ impl Moments {
         }
     }
 
-    /// The moments of both lots of independent summands together.
+    /// The moments of both collections of independent summands together.
     pub fn and(self, other: Self) -> Self {
         Self {
             variance_low: self.variance_low + other.variance_low,
@@ -116,10 +115,10 @@ impl Moments {
         }
     }
 
-    /// A t that the sum exceeds its mean by with probability at most g: the smaller of the normal width with the error
+    /// A t by which the sum exceeds its mean with probability at most g: the smaller of the normal width with the error
     /// of Berry and Esseen and the width of Bennett.
     ///
-    /// Each is a function of the true moments alone, so the smaller one is a width of level g; and for moments within
+    /// Each is a function of the true moments alone, so the smaller one is a width at level g; and for moments within
     /// the limits neither exceeds its value at the limits, since the Lyapunov ratio Σ E|X|³/V^{3/2} is at most both
     /// third/V_low^{3/2} and deviation/V_low^{1/2}.
     pub fn width(&self, failure: FailureProbability) -> f64 {
@@ -135,13 +134,13 @@ impl Moments {
 
 /// L Σ l_i (v_i - v̄)² for weights l of sum L with their own mean v̄, rounded down.
 ///
-/// A mean that is off by e adds L² e² to what is computed, so that much is taken off again.
+/// A mean that is off by e adds L² e² to the computed value, so that much is subtracted.
 fn pairwise_variance(weights: &[f64], values: &[f64]) -> f64 {
     let total: f64 = weights.iter().sum();
     if !(total > 0.0) {
         return 0.0;
     }
-    // Values relative to one of them, so that a common constant costs no digits.
+    // Values relative to one of them, so a common constant costs no digits.
     let origin = values[0];
     let shifted = || weights.iter().zip(values).map(|(weight, value)| (weight, value - origin));
     let mean = shifted().map(|(weight, value)| weight * value).collect::<CompensatedSum>().value() / total;
@@ -155,11 +154,11 @@ fn pairwise_variance(weights: &[f64], values: &[f64]) -> f64 {
 ///
 /// Worlds and queries add up: E_P g - E_Q h is the mean of g under the counts of P and of -h under those of Q. With
 /// the boxes of all samples at [`LevelSplit::tail`] and the deviation at [`LevelSplit::main`],
-/// [`LinearFunctional::lower_limit`] is at most the true value except with the failure probability that was split.
+/// [`LinearFunctional::lower_limit`] is at most the true value, except with the failure probability that was divided.
 ///
 /// *Proof.* For fixed distributions θ the width w(θ) is a number, and the estimate exceeds its mean by w(θ) with
-/// probability at most `main`. Where the boxes hold, w(θ) is at most the width of the limits. Union bound. The boxes
-/// use the same counts as the estimate: no independence between the two events is needed. ∎
+/// probability at most `main`. If the boxes hold, w(θ) is at most the width from the limits. The claim follows by the
+/// union bound. The boxes use the same counts as the estimate: no independence between the two events is needed. ∎
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LinearFunctional {
     estimate: CompensatedSum,
@@ -168,7 +167,7 @@ pub struct LinearFunctional {
 }
 
 impl LinearFunctional {
-    /// Adds the mean of `values` under the distribution that `counts` were drawn from; `limits` is its box.
+    /// Adds the mean of `values` under the distribution of the samples counted in `counts`; `limits` is its box.
     pub fn add(&mut self, counts: &[u64], values: &[f64], limits: &SimplexBox) {
         let trials: u64 = counts.iter().sum();
         let n = trials as f64;
@@ -179,18 +178,18 @@ impl LinearFunctional {
         self.moments = self.moments.and(Moments::within(limits, values, mean).of_mean(trials));
     }
 
-    /// At most the sum of the sample means: three roundings for each term and one for each sum, at most 8ε of the sum
-    /// of the absolute values.
+    /// A lower bound on the sum of the sample means: three roundings per term and one per sum, at most 8ε of the sum of
+    /// the absolute values.
     pub(crate) fn estimate(&self) -> f64 {
         self.estimate.value() - 8.0 * f64::EPSILON * self.magnitude
     }
 
-    /// The lower confidence limit, `-inf` where nothing can be said.
+    /// The lower confidence limit, `-inf` if there is no bound.
     pub fn lower_limit(&self, main: FailureProbability) -> f64 {
         self.below_estimate(self.moments.width(main))
     }
 
-    /// The limit for a deviation that is known to have the level wanted.
+    /// The limit for a deviation known to have the required level.
     pub fn below_estimate(&self, width: f64) -> f64 {
         let limit = self.estimate() - width;
         if limit.is_nan() { f64::NEG_INFINITY } else { limit }
@@ -203,7 +202,7 @@ mod tests {
     use crate::special::log_binomial_pmf;
     use proptest::prelude::*;
 
-    /// An outcome that never comes has no part in the range of the functional.
+    /// An outcome that never occurs does not affect the range of the functional.
     #[test]
     fn impossible_outcomes_have_no_moments() {
         let (mean, moments) = Moments::under(&[0.5, 0.5, 0.0], &[0.0, 1.0, 100.0]);
@@ -226,7 +225,7 @@ mod tests {
         }
     }
 
-    /// A box that is next to one distribution has its moments.
+    /// A box that is close to one distribution has its moments.
     #[test]
     fn limits_of_many_samples_close_in_on_the_moments() {
         let (counts, values) = ([3_000_000_000u64, 5_000_000_000, 2_000_000_000], [0.3, -0.1, 0.7]);
@@ -240,7 +239,7 @@ mod tests {
     }
 
     /// All distributions of two values at distance 1, and a box with the same lower limit l twice: their limits are
-    /// 1/4, 1, 1, 1 and l², beyond which the moments lie by the share of rounding.
+    /// 1/4, 1, 1, 1 and l², which the moments exceed by the share for rounding.
     #[test]
     fn moments_are_rounded_outwards() {
         let outside = |found: f64, exact: f64| found / exact - 1.0 > 0.5 * MARGIN && found / exact - 1.0 < 2.0 * MARGIN;
@@ -263,7 +262,7 @@ mod tests {
     }
 
     proptest! {
-        /// Distributions inside the box have their moments inside the limits.
+        /// For distributions inside the box, the moments are inside the limits.
         #[test]
         fn moments_of_distributions_in_the_box_are_within_their_limits(
             counts in prop::collection::vec(0u64..5000, 3..8),
@@ -333,7 +332,8 @@ mod tests {
         println!("largest failure rate: {worst} of its level");
     }
 
-    /// Far out the price is the normal quantile at nine tenths of the failure probability, 1.695 standard deviations.
+    /// For large samples, the price is the normal quantile at 9/10 of the failure probability, 1.695 standard
+    /// deviations.
     #[test]
     fn many_samples_pay_one_normal_quantile() {
         let n = 10_000_000_000;
@@ -342,7 +342,7 @@ mod tests {
         assert!((bound / sd + 1.695).abs() < 0.002, "{}", bound / sd);
     }
 
-    /// Queries add up: a hundred of them pay one quantile, not a hundred.
+    /// Queries add up: a hundred of them pay for one quantile, not a hundred.
     #[test]
     fn sums_over_queries_pay_once() {
         let counts: &[u64] = &[300_000, 500_000, 200_000];

@@ -1,41 +1,41 @@
-//! Ranges of all proportions of a multinomial whose list of classes is not known.
+//! Ranges of all proportions of a multinomial with an unknown list of classes.
 
 use super::binomial::{BinomialCounts, ProportionLimit, clopper_pearson_lower, clopper_pearson_upper};
 use super::simultaneous::{ProportionRange, total};
 use crate::error::Result;
 use crate::quantity::FailureProbability;
 
-/// Steps of an iteration each of whose values is valid already.
+/// The largest number of steps of an iteration; each of its values is valid.
 const MOST_STEPS: usize = 64;
-/// An iteration ends where a step gains less than this share.
+/// An iteration ends when a step gains less than this share.
 const GAIN: f64 = 1e-9;
 
-/// Ranges of the proportions of all classes, those that were never seen included, that hold at once except with
-/// probability `failure`, for every n and for any number of classes, known or not.
+/// Simultaneous ranges of the proportions of all classes, including those never seen, that hold except with probability
+/// `failure`, for every n and any number of classes, known or not.
 ///
-/// `counts` are those of the classes that are of interest, usually the ones that were seen; `trials` is the number n of
-/// all samples. Dividing the failure probability by the number of classes seen would be wrong: which classes are seen
-/// depends on the samples, and one of many rare classes is seen once where its own probability says that it hardly ever
-/// is. Here each class pays in proportion to its own probability instead, and probabilities sum to 1 whatever the
-/// classes are.
+/// `counts` are those of the classes of interest, usually the classes that were seen; `trials` is the total number n of
+/// samples. Dividing the failure probability by the number of classes seen would be wrong: which classes are seen
+/// depends on the samples, and one of many rare classes is seen once although its own probability makes that very
+/// unlikely. Here each class is charged in proportion to its own probability instead, and probabilities sum to 1 for
+/// any list of classes.
 ///
 /// With f half of `failure` and N_x ~ Bin(n, p_x) the count of class x, the lower limit L(k) is the infimum of
 /// {p : P(Bin(n, p) ≥ k) > f p} and the upper limit U(k) the supremum of {p : P(Bin(n, p) ≤ k) > f p}.
 ///
 /// **Proof.** L(N_x) > p_x implies P(Bin(n, p_x) ≥ k) ≤ f p_x at k = N_x, and the probability that a count k satisfies
-/// this is at most f p_x, because P(Bin ≥ k) falls in k. The sum over all classes, seen or not, is at most
-/// f Σ p_x ≤ f. The same holds for U. A class that is never seen has the range of the count 0. Given p_x ≤ U the
-/// complement of the class, which contains everything never seen, has a probability of at least 1 - U.
+/// this is at most f p_x, because P(Bin ≥ k) decreases in k. The sum over all classes, seen or not, is at most f Σ p_x
+/// ≤ f. The same holds for U. A class that is never seen has the range for count 0. Given p_x ≤ U, the complement of
+/// the class, which contains everything never seen, has probability at least 1 - U.
 ///
 /// Both limits are Clopper-Pearson limits at a failure probability that depends on the limit: L solves
-/// L = lower(k; f L). The iteration L ← lower(k; f L) rises from any start below the solution and stays below it,
-/// because P(Bin(n, p) ≥ k)/p rises in p where it is below 1 (it is the mean over [0, p] of a density with one mode,
-/// so that it falls only where it exceeds the density, down to 1 at p = 1). U ← upper(k; f U) alternates around its
-/// solution, since P(Bin(n, p) ≤ k) falls and f p rises in p: every second value is above. So every value used is
-/// valid, wherever the iteration is ended.
+/// L = lower(k; f L). The iteration L ← lower(k; f L) increases from any start below the solution and stays below it,
+/// because P(Bin(n, p) ≥ k)/p increases in p where it is below 1 (it is the mean over [0, p] of a density with one
+/// mode, so it decreases only where it exceeds the density, down to 1 at p = 1). U ← upper(k; f U) alternates around
+/// its solution, since P(Bin(n, p) ≤ k) decreases and f p increases in p: every second value is above. So every value
+/// used is valid, wherever the iteration ends.
 ///
-/// For C equally likely classes the ranges are as wide as those of [`clopper_pearson_simultaneous`]; likelier classes
-/// have narrower ones, rarer classes wider ones. A class seen once has the lower limit 0.
+/// For C equally likely classes, the ranges are as wide as those of [`clopper_pearson_simultaneous`]; likelier classes
+/// have narrower ranges, rarer classes wider ones. A class seen once has lower limit 0.
 ///
 /// [`clopper_pearson_simultaneous`]: crate::interval::clopper_pearson_simultaneous
 ///
@@ -54,7 +54,7 @@ const GAIN: f64 = 1e-9;
 /// ```
 ///
 /// # References
-/// Clopper and Pearson (1934) for the inversion of tests; the weights of the union bound are this crate's.
+/// Clopper and Pearson (1934) for the inversion of tests; the weights of the union bound are new here.
 pub fn clopper_pearson_open(counts: &[u64], failure: FailureProbability) -> Result<Vec<ProportionRange>> {
     let trials = total(counts)?;
     let half = failure.split(2);
@@ -78,7 +78,7 @@ fn lower(counts: BinomialCounts, failure: FailureProbability) -> Result<Proporti
         // P(Bin(n, p) ≥ 1)/p tends to n ≥ 1 > f: no p > 0 is excluded.
         return Ok(zero);
     }
-    // P(Bin(n, p) ≥ k) ≤ (n p)^k/k!, so that it is at most f p for p up to (f k!/n^k)^{1/(k-1)}; halved for rounding.
+    // P(Bin(n, p) ≥ k) ≤ (n p)^k/k!, so it is at most f p for p up to (f k!/n^k)^{1/(k-1)}; halved for rounding.
     let start = libm::exp((failure.get().ln() + libm::lgamma(k + 1.0) - k * n.ln()) / (k - 1.0)) / 2.0;
     let mut limit = ProportionLimit { value: start.min(0.5), ..zero };
     for step in 0..MOST_STEPS {
@@ -92,7 +92,7 @@ fn lower(counts: BinomialCounts, failure: FailureProbability) -> Result<Proporti
             break;
         }
     }
-    // A start that was never replaced has no complement of its own.
+    // A start that was never replaced has no separate complement.
     Ok(if limit.complement < 1.0 || limit.value == 0.0 { limit } else { zero })
 }
 
@@ -155,14 +155,14 @@ mod tests {
         }
     }
 
-    /// Two of a million at 1e-300: the limit would be some 1e-312, and a share of that none at all.
+    /// Two of a million at 1e-300: the limit would be about 1e-312, and a share of it would underflow.
     #[test]
     fn a_limit_below_the_doubles_is_zero() {
         let limit = lower(BinomialCounts::new(2, 1_000_000).unwrap(), failure(1e-300)).unwrap();
         assert_eq!((limit.value, limit.complement), (0.0, 1.0));
     }
 
-    /// Classes of equal probability pay the same as in a list that was known.
+    /// Classes with equal probabilities are charged the same as in a known list.
     #[test]
     fn the_price_is_that_of_a_known_list() {
         let counts = [1000; 10];

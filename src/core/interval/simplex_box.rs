@@ -1,4 +1,4 @@
-//! Limits of all class probabilities of one world at once, and what a linear function can be within them.
+//! Simultaneous limits of all class probabilities of one world, and the range of a linear function within them.
 
 use super::binomial::{BinomialCounts, clopper_pearson_lower, clopper_pearson_upper};
 use crate::error::Result;
@@ -10,15 +10,15 @@ use crate::special::CompensatedSum;
 pub struct SimplexBox {
     low: Vec<f64>,
     high: Vec<f64>,
-    /// 1 - Σ `low`: the mass that is free to move.
+    /// 1 - Σ `low`: the mass that can be moved.
     spare: f64,
-    /// At least the rounding error of `spare`.
+    /// An upper bound on the rounding error of `spare`.
     spare_error: f64,
 }
 
 impl SimplexBox {
-    /// How many one-sided limits the box of C classes consists of: the second of two classes is the complement of the
-    /// first, and a single class is certain.
+    /// The number of one-sided limits in the box of C classes: the second of two classes is the complement of the
+    /// first, and a single class has no uncertainty.
     pub const fn tails(classes: usize) -> usize {
         match classes {
             0 | 1 => 0,
@@ -27,8 +27,8 @@ impl SimplexBox {
         }
     }
 
-    /// Clopper-Pearson limits of every class, each of which fails with probability at most `tail`; all of them hold at
-    /// once except with probability `tails(C) · tail`.
+    /// Clopper-Pearson limits of every class, each of which fails with probability at most `tail`; they hold
+    /// simultaneously except with probability `tails(C) · tail`.
     pub fn clopper_pearson(counts: &[u64], tail: FailureProbability) -> Result<Self> {
         let trials: u64 = counts.iter().sum();
         if let &[_] = counts {
@@ -70,11 +70,11 @@ impl SimplexBox {
         &self.high
     }
 
-    /// At least the largest Σ P_c v_c in the box: the free mass goes to the largest values first, the optimum of a
-    /// fractional knapsack.
+    /// An upper bound on the largest Σ P_c v_c in the box: the free mass goes to the largest values first, the optimum
+    /// of a fractional knapsack.
     ///
-    /// Rounded up: the terms are summed above the smallest value, so that all are positive and the compensated sum is
-    /// good to 8ε of itself, while the free mass has its own error and loses ε/2 of itself at each of at most C
+    /// Rounded up: the terms are summed relative to the smallest value, so all are positive and the compensated sum is
+    /// accurate to 8ε of itself. The free mass has its own error and loses ε/2 of itself at each of at most C
     /// subtractions, times the spread of the values; the smallest value is rounded once more.
     pub fn maximum(&self, values: &[f64]) -> f64 {
         let least = values.iter().copied().fold(f64::INFINITY, f64::min);
@@ -99,7 +99,7 @@ impl SimplexBox {
         (least + sum + margin).min(most)
     }
 
-    /// At most the smallest Σ P_c v_c in the box, rounded down.
+    /// A lower bound on the smallest Σ P_c v_c in the box, rounded down.
     pub fn minimum(&self, values: &[f64]) -> f64 {
         let mirrored: Vec<f64> = values.iter().map(|value| -value).collect();
         -self.maximum(&mirrored)

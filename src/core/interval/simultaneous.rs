@@ -1,4 +1,4 @@
-//! Ranges of all proportions of a multinomial at once.
+//! Simultaneous ranges of all proportions of a multinomial.
 
 use super::binomial::{BinomialCounts, ProportionLimit, clopper_pearson_lower, clopper_pearson_upper};
 use crate::counts::checked_total;
@@ -14,10 +14,10 @@ pub struct ProportionRange {
     pub upper: ProportionLimit,
 }
 
-/// Clopper-Pearson ranges of all C proportions that hold at once except with probability `failure`, for every n.
+/// Clopper-Pearson ranges of all C proportions that hold simultaneously except with probability `failure`, for every n.
 ///
-/// Each of the 2C tails gets `failure`/(2C) (union bound). Two classes need two tails only, because p_1 ≥ x and
-/// p_2 ≤ 1 - x are one event; a single class has proportion 1 for certain.
+/// Each of the 2C tails gets `failure`/(2C) (union bound). Two classes need only two tails, because p_1 ≥ x and p_2 ≤
+/// 1 - x are the same event; a single class certainly has proportion 1.
 ///
 /// # Errors
 /// [`Error::Length`] for no classes, [`Error::Domain`] for a total of 0 or above 2^53; as [`clopper_pearson_lower`].

@@ -1,4 +1,4 @@
-//! Sison and Glaz's simultaneous intervals: all counts within the same distance c of what was seen.
+//! Sison and Glaz's simultaneous intervals: all counts within the same distance c of the observed ones.
 
 use super::binomial::ProportionLimit;
 use super::simultaneous::{ProportionRange, total};
@@ -11,16 +11,16 @@ use crate::special::{LN_SQRT_2PI, binomial_tails, log_poisson_pmf, ndtr, ndtri_e
 /// How ν(c) = P(|X_i - x_i| ≤ c for all i), X ~ Mult(n, x/n), is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RectangleProbability {
-    /// Exactly: truncated Poisson distributions convolved, given their sum.
+    /// Exactly: by convolving truncated Poisson distributions, given their sum.
     Exact,
     /// By an Edgeworth expansion with four moments of the sum of truncated Poisson variables, as published.
     Edgeworth,
-    /// From below, as 1 minus the binomial tails of all classes: where failure probabilities are too small to be seen
-    /// in 1 - ν.
+    /// A lower bound: 1 minus the binomial tails of all classes, for failure probabilities too small to be resolved in
+    /// 1 - ν.
     UnionBound,
 }
 
-/// Sison and Glaz's intervals and how they came about.
+/// Sison and Glaz's intervals and how they were computed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SisonGlaz {
     /// One range for each class.
@@ -29,13 +29,13 @@ pub struct SisonGlaz {
     pub half_width: u64,
     /// γ = (1 - failure - ν(c))/(ν(c + 1) - ν(c)).
     pub gamma: f64,
-    /// How ν was computed in the end.
+    /// How ν was finally computed.
     pub probability: RectangleProbability,
 }
 
-/// Failure probabilities below this would drown in the error of 1 - ν.
+/// Failure probabilities below this would be lost in the error of 1 - ν.
 const SMALLEST_RESOLVED: f64 = 1e-6;
-/// Multiplications of one exact ν, about half a millisecond; above it Edgeworth's expansion is used.
+/// Multiplications of one exact ν, about half a millisecond; with more, Edgeworth's expansion is used.
 const MAX_WORK: f64 = 1e6;
 /// Weights of a partial sum below this share of the largest are dropped.
 const NEGLIGIBLE: f64 = 1e-30;
@@ -44,13 +44,13 @@ const NEGLIGIBLE: f64 = 1e-30;
 ///
 /// With Y_i independent Poisson variables of mean x_i cut to x_i ± c, and W their sum,
 /// ν(c) = Π P(|Poi(x_i) - x_i| ≤ c) · P(W = n)/P(Poi(n) = n). The probability is taken at the observed frequencies, not
-/// at the unknown ones: the intervals are asymptotic however exactly ν is computed, and where a class was never seen
-/// they are too short for any n, because there its plug-in frequency is 0.
+/// at the unknown ones: the intervals are asymptotic however exactly ν is computed, and for a class that was never seen
+/// they are too short for any n, because its plug-in frequency is 0.
 ///
 /// `wanted` is [`Exact`](RectangleProbability::Exact) or [`Edgeworth`](RectangleProbability::Edgeworth), whose relative
-/// error depends on the number of classes rather than on n. The result tells what was used: Edgeworth where the exact
-/// convolution would take more than 10^6 multiplications, and the union bound where `failure` is below 1e-6, whose
-/// intervals are a little wider. ν(0) counts as 0, so that the upper ends are positive whatever was observed.
+/// error depends on the number of classes rather than on n. The result names the method used: Edgeworth if the exact
+/// convolution would take more than 10^6 multiplications, and the union bound, with slightly wider intervals, if
+/// `failure` is below 1e-6. ν(0) counts as 0, so the upper ends are positive for any observation.
 ///
 /// # Errors
 /// [`Error::Length`](crate::Error::Length) for no classes, [`Error::Domain`](crate::Error::Domain) for a total of 0 or
@@ -82,7 +82,7 @@ pub fn sison_glaz(counts: &[u64], failure: FailureProbability, wanted: Rectangle
     let few_percent = (start / 64).max(1);
     let crossing = |start, stride, how| rectangle.crossing(start, stride, failure.get(), how);
     let (c, [miss, miss_next]) = match probability {
-        // An exact ν costs as much as hundreds by expansion, which end next to the crossing.
+        // An exact ν costs as much as hundreds by expansion, which end close to the crossing.
         RectangleProbability::Exact => {
             crossing(crossing(start, few_percent, RectangleProbability::Edgeworth)?.0, 1, probability)?
         }
@@ -106,7 +106,7 @@ pub fn sison_glaz(counts: &[u64], failure: FailureProbability, wanted: Rectangle
 /// Outward rounding: a sum and a quotient.
 const MARGIN: f64 = 4.0 * f64::EPSILON;
 
-/// The counts that are not 0 and their sum.
+/// The nonzero counts and their sum.
 #[derive(Debug)]
 struct Rectangle {
     counts: Vec<u64>,
@@ -114,7 +114,7 @@ struct Rectangle {
 }
 
 impl Rectangle {
-    /// c by the union bound with normal tails, within 1 %.
+    /// c by the union bound with normal tails, within 1%.
     fn start(&self, failure: FailureProbability) -> u64 {
         let n = self.n as f64;
         let deviations: Vec<f64> =
@@ -130,8 +130,8 @@ impl Rectangle {
     }
 
     /// The c with miss(c) ≥ α > miss(c + 1), and both; miss = 1 - ν, 1 at c = 0 and 0 at c = n.
-    ///
-    /// Evaluations are spent as by counting up from 1 would find it, but galloping from `start` by `stride` and then
+    /// The result is that of counting up from 1, but found by galloping from `start` by `stride` and then alternating
+    /// between interpolation of ln miss and bisection.
     /// alternating between interpolation of ln miss and bisection.
     fn crossing(&self, start: u64, mut stride: u64, alpha: f64, how: RectangleProbability) -> Result<(u64, [f64; 2])> {
         let (mut low, mut high) = ((0u64, 1.0f64), (self.n, 0.0f64));
@@ -190,7 +190,7 @@ impl Rectangle {
 
     fn exact_miss(&self, c: u64) -> f64 {
         let mut windows: Vec<Window> = self.counts.iter().map(|&x| Window::new(x, c)).collect();
-        // Shortest first, so that the longest is met by a single value of the sum.
+        // Shortest first, so that the longest is combined with a single value of the sum.
         order::sort(&mut windows, |a, b| a.weights.len().cmp(&b.weights.len()));
         let last = windows.pop().unwrap_or(Window { start: 0, weights: vec![1.0] });
         let sum = windows.into_iter().fold(Window { start: 0, weights: vec![1.0] }, convolve);
@@ -244,7 +244,7 @@ impl Rectangle {
     }
 }
 
-/// The distribution of a sum, without the weights that do not matter.
+/// The distribution of a sum, without negligible weights.
 fn convolve(sum: Window, next: Window) -> Window {
     let mut weights = vec![0.0; sum.weights.len() + next.weights.len() - 1];
     let (short, long) = if sum.weights.len() < next.weights.len() {
@@ -274,7 +274,7 @@ mod tests {
         sison_glaz(counts, FailureProbability::new(f).unwrap(), how).unwrap()
     }
 
-    /// ν by enumeration of all histograms of three classes, and of two by binomial probabilities.
+    /// ν by enumerating all histograms of three classes, and for two classes by binomial probabilities.
     #[test]
     fn the_exact_probability_is_that_of_an_enumeration() {
         for counts in [[3u64, 5, 2], [20, 1, 9], [40, 40, 40], [0, 17, 13]] {
@@ -297,7 +297,7 @@ mod tests {
         }
     }
 
-    /// Of many small classes all terms of second order count, and leave 5e-6 of a probability of one quarter.
+    /// With many small classes, all terms of second order matter, and leave 5e-6 of a probability of one quarter.
     #[test]
     fn the_expansion_has_all_terms_of_second_order() {
         let rectangle = Rectangle { counts: vec![2; 20], n: 40 };
@@ -335,7 +335,7 @@ mod tests {
         }
     }
 
-    /// The search ends where counting up from 1 ends.
+    /// The search ends where counting up from 1 would end.
     #[test]
     fn the_search_finds_the_first_crossing() {
         for counts in [vec![30u64, 20, 10], vec![1000, 3, 1], vec![5; 40], vec![100_000, 90_000, 4]] {
@@ -351,7 +351,7 @@ mod tests {
         }
     }
 
-    /// Edgeworth comes close to the exact probability with ten classes, and the union bound is never narrower.
+    /// Edgeworth is close to the exact probability with ten classes, and the union bound is never narrower.
     #[test]
     fn the_three_probabilities_agree_as_they_should() {
         for counts in [vec![400u64; 10], (1..12).map(|i| 40 * i).collect()] {
@@ -364,7 +364,7 @@ mod tests {
         }
     }
 
-    /// Bounded time and sane ends for a thousand classes, 10^12 samples and absurd failure probabilities.
+    /// Bounded time and plausible ends for a thousand classes, 10^12 samples and extreme failure probabilities.
     #[test]
     fn extreme_counts_end_within_the_unit_interval() {
         let thousand: Vec<u64> = (0..1000).map(|i| 1_000_000_000 + 123_457 * i).collect();

@@ -1,18 +1,18 @@
-//! Poisson distributions cut to λ ± c, the pieces of which a multinomial is made: multinomial counts are independent
-//! Poisson counts given their sum.
+//! Poisson distributions cut to λ ± c, the building blocks of a multinomial: multinomial counts are independent Poisson
+//! counts given their sum.
 
 use crate::special::{log_poisson_density, log_poisson_pmf};
 
-/// Points up to which a window is summed one by one.
+/// Up to this many points, a window is summed term by term.
 const MAX_SUMMED: f64 = 512.0;
 /// Weights below this share of the largest are left out.
 const NEGLIGIBLE: f64 = 1e-40;
-/// A Poisson variable leaves λ ± c with probability below e^-45 each way when the exponent of Chernoff's bound is this.
+/// A Poisson variable leaves λ ± c with probability below e^-45 on each side if Chernoff's exponent is this.
 const CERTAIN: f64 = 45.0;
 /// Standard deviations beyond which the weights of a wide window (λ ≥ 1500) are below 1e-30.
 const REACH: f64 = 13.0;
 
-/// What Edgeworth's expansion needs of Poi(λ) given λ - c ≤ Y ≤ λ + c.
+/// The moments of Poi(λ) given λ - c ≤ Y ≤ λ + c, for Edgeworth's expansion.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct TruncatedMoments {
     /// ln P(λ - c ≤ Poi(λ) ≤ λ + c).
@@ -30,7 +30,7 @@ pub(super) struct TruncatedMoments {
 impl TruncatedMoments {
     /// For a whole λ ≥ 1 and c ≥ 1.
     ///
-    /// Moments are taken about λ, where the published recipe of factorial moments loses all digits for large λ. Wide
+    /// Moments are taken about λ; the published recipe with factorial moments loses all digits for large λ. Wide
     /// windows are integrals: with f the Poisson weights joined smoothly by the gamma function,
     /// Σ_{k=b}^{a} f(k) = ∫ f over [b-½, a+½] - (f'(a+½) - f'(b-½))/24 + O(f''') (Euler and Maclaurin).
     pub(super) fn new(lambda: u64, c: u64) -> Self {
@@ -73,7 +73,7 @@ impl TruncatedMoments {
         }
     }
 
-    /// From Σ w u^r, r = 0 to 4, where the weights were divided by exp(`ln_scale`).
+    /// From Σ w u^r, r = 0 to 4, with the weights divided by exp(`ln_scale`).
     fn from_sums(sums: [f64; 5], ln_scale: f64) -> Self {
         let [mass, first, second, third, fourth] = sums;
         let (shift, second, third, fourth) = (first / mass, second / mass, third / mass, fourth / mass);
@@ -90,7 +90,7 @@ impl TruncatedMoments {
     }
 }
 
-/// P(Poi(λ) = k) for the k of a window, first to last, without those that do not matter.
+/// P(Poi(λ) = k) for the k of a window, in increasing order, without negligible ones.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Window {
     /// The first k.
@@ -127,7 +127,7 @@ impl Window {
         Self { start, weights }
     }
 
-    /// About how many points a window has.
+    /// The approximate number of points of a window.
     pub(super) fn expected_points(lambda: u64, c: u64) -> f64 {
         let (mean, width) = (lambda as f64, c as f64);
         let reach = (REACH + 1.0) * mean.sqrt();
@@ -141,8 +141,8 @@ fn nearly_certain(mean: f64, width: f64) -> bool {
     exponent(width) >= CERTAIN && (width >= mean || exponent(-width) >= CERTAIN)
 }
 
-/// Σ w u^r for r = 0 to 4. Weights are not negative and the points lie on both sides of 0: plain sums of some hundred
-/// terms keep 13 digits of the even moments, and of the odd ones as far as they matter beside those.
+/// Σ w u^r for r = 0 to 4. Weights are not negative and the points lie on both sides of 0: plain sums of a few hundred
+/// terms keep 13 digits of the even moments, and of the odd ones as far as they matter compared with those.
 fn power_sums(points: impl Iterator<Item = (f64, f64)>) -> [f64; 5] {
     let mut sums = [0.0; 5];
     for (u, weight) in points {
@@ -209,7 +209,7 @@ mod tests {
         assert!(worst < 1e-9);
     }
 
-    /// A window that holds everything has the moments of the Poisson distribution itself: variance, third and fourth
+    /// A window that contains everything has the moments of the Poisson distribution itself: variance, third and fourth
     /// cumulant λ.
     #[test]
     fn a_window_of_everything_leaves_the_poisson_moments() {
@@ -225,7 +225,7 @@ mod tests {
         }
     }
 
-    /// ∫ exp(-t²/2) dt = √(2π), and t² has the same integral: one panel over the whole range would not do.
+    /// ∫ exp(-t²/2) dt = √(2π), and t² has the same integral: one panel over the whole range would not suffice.
     #[test]
     fn wide_ranges_are_cut_into_panels() {
         for reach in [20.0, 12.5] {

@@ -1,4 +1,4 @@
-//! The receiver operating characteristic of scores: every threshold, what it catches and what it wrongly accuses.
+//! The receiver operating characteristic of scores: true and false positives at every threshold.
 
 mod point;
 mod sorted;
@@ -11,10 +11,10 @@ use sorted::{Step, counts, descending, point};
 
 /// The ROC of membership scores: one point for each distinct score, so that ties are decided together.
 ///
-/// A threshold t guesses "member" where score ≥ t. With P members and N non-members,
+/// A threshold t guesses "member" if score ≥ t. With P members and N non-members,
 /// TPR(t) = #{members: score ≥ t}/P and FPR(t) = #{non-members: score ≥ t}/N.
 ///
-/// Scores may be infinite; -0 and 0 are the same score. Building takes a sort of each class on a thread of its own.
+/// Scores may be infinite; -0 and 0 are the same score. Construction sorts each class on a separate thread.
 ///
 /// # Example
 /// ```
@@ -34,7 +34,7 @@ pub struct Roc {
     steps: Vec<Step>,
 }
 
-/// The threshold that separates the two classes best, chosen on the same guesses: its figures are optimistic.
+/// The threshold that best separates the two classes, chosen on the same guesses: its figures are optimistic.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BestThreshold {
     /// The point.
@@ -45,20 +45,20 @@ pub struct BestThreshold {
     pub advantage: f64,
 }
 
-/// Most guesses of a class: counts of points have 32 bits.
+/// The largest number of guesses in a class: counts of points have 32 bits.
 const MOST: usize = u32::MAX as usize - 1;
 
 impl Roc {
-    /// The ROC of the scores of both classes, high meaning member.
+    /// The ROC of the scores of both classes; high means member.
     ///
     /// # Errors
-    /// [`Error::Length`] for a class without a score or with more than 2^32 - 2, [`Error::Domain`] for NaN.
+    /// [`Error::Length`] for a class without scores or with more than 2^32 - 2, [`Error::Domain`] for NaN.
     pub fn new(members: &[f64], non_members: &[f64]) -> Result<Self> {
         for (quantity, found) in [("scores of members", members.len()), ("scores of non-members", non_members.len())] {
             Error::check_length((1..=MOST).contains(&found), quantity, found, "1 to 2^32 - 2")?;
         }
         for scores in [members, non_members] {
-            // Without a branch for each score the test takes no time beside the sort.
+            // Without a branch per score, the test takes no time compared with the sort.
             let no_nan = !scores.iter().fold(false, |nan, score| nan | score.is_nan());
             Error::check_domain(no_nan, "score of an attack", f64::NAN, "[-inf, inf]")?;
         }
@@ -78,19 +78,19 @@ impl Roc {
         self.non_members
     }
 
-    /// Number of points: that of the distinct scores, and the origin.
+    /// Number of points: one per distinct score, plus the origin.
     #[must_use]
     pub fn len(&self) -> usize {
         self.steps.len() + 1
     }
 
-    /// Never: a ROC has two points at least.
+    /// Always false: a ROC has at least two points.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         false
     }
 
-    /// The point at a place from 0, the origin, to `len() - 1`, where all are guessed to be members; none beyond.
+    /// The point at a place from 0, the origin, to `len() - 1`, where all are guessed to be members; `None` beyond.
     #[must_use]
     pub fn point(&self, place: usize) -> Option<RocPoint> {
         match place.checked_sub(1) {
@@ -99,9 +99,9 @@ impl Roc {
         }
     }
 
-    /// All points from the origin, the thresholds falling.
+    /// All points from the origin, with decreasing thresholds.
     pub fn points(&self) -> impl ExactSizeIterator<Item = RocPoint> + '_ {
-        // In range by construction; the origin stands for what cannot be.
+        // In range by construction; the origin is a placeholder for the impossible case.
         let origin = RocPoint { threshold: None, true_positives: 0, false_positives: 0 };
         (0..self.len()).map(move |place| self.point(place).unwrap_or(origin))
     }
@@ -120,8 +120,7 @@ impl Roc {
 
     /// The area under the curve, not under its hull: P(member scores higher) + P(equal)/2 over pairs of both classes.
     ///
-    /// Twice the count of pairs is a whole number below 2^65, so that the result is the exact one, rounded once or
-    /// twice.
+    /// Twice the number of pairs is a whole number below 2^65, so the result is the exact one, rounded once or twice.
     ///
     /// # References
     /// Mann and Whitney (1947), "On a test of whether one of two random variables is stochastically larger than the
@@ -140,8 +139,8 @@ impl Roc {
         doubled as f64 / (2 * u128::from(self.members) * u128::from(self.non_members)) as f64
     }
 
-    /// The point with the most true positives whose FPR is at most `target`: the lowest threshold that accuses few
-    /// enough.
+    /// The point with the most true positives whose FPR is at most `target`: the lowest threshold with few enough false
+    /// positives.
     ///
     /// The frequency of false positives, as a double, never exceeds the target.
     #[must_use]
@@ -149,7 +148,7 @@ impl Roc {
         self.within(self.allowed(target))
     }
 
-    /// The most false positives whose share of N, as a double, is at most `target`.
+    /// The largest number of false positives whose share of N, as a double, is at most `target`.
     pub fn allowed(&self, target: Probability) -> u64 {
         let within = |count: u64| count as f64 / self.non_members as f64 <= target.get();
         let near = (target.get() * self.non_members as f64).floor() as u64;
@@ -158,13 +157,13 @@ impl Roc {
         (from..=(near + 1).min(self.non_members)).rev().find(|&count| within(count)).unwrap_or(0)
     }
 
-    /// The point of the lowest threshold with at most so many false positives.
+    /// The point of the lowest threshold with at most this many false positives.
     pub fn within(&self, false_positives: u64) -> RocPoint {
         let place = self.steps.partition_point(|step| counts(step)[1] <= false_positives);
         self.point(place).unwrap_or(RocPoint { threshold: None, true_positives: 0, false_positives: 0 })
     }
 
-    /// The score of the non-member that ranks next after so many false positives, ties counted; none when all are
+    /// The score of the non-member that ranks next after this many false positives, ties counted; `None` if all are
     /// above.
     pub fn next_non_member(&self, false_positives: u64) -> Option<f64> {
         let place = self.steps.partition_point(|step| counts(step)[1] <= false_positives);
@@ -172,7 +171,7 @@ impl Roc {
     }
 
     /// At most `most` points or two, for figures and files: the best ones at counts of false positives that are spaced
-    /// evenly, and evenly in their logarithm, with both ends.
+    /// evenly, and evenly in their logarithm, including both ends.
     ///
     /// ```
     /// # use leakbound::roc::Roc;
@@ -199,16 +198,16 @@ impl Roc {
         points
     }
 
-    /// The threshold with the largest TPR - FPR, the highest of several.
+    /// The threshold with the largest TPR - FPR; the highest one in a tie.
     ///
-    /// It is chosen on the guesses that it is measured on: on noise its advantage is positive too.
+    /// It is chosen on the same guesses that evaluate it, so its advantage is positive even on noise.
     #[must_use]
     pub fn best_threshold(&self) -> BestThreshold {
         let (members, non_members) = (i128::from(self.members), i128::from(self.non_members));
         let (mut best, mut largest) = (0, 0i128);
         for (index, step) in self.steps.iter().enumerate() {
             let [hits, alarms] = counts(step);
-            // Exact: a difference of quotients would let rounding choose among equals.
+            // Exact: with a difference of quotients, rounding would choose among ties.
             let advantage = i128::from(hits) * non_members - i128::from(alarms) * members;
             if advantage > largest {
                 (best, largest) = (index + 1, advantage);
@@ -220,8 +219,8 @@ impl Roc {
         BestThreshold { point, balanced_accuracy: 0.5 + advantage / 2.0, advantage }
     }
 
-    /// The corners of the upper concave hull, from the origin on: the trade-offs that randomizing between two
-    /// thresholds reaches. Points in the middle of an edge are left out.
+    /// The corners of the upper concave hull, starting at the origin: the trade-offs attained by randomizing between
+    /// two thresholds. Points in the middle of an edge are left out.
     ///
     /// # References
     /// Provost and Fawcett (2001), "Robust classification for imprecise environments".

@@ -1,9 +1,9 @@
 //! One point of a ROC.
 
-/// One threshold with what it finds.
+/// One threshold with its true and false positives.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RocPoint {
-    /// "Member" is guessed where score ≥ threshold; none: it is never guessed.
+    /// "Member" is guessed if score ≥ threshold; with `None`, it is never guessed.
     pub threshold: Option<f64>,
     /// Members at or above it.
     pub true_positives: u64,
@@ -12,7 +12,7 @@ pub struct RocPoint {
 }
 
 impl RocPoint {
-    /// The threshold as a number: `inf`, which no finite score reaches, where "member" is never guessed.
+    /// The threshold as a number: `inf`, which no finite score reaches, if "member" is never guessed.
     #[must_use]
     pub fn cut(&self) -> f64 {
         self.threshold.unwrap_or(f64::INFINITY)

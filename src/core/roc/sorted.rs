@@ -1,4 +1,4 @@
-//! Scores of two classes in falling order with their counts, ties together.
+//! Scores of two classes in decreasing order with their counts, ties together.
 
 use super::point::RocPoint;
 use crate::parallel;
@@ -6,8 +6,8 @@ use rayon::prelude::*;
 
 /// A distinct score with the number of members and of non-members at or above it.
 ///
-/// A tuple: the standard library asks the system for many zeros at once only for types that it knows, and the pages of
-/// others would all be touched before the first step is written.
+/// A tuple: the standard library requests zeroed memory from the system only for types it knows; with other types, all
+/// pages would be touched before the first step is written.
 pub(super) type Step = (f64, [u32; 2]);
 
 pub(super) fn counts(&(_, [hits, alarms]): &Step) -> [u64; 2] {
@@ -19,16 +19,16 @@ pub(super) fn point(step: &Step) -> RocPoint {
     RocPoint { threshold: Some(step.0), true_positives, false_positives }
 }
 
-/// From here on a class is sorted on more than one thread.
+/// From this size on, a class is sorted on more than one thread.
 const LARGE: usize = 1 << 14;
 
-/// The most parts of a merge.
+/// The largest number of parts of a merge.
 const MOST_PARTS: usize = 16;
 
 /// Below every key of a score: all bits of a negative NaN inverted.
 const NONE: u64 = 0;
 
-/// A whole number that is ordered as the scores are: IEEE doubles compare like their bits once those of negative ones
+/// A whole number that is ordered like the scores: IEEE doubles compare like their bits once those of negative numbers
 /// are inverted. Adding 0 makes -0 equal to 0.
 const fn key(score: f64) -> u64 {
     let bits = (score + 0.0).to_bits();
@@ -41,7 +41,7 @@ const fn score(key: u64) -> f64 {
     f64::from_bits(key ^ mask)
 }
 
-/// Keys in rising order after one that is below all, sorted on one thread or on all.
+/// Keys in increasing order after one that is below all, sorted on one thread or on all.
 fn rising(scores: &[f64], alone: bool) -> Vec<u64> {
     let mut keys = Vec::with_capacity(scores.len() + 1);
     keys.push(NONE);
@@ -54,9 +54,9 @@ fn rising(scores: &[f64], alone: bool) -> Vec<u64> {
     keys
 }
 
-/// Distinct scores, falling, with their counts. There is no NaN among the scores.
+/// Distinct scores in decreasing order, with their counts. Scores must not be NaN.
 ///
-/// Whole numbers are sorted in place, one class apart from the other: a third of the time of sorting an index of all.
+/// Whole numbers are sorted in place, each class separately: a third of the time of sorting an index of all scores.
 pub(super) fn descending(members: &[f64], non_members: &[f64]) -> Vec<Step> {
     let (most, least) = (members.len().max(non_members.len()), members.len().min(non_members.len()));
     let sorted = if most < LARGE {
@@ -69,7 +69,7 @@ pub(super) fn descending(members: &[f64], non_members: &[f64]) -> Vec<Step> {
     merge(&sorted[0], &sorted[1])
 }
 
-/// The steps of both classes, in parts of the scores on all threads where there are many.
+/// The steps of both classes; if there are many scores, in parts on all threads.
 fn merge(members: &[u64], non_members: &[u64]) -> Vec<Step> {
     let total = members.len() + non_members.len() - 2;
     let parts = if total < LARGE { 1 } else { rayon::current_num_threads().clamp(1, MOST_PARTS) };
@@ -115,8 +115,8 @@ fn merge_part(
 ) -> usize {
     let ends = [members.len() - 1, non_members.len() - 1];
     let (mut length, mut last) = (0, NONE);
-    // One key of each class at most is taken per turn, without a branch on the data; a tie overwrites its own step. The
-    // keys at the end are below all of the part.
+    // At most one key of each class is taken per turn, without a branch on the data; a tie overwrites its own step. The
+    // keys at the end are below all keys of the part.
     while i + j > to[0] + to[1] {
         let (a, b) = (members[i], non_members[j]);
         let top = a.max(b);

@@ -9,7 +9,7 @@ fn share(value: f64) -> Probability {
     Probability::new(value).unwrap()
 }
 
-/// The points as (threshold, true positives, false positives) by counting, for each distinct score.
+/// The points as (threshold, true positives, false positives), by counting for each distinct score.
 fn counted(members: &[f64], non_members: &[f64]) -> Vec<RocPoint> {
     let mut scores: Vec<f64> = members.iter().chain(non_members).copied().collect();
     scores.sort_by(|a, b| b.partial_cmp(a).unwrap());
@@ -49,7 +49,7 @@ proptest! {
         let best = roc.best_threshold();
         let largest = points.iter().map(|point| roc.tpr(*point) - roc.fpr(*point)).fold(0.0, f64::max);
         prop_assert!((best.advantage - largest).abs() < 1e-15);
-        // The hull lies above every point and is made of points.
+        // The hull lies above every point and consists of points.
         let hull = roc.hull();
         prop_assert!(hull.iter().all(|corner| points.contains(corner)));
         let slopes = hull.windows(2).map(|pair| {
@@ -69,7 +69,7 @@ proptest! {
     }
 }
 
-/// What other tools print: scikit-learn's `roc_auc_score`, and the hull with ties that a test of jax_privacy expects.
+/// The output of other tools: scikit-learn's `roc_auc_score`, and the hull with ties expected by a test of jax_privacy.
 #[test]
 fn values_of_other_tools() {
     assert!((roc(&[0.0, 4.0, 6.0, 7.0], &[1.0, 2.0, 3.0, 5.0]).auc() - 0.6875).abs() < 1e-12);
@@ -82,7 +82,7 @@ fn values_of_other_tools() {
 
 #[test]
 fn targets_count_as_they_are_written() {
-    // 0.3 is below three tenths as a double; three of ten are 0.3 all the same.
+    // 0.3 is below three tenths as a double; three of ten still count as 0.3.
     let scores: Vec<f64> = (0..10).map(f64::from).collect();
     let roc = roc(&[100.0], &scores);
     for (target, most) in [(0.0, 0), (0.1, 1), (0.3, 3), (0.7, 7), (0.299_999, 2), (1.0, 10), (5e-324, 0)] {

@@ -1,8 +1,8 @@
-//! The largest value of a function on an interval, searched by Brent's method.
+//! The largest value of a function on an interval, by Brent's method.
 
 use std::f64::consts::GOLDEN_RATIO;
 
-/// A point of the interval and the value of the function there, `-inf` where that is NaN.
+/// A point of the interval and the value of the function there, `-inf` if that is NaN.
 #[derive(Debug, Clone, Copy)]
 struct Point {
     x: f64,
@@ -10,12 +10,12 @@ struct Point {
 }
 
 /// The best (x, value) among at most 1 + `steps` points that Brent's method visits on [`low`, `high`] until they are
-/// about `tolerance` apart, absolutely for small x and relatively for large ones; None where every value was NaN or
+/// about `tolerance` apart, absolutely for small x and relatively for large ones; `None` if every value was NaN or
 /// `-inf`.
 ///
-/// Each point is the vertex of the parabola through the three best so far, or the golden section of the larger side
-/// where that vertex is outside the bracket or the steps do not shrink. It searches for certificates: each one is valid,
-/// so a search that fails can only return a worse one.
+/// Each point is the vertex of the parabola through the three best so far, or the golden section of the larger side if
+/// that vertex is outside the bracket or the steps do not shrink. The search is for certificates: each one is valid, so
+/// a search that fails can only return a worse one.
 ///
 /// # References
 /// Brent (1973), Algorithms for Minimization without Derivatives, chapter 5.
@@ -63,7 +63,7 @@ pub fn maximize(
     (best.value > f64::NEG_INFINITY).then_some((best.x, best.value))
 }
 
-/// The step from the best point to the vertex of the parabola through three; NaN or infinite where it has no vertex.
+/// The step from the best point to the vertex of the parabola through three points; NaN or infinite without one.
 fn vertex(best: Point, second: Point, third: Point) -> f64 {
     let [to_second, to_third] = [second, third].map(|other| best.x - other.x);
     let [above_second, above_third] = [second, third].map(|other| other.value - best.value);

@@ -1,5 +1,5 @@
-//! Roots of monotone functions: Newton's method kept inside a bracket that every evaluation narrows. Maxima of
-//! functions of one number: Brent's method.
+//! Roots of monotone functions: Newton's method within a bracket that every evaluation narrows. Maxima of functions of
+//! one variable: Brent's method.
 
 mod line_search;
 
@@ -8,30 +8,30 @@ pub use line_search::maximize;
 
 use crate::error::{Error, Result};
 
-/// Where a search may end.
+/// When a search may end.
 #[derive(Debug, Clone, Copy)]
 pub struct Search {
     /// First point.
     pub start: f64,
     /// The longest first step of Newton's method; it doubles while the root is out of reach.
     pub first_reach: f64,
-    /// A bracket this narrow, absolutely for small roots and relatively for large ones, is a root as good as can be
-    /// had.
+    /// A bracket this narrow, absolutely for small roots and relatively for large ones, is as accurate as a root can
+    /// be.
     pub narrowest: f64,
-    /// What is solved for, in case the search fails.
+    /// The unknown, for the message if the search fails.
     pub quantity: &'static str,
 }
 
-/// Steps before a search fails: bisection alone needs 64 for any bracket of doubles that are not denormal.
+/// Steps before a search fails: bisection alone needs 64 for any bracket of non-denormal doubles.
 const MAX_STEPS: usize = 200;
-/// Steps of Newton's method before a search takes longer ones: where the slope is that of rounding, or a bound that the
-/// caller puts in its place, roots far away are out of reach for Newton's method.
+/// Steps of Newton's method before a search takes longer ones: if the slope consists of rounding, or is a bound
+/// supplied by the caller, Newton's method does not reach distant roots.
 const PATIENT_STEPS: usize = 24;
 
-/// Finds a point where an increasing function is close enough to 0, with what was computed there.
+/// Finds a point where an increasing function is close enough to 0, with the data computed there.
 ///
-/// `evaluate` returns something to keep, the value and a positive slope; `close` decides from value and slope whether
-/// that is near enough. A bracket narrower than `narrowest` also ends the search: a function that jumps over 0 has no
+/// `evaluate` returns data to keep, the value and a positive slope; `close` decides from value and slope whether the
+/// value is close enough. A bracket narrower than `narrowest` also ends the search: a function that jumps over 0 has no
 /// better point.
 ///
 /// # Errors
@@ -70,7 +70,7 @@ pub fn increasing_root<T>(
         } else if bracketed {
             0.5 * (low + high)
         } else {
-            // Newton's step is below the rounding of x: the root is here, and a bracket around it says so.
+            // Newton's step is below the rounding of x: the root is here, and a bracket around it confirms that.
             x + 0.5 * search.narrowest * (1.0 + 1e-6 * x.abs()) * if value > 0.0 { -1.0 } else { 1.0 }
         };
     }
@@ -92,7 +92,7 @@ mod tests {
         }
     }
 
-    /// A slope that is never below a bound has steps of a hundred at most.
+    /// With a lower bound on the slope, Newton steps are at most about a hundred long.
     #[test]
     fn finds_roots_that_newtons_method_does_not_reach() {
         for root in [3e5, -7e7] {
@@ -105,7 +105,7 @@ mod tests {
         }
     }
 
-    /// A value of rounding that is never close enough, and a step that does not move x.
+    /// A value that consists of rounding and is never close enough, and a step that does not move x.
     #[test]
     fn a_step_below_rounding_ends_the_search() {
         let search = Search { start: 116.0, narrowest: 1e-13, ..SEARCH };

@@ -1,4 +1,4 @@
-//! The inverse of the binomial tail in its success probability: the heart of Clopper-Pearson limits.
+//! The inverse of the binomial tail in its success probability, on which Clopper-Pearson limits are based.
 //!
 //! P(Bin(n, x) ≥ k) = I_x(k, n-k+1) = pmf(k) (1-x) h(x), with the point probability by saddle point and h the
 //! continued fraction DLMF 8.17.22. ln I is concave and increasing in ln x with derivative k/((1-x) h), so Newton's
@@ -8,10 +8,10 @@ use super::binomial::{Odds, log_pmf_inner};
 use super::normal::ndtri;
 use crate::error::{Error, Result};
 
-/// Terms of the continued fraction before it counts as not converging; it is slowest at n = 2^53 and one half, where a
-/// whole limit takes 7 ms.
+/// Terms of the continued fraction before it is considered not to converge; it is slowest at n = 2^53 and one half,
+/// where a whole limit takes 7 ms.
 const MAX_TERMS: u32 = 1 << 22;
-/// Newton steps before the root counts as not found; quadratic convergence needs a handful.
+/// Newton steps before the root is considered not found; quadratic convergence needs a handful.
 const MAX_STEPS: usize = 200;
 
 /// x with P(Bin(n, x) ≥ k) = f, as (x, 1 - x), for 2 ≤ k ≤ n - 1 and 0 < f ≤ 1/2.
@@ -19,7 +19,7 @@ const MAX_STEPS: usize = 200;
 /// The smaller of the two is the accurate one: relative error about 4e-15.
 ///
 /// # Errors
-/// [`Error::NoConvergence`] when an iteration limit is met.
+/// [`Error::NoConvergence`] if an iteration limit is reached.
 pub fn binomial_tail_root(k: u64, n: u64, f: f64) -> Result<(f64, f64)> {
     let target = f.ln();
     let successes = k as f64;
@@ -29,14 +29,14 @@ pub fn binomial_tail_root(k: u64, n: u64, f: f64) -> Result<(f64, f64)> {
     let tolerance = 1e-8 / (k.min(n - k) as f64).powf(0.25);
     let mut step = f64::INFINITY;
     for _ in 0..MAX_STEPS {
-        // The root may lie on the other side of one half than k/n: the smaller of x and 1 - x must be the exact one.
+        // The root may lie on the other side of one half from k/n: the smaller of x and 1 - x must be the exact one.
         if exact > 0.6 {
             (exact, success_is_exact) = (1.0 - exact, !success_is_exact);
         }
         let odds = Odds::new(exact, success_is_exact);
         let fraction = tail_fraction(k, n, odds)?;
         let log_tail = log_pmf_inner(k, n, odds) + (odds.failure * fraction).ln();
-        // Newton in ln x, at most a factor e² at once so that a poor start stays in the domain.
+        // Newton in ln x, by at most a factor e² per step so that a poor start stays in the domain.
         step = ((target - log_tail) * odds.failure * fraction / successes).clamp(-2.0, 2.0);
         let next = if success_is_exact {
             (odds.success * libm::exp(step)).min(0.5 * (odds.success + 1.0))
@@ -53,7 +53,7 @@ pub fn binomial_tail_root(k: u64, n: u64, f: f64) -> Result<(f64, f64)> {
     Err(Error::no_convergence("Clopper-Pearson limit", step.abs(), tolerance, MAX_STEPS))
 }
 
-/// Wilson's lower limit as a start, kept left of k/n where the continued fraction converges fast.
+/// Wilson's lower limit as a start, kept left of k/n, where the continued fraction converges fast.
 fn wilson_start(k: u64, n: u64, f: f64, success_is_exact: bool) -> f64 {
     let (successes, failures, trials) = (k as f64, (n - k) as f64, n as f64);
     let z = -ndtri(f);
@@ -81,8 +81,8 @@ fn tail_fraction(k: u64, n: u64, odds: Odds) -> Result<f64> {
     beta_fraction(k as f64, (n - k + 1) as f64, odds, MAX_TERMS)
 }
 
-/// The same for any a, b > 0. Where b is no whole number the fraction does not end, and the terms beyond m = b are
-/// negative; it still converges, for x close to 1 slowly.
+/// The same for any a, b > 0. If b is not a whole number, the fraction does not end, and the terms beyond m = b are
+/// negative; it still converges, slowly for x close to 1.
 pub(super) fn beta_fraction(a: f64, b: f64, odds: Odds, max_terms: u32) -> Result<f64> {
     let both = a + b;
     let (x, y) = (odds.success, odds.failure);
@@ -116,10 +116,10 @@ pub(super) fn beta_fraction(a: f64, b: f64, odds: Odds, max_terms: u32) -> Resul
 }
 
 /// (P(Bin(n, p) ≥ k), P(Bin(n, p) < k)): the smaller of the two with a relative error of about 1e-14, the other as its
-/// complement. NaN where p is not in [0, 1].
+/// complement. NaN if p is not in [0, 1].
 ///
 /// # Errors
-/// [`Error::NoConvergence`] when an iteration limit is met, for n near 2^53 only.
+/// [`Error::NoConvergence`] if an iteration limit is reached, only for n near 2^53.
 pub fn binomial_tails(k: u64, n: u64, p: f64) -> Result<(f64, f64)> {
     if !(0.0..=1.0).contains(&p) {
         return Ok((f64::NAN, f64::NAN));

@@ -1,7 +1,7 @@
 //! The beta distribution with parameters from 1/2 up to 2^53: tails and quantiles on the scale of the log-odds.
 //!
-//! In t = ln(x/(1-x)) the density is x^a (1-x)^b/B(a, b): smooth, log-concave and on the whole line, so that its
-//! logarithmic tail is concave in t and Newton's method finds quantiles from anywhere.
+//! In t = ln(x/(1-x)) the density is x^a (1-x)^b/B(a, b): smooth and log-concave on the whole line, so its logarithmic
+//! tail is concave in t and Newton's method finds quantiles from any start.
 
 use super::beta::beta_fraction;
 use super::binomial::{Odds, deviance, stirling_series};
@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 
 /// Terms of the continued fraction before the integral is cheaper.
 const MAX_TERMS: u32 = 200;
-/// Newton steps before a quantile counts as not found.
+/// Newton steps before a quantile is considered not found.
 const MAX_STEPS: usize = 100;
 /// Log-odds beyond which a point is not distinguished from 0 or 1.
 const FURTHEST: f64 = 700.0;
@@ -23,7 +23,7 @@ pub struct BetaDistribution {
     log_constant: f64,
 }
 
-/// A point of (0, 1) by its log-odds: x and 1 - x, both to full relative precision.
+/// A point of (0, 1) given by its log-odds: x and 1 - x, both to full relative precision.
 #[derive(Debug, Clone, Copy)]
 pub struct UnitPoint {
     /// x.
@@ -52,7 +52,7 @@ pub struct BetaTails {
     pub lower: f64,
     /// P(X > x).
     pub upper: f64,
-    /// ln P(X ≤ x), finite where the probability underflows.
+    /// ln P(X ≤ x), finite even if the probability underflows.
     log_lower: f64,
     /// d ln P(X ≤ x)/dt.
     slope: f64,
@@ -116,8 +116,8 @@ impl BetaDistribution {
         }
     }
 
-    /// ∫ exp(-φ(v)) dv over v ≥ 0, φ(v) the fall of the log-density from t to t - v, by the double exponential rule for
-    /// a half line.
+    /// ∫ exp(-φ(v)) dv over v ≥ 0, with φ(v) the decrease of the log-density from t to t - v, by the double exponential
+    /// rule for a half line.
     ///
     /// φ(v) = a v + (a+b) ln(1 + x (e^{-v} - 1)) = -b v + (a+b) ln(1 + (1-x) (e^v - 1)): the first form keeps its
     /// digits for small x, the second for small 1 - x.
@@ -147,8 +147,8 @@ impl BetaDistribution {
                 break;
             }
         }
-        // The rule's error falls as exp(-c steps): c is 5 for the shape of a normal distribution, about 2 next to 0 or
-        // 1.
+        // The rule's error falls as exp(-c steps): c is 5 for the shape of a normal distribution, about 2 close to 0
+        // or 1.
         let steps = if a.min(b) > 40.0 { 12 } else { 32 };
         let sum: f64 = (-4 * steps..=5 * steps)
             .map(|index| {
@@ -161,10 +161,10 @@ impl BetaDistribution {
         sum * length / f64::from(steps)
     }
 
-    /// The point with P(X ≤ x) = f, and the log-odds -700 for one further out.
+    /// The point with P(X ≤ x) = f, or log-odds -700 if it is further out.
     ///
     /// # Errors
-    /// [`Error::NoConvergence`] when Newton's method does not settle; none was met.
+    /// [`Error::NoConvergence`] if Newton's method does not settle (never seen).
     pub fn quantile(self, f: f64) -> Result<UnitPoint> {
         if f > 0.5 {
             return Ok(self.mirrored().quantile(1.0 - f)?.mirrored());
@@ -189,7 +189,7 @@ impl BetaDistribution {
     }
 }
 
-/// δ(x) = ln Γ(x+1) - [½ ln(2πx) + x ln x - x] for x ≥ 1/2: Stirling's series from 16 on, below by
+/// δ(x) = ln Γ(x+1) - [½ ln(2πx) + x ln x - x] for x ≥ 1/2: Stirling's series from 16 on, and below that
 /// δ(x) = δ(x+1) + (x + ½) ln(1 + 1/x) - 1.
 fn stirling_error(x: f64) -> f64 {
     let (mut at, mut sum) = (x, 0.0);

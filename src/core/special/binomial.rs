@@ -29,7 +29,7 @@ pub(super) fn stirling_series(x: f64) -> f64 {
     inverse * (1.0 / 12.0 - square * series)
 }
 
-/// x ln(x/m) + m - x with `deviation` = x - m given apart, so that it keeps its digits when x is close to m.
+/// x ln(x/m) + m - x with `deviation` = x - m passed separately, so it keeps its digits when x is close to m.
 pub(super) fn deviance(x: f64, m: f64, deviation: f64) -> f64 {
     let v = deviation / (x + m);
     if v.abs() >= 0.1 {
@@ -49,14 +49,14 @@ pub(super) fn deviance(x: f64, m: f64, deviation: f64) -> f64 {
     sum
 }
 
-/// A success probability x with its complement 1 - x, one of which is the exact one: the smaller.
+/// A success probability x with its complement 1 - x; the smaller of the two is exact.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Odds {
     /// x.
     pub(super) success: f64,
     /// 1 - x.
     pub(super) failure: f64,
-    /// True where `success` is the exact one.
+    /// Whether `success` is the exact one.
     pub(super) success_is_exact: bool,
 }
 
@@ -101,7 +101,7 @@ pub(crate) fn log_poisson_density(lambda: f64, deviation: f64) -> f64 {
     -stirling_series(x) - deviance(x, lambda, deviation) - LN_SQRT_2PI - 0.5 * x.ln()
 }
 
-/// ln P(Bin(n, p) = k) for p in [0, 1], k ≤ n; `-inf` where the probability is 0, NaN where p is out of range.
+/// ln P(Bin(n, p) = k) for p in [0, 1], k ≤ n; `-inf` if the probability is 0, NaN if p is out of range.
 ///
 /// ```
 /// # use leakbound::special::log_binomial_pmf;

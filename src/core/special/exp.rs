@@ -1,13 +1,13 @@
-//! The exponential function, written so that a loop of it is vectorized.
+//! The exponential function, written so that loops over it are vectorized.
 //!
-//! For loops inside of [`crate::vectorized`]: products are fused into sums, which is one instruction there and a call
-//! of its own on the oldest machines. The values are the same on all of them.
+//! For loops inside [`crate::vectorized`]: products are fused into sums, which is one instruction there and a separate
+//! call on the oldest machines. The values are the same on all machines.
 
 /// 3/2 · 2^52: adding it leaves the nearest whole number in the lowest bits.
 const SHIFT: f64 = 6_755_399_441_055_744.0;
-/// ln 2 in two parts, the first with zeros at its end.
+/// ln 2 in two parts, the first ending in zeros.
 const LN_2: [f64; 2] = [0.693_147_180_369_123_816_490, 1.908_214_929_270_587_700_02e-10];
-/// Beyond ±708 powers of two leave the normal numbers.
+/// Beyond ±708, powers of two leave the normal numbers.
 const LIMIT: f64 = 708.0;
 /// 1/12! to 1/2!.
 const INVERSE_FACTORIALS: [f64; 11] = [
@@ -47,8 +47,7 @@ pub fn exp_in_loops(x: f64) -> f64 {
     power.mul_add(less_one, power)
 }
 
-/// e^x - 1 for |x| ≤ 708, relative error below 2e-15, and -1 below: a fraction of the time of a call of `expm1` for
-/// each.
+/// e^x - 1 for |x| ≤ 708, relative error below 2e-15, and -1 below: in a fraction of the time of calls of `expm1`.
 #[inline(always)]
 pub fn exp_less_one_in_loops(x: f64) -> f64 {
     let (less_one, power) = parts(x);

@@ -1,6 +1,6 @@
-//! The logarithm, written so that a loop of it is vectorized; for loops inside of [`crate::vectorized`].
+//! The logarithm, written so that loops over it are vectorized; for loops inside [`crate::vectorized`].
 
-/// ln 2 in two parts, the first with zeros at its end.
+/// ln 2 in two parts, the first ending in zeros.
 const LN_2: [f64; 2] = [0.693_147_180_369_123_816_490, 1.908_214_929_270_587_700_02e-10];
 /// 2^52, whose last bits count ones.
 const COUNT: f64 = 4_503_599_627_370_496.0;
@@ -37,7 +37,7 @@ pub fn ln_in_loops(x: f64) -> f64 {
     for term in &SERIES[1..] {
         sum = sum.mul_add(square, *term);
     }
-    // 2f = (m-1) - (m-1) f: what is rounded is small beside what is exact.
+    // 2f = (m-1) - (m-1) f: the rounded part is small compared with the exact one.
     let small = f.mul_add(square.mul_add(sum, -less_one), k * LN_2[1]);
     k.mul_add(LN_2[0], less_one + small)
 }
@@ -46,7 +46,7 @@ pub fn ln_in_loops(x: f64) -> f64 {
 #[inline(always)]
 pub fn ln_of_one_plus_in_loops(x: f64) -> f64 {
     let sum = 1.0 + x;
-    // What 1 + x lost in rounding; x is the larger of the two from 1 on.
+    // The part of 1 + x lost in rounding; x is the larger of the two from 1 on.
     let lost = if x > 1.0 { 1.0 - (sum - x) } else { x - (sum - 1.0) };
     ln_in_loops(sum) + lost / sum
 }

@@ -43,7 +43,7 @@ fn lower_tail(z: f64) -> f64 {
     0.5 * (-z * FRAC_1_SQRT_2).erfcx() * libm::exp(-0.5 * squared) * (1.0 - 0.5 * error)
 }
 
-/// Φ(z) = P(N(0,1) ≤ z), relative error below 1e-15 in the lower tail too.
+/// Φ(z) = P(N(0,1) ≤ z), relative error below 1e-15 even in the lower tail.
 ///
 /// ```
 /// # use leakbound::special::ndtr;
@@ -97,7 +97,7 @@ fn mills_ratio(z: f64) -> f64 {
 
 /// Φ⁻¹(p) for p in [0, 1]; infinite at the ends, NaN outside.
 ///
-/// The quantile is computed on the smaller tail (statrs) and takes one Newton step on our own Φ.
+/// The quantile is computed on the smaller tail (statrs), followed by one Newton step with this crate's Φ.
 ///
 /// ```
 /// # use leakbound::special::ndtri;

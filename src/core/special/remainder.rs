@@ -1,5 +1,5 @@
-//! What is left of exponential and logarithm without their linear terms: both vanish to second order, where the plain
-//! differences keep no digit.
+//! Exponential and logarithm without their linear terms: both vanish to second order, and the plain differences would
+//! lose all digits.
 
 /// Terms of the series of e^z - 1 - z: for |z| ≤ 1/2 the next is below 1e-19 of the first.
 const TERMS: i32 = 17;
@@ -30,7 +30,7 @@ pub fn log_remainder(z: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Against the plain differences where these hold twelve digits, and against the first terms where they do not.
+    /// Compared with the plain differences where these have twelve digits, and otherwise with the first terms.
     #[test]
     fn remainders_are_what_the_functions_leave() {
         for z in [-30.0f64, -2.0, -0.6, -0.5, -0.3, -0.1, 0.1, 0.3, 0.5, 0.6, 1.0, 30.0] {

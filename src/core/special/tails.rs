@@ -1,4 +1,4 @@
-//! The tails of the normal distribution, written so that a loop of them is vectorized.
+//! The tails of the normal distribution, written so that loops over them are vectorized.
 
 use super::exp::exp_in_loops;
 use errorfunctions::RealErrorFunctions;
@@ -10,7 +10,7 @@ const TERMS: usize = 23;
 /// The x at the middle of the series.
 const MIDDLE: f64 = 3.0;
 
-/// Φ(-|z|) for loops inside of [`crate::vectorized`], where all arguments take the same steps.
+/// Φ(-|z|) for loops inside [`crate::vectorized`], where all arguments take the same steps.
 ///
 /// Φ(-z) = ½ exp(-z²/2) erfcx(z/√2) for z ≥ 0, and (1 + 2x) erfcx(x) is a polynomial in t = (x - 3)/(x + 3) in [-1, 1]:
 /// that which agrees with it at the Chebyshev points, to 1e-15.
@@ -63,7 +63,7 @@ impl NormalTails {
         for coefficient in &self.coefficients[1..] {
             sum = sum.mul_add(t, *coefficient);
         }
-        // The rounding error of z² counts where it is large.
+        // The rounding error of z² matters if z² is large.
         let square = z * z;
         let error = z.mul_add(z, -square);
         let density = exp_in_loops(-0.5 * square);

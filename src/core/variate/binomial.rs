@@ -1,16 +1,15 @@
-//! Binomial variables of up to 2^53 trials, with the distribution of `log_binomial_pmf` and not of an approximation of
-//! it.
+//! Binomial variables of up to 2^53 trials, with exactly the distribution of `log_binomial_pmf`.
 //!
-//! `rand_distr::Binomial` is exact in form but not in doubles. Below a mean of 10 it starts from (1-p)^n with 1-p
+//! `rand_distr::Binomial` is exact in form but not in doubles. Below a mean of 10, it starts from (1-p)^n with 1-p
 //! rounded, which is off by n 2^-54 of itself: 5e-4 for 10^13 trials, a factor of e^{1/2} for 2^53. Above, the last
 //! step of its acceptance test multiplies ln(m/k) by m, off by m 2^-53, and decides within a band of relative width
-//! 1/√(npq): 5e-6 in total variation at worst, near 5·10^10 trials. Counts that stand for 10^13 simulated outputs want
-//! better, and the saddle-point form is there.
+//! 1/√(npq): 5e-6 in total variation at worst, near 5·10^10 trials. Counts of 10^13 simulated outputs need more
+//! accuracy, which the saddle-point form provides.
 
 use crate::special::log_binomial_pmf;
 use rand::{Rng, RngExt};
 
-/// Below this mean the probabilities are added up from 0.
+/// Below this mean, the probabilities are added up from 0.
 const LEAST_MEAN_OF_REJECTION: f64 = 10.0;
 
 /// A draw from Bin(n, p) for n ≤ 2^53 and 0 ≤ p ≤ 1/2.
@@ -34,7 +33,7 @@ fn by_inversion(n: u64, p: f64, stream: &mut impl Rng) -> u64 {
             if left < weight {
                 return k;
             }
-            // What rounding leaves over, 2^-53 or so, is drawn again.
+            // The remainder from rounding, about 2^-53, is drawn again.
             if weight == 0.0 {
                 break;
             }
@@ -45,14 +44,13 @@ fn by_inversion(n: u64, p: f64, stream: &mut impl Rng) -> u64 {
 }
 
 /// Transformed rejection (Hörmann 1993, algorithm BTRS): k = floor(G(u)) for a uniform u is accepted with probability
-/// P(k) G'(u)/(P(mode) alpha). His squeezes are left out, so that only alpha has to be large enough; the tests see to
-/// it.
+/// P(k) G'(u)/(P(mode) alpha). The squeezes are omitted, so only alpha has to be large enough, which the tests check.
 struct Rejection {
     n: u64,
     p: f64,
     mode: u64,
     ln_mode: f64,
-    /// np + 1/2 less the mode: the transformation is centered there, so that nothing is lost for large n.
+    /// np + 1/2 minus the mode: the transformation is centered there, so no digits are lost for large n.
     shift: f64,
     a: f64,
     b: f64,
@@ -77,7 +75,7 @@ impl Rejection {
         }
     }
 
-    /// G(u) less the mode, and G'(u), for -1/2 < u < 1/2.
+    /// G(u) minus the mode, and G'(u), for -1/2 < u < 1/2.
     fn transform(&self, u: f64) -> (f64, f64) {
         let end = 0.5 - u.abs();
         ((2.0 * self.a / end + self.b) * u + self.shift, self.a / (end * end) + self.b)
@@ -116,7 +114,7 @@ mod tests {
         ChaCha8Rng::seed_from_u64(seed)
     }
 
-    /// The distribution is that of the formula as long as no acceptance probability exceeds 1.
+    /// The distribution is that of the formula if no acceptance probability exceeds 1.
     #[test]
     fn the_hat_covers_every_distribution() {
         let mut worst = 0.0f64;

@@ -1,10 +1,10 @@
-//! Pearson's test of counts against a distribution. It names nothing of this crate: integration tests include the file.
+//! Pearson's test of counts against a distribution. It uses nothing of this crate: integration tests include it.
 
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
-/// The probability with which counts from the distribution would lie at least as far from it as these (asymptotically).
-/// Outcomes that are expected fewer than ten times are put together; an impossible one that was seen gives 0.
-/// Both have the same length.
+/// The probability that counts from the distribution are at least as far from it as these (asymptotically). Outcomes
+/// with an expected count below ten are pooled; an impossible outcome that was seen gives 0. Both arguments have the
+/// same length.
 pub fn p_value(counts: &[u64], distribution: &[f64]) -> f64 {
     debug_assert_eq!(counts.len(), distribution.len());
     let trials = counts.iter().sum::<u64>() as f64;

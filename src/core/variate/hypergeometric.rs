@@ -1,17 +1,16 @@
-//! Hypergeometric variables: how many of a part drawn without replacement are marked.
+//! Hypergeometric variables: how many items of a part drawn without replacement are marked.
 //!
-//! Written here and not taken from `rand_distr`: its acceptance test subtracts logarithms of factorials, which are off
-//! by 4e-3 for 10^12 items. Here the distribution is a quotient of three binomial probabilities by their saddle-point
-//! form.
+//! This replaces `rand_distr`, whose acceptance test subtracts logarithms of factorials, which are off by 4e-3 for
+//! 10^12 items. Here the distribution is a quotient of three binomial probabilities in saddle-point form.
 
 use crate::special::log_binomial_pmf;
 use rand::{Rng, RngExt};
 
-/// Up to so many items are drawn one by one.
+/// Up to this many items are drawn one by one.
 const ONE_BY_ONE: u64 = 12;
 
-/// How many of `drawn` items, taken without replacement from `total` ≤ 2^53 of which `marked` are marked, are marked;
-/// `marked` and `drawn` are at most `total`.
+/// How many of `drawn` items are marked, if they are taken without replacement from `total` ≤ 2^53 items with `marked`
+/// marked ones; `marked` and `drawn` are at most `total`.
 pub(super) fn draw(total: u64, marked: u64, drawn: u64, stream: &mut impl Rng) -> u64 {
     let unmarked = total - marked;
     // By symmetry: draw the smaller part, count the rarer items.
@@ -26,7 +25,7 @@ pub(super) fn draw(total: u64, marked: u64, drawn: u64, stream: &mut impl Rng) -
     } else if drawn <= ONE_BY_ONE {
         one_by_one(total, marked, drawn, stream)
     } else if marked <= ONE_BY_ONE {
-        // Which of all items are drawn and which are marked may change places.
+        // The drawn and the marked items may be exchanged.
         one_by_one(total, drawn, marked, stream)
     } else {
         by_rejection(total, marked, drawn, stream)
@@ -56,16 +55,16 @@ fn by_rejection(total: u64, marked: u64, drawn: u64, stream: &mut impl Rng) -> u
     let mode = ((n + 1.0) * ((marked + 1) as f64 / (total + 2) as f64)) as u64;
     let (least, most) = (drawn.saturating_sub(total - marked), marked.min(drawn));
     let mode = mode.clamp(least, most);
-    // (marked choose k) (unmarked choose drawn-k), up to what does not depend on k; the probability is free.
+    // (marked choose k) (unmarked choose drawn-k), up to factors independent of k; the probability is arbitrary.
     let p = n / total as f64;
     let ln = |k: u64| log_binomial_pmf(k, marked, p) + log_binomial_pmf(drawn - k, total - marked, p);
     let ln_mode = ln(mode);
-    // The mean relative to the mode, so that nothing is lost for 2^53 items.
+    // The mean relative to the mode, so no digits are lost for 2^53 items.
     let shift = n.mul_add(share, -(mode as f64)) + 0.5;
     loop {
         let (u, v): (f64, f64) = (stream.random(), stream.random());
         let offset = shift + height * (v - 0.5) / u;
-        // Infinite or NaN for u = 0: as i64 out of range, or 0 with a logarithm that accepts it rightly.
+        // Infinite or NaN for u = 0: as i64 out of range, or 0 with a logarithm that accepts it correctly.
         let k = i128::from(offset.floor() as i64) + i128::from(mode);
         if !(i128::from(least)..=i128::from(most)).contains(&k) {
             continue;
@@ -77,8 +76,8 @@ fn by_rejection(total: u64, marked: u64, drawn: u64, stream: &mut impl Rng) -> u
     }
 }
 
-/// Splits off `drawn` items at random from a stock of counted kinds, of which `total` are left: calls `take` with every
-/// kind drawn and its number, and takes them out of the stock.
+/// Splits off `drawn` items at random from a stock of counted kinds with `total` items left: calls `take` with every
+/// kind drawn and its number, and removes them from the stock.
 pub fn draw_counts(stock: &mut [u64], total: u64, drawn: u64, stream: &mut impl Rng, mut take: impl FnMut(usize, u64)) {
     let (mut others, mut wanted) = (total, drawn.min(total));
     for (kind, left) in stock.iter_mut().enumerate() {

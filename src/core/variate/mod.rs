@@ -1,5 +1,4 @@
-//! Random counts by the distributions that have names: binomial, multinomial, hypergeometric. Simulation and resampling
-//! share them.
+//! Random counts from named distributions: binomial, multinomial, hypergeometric. Simulation and resampling share them.
 
 mod binomial;
 mod goodness_of_fit;

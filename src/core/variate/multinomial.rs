@@ -1,14 +1,14 @@
-//! Multinomial counts of any number of trials, class by class, the likely ones first.
+//! Multinomial counts of any number of trials, drawn class by class, likely classes first.
 
 use super::binomial;
 use crate::special::CompensatedSum;
 use rand::Rng;
 
-/// Mult(n, P): given what is left, N_i ~ Bin(left, P_i/(P_i + rest)), or all others together where they are the rarer
+/// Mult(n, P): given what is left, N_i ~ Bin(left, P_i/(P_i + rest)), or all others together if they are the rarer
 /// side, so that every binomial is drawn for its smaller probability.
 #[derive(Debug, Clone)]
 pub struct Multinomial {
-    /// Class, probability of the rarer side, and whether that is all later classes.
+    /// Class, probability of the rarer side, and whether that side is all later classes.
     steps: Vec<(usize, f64, bool)>,
 }
 
@@ -18,7 +18,7 @@ impl Multinomial {
         let mut order: Vec<usize> = (0..p.len()).filter(|&class| p[class] > 0.0).collect();
         order.sort_by(|&a, &b| p[b].total_cmp(&p[a]).then(a.cmp(&b)));
         let mut steps = Vec::with_capacity(order.len());
-        // What comes after a class, summed from the smallest.
+        // The probability of the later classes, summed from the smallest.
         let mut rest = CompensatedSum::default();
         for &class in order.iter().rev() {
             let (own, others) = (p[class], rest.value());

@@ -7,9 +7,9 @@ use crate::divergence::PrivacyLoss;
 use crate::quantity::{Order, Probability};
 use crate::special::{log_sum_exp, softplus};
 
-/// D_α of a mechanism of which only the Rényi divergences are known, on a Poisson subsample of rate γ, with `added`
-/// D_α(P ‖ Q) of an added record, P with it and Q without, and `removed` D_α(Q ‖ P). The larger of both directions of
-/// the subsample:
+/// D_α of a mechanism known only by its Rényi divergences, on a Poisson subsample of rate γ. `added` is D_α(P ‖ Q) for
+/// an added record, P with it and Q without, and `removed` is D_α(Q ‖ P). The larger of both directions of the
+/// subsample:
 /// ```text
 /// D_α((1-γ) Q + γ P ‖ Q) ≤ α/(α-1) ln(1 - γ + γ e^{(α-1)/α D_α(P ‖ Q)})                (Minkowski's inequality)
 /// D_α(Q ‖ (1-γ) Q + γ P) ≤ min(-ln(1-γ), ln(1 - γ + γ e^{(α-1) D_α(Q ‖ P)})/(α-1))    (the density; joint convexity)
@@ -38,14 +38,14 @@ pub fn poisson_subsampled_rdp(order: Order, rate: Probability, added: f64, remov
     up(minkowski.max(against), 16.0).min(up(added.max(removed), 0.0))
 }
 
-/// D_α of a mechanism on a sample without replacement, of which a share γ is drawn, for neighbors in which a record is
-/// replaced and `rdp` is D_α of the mechanism itself for such neighbors:
+/// D_α of a mechanism on a sample without replacement that contains a share γ of the data, for neighbors in which a
+/// record is replaced; `rdp` is D_α of the mechanism itself for such neighbors:
 /// ```text
 /// D ≤ ln(1 - γ + γ e^{(α-1) rdp})/(α-1).
 /// ```
 /// Rounded up.
 ///
-/// *Proof.* Given which other records are drawn, and which one in the place of the record if it is not, the outputs are
+/// *Proof.* Given the other drawn records, and the one drawn instead of the record if it is not drawn, the outputs are
 /// (1-γ) A + γ B against (1-γ) A + γ B', with B and B' of neighbors. e^{(α-1) D_α} is jointly convex.
 ///
 /// ```
@@ -58,36 +58,35 @@ pub fn poisson_subsampled_rdp(order: Order, rate: Probability, added: f64, remov
 ///
 /// # References
 /// Wang, Balle and Kasiviswanathan (2019), "Subsampled Rényi differential privacy and analytical moments accountant",
-/// for the setting and for bounds that are tighter at little γ.
+/// for the setting and for bounds that are tighter for small γ.
 #[must_use]
 pub fn without_replacement_rdp(order: Order, rate: Probability, rdp: f64) -> f64 {
     let a = order.get();
     up(log_mean_exp(rate.get(), (a - 1.0) * rdp) / (a - 1.0), 16.0).min(rdp)
 }
 
-/// Probabilities below this one are bounded together: below 1e-308 doubles lose digits, and
-/// from 5e-324 on they are 0. A million of them are at most e^-650.
+/// Probabilities below this are bounded together: below 1e-308 doubles lose digits, and below 5e-324 they are 0. A
+/// million of them add up to at most e^-650.
 const LOST: f64 = 1e-290;
 const LN_LOST: f64 = -650.0;
-/// Where the divergence is also asked for to bound what is lost, as multiples of the order and one large order, which is
-/// the best where the loss has a bound.
+/// Orders at which the divergence is also evaluated to bound the lost terms, as multiples of the order, and one large
+/// order, which is best if the loss is bounded.
 const HIGHER: [f64; 4] = [2.0, 5.0, 1.3, 20.0];
 const FAR_ORDER: f64 = 1e9;
-/// What is lost does not show from so far below the sum on, in ln.
+/// Lost terms are negligible from this far below the sum on, in ln.
 const NEGLIGIBLE: f64 = 40.0;
 
-/// D_α of a pair from its privacy loss, or an upper bound of it from a loss that dominates: ln E e^{(α-1) L}/(α-1), P
-/// having the loss L. `bound` is at least D of the pair at any order, such as its largest
-/// loss. Rounded up.
+/// D_α of a pair from its privacy loss, or an upper bound from a loss that dominates it: ln E e^{(α-1) L}/(α-1), where
+/// L is the loss under P. `bound` is an upper bound on D of the pair at any order, such as its largest loss. Rounded
+/// up.
 ///
-/// Every f-divergence is an average of hockey-stick divergences, so that a loss whose profile is at least that of the
-/// pair at every ε has no smaller Rényi divergence. With q = p e^{-l} it is ln(1 + Σ q (e^{αl} - 1 - α (e^l - 1)))
-/// where nothing cancels, with what is left of Q on outcomes that P does not have.
+/// Every f-divergence is an average of hockey-stick divergences, so a loss whose profile is at least that of the pair
+/// at every ε has no smaller Rényi divergence. With q = p e^{-l} it is ln(1 + Σ q (e^{αl} - 1 - α (e^l - 1))) without
+/// cancellation, including the remaining mass of Q on outcomes that P does not have.
 ///
-/// Outcomes of probability below 1e-290, and those whose loss is infinite from above, are not in the sum, however much they
-/// count at a large order. By
-/// Hölder's inequality they have E e^{(α-1) L} ≤ P^{1-(α-1)/(A-1)} e^{(α-1) D_A} for any order A > α, which is where
-/// `bound` is asked for; the least over some A is added.
+/// Outcomes of probability below 1e-290, and those whose loss is infinite from above, are not in the sum, however much
+/// they contribute at a large order. By Hölder's inequality they have E e^{(α-1) L} ≤ P^{1-(α-1)/(A-1)} e^{(α-1) D_A}
+/// for any order A > α, where D_A is taken from `bound`; the smallest value over some A is added.
 ///
 /// ```
 /// # use leakbound::accountant::rdp_of_loss;
@@ -123,19 +122,19 @@ pub fn rdp_of_loss(order: Order, loss: &PrivacyLoss, bound: &dyn Fn(Order) -> f6
 /// ```
 #[must_use]
 pub fn rdp_of_profiles(order: Order, profiles: [&PrivacyLoss; 2], bound: &dyn Fn(Order) -> f64) -> f64 {
-    // Sums of probabilities are off by 1e-13 or so. Below ε = 0 that shifts the profile by as much, in ln x, which is
-    // weighted with at most α (α-1) down to the least loss and with α together from there on.
+    // Sums of probabilities are off by about 1e-13. Below ε = 0 that shifts the profile by the same amount, in ln x,
+    // with a total weight of at most α (α-1) down to the smallest loss and α from there on.
     let [_, below] = profiles;
     let least = counting(below).map(|(l, _)| l.abs()).fold(0.0, f64::max);
     rounded_up(order, log_moment(order, profiles, bound), 1.0 + least)
 }
 
-/// D_α of a pair from its own privacy loss, which must have every outcome of the pair with at least its probability, and
-/// none of Q that P does not have. `bound` is as for [`rdp_of_loss`], which adds 1e-13 α for what a loss that only
-/// dominates may hide: here small losses have divergences as small. Rounded up.
+/// D_α of a pair from its own privacy loss, which must contain every outcome of the pair with at least its probability;
+/// Q must have no outcome that P lacks. `bound` is as for [`rdp_of_loss`], which adds 1e-13 α for errors that a loss
+/// that only dominates may hide: here small losses give small divergences. Rounded up.
 ///
-/// No term of Σ q (e^{αl} - 1 - α (e^l - 1)) is negative, so that only the rounding of the losses counts: an error e of
-/// a loss shifts D_α by at most e Σ p e^{(α-1) l} |1 - e^{-αl}| / Σ p e^{(α-1) l} ≤ 2 e α |l|.
+/// No term of Σ q (e^{αl} - 1 - α (e^l - 1)) is negative, so only the rounding of the losses matters: an error e of a
+/// loss shifts D_α by at most e Σ p e^{(α-1) l} |1 - e^{-αl}| / Σ p e^{(α-1) l} ≤ 2 e α |l|.
 ///
 /// ```
 /// # use leakbound::accountant::rdp_of_own_loss;
@@ -158,12 +157,12 @@ pub fn rdp_of_own_loss(order: Order, loss: &PrivacyLoss, bound: &dyn Fn(Order) -
     rounded_up(order, log_moment(order, [loss, loss], bound), farthest)
 }
 
-/// The losses whose probabilities are not bounded together.
+/// The losses whose probabilities are large enough to be summed individually.
 fn counting(loss: &PrivacyLoss) -> impl Iterator<Item = (f64, f64)> + '_ {
     loss.atoms().filter(|(_, p)| *p >= LOST)
 }
 
-/// D_α from ln of E e^{(α-1) L} - 1, off by 1e-13 α times `size` where losses are off by 5e-14 and sums of probabilities
+/// D_α from ln of E e^{(α-1) L} - 1, off by 1e-13 α times `size` if losses are off by 5e-14 and sums of probabilities
 /// by 1e-13.
 fn rounded_up(order: Order, ln: f64, size: f64) -> f64 {
     if ln == f64::INFINITY {
@@ -173,14 +172,14 @@ fn rounded_up(order: Order, ln: f64, size: f64) -> f64 {
     up((softplus(ln) / (a - 1.0)) * (1.0 + 1e-12) + 1e-13 * a * size, 8.0)
 }
 
-/// ln of E e^{(α-1) L} - 1, with what is lost.
+/// ln of E e^{(α-1) L} - 1, including the lost terms.
 fn log_moment(order: Order, [above, below]: [&PrivacyLoss; 2], bound: &dyn Fn(Order) -> f64) -> f64 {
     let a = order.get();
     let infinite = above.infinite().max(below.infinite());
     let term = |l: f64, p: f64| p.ln() - l + log_power_excess(a, libm::expm1(l), || l);
     let mut terms: Vec<f64> = counting(above).filter(|(l, _)| *l > 0.0).map(|(l, p)| term(l, p)).collect();
     terms.extend(counting(below).filter(|(l, _)| *l <= 0.0).map(|(l, p)| term(l, p)));
-    // (1+u)^α - 1 - αu at u = -1, on what is left of Q.
+    // (1+u)^α - 1 - αu at u = -1, on the remaining mass of Q.
     let of_q: f64 = below.atoms().map(|(l, p)| libm::exp(p.ln() - l)).sum();
     terms.push(((1.0 - of_q).max(0.0) * (a - 1.0)).ln());
     if terms.iter().any(|term| term.is_nan()) {
@@ -191,8 +190,8 @@ fn log_moment(order: Order, [above, below]: [&PrivacyLoss; 2], bound: &dyn Fn(Or
     log_sum_exp([found, ln_lost(order, ln_p, bound, found - NEGLIGIBLE)].into_iter())
 }
 
-/// ln of E e^{(α-1) L} of what has such a probability, by the first order at which it is negligible or else by the best
-/// one.
+/// ln of E e^{(α-1) L} of outcomes with this total probability, by the first order at which it is negligible, or else
+/// by the best one.
 fn ln_lost(order: Order, ln_p: f64, bound: &dyn Fn(Order) -> f64, negligible: f64) -> f64 {
     let a = order.get();
     let mut least = f64::INFINITY;
@@ -233,7 +232,7 @@ mod tests {
         OutcomeDistribution::from_probabilities(&p).unwrap()
     }
 
-    /// No mixture is above the bounds; with every record and with none they are what they must be.
+    /// No mixture exceeds the bounds; with every record and with none, they have the known values.
     #[test]
     fn no_mixture_is_above_the_bounds() {
         for pair in pairs() {

@@ -5,17 +5,17 @@ use crate::divergence::{Conversion, RdpCurve};
 use crate::error::Result;
 use crate::quantity::{Delta, Epsilon, Order};
 
-/// A budget of ε at δ and the RDP curve spent so far.
+/// A budget of ε at δ, and the RDP curve spent so far.
 ///
-/// Costs are added as curves and converted only to be compared with the budget, at the order that is best after each
-/// charge. A charge that would exceed the budget is rejected and leaves it as it was, so the loop of a labeling
-/// campaign stops *before* its budget is crossed.
+/// Costs are added as curves and converted only to be compared with the budget, at the best order after each charge. A
+/// charge that would exceed the budget is rejected and changes nothing, so the loop of a labeling campaign stops
+/// *before* its budget is exceeded.
 ///
-/// Where no cost depends on an output, what it says is a theorem at any number of orders (Mironov 2017, Proposition 1).
-/// Where a cost depends on what happened, as the charge for an answer that a threshold test withheld does, or a release
-/// is chosen after the outputs before it, the order must be fixed beforehand for the sum to be a theorem (Feldman and
-/// Zrnic 2021): give that one order, or take a [`PrivacyFilter`](super::PrivacyFilter). With many orders, of which the
-/// best is taken at the end, it is then the figure that the literature reports, and no theorem.
+/// If no cost depends on an output, the result is a theorem for any number of orders (Mironov 2017, Proposition 1). If
+/// a cost depends on what happened, such as the charge for an answer withheld by a threshold test, or if a release is
+/// chosen after earlier outputs, the order must be fixed beforehand for the sum to be a theorem (Feldman and Zrnic
+/// 2021): pass that single order, or use a [`PrivacyFilter`](super::PrivacyFilter). With many orders and the best one
+/// taken at the end, the result is then the figure reported in the literature, not a theorem.
 ///
 /// ```
 /// # use leakbound::accountant::{PrivacyBudget, gnmax_data_independent};
@@ -44,10 +44,10 @@ pub struct PrivacyBudget {
 }
 
 impl PrivacyBudget {
-    /// A budget of which nothing is spent, on the orders of the costs to come.
+    /// An unspent budget, on the orders of the costs to come.
     ///
     /// # Errors
-    /// [`Error::Length`](crate::Error::Length) when there is no order.
+    /// [`Error::Length`](crate::Error::Length) if there are no orders.
     pub fn new(epsilon: Epsilon, delta: Delta, conversion: Conversion, orders: Vec<Order>) -> Result<Self> {
         let nothing = vec![0.0; orders.len()];
         Ok(Self { epsilon, delta, conversion, curve: RdpCurve::new(orders, nothing)? })
@@ -65,10 +65,10 @@ impl PrivacyBudget {
         self.delta
     }
 
-    /// Spends a cost if the budget allows it; otherwise nothing is spent and the answer is false.
+    /// Spends a cost if the budget allows it; otherwise spends nothing and returns false.
     ///
     /// # Errors
-    /// [`Error::Rejected`](crate::Error::Rejected) when the cost is on other orders.
+    /// [`Error::Rejected`](crate::Error::Rejected) if the cost is on other orders.
     pub fn spend(&mut self, cost: &RdpCurve) -> Result<bool> {
         let after = self.curve.composed(cost)?;
         let fits = self.convert(&after).0 <= self.epsilon;
@@ -78,28 +78,28 @@ impl PrivacyBudget {
         Ok(fits)
     }
 
-    /// ε at the budget's δ of what is spent, and the order that gives it. 0 while nothing is spent.
+    /// ε of the spent part at the budget's δ, and the order that gives it. 0 if nothing is spent.
     #[must_use]
     pub fn spent(&self) -> (Epsilon, Order) {
         self.convert(&self.curve)
     }
 
-    /// The RDP curve of what is spent.
+    /// The RDP curve of the spent part.
     #[must_use]
     pub const fn curve(&self) -> &RdpCurve {
         &self.curve
     }
 
-    /// How often a cost can still be spent: the most over the orders, rounded down; 2^64 - 1 for more than can be
-    /// counted.
+    /// How often a cost can still be spent: the maximum over the orders, rounded down; 2^64 - 1 if the number is too
+    /// large.
     ///
     /// # Errors
-    /// [`Error::Rejected`](crate::Error::Rejected) when the cost is on other orders.
+    /// [`Error::Rejected`](crate::Error::Rejected) if the cost is on other orders.
     pub fn queries_left(&self, cost: &RdpCurve) -> Result<u64> {
         self.curve.composed(cost)?;
         let left =
             self.curve.orders().iter().zip(self.curve.values()).zip(cost.values()).map(|((&order, &spent), &each)| {
-                // Both conversions add to the RDP what depends on the order only, and stop at 0.
+                // Both conversions add to the RDP a term that depends only on the order, and stop at 0.
                 let fits = |times: f64| {
                     let rdp = if times == 0.0 { spent } else { sum_up(product_up(times, each), spent) };
                     self.conversion.epsilon(rdp, order, self.delta) <= self.epsilon
@@ -121,7 +121,7 @@ impl PrivacyBudget {
         let all = curve.orders().iter().zip(curve.values());
         let first = (Epsilon::INFINITE, curve.orders()[0]);
         if curve.values().iter().all(|value| *value == 0.0) {
-            // Nothing was spent: a conversion would only add its own slack.
+            // Nothing was spent, so a conversion would only add its own slack.
             return (Epsilon::ZERO, first.1);
         }
         all.map(|(&order, &value)| (self.conversion.epsilon(value, order, self.delta), order))
@@ -150,7 +150,7 @@ mod tests {
                 while budget.spend(&cost).unwrap() {
                     queries += 1;
                 }
-                // The loop adds rounding errors, the count multiplies.
+                // The loop adds rounding errors, and the count multiplies.
                 assert!(count.abs_diff(queries) <= 1, "{epsilon}: {count} {queries}");
                 assert!(budget.spent().0.get() <= epsilon);
                 assert_eq!(budget.queries_left(&cost).unwrap(), 0);

@@ -1,4 +1,4 @@
-//! Confident-GNMax and Interactive-GNMax: a threshold test, then GNMax where it passed.
+//! Confident-GNMax and Interactive-GNMax: a threshold test, then GNMax if it passes.
 
 use super::gnmax::{gnmax_data_dependent, gnmax_data_independent, log_flip_probability};
 use crate::bound::outward::{log_probability_up, product_down, product_up, sum_up, up};
@@ -8,22 +8,22 @@ use crate::histogram::VoteHistogram;
 use crate::quantity::{NoiseScale, Order, Probability};
 use std::f64::consts::SQRT_2;
 
-/// RDP of the answer of a noisy threshold test, passed or failed, when one vote moves: α/(2σ₁²) whatever the votes, for
-/// both forms of the test.
+/// RDP of the answer of a noisy threshold test, passed or failed, when one vote moves: α/(2σ₁²) for any votes and both
+/// forms of the test.
 ///
 /// *One noise on the maximum.* Every count moves by at most 1, so max_i n_i does: if |a_i - b_i| ≤ 1 for all i, then
-/// max a ≤ max (b + 1) = max b + 1, and the same the other way. The answer is post-processing of a Gaussian mechanism
-/// of sensitivity 1.
+/// max a ≤ max (b + 1) = max b + 1, and vice versa. The answer is post-processing of a Gaussian mechanism of
+/// sensitivity 1.
 ///
-/// *Noise per class.* The noisy counts are a Gaussian mechanism of sensitivity √2, which as such costs α/σ₁², twice as
-/// much; but only one bit of them is printed. Let the vote move from class i to class j and let P, P' be the
+/// *Noise per class.* The noisy counts are a Gaussian mechanism of sensitivity √2, which by itself costs α/σ₁², twice
+/// as much; but only one bit of them is printed. Let the vote move from class i to class j and let P, P' be the
 /// probabilities to pass before and after. Say P' ≥ P. Let P'' be the probability if only class j gained its vote:
 /// without the loss of class i it is at least P'. D_α of two Bernoulli distributions increases with the distance of P'
 /// from P on either side of it, so D(P‖P') ≤ D(P‖P''), in both orders of the arguments, and P'' differs from P by one
 /// count that moved by 1: at most α/(2σ₁²) by data processing. If P' < P, take P'' with the loss only. ∎ This is about
 /// one printed bit; it does not make the two forms the same mechanism: their probabilities, and with them every
-/// data-dependent cost, differ. And noisy counts that were used again for the argmax would cost α/σ₁² with it; the
-/// argmax draws noise of its own.
+/// data-dependent cost, differ. And noisy counts that were reused for the argmax would cost α/σ₁² together with it;
+/// here the argmax draws fresh noise.
 ///
 /// ```
 /// # use leakbound::accountant::threshold_data_independent;
@@ -42,8 +42,8 @@ pub fn threshold_data_independent(order: Order, sigma: NoiseScale) -> f64 {
 /// Data-dependent RDP of the answer of a noisy threshold test from ln q, q ≥ min(P(pass), P(fail)); see
 /// [`ThresholdOdds::log_q`]. Never above [`threshold_data_independent`].
 ///
-/// The theorem behind [`gnmax_data_dependent`] holds for every mechanism with RDP (μ, μ/s²); for both forms of the test
-/// s = σ₁√2.
+/// The theorem behind [`gnmax_data_dependent`] holds for every mechanism with RDP (μ, μ/s²); for both forms of the
+/// test, s = σ₁√2.
 ///
 /// ```
 /// # use leakbound::accountant::threshold_data_dependent;
@@ -62,18 +62,18 @@ pub fn threshold_data_independent(order: Order, sigma: NoiseScale) -> f64 {
 pub fn threshold_data_dependent(order: Order, sigma: NoiseScale, log_q: f64) -> f64 {
     let independent = threshold_data_independent(order, sigma);
     if log_q == f64::NEG_INFINITY {
-        // No finite threshold is passed with probability 0: a probability beyond the doubles.
+        // No finite threshold is passed with probability 0, so the probability must have underflowed.
         return independent;
     }
-    // Less noise than there is, by a rounding error: a weaker promise. The double √2 is above √2.
+    // Slightly less noise than there is, by a rounding error: a weaker guarantee. The double √2 is above √2.
     match NoiseScale::new(product_down(sigma.get(), SQRT_2.next_down())) {
         Ok(wider) => up(gnmax_data_dependent(order, wider, log_q), 8.0).min(independent),
         Err(_) => independent,
     }
 }
 
-/// RDP of one query to Confident-GNMax or Interactive-GNMax whatever the votes and whether or not it is answered:
-/// α/(2σ₁²) + α/σ₂², the test and then GNMax, when one vote moves.
+/// RDP of one query to Confident-GNMax or Interactive-GNMax for any votes, whether or not it is answered: α/(2σ₁²) +
+/// α/σ₂², the test and then GNMax, when one vote moves.
 ///
 /// ```
 /// # use leakbound::accountant::confident_gnmax_data_independent;
@@ -90,19 +90,19 @@ pub fn confident_gnmax_data_independent(order: Order, sigma1: NoiseScale, sigma2
     sum_up(threshold_data_independent(order, sigma1), gnmax_data_independent(order, sigma2))
 }
 
-/// What one query to Confident-GNMax or Interactive-GNMax costs, part by part.
+/// The cost of one query to Confident-GNMax or Interactive-GNMax, part by part.
 ///
-/// Three totals are in use, and they are different things:
+/// Three different totals are in use:
 ///
 /// | total | is |
 /// |---|---|
-/// | [`whole`](Self::whole) | a bound of the RDP of the query, answered or not: what to compare with an exact distribution |
-/// | [`realized`](Self::realized) | what is charged for the query that happened: the test always, GNMax if it answered |
-/// | [`expected`](Self::expected) | the mean of that over the noise of the test, for planning; no bound of any one run |
+/// | [`whole`](Self::whole) | a bound on the RDP of the query, answered or not: compare it with an exact distribution |
+/// | [`realized`](Self::realized) | the charge for the realized query: always the test, and GNMax if it answered |
+/// | [`expected`](Self::expected) | the mean of that over the noise of the test, for planning; not a bound for a single run |
 ///
-/// Charging what happened is sound where every cost is data-independent and the process stops *before* a budget of one
-/// order is exceeded (Feldman and Zrnic 2021): data-dependent charges reveal something about the votes, and their total
-/// must be released with noise of its own, see [`GnmaxSensitivity`](crate::accountant::GnmaxSensitivity).
+/// Charging realized costs is valid if every cost is data-independent and the process stops *before* a budget at one
+/// order is exceeded (Feldman and Zrnic 2021). Data-dependent charges reveal something about the votes, and their total
+/// must be released with separate noise; see [`GnmaxSensitivity`](crate::accountant::GnmaxSensitivity).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ConfidentCost {
     /// RDP of the answer of the test.
@@ -133,8 +133,8 @@ impl ConfidentCost {
     }
 }
 
-/// The data-dependent cost of one query to Confident-GNMax with the threshold test `test` and noise σ₂ of its argmax:
-/// bounds D_α(M(D)‖M(D')) for every D' that differs from D by one moved vote.
+/// The data-dependent cost of one query to Confident-GNMax with the threshold test `test` and noise σ₂ of its argmax: a
+/// bound on D_α(M(D)‖M(D')) for every D' that differs from D by one moved vote.
 ///
 /// ```
 /// # use leakbound::accountant::confident_gnmax_cost;
@@ -161,7 +161,7 @@ pub fn confident_gnmax_cost(
 }
 
 /// The same for Interactive-GNMax, where the test compares max_j {n_j - M p_j} with T for the probabilities p that a
-/// student expects. They are public, so a moved vote moves each score by at most 1 as it does a count.
+/// student expects. They are public, so a moved vote moves each score by at most 1, as it does a count.
 ///
 /// # Errors
 /// [`Error::Length`](crate::Error::Length) unless there is one probability per class.
@@ -198,7 +198,7 @@ fn cost(
     sigma: NoiseScale,
     histogram: &VoteHistogram,
 ) -> ConfidentCost {
-    // One probability, or a product of one for each class.
+    // One probability, or a product with one factor per class.
     let log_q = log_probability_up(odds.log_q(), 8.0 + 2.0 * histogram.classes() as f64);
     ConfidentCost {
         threshold: threshold_data_dependent(order, test.sigma(), log_q),
@@ -229,7 +229,7 @@ mod tests {
     }
 
     proptest! {
-        /// The bit of either form, against the bound that is proved above, for every move.
+        /// The bit of either form, compared with the bound proved above, for every move.
         #[test]
         fn the_test_costs_no_more_than_half_of_gnmax(
             counts in prop::collection::vec(0u64..12, 2..5), threshold in -3.0f64..15.0, sigma in 0.2f64..6.0,
@@ -288,8 +288,8 @@ mod tests {
         }
     }
 
-    /// Far below the threshold the test passes with a probability below every double; at a high order it leaks all the
-    /// same. D is at least [α ln p + (1-α) ln p']/(α-1) for the pass alone.
+    /// Far below the threshold, the test passes with a probability below every double; at a high order it still leaks.
+    /// D is at least [α ln p + (1-α) ln p']/(α-1) for the pass alone.
     #[test]
     fn tests_that_hardly_ever_pass_are_not_free() {
         for form in FORMS {
@@ -303,8 +303,8 @@ mod tests {
         }
     }
 
-    /// The two forms are different mechanisms: with many equal counts the less likely answer of one is several times as
-    /// likely as that of the other, and so are their data-dependent costs.
+    /// The two forms are different mechanisms: with many equal counts, the less likely answer of one is several times
+    /// as likely as that of the other, and so are their data-dependent costs.
     #[test]
     fn the_forms_have_costs_of_their_own() {
         let histogram = VoteHistogram::new(vec![6; 50]).unwrap();
@@ -315,7 +315,7 @@ mod tests {
         assert!(each > 10.0 * one && each < threshold_data_independent(order(2.0), scale(2.0)), "{one} {each}");
     }
 
-    /// The default orders against a continuous order, for sums of data-dependent costs: within 0.1 %.
+    /// The default orders compared with a continuous order, for sums of data-dependent costs: within 0.1%.
     #[test]
     fn the_order_grid_is_dense_enough() {
         let votes =

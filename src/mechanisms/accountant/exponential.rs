@@ -3,26 +3,26 @@
 use crate::divergence::two_ratios_renyi;
 use crate::quantity::{Epsilon, Order};
 
-/// Below this ε the curve is its quadratic bound to within rounding.
+/// Below this ε, the curve equals its quadratic bound up to rounding.
 const SMALL: f64 = 1e-5;
 /// Values are rounded up by this share, ten times the error of a divergence of two points; t need not be exact, because
 /// the divergence is largest there and its error is of second order.
 const MARGIN: f64 = 1e-12;
-/// Where a probability is below this, at ε above 650, the curve is ε to within half a percent.
+/// If a probability is below this, for ε above 650, the curve is ε to within half a percent.
 const SMALLEST: f64 = 1e-290;
 
 /// RDP of the exponential mechanism with parameter ε, and of every mechanism of ε-bounded range: the largest D_α of two
 /// distributions whose log ratios lie in an interval of length ε.
 ///
 /// The exponential mechanism chooses r with probability proportional to exp(ε u(r)/(2Δ)); one changed record moves
-/// every utility by Δ at most and the log ratio of probabilities to within [t - ε, t] for some t in [0, ε]. Let t be
-/// the upper end. The mean of the ratio x under Q is 1, and E_Q x^α is convex in x, so it is largest with the two ends
-/// of the interval only: with q = (e^{-t} - e^{-ε})/(1 - e^{-ε}) on e^t,
+/// every utility by at most Δ and the log ratio of probabilities to within [t - ε, t] for some t in [0, ε]. Let t be
+/// the upper end. The mean of the ratio x under Q is 1, and x^α is convex in x, so E_Q x^α is largest if x takes only
+/// the two ends of the interval: with q = (e^{-t} - e^{-ε})/(1 - e^{-ε}) on e^t,
 /// ```text
 /// (1 - e^{-ε}) E_Q x^α = e^{(α-1)t} (1 - e^{-αε}) - e^{αt} (e^{-ε} - e^{-αε}),
 /// ```
 /// whose only critical point e^t = (α-1)(1 - e^{-αε})/(α (e^{-ε} - e^{-αε})) is a maximum. At most α ε²/8 (Hoeffding's
-/// lemma), which is given below ε = 1e-5. Tight for bounded range; rounded up.
+/// lemma), which is returned below ε = 1e-5. Tight for bounded range; rounded up.
 ///
 /// # Example
 /// ```
@@ -54,7 +54,7 @@ pub fn exponential_mechanism_rdp(order: Order, epsilon: Epsilon) -> f64 {
     if !(q[0] > SMALLEST && q[1] > SMALLEST) {
         return quadratic.min(e) * (1.0 + MARGIN);
     }
-    // The ratios themselves, which differences of close probabilities would lose.
+    // From the ratios themselves, which differences of close probabilities would lose.
     quadratic.min(e).min(two_ratios_renyi(q, [t, t - e], order)) * (1.0 + MARGIN)
 }
 
@@ -68,7 +68,7 @@ mod tests {
         exponential_mechanism_rdp(Order::new(a).unwrap(), Epsilon::new(e).unwrap())
     }
 
-    /// The largest over a grid of t of the closed form in the documentation.
+    /// The maximum over a grid of t of the closed form in the documentation.
     #[test]
     fn no_other_interval_leaks_more() {
         for e in [1e-3f64, 0.1, 1.0, 4.0, 20.0] {
@@ -123,7 +123,7 @@ mod tests {
         }
     }
 
-    /// ε²α/8 where ε is small, whose moments a double cannot tell from 1.
+    /// ε²α/8 for small ε, whose moments a double cannot distinguish from 1.
     #[test]
     fn small_epsilons_have_the_quadratic_bound() {
         for e in [1e-9, 1e-7, 1e-5] {

@@ -1,4 +1,4 @@
-//! Privacy filters and odometers: budgets of releases that are chosen after the outputs before them.
+//! Privacy filters and odometers: budgets for releases that are chosen depending on earlier outputs.
 
 use super::halving::halved;
 use crate::bound::outward::{product_up, sum_up, up};
@@ -6,27 +6,27 @@ use crate::divergence::{Conversion, RdpCurve};
 use crate::error::{Error, Result};
 use crate::quantity::{Delta, Epsilon, Order};
 
-/// A filter: it lets releases pass while all of them together are (ε, δ)-differentially private, where each release,
-/// its cost, and whether there is another one may depend on the outputs before it.
+/// A filter lets releases pass while all of them together are (ε, δ)-differentially private. Each release, its cost,
+/// and whether there is another one may depend on the outputs before it.
 ///
-/// A release passes if there is an order α at which the Rényi costs that were spent, with its own, are at most the
-/// budget B_α, the largest with ε at δ/n for n orders. With a single order nothing is shared.
+/// A release passes if there is an order α at which the Rényi costs spent so far, plus its own, are at most the budget
+/// B_α, the largest one with ε at δ/n for n orders. With a single order, δ is not shared.
 ///
 /// *Theorem at one order* (Feldman and Zrnic 2021). Let ρ_t be the cost of release t at order α, in both directions, a
-/// function of the outputs before it, and let Σ ρ_t ≤ B whatever the outputs are. Then D_α of all outputs is at most B.
-/// By induction from the last release back: given the outputs before it, the moment E (p/q)^α q of the rest is at most
-/// exp((α-1)(B - what is spent)), since the next release multiplies it by at most exp((α-1) ρ_t), and B - what is spent
-/// falls by as much.
+/// function of the outputs before it, and let Σ ρ_t ≤ B for all outputs. Then D_α of all outputs is at most B. By
+/// induction from the last release back: given the outputs before it, the moment E (p/q)^α q of the rest is at most
+/// exp((α-1) times the remaining budget), since the next release multiplies it by at most exp((α-1) ρ_t), and the
+/// remaining budget falls by ρ_t.
 ///
 /// *Theorem at n orders.* For each α let M_α be the same interaction, stopped before its costs at α exceed B_α. It is
-/// (ε, δ/n)-differentially private. Give each sequence of outputs at the end to the first order at which its costs are
-/// within the budget; the filter leaves one. The sequences of an order are those of M_α with the same probabilities. So
-/// for any set S of sequences, split by order into S_α,
+/// (ε, δ/n)-differentially private. Assign each complete sequence of outputs to the first order at which its costs are
+/// within the budget; the filter ensures that there is one. The sequences of an order are those of M_α with the same
+/// probabilities. So for any set S of sequences, split by order into S_α,
 /// ```text
 /// P(S) = Σ P_α(S_α) ≤ Σ (e^ε Q_α(S_α) + δ/n) = e^ε Q(S) + δ.
 /// ```
-/// Without the share 1/n, the best order chosen at the end is no theorem where costs depend on outputs:
-/// [`PrivacyBudget`](super::PrivacyBudget) does that, as the literature does.
+/// Without the share 1/n, the best order chosen at the end is not a theorem if costs depend on outputs:
+/// [`PrivacyBudget`](super::PrivacyBudget) does that, as in the literature.
 ///
 /// ```
 /// # use leakbound::accountant::{PrivacyFilter, gaussian_rdp};
@@ -53,7 +53,7 @@ pub struct PrivacyFilter {
 }
 
 impl PrivacyFilter {
-    /// A filter of which nothing is spent, for costs on these orders, which are fixed before the first output.
+    /// An unspent filter, for costs on these orders, which are fixed before the first output.
     ///
     /// # Errors
     /// [`Error::Length`] without an order.
@@ -67,13 +67,13 @@ impl PrivacyFilter {
         })
     }
 
-    /// Whether a release passes; then its cost is spent.
+    /// Whether a release passes; if so, its cost is spent.
     ///
     /// # Errors
-    /// [`Error::Rejected`] when the cost is on other orders.
+    /// [`Error::Rejected`] if the cost is on other orders.
     pub fn spend(&mut self, cost: &RdpCurve) -> Result<bool> {
         let after = self.spent.composed(cost)?;
-        // The one that costs nothing passes, even where no budget is above 0.
+        // A free release passes, even if no budget is above 0.
         let free = cost.values().iter().all(|value| *value == 0.0);
         let fits = free || after.values().iter().zip(self.budgets.values()).any(|(spent, budget)| spent <= budget);
         if fits {
@@ -82,7 +82,7 @@ impl PrivacyFilter {
         Ok(fits)
     }
 
-    /// What is spent at each order.
+    /// The amount spent at each order.
     #[must_use]
     pub const fn spent(&self) -> &RdpCurve {
         &self.spent
@@ -95,7 +95,7 @@ impl PrivacyFilter {
     }
 }
 
-/// The largest RDP of an order with this ε at δ; 0 where there is none above it.
+/// The largest RDP of an order with this ε at δ; 0 if none is positive.
 fn largest_rdp(epsilon: Epsilon, order: Order, delta: Delta, conversion: Conversion) -> f64 {
     let fits = |rdp: f64| conversion.epsilon(rdp, order, delta) <= epsilon;
     if !fits(0.0) || epsilon == Epsilon::INFINITE {
@@ -111,8 +111,8 @@ fn largest_rdp(epsilon: Epsilon, order: Order, delta: Delta, conversion: Convers
 /// An odometer: at any time the ε at δ of the releases so far, where each release, its cost, and the end may depend on
 /// the outputs before it and on the readings.
 ///
-/// It stands at one of the levels B, 2B, 4B, ... of Rényi divergence of one order, which is fixed beforehand: the first
-/// that the costs are within. Level k has δ/((k+1)(k+2)) of δ.
+/// It shows one of the levels B, 2B, 4B, ... of Rényi divergence of one order, which is fixed beforehand: the first
+/// level that the costs do not exceed. Level k gets δ/((k+1)(k+2)) of δ.
 ///
 /// *Theorem.* For each level k let M_k be the same interaction, stopped before its costs exceed 2^k B: a filter, which
 /// is (ε_k, δ_k)-differentially private. The sequences of outputs that end at level k are those of M_k with the same
@@ -144,7 +144,7 @@ pub struct PrivacyOdometer {
 }
 
 impl PrivacyOdometer {
-    /// An odometer of costs at this order, whose first level is `first` nats.
+    /// An odometer for costs at this order, whose first level is `first` nats.
     ///
     /// # Errors
     /// [`Error::Domain`] for a level that is not positive and finite.
@@ -153,19 +153,18 @@ impl PrivacyOdometer {
         Ok(Self { order, first, delta, conversion, spent: 0.0 })
     }
 
-    /// Adds the Rényi divergence of a release at the order of the odometer; one that is no number, or negative, counts
-    /// as infinite.
+    /// Adds the Rényi divergence of a release at the order of the odometer; NaN and negative values count as infinite.
     pub fn spend(&mut self, cost: f64) {
         self.spent = if cost >= 0.0 { sum_up(self.spent, cost) } else { f64::INFINITY };
     }
 
-    /// What was added.
+    /// The sum of the added divergences.
     #[must_use]
     pub const fn spent(&self) -> f64 {
         self.spent
     }
 
-    /// ε of all releases so far; 0 while nothing is spent.
+    /// ε of all releases so far; 0 if nothing is spent.
     #[must_use]
     pub fn reading(&self) -> Epsilon {
         if self.spent == 0.0 {
@@ -181,8 +180,8 @@ impl PrivacyOdometer {
     }
 }
 
-/// A filter of releases whose (ε_t, δ_t) may depend on the outputs before them: what passes is
-/// (ε, δ' + δ'')-differentially private.
+/// A filter for releases whose (ε_t, δ_t) may depend on the outputs before them: the releases that pass are (ε, δ' +
+/// δ'')-differentially private.
 ///
 /// A release passes while Σ δ_t ≤ δ'' and
 /// ```text
@@ -190,8 +189,8 @@ impl PrivacyOdometer {
 /// ```
 /// with its own: advanced composition, without a loss for choosing adaptively (Whitehouse et al. 2023, Theorem 1).
 ///
-/// *Where all δ_t are 0* that follows from the filter of [`PrivacyFilter`]: ε_t costs at most α ε_t²/2 at order α (Bun and
-/// Steinke 2016, Proposition 3.3). With z = Σ ε_t²/2 at most the largest number Z that passes, which is fixed
+/// *If all δ_t are 0*, this follows from the filter of [`PrivacyFilter`]: ε_t costs at most α ε_t²/2 at order α (Bun
+/// and Steinke 2016, Proposition 3.3). With z = Σ ε_t²/2 at most the largest number Z that passes, which is fixed
 /// beforehand, D_α ≤ α Z at every α, and the order 1 + √(ln(1/δ')/Z) gives ε = Z + 2 √(Z ln(1/δ')).
 ///
 /// ```
@@ -219,7 +218,7 @@ pub struct ApproximateFilter {
 }
 
 impl ApproximateFilter {
-    /// A filter of which nothing is spent: δ' is the slack of composition, δ'' what the releases may add.
+    /// An unspent filter: δ' is the slack of composition, δ'' the total that the releases may add.
     ///
     /// # Errors
     /// [`Error::Domain`] for δ' = 0.
@@ -228,7 +227,7 @@ impl ApproximateFilter {
         Ok(Self { epsilon, slack, delta, squares: 0.0, deltas: 0.0 })
     }
 
-    /// Whether a release passes; then its cost is spent.
+    /// Whether a release passes; if so, its cost is spent.
     pub fn spend(&mut self, epsilon: Epsilon, delta: Delta) -> bool {
         let squares = sum_up(self.squares, product_up(epsilon.get(), epsilon.get()));
         let deltas = sum_up(self.deltas, delta.get());
@@ -239,7 +238,7 @@ impl ApproximateFilter {
         fits
     }
 
-    /// What is spent: ε at δ' + what the releases added, and that sum.
+    /// The amount spent: ε at δ' plus the δ added by the releases, and that δ.
     #[must_use]
     pub fn spent(&self) -> (f64, f64) {
         (self.value(self.squares), self.deltas)
@@ -263,7 +262,7 @@ mod tests {
         Delta::new(value).unwrap()
     }
 
-    /// At one order ε at δ of the budget is the ε of the filter, and nothing larger has it.
+    /// At one order, ε at δ of the budget is the ε of the filter, and no larger budget has it.
     #[test]
     fn budgets_are_the_largest() {
         for conversion in [Conversion::Improved, Conversion::Classic] {
@@ -284,8 +283,8 @@ mod tests {
         assert!(PrivacyFilter::new(epsilon(1.0), delta(0.0), Conversion::Improved, &[]).is_err());
     }
 
-    /// Over many orders the filter has a share of δ at each, which costs little; the best order afterwards would let
-    /// more pass.
+    /// Over many orders the filter has a share of δ at each, which costs little; choosing the best order afterwards
+    /// would let more pass.
     #[test]
     fn many_orders_share_delta() {
         let orders = order_grid();
@@ -304,15 +303,15 @@ mod tests {
         let best = orders.iter().map(|order| passed(std::slice::from_ref(order))).max().unwrap();
         let all = passed(&orders);
         assert!(all < best && all > best / 2, "{all} {best}");
-        // Of costs that are fixed the best order is a theorem, too.
+        // For fixed costs, the best order is also a theorem.
         let mut budget =
             super::super::PrivacyBudget::new(epsilon(2.0), delta(1e-6), Conversion::Improved, orders).unwrap();
         assert!(budget.queries_left(&cost).unwrap() >= u64::try_from(best).unwrap() && budget.spend(&cost).unwrap());
     }
 
-    /// An adversary who chooses after every output: the exact divergence of the whole interaction is at most the budget.
-    /// Bits by randomized response, the next of which has the largest cost that still passes after a 1, or half of it
-    /// after a 0.
+    /// An adversary who chooses after every output: the exact divergence of the whole interaction is at most the
+    /// budget. The outputs are bits by randomized response; the next bit has the largest cost that still passes after a
+    /// 1, or half of it after a 0.
     #[test]
     fn adaptive_interactions_stay_within_the_budget() {
         let order = Order::new(3.0).unwrap();
@@ -321,7 +320,7 @@ mod tests {
             let p = 1.0 / (1.0 + libm::exp(-e));
             crate::divergence::bernoulli_renyi((p, 1.0 - p), (1.0 - p, p), order)
         };
-        // E (p/q)^α q from here on, of what is left.
+        // E (p/q)^α q from here on, with the remaining budget.
         fn moment(left: f64, last: bool, steps: u32, a: f64, rdp: &dyn Fn(f64) -> f64) -> f64 {
             if steps == 0 {
                 return 1.0;
@@ -355,7 +354,7 @@ mod tests {
             assert!(reading >= least && reading >= last, "{reading} {least} {last}");
             last = reading;
         }
-        // No more than twice the divergence and a share of δ.
+        // At most twice the divergence and a share of δ.
         let most = Conversion::Improved.epsilon(2.0 * odometer.spent(), order, delta(1e-9)).get();
         assert!(last <= most, "{last} {most}");
         odometer.spend(f64::NAN);

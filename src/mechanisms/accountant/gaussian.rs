@@ -5,8 +5,8 @@ use crate::quantity::{NoiseScale, Order};
 
 /// RDP of the Gaussian mechanism: α s²/(2σ²) for an ℓ₂ sensitivity s (in votes) and standard deviation σ, rounded up.
 ///
-/// Each product and quotient is rounded up by itself, which leaves what is exact as it is: three doubles above the
-/// formula at most, four beyond 10^±125.
+/// Each product and quotient is rounded up separately, and exact results stay unchanged: at most three doubles above
+/// the formula, four beyond 10^±125.
 ///
 /// ```
 /// # use leakbound::accountant::gaussian_rdp;
@@ -24,7 +24,7 @@ pub fn gaussian_rdp(order: Order, sigma: NoiseScale, sensitivity: f64) -> f64 {
     let twice = if (1e-250..1e250).contains(&most) {
         over_square_up(most, sigma.get())
     } else {
-        // The square of the ratio where that of s leaves the range of doubles.
+        // The square of the ratio, in case that of s leaves the range of doubles.
         let ratio = quotient_up(s, sigma.get());
         product_up(order.get(), product_up(ratio, ratio))
     };

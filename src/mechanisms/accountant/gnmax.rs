@@ -6,14 +6,13 @@ use crate::quantity::{NoiseScale, Order};
 use crate::special::{CompensatedSum, log_ndtr, log_sum_exp};
 use std::f64::consts::SQRT_2;
 
-/// Units of 2^-52 of 1 + |ln q| by which ln q is rounded up: z = d/(σ√2) is off by two units, so that z²/2 is by four,
-/// ln Φ adds one, and the sum of terms that lie below the largest two.
+/// ln q is rounded up by this many units of 2^-52 of 1 + |ln q|: z = d/(σ√2) is off by two units, so z²/2 by four; ln Φ
+/// adds one, and the sum of terms that are below the largest adds two.
 pub(super) const LN_Q_UNITS: f64 = 8.0;
-/// What probabilities below the normal doubles lose to underflow, before they are divided by α - 1.
+/// The loss of probabilities below the normal doubles to underflow, before they are divided by α - 1.
 const UNDERFLOW: f64 = 1e-321;
 
-/// RDP of GNMax whatever the votes: α/σ², the Gaussian mechanism with sensitivity √2 before post-processing. Rounded
-/// up.
+/// RDP of GNMax for any votes: α/σ², the Gaussian mechanism with sensitivity √2 before post-processing. Rounded up.
 ///
 /// ```
 /// # use leakbound::accountant::gnmax_data_independent;
@@ -54,16 +53,16 @@ pub fn log_flip_probability(histogram: &VoteHistogram, sigma: NoiseScale) -> f64
     log_probability_up(union.min(libm::log1p(-1.0 / counts.len() as f64)), LN_Q_UNITS)
 }
 
-/// ln q for the votes of independent parties with distributions of their own (CaPC), an upper bound of the probability
-/// that GNMax does not print the class i* of the most expected votes:
+/// ln q for the votes of independent parties with separate distributions (CaPC), an upper bound on the probability that
+/// GNMax does not print the class i* of the most expected votes:
 /// ```text
 /// q = min(1, Σ_{c≠i*} E Φ(-(H_{i*} - H_c)/(σ√2))),    H_{i*} - H_c = Σ_j X_j,
 /// ```
-/// by the union bound, where X_j is 1, -1 or 0 as party j votes for i*, for c, or otherwise; the distribution of their
-/// sum is their convolution. `parties` has a distribution per party, rows of the same C classes that sum to 1, and the
-/// cost is about C k² additions for k parties: 2 ms for k = 250 and C = 10.
+/// by the union bound, where X_j is 1, -1 or 0 if party j votes for i*, for c, or otherwise; the distribution of their
+/// sum is their convolution. `parties` has one distribution per party, rows of the same C classes that sum to 1, and
+/// the cost is about C k² additions for k parties: 2 ms for k = 250 and C = 10.
 ///
-/// `-inf` for a single class, 0 (q = 1) for no party or rows of different lengths.
+/// `-inf` for a single class, 0 (q = 1) for no parties or rows of different lengths.
 ///
 /// ```
 /// # use leakbound::accountant::{log_flip_probability, log_flip_probability_of_parties};
@@ -77,7 +76,7 @@ pub fn log_flip_probability(histogram: &VoteHistogram, sigma: NoiseScale) -> f64
 /// ```
 ///
 /// # References
-/// The union bound of Papernot et al. (2018), Proposition 7, for votes that are random.
+/// The union bound of Papernot et al. (2018), Proposition 7, for random votes.
 #[must_use]
 pub fn log_flip_probability_of_parties(parties: &[Vec<f64>], sigma: NoiseScale) -> f64 {
     let classes = parties.first().map_or(0, Vec::len);
@@ -119,11 +118,11 @@ pub fn log_flip_probability_of_parties(parties: &[Vec<f64>], sigma: NoiseScale) 
 /// ε(α) = ln[(1-q) A^{α-1} + q B^{α-1}]/(α-1),
 /// A = (1-q)/(1 - (q e^{ε₂})^{(μ₂-1)/μ₂}),   B = e^{ε₁}/q^{1/(μ₁-1)}.
 /// ```
-/// Everything is in logarithms: q reaches 1e-300 and less. The bound holds for any mechanism that satisfies
-/// (μ, μ/σ²)-RDP, so q may also be the exact probability from a distribution, and the histogram may be random.
+/// Everything is computed in logarithms: q may be 1e-300 and less. The bound holds for any mechanism that satisfies (μ,
+/// μ/σ²)-RDP, so q may also be the exact probability from a distribution, and the histogram may be random.
 ///
-/// Rounded up by a bound of its rounding errors, which is 1e-14 of it unless |ln q| is large or 1 - q e^{ε₂} is small;
-/// an inequality that holds only to within rounding counts as not holding, and the bound is then α/σ².
+/// Rounded up by a bound on its rounding errors, which is 1e-14 of it unless |ln q| is large or 1 - q e^{ε₂} is small.
+/// An inequality that holds only to within rounding counts as not holding, and the bound is then α/σ².
 ///
 /// ```
 /// # use leakbound::accountant::gnmax_data_dependent;
@@ -153,7 +152,7 @@ pub fn gnmax_data_dependent(order: Order, sigma: NoiseScale, log_q: f64) -> f64 
     let log_ratio = (log_q + e2) * (mu2 - 1.0) / mu2;
     let size = e2 - log_q;
     let ratio_error = 8.0 * f64::EPSILON * size;
-    // 1/(1 - 1/μ₂) is how much ln(1 - 1/μ₂) makes of an error of μ₂.
+    // 1/(1 - 1/μ₂) is the factor by which ln(1 - 1/μ₂) amplifies an error of μ₂.
     let limit_error = 8.0 * f64::EPSILON * (mu2 * e2 + fall + mu2 / (mu2 - 1.0));
     if !(log_q <= rise - fall - limit_error && log_ratio < -2.0 * ratio_error) {
         return independent;
@@ -167,7 +166,7 @@ pub fn gnmax_data_dependent(order: Order, sigma: NoiseScale, log_q: f64) -> f64 
     let stay = (a - 1.0) * libm::log1p(excess_of_a); // ln A^{α-1} ≥ 0
     let leave = (a - 1.0) * (e1 - log_q / mu2); // ln B^{α-1} ≥ 0
     let cost = cost_of_branches(a - 1.0, log_q, stay, units, leave);
-    // Exponents that overflow leave no number; the data-independent cost holds always.
+    // Exponents that overflow give NaN; the data-independent cost always holds.
     if cost.is_nan() { independent } else { cost.clamp(0.0, independent) }
 }
 
@@ -190,7 +189,7 @@ pub(super) fn cost_of_branches(l: f64, log_q: f64, stay: f64, units: f64, leave:
     up((value + UNDERFLOW) / l, 4.0)
 }
 
-/// q (e^x - 1) for x ≥ 0, where q = e^{ln q} may underflow while the product does not.
+/// q (e^x - 1) for x ≥ 0, where q = e^{ln q} may underflow although the product does not.
 pub(super) fn times_expm1(q: f64, log_q: f64, x: f64) -> f64 {
     if x > 1.0 { libm::exp(log_q + x) - q } else { q * libm::expm1(x) }
 }
@@ -207,7 +206,7 @@ mod tests {
     use super::*;
     use crate::distribution::noisy_argmax_distribution;
 
-    /// Theorem 6 as it is written, without logarithms, where nothing over- or underflows.
+    /// Theorem 6 as published, without logarithms, where nothing overflows or underflows.
     #[test]
     fn the_data_dependent_cost_is_the_formula() {
         for (a, s, log_q) in [(2.0, 40.0, -5.9), (1.5, 10.0, -8.0), (8.0, 20.0, -12.0), (20.0, 40.0, -20.0)] {
@@ -224,7 +223,7 @@ mod tests {
         }
     }
 
-    /// With σ = 1 the order 10 needs μ₂ = √(ln 1/q) of 9; just below, the formula would still be the smaller one.
+    /// With σ = 1, order 10 requires μ₂ = √(ln 1/q) of at least 9; just below, the formula would still be smaller.
     #[test]
     fn orders_beyond_those_of_the_theorem_cost_what_they_cost_always() {
         let (order, sigma) = (Order::new(10.0).unwrap(), NoiseScale::new(1.0).unwrap());
@@ -233,7 +232,7 @@ mod tests {
         assert!(cost(9.01) < 10.0);
     }
 
-    /// The union bound of five equal counts is 2, but one of five classes is printed at least every fifth time.
+    /// The union bound for five equal counts is 2, but one of five classes is printed at least every fifth time.
     #[test]
     fn a_tie_flips_no_more_often_than_all_other_classes_together() {
         let log_q = log_flip_probability(&VoteHistogram::new(vec![5; 5]).unwrap(), NoiseScale::new(1.0).unwrap());
@@ -252,11 +251,11 @@ mod tests {
             assert!(cost >= plain * (1.0 - f64::EPSILON), "{log_q} {stay} {units} {leave}: {cost:e} {plain:e}");
             assert!(cost <= plain * (1.0 + 1e-9), "{log_q} {stay} {units} {leave}: {cost:e} {plain:e}");
         }
-        // What an underflow may have lost is added.
+        // The possible loss to underflow is added.
         assert!(cost_of_branches(1.0, -2000.0, 0.0, 16.0, 1.0) > 0.0);
     }
 
-    /// q (e^x - 1) of an x that is off by 16 units is off by no more than is said.
+    /// q (e^x - 1) for an x that is off by 16 units is off by at most the stated error.
     #[test]
     fn errors_of_a_product_cover_those_of_its_exponent() {
         for (log_q, x) in [(-10.0, 10.0), (-50.0, 50.0), (-700.0, 3.0), (-1.0, 0.5), (-30.0, 1.5)] {
@@ -266,7 +265,7 @@ mod tests {
         }
     }
 
-    /// Against the exact distribution, by enumeration of all votes of five parties: above it, and equal for two
+    /// Compared with the exact distribution, by enumerating all votes of five parties: above it, and equal for two
     /// classes.
     #[test]
     fn parties_flip_at_most_as_often_as_the_union_bound_says() {
@@ -293,7 +292,7 @@ mod tests {
             let bound = log_flip_probability_of_parties(&parties, sigma);
             assert!(bound >= flip.ln() - 1e-13, "{classes} {sigma}: {bound} {}", flip.ln());
             assert!(classes > 2 || (bound - flip.ln()).abs() < 1e-12, "{sigma}: {bound} {}", flip.ln());
-            // Whichever class has the most votes.
+            // For any class with the most votes.
             let turned: Vec<Vec<f64>> = parties.iter().map(|party| party.iter().rev().copied().collect()).collect();
             let other = log_flip_probability_of_parties(&turned, sigma);
             assert!((bound - other).abs() < 1e-13, "{classes} {sigma}: {bound} {other}");

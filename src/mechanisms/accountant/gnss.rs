@@ -1,4 +1,4 @@
-//! GNSS: a number released with Gaussian noise in proportion to its smooth sensitivity.
+//! GNSS: a number released with Gaussian noise proportional to its smooth sensitivity.
 
 use crate::bound::outward::{over_square_up, product_up, sum_up, up};
 use crate::quantity::{NoiseScale, Order};
@@ -8,8 +8,8 @@ use crate::special::{exp_remainder, log_remainder};
 /// ```text
 /// D = α e^{-2β}/(2σ² (1 - αu)) - [½ ln(1 - αu) + αβ]/(α-1),    u = 1 - e^{-2β},
 /// ```
-/// for α u < 1, infinite beyond. It is attained by a chain of datasets along which the steps of f grow by e^β, so
-/// nothing smaller holds for all f.
+/// for α u < 1, infinite beyond. It is attained by a chain of datasets along which the steps of f grow by e^β, so no
+/// smaller bound holds for all f.
 ///
 /// *Proof.* Two neighbors have s₀ = SS(D), s₁ = SS(D') with r = s₁/s₀ in [e^{-β}, e^β], and |f(D) - f(D')| ≤ min(s₀,
 /// s₁), as the local sensitivity of either bounds the difference. The divergence of two normal distributions is α Δ²/(2
@@ -27,10 +27,10 @@ use crate::special::{exp_remainder, log_remainder};
 /// ```text
 /// D = α/(2σ² (1-z)) + ½ [e^{2β} - 1 - 2β + (-ln(1-z) - z)/(α-1)].
 /// ```
-/// E and z are rounded up, and so is D, by 4e-15 of it; it is infinite where z reaches 1 to within rounding.
+/// E and z are rounded up, and so is D, by 4e-15 of it; it is infinite if z reaches 1 to within rounding.
 ///
-/// *The published formula* is `gnss_rdp_as_published`: its first term
-/// is α e^{2β}/σ², twice as large where αβ is small, and too small where 1 - αu < e^{-4β}/2, for αβ above about 1/4.
+/// *The published formula* is `gnss_rdp_as_published`: its first term is α e^{2β}/σ², twice as large if αβ is small,
+/// and too small if 1 - αu < e^{-4β}/2, for αβ above about 1/4.
 ///
 /// ```
 /// # use leakbound::accountant::gnss_rdp;
@@ -60,7 +60,7 @@ pub fn gnss_rdp(order: Order, beta: f64, sigma: NoiseScale) -> f64 {
         return f64::INFINITY;
     }
     let distance = over_square_up(up(0.5 * a / (1.0 - z), 4.0), s);
-    // z is at least a subnormal number; -ln(1-z) - z is below z² there, and z/(α-1) is E.
+    // z is at least a subnormal number; there -ln(1-z) - z is below z², and z/(α-1) is E.
     let of_z = if z < 1e-100 { product_up(z, excess) } else { up(log_remainder(z) / (a - 1.0), 16.0) };
     let widths = product_up(0.5, sum_up(up(exp_remainder(2.0 * beta), 12.0), of_z));
     sum_up(distance, widths)

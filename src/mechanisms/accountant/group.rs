@@ -10,13 +10,13 @@ use crate::quantity::Order;
 /// where ρ is the curve. Rounded up. Orders below 2 get the value of order 2, since divergences do not decrease with
 /// the order.
 ///
-/// The proposition says: if a change of 2^c points is a chain of as many changes of one and the mechanism has RDP
+/// The proposition states: if a change of 2^c points is a chain of 2^c changes of one point and the mechanism has RDP
 /// (α', ρ), α' ≥ 2^{c+1}, then a change of 2^c points has RDP (α'/2^c, 3^c ρ). Set α = α'/2^c. Here c counts
-/// *doublings*, not points. It is a fallback: for Gaussian noise it gives 6^c α s²/(2σ²) where the truth is 4^c α
-/// s²/(2σ²), the mechanism with m times the sensitivity.
+/// *doublings*, not points. It is a fallback: for Gaussian noise it gives 6^c α s²/(2σ²), whereas the true value is 4^c
+/// α s²/(2σ²), the mechanism with m times the sensitivity.
 ///
-/// `rdp` must hold for every pair of neighbors: a data-dependent cost holds at one dataset only and says nothing about
-/// the other links of the chain.
+/// `rdp` must hold for every pair of neighbors: a data-dependent cost holds at one dataset only and does not cover the
+/// other links of the chain.
 ///
 /// ```
 /// # use leakbound::accountant::{gnmax_data_independent, group_rdp};
@@ -29,8 +29,8 @@ use crate::quantity::Order;
 /// ```
 ///
 /// # References
-/// Mironov (2017), "Rényi differential privacy", Proposition 2. Chadha et al. (2024), appendix C, print it with m in
-/// the place of c.
+/// Mironov (2017), "Rényi differential privacy", Proposition 2. Chadha et al. (2024), appendix C, print it with m
+/// instead of c.
 #[must_use]
 pub fn group_rdp(order: Order, points: u64, rdp: impl Fn(Order) -> f64) -> f64 {
     if points <= 1 {
@@ -39,7 +39,7 @@ pub fn group_rdp(order: Order, points: u64, rdp: impl Fn(Order) -> f64) -> f64 {
     let doublings = (points - 1).ilog2() as i32 + 1;
     match Order::new(order.get().max(2.0) * 2f64.powi(doublings)) {
         Ok(raised) => product_up(power_of_three(doublings), rdp(raised)),
-        // An order beyond the doubles: nothing is promised.
+        // An order beyond the range of doubles: there is no guarantee.
         Err(_) => f64::INFINITY,
     }
 }

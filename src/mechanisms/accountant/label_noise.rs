@@ -28,7 +28,7 @@ pub fn alibi_rdp(order: Order, lambda: NoiseScale) -> f64 {
 /// The scale λ = 2/ε at which ALIBI's labels are ε-label-differentially private, rounded up.
 ///
 /// # Errors
-/// [`Error::Domain`](crate::Error::Domain) for ε = 0 or infinity, which no scale has.
+/// [`Error::Domain`](crate::Error::Domain) for ε = 0 or infinity, which no scale attains.
 ///
 /// ```
 /// # use leakbound::accountant::alibi_scale;

@@ -5,44 +5,44 @@ use crate::divergence::RdpCurve;
 use crate::error::Result;
 use crate::quantity::{Epsilon, Order};
 
-/// What happened to one query: its answer and what that answer costs.
+/// The result of one query: its answer and the cost of that answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChargedAnswer {
-    /// The class, or none where the mechanism abstained.
+    /// The class, or `None` if the mechanism abstained.
     pub class: Option<usize>,
-    /// The cost of what happened: of the test alone where it failed.
+    /// The realized cost: of the test alone if it failed.
     pub cost: RdpCurve,
-    /// The true class, where it is known.
+    /// The true class, if known.
     pub label: Option<usize>,
 }
 
 /// The outcome of a labeling campaign.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Labeling {
-    /// Queries asked, that is charged to the budget.
+    /// Queries asked, that is, charged to the budget.
     pub queries: u64,
     /// Queries answered with a class.
     pub labels: u64,
-    /// Answers whose true class is known.
+    /// Answers with a known true class.
     pub checked: u64,
-    /// Answers that are their true class.
+    /// Answers that match their true class.
     pub correct: u64,
-    /// ε at the δ of the budget of what was spent.
+    /// ε of the spent part at the δ of the budget.
     pub epsilon: Epsilon,
     /// The order that gives it.
     pub order: Order,
-    /// Whether a query was turned away because its cost would have exceeded the budget; otherwise the queries ran out.
+    /// Whether a query was rejected because its cost would have exceeded the budget; otherwise the queries ran out.
     pub exhausted: bool,
 }
 
 impl Labeling {
-    /// The share of queries that were answered; none before the first.
+    /// The share of queries that were answered; `None` before the first.
     #[must_use]
     pub fn success_rate(&self) -> Option<f64> {
         (self.queries > 0).then(|| self.labels as f64 / self.queries as f64)
     }
 
-    /// The share of answers that are right, among those whose true class is known.
+    /// The share of correct answers among those with a known true class.
     #[must_use]
     pub fn accuracy(&self) -> Option<f64> {
         (self.checked > 0).then(|| self.correct as f64 / self.checked as f64)
@@ -51,11 +51,11 @@ impl Labeling {
 
 /// Charges answers to a budget, in their order, until one would exceed it: that answer is not released.
 ///
-/// Where the costs are data-dependent, the point at which it stops depends on the votes beyond the released answers, as
-/// does the ε that it reports: neither is private by itself.
+/// If the costs are data-dependent, the stopping point depends on more of the votes than the released answers, as does
+/// the reported ε: neither is private by itself.
 ///
 /// # Errors
-/// [`Error::Rejected`](crate::Error::Rejected) when a cost is on other orders than the budget.
+/// [`Error::Rejected`](crate::Error::Rejected) if a cost is on other orders than the budget.
 ///
 /// ```
 /// # use leakbound::accountant::{ChargedAnswer, PrivacyBudget, label_until_spent};
@@ -103,7 +103,7 @@ mod tests {
     use crate::divergence::{Conversion, order_grid};
     use crate::quantity::Delta;
 
-    /// Every query is paid for; withheld answers and unknown labels are not counted as labels or as checked.
+    /// Every query is charged; withheld answers and unknown labels are not counted as labels or as checked.
     #[test]
     fn what_was_answered_is_counted() {
         let orders = order_grid();

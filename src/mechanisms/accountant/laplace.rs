@@ -1,25 +1,25 @@
-//! The Laplace mechanism, alone and below a noisy argmax.
+//! The Laplace mechanism, alone and as part of a noisy argmax.
 
 use crate::bound::outward::{product_up, quotient_up, up};
 use crate::quantity::{NoiseScale, Order};
 use crate::special::exp_remainder;
 
-/// Below this α s/b the curve is its quadratic bound to within rounding.
+/// Below this α s/b, the curve equals its quadratic bound up to rounding.
 const SMALL: f64 = 1e-17;
 /// Units of 2^-52 by which the curve is rounded up: the remainders are off by 8 of themselves and 2.4 for the rounding
-/// of each argument, the weights by 2, the logarithm and the quotient by 2; for much leakage t - [...] is off by 8.
+/// of each argument, the weights by 2, the logarithm and the quotient by 2; for large leakage, t - [...] is off by 8.
 const UNITS: f64 = 24.0;
 
 /// RDP of the Laplace mechanism with scale b and sensitivity 1:
 /// ln[α/(2α-1) e^{(α-1)/b} + (α-1)/(2α-1) e^{-α/b}]/(α-1), rounded up.
 ///
-/// With t = 1/b the first orders of the two exponentials cancel, and what is left is small beside them for much noise
-/// or orders near 1. Written without them both terms are positive:
+/// With t = 1/b the first-order terms of the two exponentials cancel, and the remainder is small compared with them for
+/// large noise or orders near 1. Written without them, both terms are positive:
 /// ```text
 /// D = ln[1 + (φ((α-1)t) + r φ(-αt))/(1 + r)]/(α-1),   φ(z) = e^z - 1 - z,   r = (α-1)/α,
 /// ```
-/// and nothing cancels at any order or noise. t is rounded up, with which D grows, and so is D, by 6e-15 of itself; it
-/// is never above t, and below αt = 1e-17 it is α t²/2, which it does not exceed.
+/// and nothing cancels at any order or noise. t is rounded up, and D increases with t; D is also rounded up, by 6e-15
+/// of itself. It is never above t, and below αt = 1e-17 it is α t²/2, which it does not exceed.
 ///
 /// ```
 /// # use leakbound::accountant::laplace_rdp;
@@ -46,12 +46,12 @@ fn shifted(a: f64, t: f64) -> f64 {
         return f64::INFINITY;
     }
     if a * t <= SMALL {
-        // α t first: t² may underflow where α t² does not, and rounding it up would then be no small step.
+        // α t first: t² may underflow although α t² does not, and rounding it up would then be a large step.
         return product_up(0.5, product_up(product_up(a, t), t)).min(t);
     }
     let (x, r) = ((a - 1.0) * t, (a - 1.0) / a);
     let value = if x > 1.0 {
-        // (2α-1) t without overflow on the way.
+        // (2α-1) t without intermediate overflow.
         t - (libm::log1p(r) - libm::log1p(r * libm::exp(-x - a * t))) / (a - 1.0)
     } else {
         libm::log1p((exp_remainder(x) + r * exp_remainder(-a * t)) / (1.0 + r)) / (a - 1.0)
@@ -60,11 +60,11 @@ fn shifted(a: f64, t: f64) -> f64 {
 }
 
 /// RDP of the Laplace mechanism of scale b for an ℓ₁ sensitivity s, spread over any number of counts: that of
-/// [`laplace_rdp`] with noise b/s on one count, rounded up. 0 for s = 0, infinite where s/b is beyond the doubles.
+/// [`laplace_rdp`] with noise b/s on one count, rounded up. 0 for s = 0, infinite if s/b overflows.
 ///
 /// *One count is the worst case.* As a function of the shift t = s/b, D is the logarithm of a sum of exponentials of
-/// linear functions over α-1, so it is convex; and it is 0 at 0. So Σ D(t_i) ≤ D(Σ t_i) for shifts t_i ≥ 0 of several
-/// counts with independent noise, whose divergences add.
+/// linear functions, divided by α-1, so it is convex; and it is 0 at 0. So Σ D(t_i) ≤ D(Σ t_i) for shifts t_i ≥ 0 of
+/// several counts with independent noise, whose divergences add.
 ///
 /// ```
 /// # use leakbound::accountant::{laplace_mechanism_rdp, laplace_rdp};

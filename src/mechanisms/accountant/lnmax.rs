@@ -51,11 +51,11 @@ pub fn log_flip_probability_laplace(histogram: &VoteHistogram, b: NoiseScale) ->
 /// with t (its own derivative is l (l+1) t^{l-1} (e^ε t - 1)) from l (e^ε - 1) + e^{εl} - 1 ≥ 0 at t = 1. Beyond
 /// 1/(e^ε + 1), where t > e^ε, pure privacy is the better bound.
 ///
-/// The bound holds for every mechanism that is ε-differentially private, so q may also be the exact probability from a
+/// The bound holds for every ε-differentially private mechanism, so q may also be the exact probability from a
 /// distribution, and the histogram may be random.
 ///
-/// Rounded up: ε = 2/b is, with which the bound grows, and the result by a bound of its rounding errors, which is 1e-14
-/// of it unless |ln q| is large or 1 - e^ε q small.
+/// Rounded up: ε = 2/b is rounded up, and the bound increases with it; the result is rounded up by a bound on its
+/// rounding errors, which is 1e-14 of it unless |ln q| is large or 1 - e^ε q small.
 ///
 /// ```
 /// # use leakbound::accountant::lnmax_data_dependent;
@@ -79,8 +79,8 @@ pub fn lnmax_data_dependent(order: Order, b: NoiseScale, log_q: f64) -> f64 {
         return independent;
     }
     let q = libm::exp(log_q);
-    // t = 1 + (e^ε - 1) q/(1 - e^ε q); the condition keeps 1 - e^ε q ≥ 1/(e^ε + 1), and what the sum ln q + ε loses in
-    // rounding is given back, as it counts where that is small.
+    // t = 1 + (e^ε - 1) q/(1 - e^ε q); the condition keeps 1 - e^ε q ≥ 1/(e^ε + 1), and the rounding error of the sum
+    // ln q + ε is added back, which matters if that is small.
     let sum = log_q + epsilon;
     let lost = epsilon - (sum - log_q);
     let missing = -libm::expm1(sum) - lost * libm::exp(sum);
@@ -96,7 +96,7 @@ mod tests {
     use crate::divergence::renyi_divergence;
     use crate::histogram::VoteChange;
 
-    /// Above the exact divergence of every neighbor, and the flip probability above the exact one.
+    /// Above the exact divergence of every neighbor; the flip probability is also above the exact one.
     #[test]
     fn bounds_the_exact_distribution() {
         for counts in [vec![3, 0], vec![5, 4], vec![9, 2, 1], vec![40, 3, 3, 0], vec![7, 7, 7], vec![120, 5]] {
@@ -137,7 +137,7 @@ mod tests {
         assert_eq!(log_flip_probability_laplace(&one, NoiseScale::new(1.0).unwrap()), f64::NEG_INFINITY);
     }
 
-    /// Theorem 3 as it is written, where nothing over- or underflows.
+    /// Theorem 3 as published, where nothing overflows or underflows.
     #[test]
     fn the_data_dependent_cost_is_the_formula() {
         for (a, b, log_q) in [(2.0, 20.0, -6.0), (1.5, 5.0, -5.0), (10.0, 1.0, -3.0), (4.0, 0.7, -9.0)] {
@@ -150,7 +150,7 @@ mod tests {
         }
     }
 
-    /// The union bound of five equal counts is 2, but one of five classes is printed at least every fifth time.
+    /// The union bound for five equal counts is 2, but one of five classes is printed at least every fifth time.
     #[test]
     fn a_tie_flips_no_more_often_than_all_other_classes_together() {
         let votes = VoteHistogram::new(vec![5; 5]).unwrap();

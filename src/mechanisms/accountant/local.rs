@@ -1,15 +1,15 @@
 //! Protocols of local differential privacy: unary encodings, local hashing, subset selection.
 //!
-//! *One formula.* Of every protocol here an output says as much as one bit for every class: the bit of the encoding,
-//! whether the class has the reported hash, whether it is in the subset. A change of the vote from v to w exchanges the
-//! roles of two bits, so only they count. Outputs with b_v = b_w have the same probability under both votes. Those with
-//! b_v = 1 and b_w = 0 have a probability m under the vote v and λ under w, and those with b_v = 0 and b_w = 1 the
-//! same the other way around; m/λ = e^ε in each protocol. With m = λ e^ε and the rest 1 - λ - λ e^ε,
+//! *One formula.* In every protocol here, an output is equivalent to one bit per class: the bit of the encoding,
+//! whether the class has the reported hash, or whether it is in the subset. A change of the vote from v to w exchanges
+//! the roles of two bits, so only they matter. Outputs with b_v = b_w have the same probability under both votes. Those
+//! with b_v = 1 and b_w = 0 have probability m under the vote v and λ under w, and those with b_v = 0 and b_w = 1 the
+//! reverse; m/λ = e^ε in each protocol. With m = λ e^ε and the rest 1 - λ - λ e^ε,
 //! ```text
 //! Σ P^α Q^{1-α} - 1 = λ (e^{αε} + e^{(1-α)ε} - 1 - e^ε) = λ (1 - e^{-(α-1)ε}) (e^{αε} - 1),
 //! ```
-//! as of randomized response, of which λ is the probability of one answer that is not the truth. The protocols differ
-//! in λ alone, and D grows with it. Both directions are alike.
+//! as for randomized response, where λ is the probability of each untrue answer. The protocols differ only in λ, and D
+//! grows with it. Both directions are equal.
 
 use super::randomized_response::{ln_of_exp_and, of_rare_side};
 use crate::error::{Error, Result};
@@ -17,7 +17,7 @@ use crate::quantity::{Epsilon, Order};
 use crate::special::softplus;
 use std::f64::consts::LN_2;
 
-/// What -ln λ of several terms is off beyond a unit of their sizes, in units.
+/// The error of -ln λ of several terms beyond a unit of their sizes, in units.
 const TERMS: f64 = 4.0;
 
 /// RDP of the symmetric unary encoding: every bit of the one-hot vector of the vote is kept with probability
@@ -25,9 +25,9 @@ const TERMS: f64 = 4.0;
 /// ```text
 /// D = ln[1 + λ (1 - e^{-(α-1)ε}) (e^{αε} - 1)]/(α-1),   λ = 1/(e^{ε/2} + 1)².
 /// ```
-/// *Derivation.* The bits are independent, and those of the two votes differ: λ is the probability that both are
-/// flipped, e^ε λ that both are kept. D is also the sum of the divergences of the two bits, 2 D_α(p‖1-p).
-/// For any number of classes from 2 on; rounded up, by 1e-13 of itself where ε is above 1e-9; never above ε.
+/// *Derivation.* The bits are independent, and only those of the two votes matter: λ is the probability that both are
+/// flipped, e^ε λ that both are kept. D is also the sum of the divergences of the two bits, 2 D_α(p‖1-p). For any
+/// number of classes from 2 on; rounded up, by 1e-13 of itself for ε above 1e-9; never above ε.
 ///
 /// ```
 /// # use leakbound::accountant::{randomized_response_rdp, symmetric_unary_rdp};
@@ -52,9 +52,9 @@ pub fn symmetric_unary_rdp(order: Order, epsilon: Epsilon) -> f64 {
 /// ```text
 /// D = ln[1 + λ (1 - e^{-(α-1)ε}) (e^{αε} - 1)]/(α-1),   λ = 1/(2 (e^ε + 1)).
 /// ```
-/// *Derivation.* The bits are independent: λ is the probability of 0 for the vote and of 1 for the other class, and
-/// 1 for the vote and 0 for the other class has 1/2 · e^ε/(e^ε + 1) = e^ε λ. For any number of classes from 2 on;
-/// rounded up, by 1e-13 of itself where ε is above 1e-9; never above ε.
+/// *Derivation.* The bits are independent: λ is the probability of 0 for the vote and of 1 for the other class, and 1
+/// for the vote and 0 for the other class has 1/2 · e^ε/(e^ε + 1) = e^ε λ. For any number of classes from 2 on; rounded
+/// up, by 1e-13 of itself for ε above 1e-9; never above ε.
 ///
 /// ```
 /// # use leakbound::accountant::optimized_unary_rdp;
@@ -83,10 +83,10 @@ pub fn optimized_unary_rdp(order: Order, epsilon: Epsilon) -> f64 {
 /// ```
 /// *Derivation.* The likelihood of function and report is that of randomized response, so it depends on which classes
 /// have the reported hash. The vote has it with probability e^ε/(e^ε + g - 1); given the report and the hash of the
-/// vote, every other class has it with probability 1/g, independently, as the function is uniform among all. So it is
-/// a unary encoding with these two probabilities, and λ = (g - 1)/(e^ε + g - 1) · 1/g. Only two classes count, so that
-/// pairwise independent functions have the same D. For any number of classes from 2 on; rounded up, by 1e-13 of itself
-/// where ε is above 1e-9; never above ε.
+/// vote, every other class has it with probability 1/g, independently, because the function is uniform among all
+/// functions. So it is a unary encoding with these two probabilities, and λ = (g - 1)/(e^ε + g - 1) · 1/g. Only two
+/// classes matter, so pairwise independent functions have the same D. For any number of classes from 2 on; rounded up,
+/// by 1e-13 of itself for ε above 1e-9; never above ε.
 ///
 /// # Errors
 /// [`Error::Domain`] for fewer than 2 hashes.
@@ -112,15 +112,16 @@ pub fn local_hashing_rdp(order: Order, epsilon: Epsilon, hashes: u64) -> Result<
     Ok(of_rare_side(order.get(), epsilon.get(), [minus_ln_rare, TERMS + minus_ln_rare]))
 }
 
-/// RDP of subset selection: one of the sets of w among k classes, each that holds the vote e^ε times as likely as each
-/// that does not:
+/// RDP of subset selection: one of the sets of w among k classes, where each set that contains the vote is e^ε times as
+/// likely as each that does not:
 /// ```text
 /// D = ln[1 + λ (1 - e^{-(α-1)ε}) (e^{αε} - 1)]/(α-1),   λ = w (k - w)/((k - 1) (w e^ε + k - w)).
 /// ```
 /// *Derivation.* The probabilities of the sets add up to Z = C(k-1, w-1) e^ε + C(k-1, w) times that of one without the
 /// vote, and C(k-2, w-1) sets hold one of two classes and not the other: λ = C(k-2, w-1)/Z, and
 /// C(k-1, w-1) = C(k-2, w-1) (k-1)/(k-w), C(k-1, w) = C(k-2, w-1) (k-1)/w. Sets of one class are k-ary randomized
-/// response; the set of all classes says nothing. Rounded up, by 1e-13 of itself where ε is above 1e-9; never above ε.
+/// response; the set of all classes carries no information. Rounded up, by 1e-13 of itself for ε above 1e-9; never
+/// above ε.
 ///
 /// # Errors
 /// [`Error::Domain`] for fewer than 2 classes, and for a size that is 0 or above the number of classes.
@@ -193,8 +194,8 @@ mod tests {
         }
     }
 
-    /// Nothing of a pure ε leaks more than binary randomized response of ε (Kairouz, Oh and Viswanath 2015), and less
-    /// privacy leaks more.
+    /// No mechanism of pure ε leaks more than binary randomized response of ε (Kairouz, Oh and Viswanath 2015), and a
+    /// larger ε leaks more.
     #[test]
     fn no_input_leaves_the_range() {
         for a in [1.0 + f64::EPSILON, 1.5, 2.0, 1e4, 1e300] {

@@ -1,4 +1,4 @@
-//! Upper bounds: what accountants promise.
+//! Upper bounds: the guarantees of accountants.
 
 mod amplified;
 mod budget;

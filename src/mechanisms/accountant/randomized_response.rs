@@ -1,16 +1,16 @@
-//! Randomized response, of two answers and of k.
+//! Randomized response, with two answers and with k.
 
 use crate::bound::outward::up;
 use crate::error::{Error, Result};
 use crate::quantity::{Epsilon, Order, Probability};
 use crate::special::softplus;
 
-/// RDP of binary randomized response that tells the truth with probability p, the other answer otherwise:
+/// RDP of binary randomized response, which gives the true answer with probability p and the other one otherwise:
 /// ```text
 /// D = ln[p^α (1-p)^{1-α} + (1-p)^α p^{1-α}]/(α-1).
 /// ```
-/// It is k-ary randomized response of two answers with ε = |ln p/(1-p)|; infinite for p = 0 or 1. ε is rounded up, with
-/// which D grows, and so is D.
+/// It is k-ary randomized response with two answers and ε = |ln p/(1-p)|; infinite for p = 0 or 1. ε is rounded up, and
+/// D increases with ε; D is also rounded up.
 ///
 /// ```
 /// # use leakbound::accountant::randomized_response_rdp;
@@ -24,7 +24,7 @@ use crate::special::softplus;
 /// Warner (1965) for the mechanism; Mironov (2017), "Rényi differential privacy", Proposition 5.
 #[must_use]
 pub fn randomized_response_rdp(order: Order, truth: Probability) -> f64 {
-    // The less likely answer, exactly: no digit is lost by 1 - p above one half.
+    // The less likely answer, exactly: 1 - p above one half loses no digits.
     let rare = truth.get().min(1.0 - truth.get());
     let epsilon = if rare < 0.25 { libm::log1p(-rare) - rare.ln() } else { libm::log1p((1.0 - 2.0 * rare) / rare) };
     response(order.get(), if epsilon == 0.0 { 0.0 } else { up(epsilon, 4.0) }, 2.0)
@@ -69,19 +69,19 @@ pub(super) fn ln_of_exp_and(epsilon: f64, rest: f64) -> f64 {
     if epsilon < 700.0 { (libm::exp(epsilon) + rest).ln() } else { epsilon + libm::log1p(rest * libm::exp(-epsilon)) }
 }
 
-/// ln[1 + λ (1 - e^{-(α-1)ε}) (e^{αε} - 1)]/(α-1) from -ln λ and its size, a unit of which it may be off: by the
-/// logarithm of what exceeds 1, rounded up; never above ε, which bounds every order.
+/// ln[1 + λ (1 - e^{-(α-1)ε}) (e^{αε} - 1)]/(α-1) from -ln λ and its size (it may be off by a unit of that): by the
+/// logarithm of the excess over 1, rounded up; never above ε, which bounds every order.
 pub(super) fn of_rare_side(a: f64, epsilon: f64, [minus_ln_rare, size]: [f64; 2]) -> f64 {
     if epsilon == 0.0 || epsilon == f64::INFINITY {
         return epsilon;
     }
     let x = (a - 1.0) * epsilon;
     let (ln_first, ln_second) = ((-libm::expm1(-x)).ln(), ln_expm1(a * epsilon));
-    // Factors that are off by two units of themselves move their logarithms by as much, a product α ε by a unit of
-    // itself.
+    // Factors that are off by two units of themselves move their logarithms by the same amount, a product α ε by a unit
+    // of itself.
     let error = f64::EPSILON * (8.0 + 2.0 * (ln_first.abs() + ln_second.abs() + size));
     let value = up(softplus(ln_first + ln_second - minus_ln_rare + error) / (a - 1.0), 4.0);
-    // Products of order and ε that are beyond the doubles on either side.
+    // Products of order and ε that overflow or underflow.
     if value.is_nan() { epsilon } else { value.min(epsilon) }
 }
 
@@ -122,7 +122,7 @@ mod tests {
         }
     }
 
-    /// At ε = 700 the divergence is ε but for e^-700, and what is published is not below it.
+    /// At ε = 700 the divergence is ε up to e^-700, and the published value is not below it.
     #[test]
     fn where_nothing_but_epsilon_remains_it_is_not_rounded_down() {
         for a in [2.0, 64.0, 1000.0] {

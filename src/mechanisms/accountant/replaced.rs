@@ -8,12 +8,12 @@ use crate::bound::outward::{product_up, quotient_up, up};
 use crate::quantity::{NoiseScale, Order, Probability};
 use crate::special::{log_sum_exp, softplus};
 
-/// Beyond so many standard deviations of the farthest peak an integrand is below 1e-24 of it.
+/// Beyond this many standard deviations of the farthest peak, an integrand is below 1e-24 of it.
 const REACH: f64 = 12.0;
 /// The longest step of the trapezoid rule, and halvings of it.
 const STEP: f64 = 0.25;
 const LEVELS: usize = 10;
-/// -ln of what the trapezoid rule may be off by, relative to 1 and the integral.
+/// -ln of the allowed error of the trapezoid rule, relative to 1 and the integral.
 const DIGITS: f64 = 64.0;
 
 /// RDP of DP-SGD under replace-one: a sum of vectors over a Poisson subsample of rate γ, with noise N(0, σ²I), for
@@ -21,34 +21,35 @@ const DIGITS: f64 = 64.0;
 /// ```text
 /// D = D_α((1-γ) N(0,1) + γ N(ν,1) ‖ (1-γ) N(0,1) + γ N(-ν,1)),    ν = C/σ,
 /// ```
-/// in any dimension, for any real order, alike in both directions.
+/// in any dimension and for any real order, equal in both directions.
 ///
 /// # Theorem
 /// Let P_x = (1-γ) N(0, I) + γ N(x, I). For every convex f, D_f(P_x ‖ P_y) over all vectors x, y no longer than ν is
 /// largest at y = -x, ‖x‖ = ν. This includes all Rényi divergences and every hockey-stick divergence, with e^ε above
-/// or below 1. So that one pair dominates each step of DP-SGD, and its compositions dominate adaptive ones (Zhu, Dong
+/// or below 1. So this one pair dominates each step of DP-SGD, and its compositions dominate adaptive ones (Zhu, Dong
 /// and Wang 2022, Theorem 10).
 ///
-/// *Proof.* Given the other records of the subsample the sum is N(h, σ²I) without the record and N(h + x, σ²I) with
-/// it, and D_f is jointly convex; so it is enough to look at P_x and P_y. With Z ~ N(0, I) let U = x·Z and V = y·Z,
-/// X = e^{U - ‖x‖²/2} and Y = e^{V - ‖y‖²/2}, the ratios of the densities. Then D_f(P_x ‖ P_y) = E G(p, r), with
-/// p = 1-γ+γX, r = 1-γ+γY, and G(p, r) = r f(p/r), which is convex and homogeneous. Let f be smooth first. G_p is
-/// homogeneous of order 0, so that p G_pp + r G_pr = 0 and G_pr ≤ 0 ≤ G_pp, G_rr. The expectation depends on the
-/// covariance S of (U, V) alone, and along a path of covariances (Price 1958)
+/// *Proof.* Given the other records of the subsample, the sum is N(h, σ²I) without the record and N(h + x, σ²I) with
+/// it, and D_f is jointly convex; so it suffices to consider P_x and P_y. With Z ~ N(0, I) let U = x·Z and V = y·Z, X =
+/// e^{U - ‖x‖²/2} and Y = e^{V - ‖y‖²/2}, the ratios of the densities. Then D_f(P_x ‖ P_y) = E G(p, r), with p =
+/// 1-γ+γX, r = 1-γ+γY, and G(p, r) = r f(p/r), which is convex and homogeneous. Let f be smooth first. G_p is
+/// homogeneous of order 0, so p G_pp + r G_pr = 0 and G_pr ≤ 0 ≤ G_pp, G_rr. The expectation depends on the covariance
+/// S of (U, V) alone, and along a path of covariances (Price 1958)
 /// ```text
 /// d/dt E G = γ² E [ ½ S₁₁' X² G_pp + S₁₂' X Y G_pr + ½ S₂₂' Y² G_rr ],
 /// ```
-/// as the drifts -‖x‖²/2 and -‖y‖²/2 take away the terms of first order. On the line from (‖x‖², x·y, ‖y‖²) to
-/// (ν², -ν², ν²) all matrices are covariances, S₁₁' and S₂₂' are not negative and S₁₂' is not positive, so that no
-/// term is negative. A convex f is the limit of smooth ones from above. ∎
+/// because the drifts -‖x‖²/2 and -‖y‖²/2 cancel the terms of first order. On the line from (‖x‖², x·y, ‖y‖²) to (ν²,
+/// -ν², ν²) all matrices are covariances, S₁₁' and S₂₂' are not negative and S₁₂' is not positive, so no term is
+/// negative. A convex f is the limit of smooth ones from above. ∎
 ///
 /// # Numbers
-/// The integral is taken by the trapezoid rule in the form E[r ((1+u)^α - 1 - αu)], u = p/r - 1, where nothing cancels
-/// and all terms are positive; it falls up to z = 0 and grows from there on. In a strip of half-width d the integrand
+/// The integral is computed by the trapezoid rule in the form E[r ((1+u)^α - 1 - αu)], u = p/r - 1, where nothing
+/// cancels and all terms are positive; it falls up to z = 0 and grows from there on. In a strip of half-width d the
+/// integrand
 /// of E[p^α r^{1-α}] is at most e^{d²/2} cos(νd/2)^{1-α} times as large as on the line, as |A + B e^{iθ}| ≥ (A + B)
-/// cos(θ/2) for positive A and B. That bounds the error of the rule, and the step is chosen such that it is below
-/// e^-64. Rounded up. Where that takes more than 65,536 nodes, three bounds that need none remain: 2αν² without
-/// subsampling, ln(1 - γ + γ e^{2α(α-1)ν²})/(α-1) by joint convexity, and D_α(P_x ‖ N(0, I)) - ln(1-γ), since r ≥ 1-γ.
+/// cos(θ/2) for positive A and B. That bounds the error of the rule, and the step is chosen so that it is below e^-64.
+/// Rounded up. If that takes more than 65,536 nodes, three bounds without nodes are used: 2αν² without subsampling,
+/// ln(1 - γ + γ e^{2α(α-1)ν²})/(α-1) by joint convexity, and D_α(P_x ‖ N(0, I)) - ln(1-γ), since r ≥ 1-γ.
 ///
 /// ```
 /// # use leakbound::accountant::{replaced_gaussian_rdp, subsampled_gaussian_rdp};
@@ -91,7 +92,7 @@ struct Ratio {
 }
 
 impl Ratio {
-    /// w of both, the logarithms of the ratios without subsampling.
+    /// The exponent w of each: the logarithms of the ratios without subsampling.
     fn exponents(&self) -> [f64; 2] {
         let drift = 0.5 * self.shift * self.shift;
         [self.z * self.shift - drift, -self.z * self.shift - drift]
@@ -125,12 +126,12 @@ struct Rule {
     shift: f64,
     step: f64,
     nodes: usize,
-    /// By which the rule may be off, relative to 1 and the integral.
+    /// The possible error of the rule, relative to 1 and the integral.
     error: f64,
 }
 
 impl Rule {
-    /// None where it would be too long.
+    /// `None` if it would be too long.
     fn new(a: f64, q: f64, shift: f64) -> Option<Self> {
         let length = ((2.0 * a - 1.0).max(3.0) + 3.0) * shift + 2.0 * REACH;
         let mut step = STEP.min(0.4 / shift);
@@ -160,8 +161,8 @@ impl Rule {
         let integrand = Integrand { excess, low: -3.0 * self.shift - REACH, step: self.step };
         let terms = integrand.largest_terms(self.nodes);
         let ln = log_sum_exp(terms.iter().map(|(_, term)| *term)) + self.step.ln();
-        // As for the subsample that a record is added to: the largest term decides, in which both exponents count, one
-        // with the weight a and one with a + 1.
+        // As for the subsample to which a record is added: the largest term decides, and both exponents count in it,
+        // one with weight a and one with a + 1.
         let z = peak(&terms);
         let w = z.abs() * self.shift + 0.5 * self.shift * self.shift;
         let exponent = w + if w > 40.0 { self.q.ln().abs() } else { 0.0 };
@@ -203,7 +204,7 @@ mod tests {
         (sum * step * step).ln() / (a - 1.0)
     }
 
-    /// The worst pair has opposite vectors of full length; every other one leaks less, in both directions.
+    /// The worst pair has opposite vectors of full length; every other pair leaks less, in both directions.
     #[test]
     fn opposite_vectors_are_the_worst() {
         for (a, q, sigma) in [(2.0, 0.3, 1.0), (1.3, 0.05, 0.7), (3.5, 0.8, 2.0)] {
@@ -245,7 +246,7 @@ mod tests {
         }
     }
 
-    /// Of little rate γ² E (X - Y)² = 2 γ² (e^{ν²} - e^{-ν²}) is left at order 2.
+    /// For a small rate, γ² E (X - Y)² = 2 γ² (e^{ν²} - e^{-ν²}) remains at order 2.
     #[test]
     fn little_rates_have_a_closed_form() {
         for (q, sigma) in [(1e-9, 1.0), (1e-12, 0.5), (1e-10, 30.0)] {
@@ -260,8 +261,8 @@ mod tests {
     fn limits() {
         assert_eq!(rdp(7.5, 0.0, 2.0), 0.0);
         assert_eq!(rdp(8.0, 1.0, 2.0), 4.0);
-        // No order, rate or noise gives more than without subsampling, less than for an added record, or no number. (At
-        // large orders the bound for the added record is not tight.)
+        // No order, rate or noise gives more than without subsampling, less than for an added record, or NaN. (At large
+        // orders the bound for the added record is not tight.)
         for a in [1.0 + 1e-12, 1.01, 2.0, 30.0, 1e3, 1e6, 1e12, 1e300] {
             for q in [1e-300, 1e-9, 0.2, 0.9, 1.0 - 1e-12] {
                 for sigma in [1e-300, 1e-3, 0.05, 1.0, 1e3, 1e150] {

@@ -11,9 +11,9 @@ use std::fmt;
 /// The distribution of the number of runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum RunsDistribution {
-    /// Poisson; with no run at all the output is one that says so.
+    /// Poisson; with no run at all, a special output indicates this.
     Poisson,
-    /// The truncated negative binomial distribution of this shape η > -1, of at least one run: geometric for η = 1,
+    /// The truncated negative binomial distribution with this shape η > -1 and at least one run: geometric for η = 1,
     /// logarithmic for η = 0.
     NegativeBinomial {
         /// η.
@@ -21,11 +21,11 @@ pub enum RunsDistribution {
     },
 }
 
-/// How often a mechanism is run before its best output is published, and no other.
+/// The distribution of the number of runs of a mechanism whose best output alone is published.
 ///
 /// A mechanism Q is run K times on the same data, and the largest of the K outputs by some total order is published:
-/// hyper-parameters are tuned this way, with the score as a part of the output. Whatever decides which output is the
-/// best must be a part of the output of Q, and its cost a part of the curve of Q.
+/// hyper-parameters are tuned this way, with the score as a part of the output. Everything that decides which output is
+/// best must be part of the output of Q, and its cost part of the curve of Q.
 ///
 /// *Theorem.* Let q(y) be the distribution of Q on data S, Q(≤ y) its distribution function in that order, and
 /// f(x) = E x^K. The output is y with probability
@@ -33,7 +33,7 @@ pub enum RunsDistribution {
 /// A(y) = f(Q(≤ y)) - f(Q(< y)) = q(y) E f'(X),   X uniform between Q(< y) and Q(≤ y),
 /// ```
 /// and nothing with probability f(0) on all data. (u, v) → u^α v^{1-α} is jointly convex and homogeneous, so with the
-/// same for S', and X and X' at the same share of the way,
+/// same for S', and X and X' at the same relative position,
 /// ```text
 /// exp((α-1) D_α(A‖A')) ≤ f(0) + exp((α-1) D_α(Q‖Q')) sup f'(X)^α f'(X')^{1-α}.
 /// ```
@@ -45,18 +45,18 @@ pub enum RunsDistribution {
 /// ```text
 /// D_α(A‖A') ≤ ρ(α) + (1+η) ((1-1/β) ρ(β) + ln(1/γ)/β) + ln E K/(α-1),
 /// ```
-/// the smallest over β (Papernot and Steinke 2022, Theorem 2). For α, β → ∞ this is (2+η) ε of pure differential
-/// privacy, 3 ε of the geometric distribution (Liu and Talwar 2019).
+/// the smallest over β (Papernot and Steinke 2022, Theorem 2). For α, β → ∞ this is (2+η) ε for pure differential
+/// privacy, and 3 ε for the geometric distribution (Liu and Talwar 2019).
 ///
-/// *Poisson* of mean m: f'(x) = m e^{m(x-1)} and f(0) = e^-m. If Q' is (ε, δ)-indistinguishable from Q at
-/// e^ε = α/(α-1), then (α-1)(1-X') ≤ α(1-X) + (α-1) δ, which is α X - (α-1) X' - 1 ≤ (α-1) δ, so that
+/// *Poisson* with mean m: f'(x) = m e^{m(x-1)} and f(0) = e^-m. If Q' is (ε, δ)-indistinguishable from Q at e^ε =
+/// α/(α-1), then (α-1)(1-X') ≤ α(1-X) + (α-1) δ, that is, α X - (α-1) X' - 1 ≤ (α-1) δ, so
 /// ```text
 /// exp((α-1) D_α(A‖A')) ≤ e^-m + m exp((α-1) (ρ(α) + m δ)).
 /// ```
-/// Papernot and Steinke (2022), Theorem 6, leaves out e^-m, the probability of no run: for m < 1 and Q = Q' that would
-/// be a negative divergence. Here it is kept, so that any mean is allowed.
+/// Papernot and Steinke (2022), Theorem 6, omits e^-m, the probability of no run: for m < 1 and Q = Q' that would be a
+/// negative divergence. Here it is included, so any mean is allowed.
 ///
-/// Divergences do not fall with the order, so that each order gets the least of those from it on.
+/// Divergences do not decrease with the order, so each order gets the smallest bound at orders from it on.
 ///
 /// ```
 /// # use leakbound::accountant::Runs;
@@ -75,13 +75,13 @@ pub enum RunsDistribution {
 pub struct Runs {
     distribution: RunsDistribution,
     mean: f64,
-    /// At least ln 1/γ.
+    /// An upper bound on ln 1/γ.
     ln_inverse: f64,
 }
 
-/// Means up to here.
+/// The largest mean.
 const MOST: f64 = (1u64 << 53) as f64;
-/// By how much ln 1/γ is moved up, relatively and absolutely, for the rounding of the mean that it has.
+/// How far ln 1/γ is moved up, relatively and absolutely, for the rounding error of its mean.
 const ROOT: [f64; 2] = [1e-11, 1e-13];
 
 impl Runs {
@@ -130,7 +130,7 @@ impl Runs {
                 one.orders().iter().zip(one.values()).map(at).collect()
             }
         };
-        // One run is no selection.
+        // With one run there is no selection.
         if self.distribution != RunsDistribution::Poisson && self.mean == 1.0 {
             values.copy_from_slice(one.values());
         }
@@ -143,7 +143,7 @@ impl Runs {
         RdpCurve::new(one.orders().to_vec(), values).unwrap_or_else(|_| one.repeated(f64::INFINITY))
     }
 
-    /// (1+η) times the least of (1-1/β) ρ(β) + ln(1/γ)/β over the orders, and of ln 1/γ at order 1.
+    /// (1+η) times the smallest of (1-1/β) ρ(β) + ln(1/γ)/β over the orders, and of ln 1/γ at order 1.
     fn of_all_orders(&self, shape: f64, one: &RdpCurve) -> f64 {
         let at = |(order, rdp): (&Order, &f64)| {
             let share = order.get().recip();
@@ -190,7 +190,7 @@ fn ln_mean(shape: f64, t: f64) -> f64 {
     ratio(t) + if shape < 0.0 { power - x } else { power }
 }
 
-/// At least ln 1/γ of the distribution with this mean, which grows with it.
+/// An upper bound on ln 1/γ of the distribution with this mean; the mean grows with it.
 fn ln_inverse_ratio(shape: f64, mean: f64) -> f64 {
     let target = mean.ln();
     let (mut low, mut high) = (0.0, 1.0);
@@ -220,7 +220,7 @@ mod tests {
         }
     }
 
-    /// The exact distribution of the largest of the outputs 0, 1, ..., and of none.
+    /// The exact distribution of the largest of the outputs 0, 1, ..., and of no output.
     fn best(runs: &Runs, p: &[f64]) -> OutcomeDistribution {
         let (mut below, count) = (0.0, p.len());
         let mut outcomes = vec![generating(runs, 0.0)];
@@ -278,7 +278,7 @@ mod tests {
                 }
             }
         }
-        // Not far from what is true, somewhere.
+        // Close to the truth in some case.
         assert!(checked > 5_000 && tightest > 0.5, "{checked} {tightest}");
     }
 
@@ -290,7 +290,7 @@ mod tests {
         assert!(0.5f64.ln() < 0.0 && runs.best_of(&same).values().iter().all(|value| *value >= 0.0));
     }
 
-    /// E K of the ratio that is found, with sums of the probabilities.
+    /// E K for the computed ratio, compared with sums of the probabilities.
     #[test]
     fn ratios_have_the_mean() {
         for (shape, mean) in [(1.0, 10.0), (0.0, 3.0), (-0.5, 2.0), (2.5, 40.0), (0.5, 1.2)] {
@@ -308,14 +308,14 @@ mod tests {
         // The geometric distribution of mean m has γ = 1/m.
         let runs = Runs::negative_binomial(1.0, 1e6).unwrap();
         assert!((runs.ln_inverse / 1e6f64.ln() - 1.0).abs() < 1e-10);
-        // Far shapes and means have one, too.
+        // Extreme shapes and means also have one.
         for (shape, mean) in [(-0.99, MOST), (1e6, MOST), (1e6, 1.5), (0.0, 1.0 + 1e-12)] {
             let value = Runs::negative_binomial(shape, mean).unwrap().ln_inverse;
             assert!(value.is_finite() && value > 0.0, "{shape} {mean}: {value}");
         }
     }
 
-    /// (2+η) ε of pure differential privacy, 3 ε of the geometric distribution, and ε of a single run.
+    /// (2+η) ε for pure differential privacy, 3 ε for the geometric distribution, and ε for a single run.
     #[test]
     fn pure_selections_cost_what_liu_and_talwar_say() {
         let pure = RdpCurve::from_fn(&order_grid(), |_| 0.5);

@@ -5,39 +5,39 @@ use crate::bound::outward::{product_up, quotient_up, up};
 use crate::quantity::{NoiseScale, Order, Probability};
 use crate::special::{LN_SQRT_2PI, log_binomial_pmf, log_sum_exp, softplus};
 
-/// Beyond so many standard deviations of a peak an integrand is below 1e-21 of it.
+/// Beyond this many standard deviations of a peak, an integrand is below 1e-21 of it.
 const REACH: f64 = 10.0;
 /// The longest step of the trapezoid rule.
 const STEP: f64 = 0.25;
-/// Nodes at one step before the bound is used that needs none.
+/// The largest number of nodes at one step; beyond it, a bound without nodes is used.
 pub(super) const MAX_NODES: f64 = 65_536.0;
-/// Relative distance of two step lengths at which the finer one is the integral.
+/// If two step lengths agree to this relative distance, the finer one is the integral.
 pub(super) const TOLERANCE: f64 = 1e-12;
-/// Terms below e^-64 of the largest are left out: 65,536 of them are below 1e-22 of the sum.
+/// Terms below e^-64 of the largest are omitted: 65,536 of them are below 1e-22 of the sum.
 const NEGLIGIBLE: f64 = 64.0;
 /// Halvings of the step.
 const LEVELS: usize = 4;
 
 /// RDP of the Gaussian mechanism with ℓ₂ sensitivity s (in votes) and standard deviation σ on a Poisson subsample of
-/// rate γ, for datasets of which one has one point more:
+/// rate γ, for two datasets, one with one more point:
 /// ```text
 /// D = ln E_{z ~ N(0,1)} (1 - γ + γ e^{zν - ν²/2})^α/(α-1),    ν = s/σ,
 /// ```
 /// for any real order, in both directions: the other, D(N(0,1) ‖ (1-γ) N(0,1) + γ N(ν,1)), is never larger.
 ///
-/// *Sensitivity in Private-kNN.* An added point x is in the subsample T ∪ {x} with probability γ. If it is, and among
-/// the k nearest, it adds a vote for its label and displaces the vote of the k-th neighbor: the votes move by
-/// e_{y'} - e_c, of norm √2, or not at all, or by 1 where fewer than k points were in the subsample. Given T, the
-/// answers are N(h, σ²I) without x and (1-γ) N(h, σ²I) + γ N(h + v, σ²I) with it, ‖v‖ ≤ √2, a pair in one dimension;
-/// and since exp((α-1) D) is jointly convex, the mixture over T is no further apart than the worst T. So although
-/// neighbors differ in one added point, `sensitivity` is √2, not 1.
+/// *Sensitivity in Private-kNN.* An added point x is in the subsample T ∪ {x} with probability γ. If it is, and is
+/// among the k nearest, it adds a vote for its label and displaces the vote of the k-th neighbor: the votes move by
+/// e_{y'} - e_c, of norm √2, or not at all, or by 1 if fewer than k points were in the subsample. Given T, the answers
+/// are N(h, σ²I) without x and (1-γ) N(h, σ²I) + γ N(h + v, σ²I) with it, ‖v‖ ≤ √2, a pair in one dimension; and since
+/// exp((α-1) D) is jointly convex, the mixture over T is no further apart than the worst T. So although neighbors
+/// differ in one added point, `sensitivity` is √2, not 1.
 ///
-/// The integral is taken by the trapezoid rule in the form E[(1+u)^α - 1 - αu], u = γ (e^w - 1), where nothing cancels
-/// and all terms are positive. The integrand grows with w like e^{kw}, k between 0 and max(α, 2): like e^{2w} as long
-/// as αu is small, however close α is to 1. So its peaks are between 0 and max(α, 2) ν. Relative error below 1e-12, to
-/// which the rounding of exponents is added where they are large; the result is rounded up by as much, and so is ν.
-/// Where the order or ν is so large that the rule needs more than 65,536 nodes, Minkowski's inequality gives D ≤
-/// α/(α-1) ln(1 - γ + γ e^{(α-1)ν²/2}) instead; no value exceeds that or the α ν²/2 without subsampling.
+/// The integral is computed by the trapezoid rule in the form E[(1+u)^α - 1 - αu], u = γ (e^w - 1), where nothing
+/// cancels and all terms are positive. The integrand grows with w like e^{kw}, k between 0 and max(α, 2): like e^{2w}
+/// as long as αu is small, however close α is to 1. So its peaks are between 0 and max(α, 2) ν. The relative error is
+/// below 1e-12, plus the rounding of exponents if they are large; the result is rounded up by that much, and so is ν.
+/// If the order or ν is so large that the rule needs more than 65,536 nodes, Minkowski's inequality gives D ≤ α/(α-1)
+/// ln(1 - γ + γ e^{(α-1)ν²/2}) instead; no value exceeds that or the α ν²/2 without subsampling.
 ///
 /// ```
 /// # use leakbound::accountant::subsampled_gaussian_rdp;
@@ -70,8 +70,7 @@ pub fn subsampled_gaussian_rdp(order: Order, rate: Probability, sigma: NoiseScal
     integral.min(minkowski.next_up()).min(whole)
 }
 
-/// RDP of the same mechanism for datasets of which one has up to m points more, each of which moves the votes by at
-/// most s:
+/// RDP of the same mechanism for two datasets, one with up to m more points, each moving the votes by at most s:
 /// ```text
 /// exp((α-1) D) ≤ Σ_{b=1..m} w_b/γ_m exp((α-1) D(γ_m, b s)),    γ_m = 1 - (1-γ)^m,   w_b = P(Bin(m, γ) = b),
 /// ```
@@ -122,12 +121,12 @@ pub fn subsampled_gaussian_group_rdp(
     } else {
         log_sum_exp(terms.iter().map(|(ln_weight, exponent)| ln_weight + exponent))
     };
-    // Sums of m terms; a mean is no more than the largest, and one that overflows no more than without subsampling.
+    // Sums of m terms; a mean is at most the largest, and on overflow the bound without subsampling applies.
     let value = up(log_mean.min(largest).max(0.0) / (a - 1.0), 16.0 + points as f64);
     value.min(gaussian_rdp(order, sigma, product_up(points as f64, sensitivity.abs())))
 }
 
-/// ln(1 - q + q e^x): nothing cancels where q e^x is small.
+/// ln(1 - q + q e^x), without cancellation if q e^x is small.
 pub(super) fn log_mean_exp(q: f64, x: f64) -> f64 {
     if x <= 40.0 {
         return libm::log1p(q * libm::expm1(x));
@@ -142,13 +141,13 @@ struct Integral {
     error: f64,
 }
 
-/// None where the trapezoid rule would be too long or does not settle.
+/// `None` if the trapezoid rule would be too long or does not settle.
 fn integral(a: f64, q: f64, shift: f64) -> Option<Integral> {
     // 1 - q + q e^w vanishes at a distance of πσ/s from the real line.
     let mut step = STEP.min(0.4 / shift);
     let (mut terms, mut before, mut low) = (Vec::new(), None, -REACH);
     for level in 0..=LEVELS {
-        // The first nodes are one step apart; each later level adds those in their middles.
+        // The first nodes are one step apart; each later level adds the midpoints.
         let spacing = if level == 0 { step } else { 0.5 * step };
         // (1+u)^a - 1 - au falls up to u = 0 and grows from there on.
         let excess = |t: f64| log_excess(a, q, t * shift - 0.5 * shift * shift);
@@ -174,14 +173,14 @@ fn integral(a: f64, q: f64, shift: f64) -> Option<Integral> {
     None
 }
 
-/// The place of the largest term.
+/// The position of the largest term.
 pub(super) fn peak(terms: &[(f64, f64)]) -> f64 {
     terms.iter().fold((0.0, f64::NEG_INFINITY), |best, &at| if at.1 > best.1 { at } else { best }).0
 }
 
-/// ln of an integral against N(0, 1) before the sum, at the nodes of a trapezoid rule.
+/// ln of an integral against N(0, 1) before summation, at the nodes of a trapezoid rule.
 ///
-/// The function of the place that is integrated falls up to some place and grows from there on.
+/// The integrated function decreases up to some point and increases from there on.
 pub(super) struct Integrand<F> {
     /// ln of the function.
     pub excess: F,
@@ -203,11 +202,11 @@ impl<F: Fn(f64) -> f64> Integrand<F> {
         excess - 0.5 * t * t - LN_SQRT_2PI
     }
 
-    /// The places and terms of nodes 0 to `last`, without those below e^-[`NEGLIGIBLE`] of the largest.
+    /// The positions and terms of nodes 0 to `last`, without those below e^-[`NEGLIGIBLE`] of the largest.
     ///
-    /// A peak is some units wide and the range max(α, 2) ν, so that most nodes of a large order do not count. Ranges of
-    /// nodes are halved until they hold no more node or none that counts: what falls and then grows is largest at an end
-    /// of any range, and t²/2 is smallest at an end or at t = 0.
+    /// A peak is a few units wide and the range is max(α, 2) ν, so most nodes of a large order are negligible. Ranges
+    /// of nodes are halved until they contain no further node or only negligible ones: a function that falls and then
+    /// grows is largest at an end of any range, and t²/2 is smallest at an end or at t = 0.
     pub(super) fn largest_terms(&self, last: usize) -> Vec<(f64, f64)> {
         let ends = [(0, self.excess(0)), (last, self.excess(last))];
         let mut terms: Vec<(f64, f64)> = ends.map(|(node, excess)| (self.at(node), self.term(node, excess))).to_vec();
@@ -241,7 +240,7 @@ impl<F: Fn(f64) -> f64> Integrand<F> {
 /// ln[(1+u)^a - 1 - a u] with u = q (e^w - 1): -inf at u = 0.
 fn log_excess(a: f64, q: f64, w: f64) -> f64 {
     let u = q * libm::expm1(w);
-    // Where the power series does it, no logarithm is needed. Far out 1 + u overflows, its logarithm does not.
+    // If the power series suffices, no logarithm is needed. Far out, 1 + u overflows, but its logarithm does not.
     log_power_excess(a, u, || if w <= 40.0 { libm::log1p(u) } else { log_mean_exp(q, w) })
 }
 
@@ -282,7 +281,7 @@ mod tests {
 
     #[test]
     fn tiny_rates_leave_something_positive() {
-        // q e^x decides, whatever q and x are by themselves.
+        // q e^x decides, whatever the sizes of q and x.
         assert!((log_mean_exp(1e-83, 44.6) / (44.6f64 - 83.0 * std::f64::consts::LN_10).exp() - 1.0).abs() < 1e-12);
         assert!((log_mean_exp(1e-20, 46.0) / (1e-20 * 46f64.exp()).ln_1p() - 1.0).abs() < 1e-12);
         assert!((log_mean_exp(0.5, 100.0) - 100.0 - 0.5f64.ln()).abs() < 1e-12);
@@ -343,7 +342,7 @@ mod tests {
         assert_eq!(rdp(7.5, 0.0, 2.0, 1.0), 0.0);
         assert_eq!(rdp(7.5, 0.3, 2.0, 0.0), 0.0);
         assert_eq!(rdp(8.0, 1.0, 2.0, 1.0), 1.0);
-        // No order, rate or noise gives more than without subsampling, or no number.
+        // No order, rate or noise gives more than without subsampling, or NaN.
         for a in [1.0 + 1e-12, 1.01, 2.0, 1e3, 1e6, 1e12, 1e300] {
             for q in [1e-300, 1e-9, 0.2, 1.0 - 1e-12] {
                 for sigma in [1e-300, 1e-3, 1.0, 1e3, 1e150] {
@@ -365,7 +364,7 @@ mod tests {
     }
 
     /// Order 2 of the whole mixture by its closed form: Σ_{b,c} w_b w_c e^{b c s²/σ²}, for points that all move the
-    /// votes in one direction. The bound holds and is close to it at rates where all or none of the points matter.
+    /// votes in one direction. The bound holds and is close to it at rates for which all or none of the points matter.
     #[test]
     fn groups_are_bounded() {
         let (sigma, s) = (30.0, 2f64.sqrt());
@@ -394,7 +393,7 @@ mod tests {
         }
     }
 
-    /// Where (1+u)^a is large the rest is a correction of some e^-30 to its logarithm.
+    /// If (1+u)^a is large, the rest is a correction of about e^-30 to its logarithm.
     #[test]
     fn large_moments_are_corrected_by_what_is_taken_off() {
         for (a, q, w) in [(40.0, 0.5, 1.2), (60.0, 0.3, 1.3), (35.0, 0.9, 1.1)] {

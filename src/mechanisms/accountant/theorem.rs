@@ -1,4 +1,4 @@
-//! A theorem that bounds the Rényi divergences of one release, with what it holds for.
+//! A theorem that bounds the Rényi divergences of one release, with its scope.
 
 use super::group::group_rdp;
 use super::worst_case::gnmax_worst_case_curve;
@@ -13,20 +13,20 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What the value of a bound depends on.
+/// The inputs that the value of a bound depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Scope {
-    /// The mechanism and how far the neighbors are apart: the bound holds for all data at that distance and adds up
+    /// Only the mechanism and the distance of the neighbors: the bound holds for all data at that distance and adds up
     /// over any answers.
     AnyData,
-    /// The data too: the bound holds for these data against their neighbors. It is not private itself, and over answers
-    /// that share random teachers it does not add up.
+    /// Also the data: the bound holds for these data against their neighbors. It is not itself private, and it does not
+    /// add up over answers that share random teachers.
     TheseData,
 }
 
-/// What a theorem says of itself, whatever its parameters.
+/// The statement of a theorem, independent of its parameters.
 ///
 /// Theorems are compared by their statements, never by their names.
 #[derive(Debug, PartialEq, Serialize)]
@@ -39,18 +39,18 @@ pub struct Statement {
     pub used_for: &'static str,
     /// Author, year and theorem.
     pub source: &'static str,
-    /// What its value depends on.
+    /// The inputs that its value depends on.
     #[serde(rename = "data")]
     pub scope: Scope,
     /// The directions in which it holds.
     pub directions: Directions,
-    /// What it guarantees.
+    /// Its guarantee.
     pub validity: Validity,
-    /// How far, relative to itself, a value may be above what the theorem promises: the gap that a search leaves.
+    /// How far, relative to itself, a value may be above that of the theorem: the gap left by a search.
     pub gap: f64,
 }
 
-/// What rounding up leaves.
+/// The gap left by rounding up.
 const ROUNDING: f64 = 1e-9;
 
 impl Statement {
@@ -73,18 +73,18 @@ impl Statement {
         Self { directions: Directions::Forward, ..self }
     }
 
-    /// The same, with a value that comes from a numerical integral or search with a verified error.
+    /// The same, with a value from a numerical integral or search with a verified error.
     #[must_use]
     pub const fn certified(self, gap: f64) -> Self {
         Self { validity: Validity::NumericallyCertified, gap, ..self }
     }
 }
 
-/// Each order alone.
+/// Each order separately.
 type AtOrder = dyn Fn(Order, Direction) -> f64 + Send + Sync;
-/// Each order alone, alike in both directions.
+/// Each order separately, equal in both directions.
 type Alike = dyn Fn(Order) -> f64 + Send + Sync;
-/// All orders together, alike in both directions.
+/// All orders together, equal in both directions.
 type AtOrders = dyn Fn(&[Order]) -> Vec<f64> + Send + Sync;
 
 #[derive(Clone)]
@@ -127,7 +127,7 @@ impl fmt::Debug for Theorem {
 }
 
 impl Theorem {
-    /// A bound of its own at each order and in each direction, in nats.
+    /// A separate bound at each order and in each direction, in nats.
     pub fn new(statement: &'static Statement, cost: impl Fn(Order, Direction) -> f64 + Send + Sync + 'static) -> Self {
         Self { statement, cost: Cost::AtOrder(Arc::new(cost)) }
     }
@@ -137,7 +137,7 @@ impl Theorem {
         Self { statement, cost: Cost::Alike(Arc::new(cost)) }
     }
 
-    /// A bound in both directions whose orders are computed together, in nats.
+    /// A bound in both directions, with all orders computed together, in nats.
     pub fn of_curve(
         statement: &'static Statement,
         cost: impl Fn(&[Order]) -> Vec<f64> + Send + Sync + 'static,
@@ -145,7 +145,7 @@ impl Theorem {
         Self { statement, cost: Cost::AtOrders(Arc::new(cost)) }
     }
 
-    /// What it says of itself.
+    /// Its statement.
     #[must_use]
     pub const fn statement(&self) -> &'static Statement {
         self.statement
@@ -157,14 +157,14 @@ impl Theorem {
         self.statement.name
     }
 
-    /// The bound at an order; None in a direction in which the theorem does not hold.
+    /// The bound at an order; `None` in a direction in which the theorem does not hold.
     #[must_use]
     pub fn at(&self, order: Order, direction: Direction) -> Option<UpperBound> {
         let value = self.values(&[order], direction)?[0];
         Some(UpperBound::new(value, self.statement.name, self.statement.validity))
     }
 
-    /// The bound at each order, in nats; None in a direction in which the theorem does not hold.
+    /// The bound at each order, in nats; `None` in a direction in which the theorem does not hold.
     #[must_use]
     pub fn values(&self, orders: &[Order], direction: Direction) -> Option<Vec<f64>> {
         self.statement.directions.cover(direction).then(|| match &self.cost {
@@ -174,7 +174,7 @@ impl Theorem {
         })
     }
 
-    /// The bound of both directions at each order, in nats; None for a theorem that holds in one of them only.
+    /// The bound of both directions at each order, in nats; `None` for a theorem that holds in only one of them.
     ///
     /// ```
     /// # use leakbound::mechanism::AdditiveNoise;
@@ -198,8 +198,8 @@ impl Theorem {
     }
 
     /// The bound for a group of `points`, each of which changes the data once (Mironov 2017, Proposition 2), from this
-    /// theorem for a single point. None for a theorem about these data only: it says nothing about the other steps of
-    /// the chain from one dataset to the other.
+    /// theorem for a single point. `None` for a theorem about these data only: it does not cover the other steps of the
+    /// chain from one dataset to the other.
     #[must_use]
     pub fn of_group(self, points: u64) -> Option<Self> {
         (self.statement.scope == Scope::AnyData).then(|| {
@@ -222,16 +222,16 @@ pub(crate) static GNMAX_WORST_CASE: Statement = Statement::for_any_data(
 )
 .certified(2e-3);
 
-/// Worst cases of GNMax that were computed: one takes milliseconds, and all answers of a study share them.
+/// A cache of worst cases of GNMax: one takes milliseconds, and all answers of a study share them.
 ///
-/// Orders of one curve share their search, so that a curve is kept whole and no value depends on earlier ones.
+/// Orders of one curve share their search, so whole curves are kept, and no value depends on earlier ones.
 #[derive(Debug, Clone, Default)]
 pub struct WorstCases(Arc<Mutex<Known>>);
 
-/// By the noise, the relation and the orders.
+/// Keyed by noise, relation and orders.
 type Known = BTreeMap<(u64, VoteChange, Vec<u64>), Arc<[f64]>>;
 
-/// Curves that are kept.
+/// The largest number of stored curves.
 const KEPT: usize = 256;
 
 impl WorstCases {
@@ -250,7 +250,7 @@ impl WorstCases {
         if let Some(found) = known().get(&key) {
             return Arc::clone(found);
         }
-        // Without the lock: a thread that waits for the others takes up their work, which may be this.
+        // Without the lock: a waiting thread takes up other threads' work, which may be this.
         let found: Arc<[f64]> = gnmax_worst_case_curve(orders, sigma, kind).iter().map(|worst| worst.upper).collect();
         let mut known = known();
         if known.len() >= KEPT {
@@ -261,21 +261,21 @@ impl WorstCases {
     }
 }
 
-/// What one theorem says of a sequence of answers: sums over the answers at each order (Mironov 2017, Proposition 1),
-/// rounded up.
+/// The bounds of one theorem for a sequence of answers: sums over the answers at each order (Mironov 2017, Proposition
+/// 1), rounded up.
 #[derive(Debug, Clone)]
 pub struct ComposedTheorem {
     statement: &'static Statement,
-    /// Forward and reverse, where the theorem holds.
+    /// Forward and reverse, in the directions in which the theorem holds.
     curves: [Option<RdpCurve>; 2],
 }
 
 impl ComposedTheorem {
-    /// The theorems that hold for every answer. One that some answer lacks promises nothing about the sequence, and the
-    /// first of several for the same answer under one statement counts.
+    /// The theorems that hold for every answer. A theorem missing for some answer gives no guarantee for the sequence;
+    /// if one answer has several with the same statement, the first is used.
     ///
     /// # Panics
-    /// When `orders` is empty.
+    /// If `orders` is empty.
     #[must_use]
     pub fn all(answers: &[Vec<Theorem>], orders: &[Order]) -> Vec<Self> {
         let Some(first) = answers.first() else { return Vec::new() };
@@ -301,20 +301,20 @@ impl ComposedTheorem {
         composed.collect()
     }
 
-    /// What the theorem says of itself.
+    /// The statement of the theorem.
     #[must_use]
     pub const fn statement(&self) -> &'static Statement {
         self.statement
     }
 
-    /// The sum in a direction; None where the theorem does not hold.
+    /// The sum in a direction; `None` if the theorem does not hold in it.
     #[must_use]
     pub const fn curve(&self, direction: Direction) -> Option<&RdpCurve> {
         self.curves[direction as usize].as_ref()
     }
 
-    /// The larger sum at each order, for a theorem that holds in both directions. All answers are about the same
-    /// neighbor, so that all have the same direction.
+    /// The larger sum at each order, for a theorem that holds in both directions. All answers concern the same
+    /// neighbor, so all have the same direction.
     #[must_use]
     pub fn both_directions(&self) -> Option<RdpCurve> {
         let [Some(forward), Some(reverse)] = &self.curves else { return None };
@@ -350,7 +350,7 @@ mod tests {
         assert_eq!(forward.at(order, Direction::Forward).unwrap().value, 2.0);
         assert!(forward.at(order, Direction::Reverse).is_none());
         assert!(forward.values(&orders(), Direction::Reverse).is_none());
-        // It bounds no group either.
+        // It does not bound groups either.
         assert!(forward.of_group(2).is_none());
     }
 
@@ -362,7 +362,7 @@ mod tests {
         assert_eq!(composed[0].both_directions().unwrap().values(), [16.0, 64.0]);
         assert_eq!(composed[1].curve(Direction::Forward).unwrap().values(), [8.0, 32.0]);
         assert!(composed[1].curve(Direction::Reverse).is_none() && composed[1].both_directions().is_none());
-        // What one answer lacks is not promised for both.
+        // A theorem missing for one answer does not hold for both.
         let composed = ComposedTheorem::all(&[theorems(1.0), theorems(3.0)[..1].to_vec()], &orders());
         assert_eq!(composed.iter().map(|theorem| theorem.statement().name).collect::<Vec<_>>(), ["both"]);
         assert!(ComposedTheorem::all(&[], &orders()).is_empty());
@@ -382,7 +382,7 @@ mod tests {
         let value = worst.at(order, Direction::Reverse).unwrap();
         assert_eq!(value.value, crate::accountant::gnmax_worst_case(order, sigma, VoteChange::Moved).upper);
         assert_eq!(value.validity, Validity::NumericallyCertified);
-        // The second time it is looked up.
+        // The second time, it is looked up.
         assert_eq!(known.0.lock().unwrap().len(), 1);
         assert_eq!(worst.at(order, Direction::Forward), Some(value));
         assert_eq!(known.0.lock().unwrap().len(), 1);

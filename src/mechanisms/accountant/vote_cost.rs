@@ -16,12 +16,12 @@ use std::f64::consts::{LN_2, SQRT_2};
 /// the likeliest outcome is not printed.
 ///
 /// A data-dependent theorem (Papernot et al. 2018, Theorem 6; Papernot et al. 2017, Theorem 3) bounds D(M(X)‖M(X')) by
-/// a function of q ≥ P(M(X) ≠ i*). The relation of neighbors is symmetric, so with X = S it bounds the forward
+/// a function of q ≥ P(M(X) ≠ i*). The neighboring relation is symmetric, so with X = S it bounds the forward
 /// divergence D(S‖S') through the q of S, and with X = S' the reverse divergence D(S'‖S) through the q of S'. One q
-/// bounds one direction only: at small noise the reverse divergence exceeds the forward cost many times.
+/// bounds only one direction: with small noise, the reverse divergence may be many times the forward cost.
 ///
-/// Where S' is not known, the reverse q is a bound for every neighbor of S. The theorems hold for any q that is large
-/// enough, so that no monotonicity is needed.
+/// If S' is not known, the reverse q is a bound for every neighbor of S. The theorems hold for any q that is large
+/// enough, so no monotonicity is needed.
 ///
 /// ```
 /// # use leakbound::accountant::FlipProbability;
@@ -58,7 +58,7 @@ impl FlipProbability {
         Self::new(union_bound(votes, noise), union_bound(neighbor, noise))
     }
 
-    /// The noisy argmax of a known histogram against every histogram that one moved vote away from it.
+    /// The noisy argmax of a known histogram against every histogram one moved vote away from it.
     ///
     /// A moved vote lowers the lead of the plurality class i* over one class by at most 2 votes and over every other
     /// class by at most 1:
@@ -83,7 +83,7 @@ impl FlipProbability {
     /// The answer of a threshold test on a known histogram against every histogram one moved vote away.
     ///
     /// A moved vote raises one count and lowers another by one. P(pass) increases with every count, so it is at most
-    /// that of the histogram with one vote more for the best class, and P(fail) at most that with one vote less. The
+    /// that of the histogram with one more vote for the best class, and P(fail) at most that with one vote fewer. The
     /// smaller of the two maxima is at least min(P(pass), P(fail)) under every neighbor.
     #[must_use]
     pub fn of_test_moved_vote(test: &ThresholdTest, votes: &VoteHistogram) -> Self {
@@ -94,7 +94,7 @@ impl FlipProbability {
         };
         let pass = largest(VoteChange::Added, |odds| odds.ln_pass);
         let fail = largest(VoteChange::Removed, |odds| odds.ln_fail);
-        // Without a vote to remove nothing can move.
+        // Without a vote to remove, nothing can move.
         Self::new(
             log_q,
             if fail == f64::NEG_INFINITY { log_q } else { log_probability_up(pass.min(fail), units(votes)).max(log_q) },
@@ -132,7 +132,7 @@ fn union_bound_of_neighbors(votes: &VoteHistogram, noise: Noise) -> f64 {
     let (top, &most) = counts.iter().enumerate().max_by_key(|(_, count)| **count).unwrap_or((0, &0));
     let leads: Vec<f64> =
         counts.iter().enumerate().filter(|(class, _)| *class != top).map(|(_, &count)| (most - count) as f64).collect();
-    // Which class gains the vote matters most where t(d - 2) - t(d - 1) is largest, and that depends on d alone.
+    // Which class gains the vote matters most where t(d - 2) - t(d - 1) is largest, and that depends only on d.
     let mut different = leads.clone();
     different.sort_by(f64::total_cmp);
     different.dedup();
@@ -159,7 +159,7 @@ fn log_exceedance(noise: Noise, d: f64) -> f64 {
 
 /// Data-dependent RDP of one query: a noisy argmax, after a threshold test if there is one, when one vote moves.
 ///
-/// Each direction has a cost of its own; see [`FlipProbability`].
+/// Each direction has a separate cost; see [`FlipProbability`].
 ///
 /// ```
 /// # use leakbound::accountant::VoteCost;
@@ -229,7 +229,7 @@ impl VoteCost {
         }
     }
 
-    /// For each part the larger cost of both directions: an upper bound in both.
+    /// For each part, the larger cost of both directions: an upper bound in both.
     #[must_use]
     pub fn in_both_directions(&self, order: Order) -> ConfidentCost {
         let [forward, reverse] = Direction::BOTH.map(|direction| self.at(order, direction));
@@ -278,7 +278,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(200))]
 
-        /// Both forms of the cost against exact divergences in both directions, for every move.
+        /// Both forms of the cost compared with exact divergences in both directions, for every move.
         #[test]
         fn each_direction_is_above_its_exact_divergence(
             mut counts in prop::collection::vec(0u64..30, 2..5), consensus in 0u64..40, gaussian: bool,
@@ -345,7 +345,7 @@ mod tests {
     }
 
     /// (2 + g)/4 e^-g at g = 8 for the best neighbor of 6:0 with Laplace noise of 0.5; a lead of less than two votes
-    /// may turn round.
+    /// may be reversed.
     #[test]
     fn the_flip_probability_of_a_moved_vote_is_the_tail_of_its_lead() {
         let noise = noise(false, 0.5);

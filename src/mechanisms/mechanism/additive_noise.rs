@@ -10,7 +10,7 @@ use crate::quantity::{NoiseScale, Order};
 use crate::simulate::Sampler;
 use std::sync::Arc;
 
-/// A count with Gaussian or Laplace noise, printed as it is. Neighbors differ by one in the count.
+/// A count with Gaussian or Laplace noise, printed unchanged. Neighbors differ by one in the count.
 ///
 /// ```
 /// # use leakbound::bound::Direction;
@@ -66,12 +66,12 @@ impl AdditiveNoise {
         }]
     }
 
-    /// Where the bins of the output end, in units of the noise.
+    /// The outer edges of the output bins, in units of the noise.
     pub(super) fn edges(&self, bins: Bins) -> Result<Vec<f64>> {
         Ok(self.binned(bins)?.edges)
     }
 
-    /// The losses of counts that are so many noise scales apart.
+    /// The losses of counts that are this many noise scales apart.
     fn losses(&self, shift: f64, bins: usize) -> Result<Binned> {
         resolvable(shift, 1.0)?;
         Ok(match self.noise {
@@ -134,8 +134,8 @@ impl Mechanism for AdditiveNoise {
         self.losses(self.noise.scale().recip(), bins)?.enclosed_losses(data, neighbor)
     }
 
-    /// A count that moves by m: the same noise, 1/m as large. Where the ratio of two densities grows with the output, the
-    /// best test of every δ is a threshold, whose power grows with the distance of the counts: fewer records leak less.
+    /// A count that moves by m: the same with noise 1/m as large. If the ratio of two densities grows with the output,
+    /// the best test at every δ is a threshold, whose power grows with the distance: fewer records leak less.
     fn group_theorems(&self, _: &VoteHistogram, members: u64, _: &WorstCases) -> Vec<Theorem> {
         let distance = members as f64;
         vec![match self.noise {
@@ -146,7 +146,7 @@ impl Mechanism for AdditiveNoise {
 
     fn group_losses(&self, members: u64, bins: usize) -> Result<BothLosses> {
         let [without, with] = [VoteHistogram::new(vec![0])?, VoteHistogram::new(vec![1])?];
-        // The second of the two outputs is that of all members.
+        // The second of the two outputs is the one with all members.
         self.losses(members as f64 / self.noise.scale(), bins)?.enclosed_losses(&without, &with)
     }
 
@@ -203,7 +203,7 @@ mod tests {
         }
     }
 
-    /// m records are one with m-th of the noise: Gaussian ε in closed form, Laplace ε at δ = 0 and its theorem.
+    /// m records equal one with an m-th of the noise: Gaussian ε in closed form, Laplace ε at δ = 0 and its theorem.
     #[test]
     fn groups_have_closed_forms() {
         use crate::divergence::gdp_epsilon;
@@ -260,7 +260,7 @@ mod tests {
         forward
     }
 
-    /// A composition for a tiny δ knows only large losses: what it says of a δ far from it must still hold.
+    /// A composition for a tiny δ covers only large losses; it must still be valid at a δ far from it.
     #[test]
     fn far_from_its_delta_an_enclosure_is_wide_and_not_wrong() {
         for (mu, times) in [(10.0 / 3.0, 10u64), (2f64.sqrt(), 1), (1.27, 1), (0.1, 400)] {
@@ -281,7 +281,7 @@ mod tests {
         }
     }
 
-    /// No noise makes an unbounded loss bounded, however rare the large ones are.
+    /// No noise makes an unbounded loss bounded, however rare large losses are.
     #[test]
     fn unbounded_losses_have_no_epsilon_without_a_delta() {
         let [without, with] = records();
@@ -294,7 +294,7 @@ mod tests {
         ] {
             for loss in parse(text).unwrap().enclosed_losses(&without, &with, 500).unwrap() {
                 let composed = ComposedDirection::of_enclosed(&[(&loss, 3)], at_delta(0.0), 1e-3).unwrap();
-                // Without the record no loss of a subsample is above -ln(1 - rate).
+                // Without the record, no loss of a subsample is above -ln(1 - rate).
                 let bounded = text.contains("rate") && loss.at_most.largest() < 1.0;
                 assert!(bounded || composed.epsilon(at_delta(0.0)).upper == f64::INFINITY, "{text}");
                 assert!(composed.epsilon(at_delta(1e-12)).upper < 1.0, "{text}");

@@ -1,7 +1,7 @@
 //! Real-valued outputs, cut into bins.
 //!
-//! Cutting is post-processing: every divergence of the binned distributions is at most that of the numbers themselves,
-//! so that a claim below it is wrong. Where the ratio of the densities is constant on a bin nothing is lost.
+//! Binning is post-processing: every divergence of the binned distributions is at most that of the numbers themselves,
+//! so a claim below it is wrong. If the ratio of the densities is constant on a bin, nothing is lost.
 
 use super::kind::rejected;
 use super::one_by_one::one_by_one;
@@ -16,11 +16,11 @@ use crate::special::{LN_SQRT_2PI, log_ndtr, log_sum_exp};
 use rand::RngExt;
 use rand_distr::{Distribution, Exp1, StandardNormal};
 
-/// Relative rounding of a density, for each unit of the square of the place.
+/// Relative rounding error of a density, per unit of the square of the position.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
-/// Standard deviations from where what is there counts as nothing: 1e-316 of a normal distribution.
+/// Number of standard deviations beyond which a normal distribution counts as 0: 1e-316.
 const FARTHEST: f64 = 38.0;
-/// By how much bins beyond [`REACH`] are wider.
+/// How much wider bins beyond [`REACH`] are.
 const COARSE: f64 = 20.0;
 /// Standard deviations on each side of a place where an integrand is large.
 pub(super) const REACH: f64 = 9.0;
@@ -37,14 +37,14 @@ pub(super) trait RealOutput: Send + Sync + std::fmt::Debug {
     fn draw(&self, stream: &mut Stream) -> f64;
 }
 
-/// A real number that is released without and with a record, in the same bins.
+/// A real number released without and with a record, in the same bins.
 #[derive(Debug)]
 pub(super) struct Binned {
-    /// Increasing.
+    /// In increasing order.
     pub edges: Vec<f64>,
     /// Without the record, and with it.
     pub outputs: [Box<dyn RealOutput>; 2],
-    /// ln of the density without the record over that with it at -∞ and at ∞, if it is monotone.
+    /// ln of the density without the record over that with it, at -∞ and at ∞, if the ratio is monotone.
     pub limits: Option<[f64; 2]>,
 }
 
@@ -78,7 +78,7 @@ impl Binned {
         ratios.push(limits[1]);
         let cell = |bin: usize| {
             let (low, high) = (ratios[bin].min(ratios[bin + 1]), ratios[bin].max(ratios[bin + 1]));
-            // What the densities lose in rounding, at the farther of the edges.
+            // The rounding error of the densities, at the farther edge.
             let edge = |index: usize| self.edges.get(index).map_or(0.0, |edge| edge * edge);
             let far = edge(bin).max(if bin == 0 { 0.0 } else { edge(bin - 1) });
             let slack = if low == high { 0.0 } else { ROUNDING * (1.0 + far) };
@@ -88,7 +88,7 @@ impl Binned {
     }
 }
 
-/// How many records these data hold: none or one.
+/// The number of records in these data: none or one.
 pub(super) fn record(data: &VoteHistogram) -> Result<usize> {
     match data.counts() {
         [0] => Ok(0),
@@ -170,13 +170,13 @@ impl RealOutput for Mixture {
     }
 }
 
-/// Laplace noise of scale 1 around one of two centers, 0 and `shift`, between which bins of equal width lie: outside
-/// them the ratio of the densities is constant, inside it has equal steps.
+/// Laplace noise of scale 1 around one of two centers, 0 and `shift`, with bins of equal width in between: outside them
+/// the ratio of the densities is constant, inside it has equal steps.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BetweenLaplace {
     pub shift: f64,
     pub bins: usize,
-    /// Around `shift`.
+    /// Whether the center is `shift`.
     pub second: bool,
 }
 
@@ -198,7 +198,7 @@ impl RealOutput for BetweenLaplace {
         let mut rows = vec![row(0.5f64.ln())];
         rows.extend((0..self.bins).map(|i| row((0.5 * bin).ln() - width * i as f64)));
         rows.push(row(0.5f64.ln() - self.shift));
-        // The second output is the first one turned around.
+        // The second output is the mirror image of the first.
         if self.second {
             rows.reverse();
         }
@@ -223,12 +223,12 @@ pub(super) fn edges_around(centers: &[f64], bins: usize) -> Vec<f64> {
     apart(centers.iter().flat_map(around).collect(), 0.4 * step)
 }
 
-/// Where bins are finer: on so many standard deviations, and no more of them than this.
+/// Where bins are finer: within this many standard deviations, and at most this many bins.
 const FINE_REACH: f64 = 5.0;
 const MOST_FINE: f64 = 600.0;
 
-/// Edges around places of which some are far out. There one density falls by e^-|place| a standard deviation: bins of
-/// that width keep what a power makes of it.
+/// Edges around places, some of which are far out. There, one density falls by e^-|place| per standard deviation: bins
+/// of that width preserve a power of it.
 pub(super) fn edges_around_far(places: &[f64], far: &[f64], bins: Bins) -> Vec<f64> {
     let mut edges = edges_around(&[places, far].concat(), bins.count);
     for &place in far {
@@ -243,8 +243,8 @@ pub(super) fn edges_around_far(places: &[f64], far: &[f64], bins: Bins) -> Vec<f
     edges
 }
 
-/// Edges for privacy losses of two normal distributions at 0 and `shift`: `bins` fine ones where most of both is, and
-/// some on either side, so that what is beyond the last counts at no δ.
+/// Edges for privacy losses of two normal distributions at 0 and `shift`: `bins` fine ones where both have most of
+/// their mass, and some on either side, so that the mass beyond the last edge does not matter at any δ.
 pub(super) fn edges_of_losses(shift: f64, bins: usize) -> Vec<f64> {
     let step = (2.0 * REACH + shift) / bins as f64;
     let outside = ((FARTHEST - REACH) / (COARSE * step)).ceil() as usize;
@@ -255,7 +255,7 @@ pub(super) fn edges_of_losses(shift: f64, bins: usize) -> Vec<f64> {
     left.chain(middle).chain(right).collect()
 }
 
-/// Sorted, without those that are hardly above the one before.
+/// Sorted, without edges that are hardly above the previous one.
 pub(super) fn apart(mut edges: Vec<f64>, least: f64) -> Vec<f64> {
     edges.sort_by(f64::total_cmp);
     let mut last = f64::NEG_INFINITY;
@@ -269,14 +269,14 @@ pub(super) fn apart(mut edges: Vec<f64>, least: f64) -> Vec<f64> {
     edges
 }
 
-/// Rejects a shift, in noise scales, that is so large for an order that nothing can be resolved.
+/// Rejects a shift, in noise scales, that is too large to be resolved at an order.
 pub(super) fn resolvable(shift: f64, order: f64) -> Result<()> {
     Error::check_domain(shift * order < 1e12, "order over noise scale", shift * order, "[0, 1e12)")?;
     Ok(())
 }
 
-/// ln of the probabilities of a normal distribution in the bins below, between and above the edges, which `standard`
-/// brings to N(0, 1).
+/// ln of the probabilities of a normal distribution in the bins below, between and above the edges; `standard` maps
+/// them to N(0, 1).
 fn normal_bins(edges: &[f64], standard: impl Fn(f64) -> f64) -> Vec<LogIntegral> {
     let ends = |i: usize| {
         let at = |i: usize| standard(edges[i]);
@@ -284,7 +284,7 @@ fn normal_bins(edges: &[f64], standard: impl Fn(f64) -> f64) -> Vec<LogIntegral>
     };
     let bin = |i: usize| {
         let (low, high) = ends(i);
-        // In the tail the difference of two tails of the same side; around the center 1 minus both.
+        // In the tail, the difference of two tails on the same side; around the center, 1 minus both.
         let (near, far) = if low >= 0.0 { (-low, -high) } else { (high, low) };
         if low < 0.0 && high > 0.0 {
             let outside = libm::exp(log_ndtr(low)) + libm::exp(log_ndtr(-high));

@@ -1,4 +1,4 @@
-//! Two distributions that the user knows.
+//! Two distributions given by the user.
 
 use super::binned::record;
 use super::draw::pick;
@@ -17,13 +17,13 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use std::sync::Arc;
 
-/// The most outputs of a list.
+/// The largest number of outputs of a list.
 const MOST_OUTPUTS: usize = 10_000;
 
 /// A mechanism given by the probabilities of its outputs without and with a record.
 ///
-/// Both lists have a sum of 1 within 1e-9, and are divided by it: the mechanism is what comes out. Probabilities of 0
-/// are allowed. Where only one list has one, the losses are infinite, and so are Rényi divergences.
+/// Both lists must sum to 1 within 1e-9, and are divided by their sums: the mechanism has the resulting probabilities.
+/// Probabilities of 0 are allowed. If only one list has one, the losses are infinite, and so are Rényi divergences.
 ///
 /// Its theorem is the divergence itself, in each direction, rounded up: [`OutputPair::renyi_up`].
 ///
@@ -40,12 +40,12 @@ const MOST_OUTPUTS: usize = 10_000;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Categorical {
-    /// As they were given, without the record and with it.
+    /// As given, without the record and with it.
     given: [Vec<f64>; 2],
     outputs: Arc<OutputPair>,
 }
 
-/// An output of the distribution `p`, and with the record of `q`.
+/// An output of the distribution `p`, or, with the record, of `q`.
 pub const CATEGORICAL: &MechanismKind = &MechanismKind {
     name: "categorical",
     example: "categorical:p=0.5/0.3/0.2,q=0.2/0.3/0.5",
@@ -88,7 +88,7 @@ impl Categorical {
         Ok(Self { given: [p, q], outputs: Arc::new(outputs) })
     }
 
-    /// Few outputs: alike, close, rare or impossible.
+    /// Few outputs: equal, close, rare or impossible.
     fn drawn(stream: &mut ChaCha8Rng) -> Option<Self> {
         let outcomes = *pick(stream, &[2, 2, 3, 3, 4, 6]);
         let power = *pick(stream, &[1, 1, 4, 12]);
@@ -100,7 +100,7 @@ impl Categorical {
                 let near = draw::between(stream, 1e-6, 0.5);
                 q.iter_mut().zip(&p).for_each(|(q, p)| *q = p * (1.0 + near * (*q - 0.5)));
             }
-            // Turned around.
+            // Reversed.
             2 => q = p.iter().rev().copied().collect(),
             _ => {}
         }
@@ -123,7 +123,7 @@ impl Categorical {
         self.theorem_from(0)
     }
 
-    /// The same, forward from the data with so many records.
+    /// The same, forward from the data with this number of records.
     fn theorem_from(&self, records: usize) -> Theorem {
         let outputs = Arc::clone(&self.outputs);
         Theorem::new(&ITSELF, move |order, direction| {
@@ -171,7 +171,7 @@ impl Mechanism for Categorical {
         let worlds = [record(data)?, record(neighbor)?];
         let lists = worlds.map(|world| self.given[world].clone());
         let totals = lists.each_ref().map(|list| list.iter().sum::<f64>());
-        // A number below the sum of the probabilities, and the output at which the sum of those before reaches it.
+        // A number below the sum of the probabilities, and the output at which the cumulative sum reaches it.
         Ok(one_by_one(lists[0].len(), move |world, stream| {
             let mut left = stream.random::<f64>() * totals[world.index()];
             let mut output = 0;
@@ -213,10 +213,10 @@ impl Mechanism for Categorical {
     }
 }
 
-/// Pairs of outputs that are tried as one.
+/// The largest number of pairs of outputs that are merged on trial.
 const MOST_MERGES: usize = 12;
 
-/// An output and the next one as one.
+/// An output and the next one, merged.
 fn merged(list: &[f64], first: usize) -> Vec<f64> {
     let mut fewer = list.to_vec();
     fewer[first] += fewer.remove(first + 1);
@@ -224,7 +224,7 @@ fn merged(list: &[f64], first: usize) -> Vec<f64> {
     fewer
 }
 
-/// So many decimals each, the last one what is left; None where that is below 0.
+/// This many decimals each, the last one the remainder; `None` if that is below 0.
 fn rounded(list: &[f64], digits: i32) -> Option<Vec<f64>> {
     let unit = 10f64.powi(digits);
     let mut whole: Vec<f64> = list.iter().map(|p| (p * unit).round()).collect();
@@ -255,7 +255,7 @@ mod tests {
         }
     }
 
-    /// A list of one output says nothing, and impossible outputs on one side say everything.
+    /// A list of one output reveals nothing; an output that is impossible on one side reveals everything.
     #[test]
     fn extreme_lists() {
         let [without, with] = [vec![0], vec![1]].map(|count| VoteHistogram::new(count).unwrap());
@@ -270,7 +270,7 @@ mod tests {
         let expected = (1.0f64 / 0.9).ln();
         let found = bound(text, &without, Direction::Reverse);
         assert!(found >= expected && found < expected * (1.0 + 1e-12), "{found}");
-        // Forward is from the data at hand.
+        // Forward is from the given data.
         assert_eq!(bound(text, &with, Direction::Forward), found);
         let [forward, reverse] = parse(text).unwrap().enclosed_losses(&without, &with, 10).unwrap();
         assert!(forward.at_most.largest() == f64::INFINITY && (forward.at_least.infinite() - 0.1).abs() < 1e-15);

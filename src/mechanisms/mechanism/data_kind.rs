@@ -1,10 +1,10 @@
-//! What data a mechanism has.
+//! The kinds of data that mechanisms take.
 
 use crate::error::{Error, Result};
 use crate::histogram::{Changes, Neighbor, VoteChange, VoteHistogram};
 use crate::relation::Relation;
 
-/// What the data of a mechanism are, all of them kept as counts; with it goes the relation of its neighbors.
+/// The kind of data of a mechanism, all of them stored as counts; it determines the neighboring relation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DataKind {
     /// Votes per class; one vote moves to another class.
@@ -13,7 +13,7 @@ pub enum DataKind {
     OneVoter,
     /// A count: `[0]` without a record, `[1]` with it.
     OneRecord,
-    /// Answers to queries that are counts, one after the other; every answer changes by at most 1, in any direction.
+    /// Answers to queries that are counts, one after the other; every answer changes by at most 1, in either direction.
     Answers,
 }
 
@@ -39,7 +39,7 @@ impl DataKind {
     #[must_use]
     pub const fn changes(self) -> &'static [Changes] {
         match self {
-            // The vote of one voter moves, too.
+            // The vote of one voter also moves.
             Self::Votes | Self::OneVoter => &[Changes::OneVote(VoteChange::Moved)],
             Self::OneRecord => &[Changes::OneVote(VoteChange::Added), Changes::OneVote(VoteChange::Removed)],
             Self::Answers => &[Changes::EveryCount],
@@ -59,7 +59,7 @@ impl DataKind {
         self == Self::Answers || self.changes().contains(&changes)
     }
 
-    /// Whether two histograms are equal or neighbors. Equal data are a change that did not matter.
+    /// Whether two histograms are equal or neighbors. Equal data result from a change without effect.
     ///
     /// ```
     /// # use leakbound::histogram::VoteHistogram;
@@ -74,8 +74,8 @@ impl DataKind {
         data == other || data.is_neighbor(other, self.relation())
     }
 
-    /// The changes of these data that lead to a neighbor, at most `most`: with `alike` one for those that only swap
-    /// classes of equal counts.
+    /// The changes of these data that lead to a neighbor, at most `most`; with `alike`, changes that only swap classes
+    /// of equal counts count once.
     ///
     /// ```
     /// # use leakbound::histogram::VoteHistogram;
@@ -88,10 +88,10 @@ impl DataKind {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Rejected`] where there are more.
+    /// [`Error::Rejected`] if there are more.
     pub fn neighbors(self, data: &VoteHistogram, alike: bool, most: usize) -> Result<Vec<Neighbor>> {
         let changes: &[Changes] = match (self, data.counts()) {
-            // A count of 2 is that of no data.
+            // A count of 2 belongs to no data.
             (Self::OneRecord, [0]) => &[Changes::OneVote(VoteChange::Added)],
             (Self::OneRecord, [1]) => &[Changes::OneVote(VoteChange::Removed)],
             (Self::OneRecord, _) => &[],
@@ -109,14 +109,14 @@ impl DataKind {
         Ok(changes.iter().flat_map(|&changes| data.changes(changes, alike)).collect())
     }
 
-    /// Whether neighbors of some data are further apart than those of others: then a figure for all neighbors of given
-    /// data says nothing of other data.
+    /// Whether neighbors of some data are further apart than those of others, so that a figure for all neighbors of
+    /// given data does not apply to other data.
     #[must_use]
     pub const fn depends_on_data(self) -> bool {
         matches!(self, Self::Votes | Self::Answers)
     }
 
-    /// What the data are called, with an example.
+    /// A description of the data, with an example.
     #[must_use]
     pub const fn data_in_words(self) -> (&'static str, &'static [u64]) {
         match self {
@@ -127,7 +127,7 @@ impl DataKind {
         }
     }
 
-    /// What makes data neighbors.
+    /// The rule that makes data neighbors.
     #[must_use]
     pub const fn in_words(self) -> &'static str {
         match self {

@@ -17,22 +17,22 @@ use crate::quantity::{NoiseScale, Order};
 use crate::simulate::Sampler;
 use std::sync::Arc;
 
-/// A count with the sum of k independent discrete Laplace variables of scale σ, printed as it is. Neighbors differ by
+/// A count with the sum of k independent discrete Laplace variables of scale σ, printed unchanged. Neighbors differ by
 /// one in the count.
 ///
-/// The sum has k times the variance of one variable, but it is not as private as one with that variance. As y → ∞ the
+/// The sum has k times the variance of one variable, but it is not as private as one with that variance. As y → ∞, the
 /// ratio of the probabilities of y for counts 0 and 1 falls to e^{-1/σ}, which is that of *one* of the variables: the
-/// largest loss is 1/σ however many there are, approached and not reached for k ≥ 2.
+/// largest loss is 1/σ for any number of variables, approached but not reached for k ≥ 2.
 ///
-/// *One variable bounds the sum.* The others are added to its output: post-processing. So the sum is
+/// *One variable bounds the sum.* Adding the others to its output is post-processing. So the sum is
 /// (1/σ)-differentially private, and its divergences are at most those of discrete Laplace noise.
 ///
-/// *The divergence itself* is a sum over all integers. Ratios fall with y, as geometric sequences are log-concave and so
-/// are their convolutions (Hoggar 1974), and lie between e^{1/σ} and e^{-1/σ}. So integers are taken one by one, or for
-/// much noise a few together, each such cell as two outcomes at the ends of its ratios with the same probabilities
-/// together ([`EnclosedLoss`](crate::divergence::EnclosedLoss)), and the rest on either side at the largest ratio, with
-/// what of its Q is left as an outcome of Q alone. Merging those outcomes gives the cells back, so that their divergence
-/// is an upper bound. In the tests it is at most 2e-3 above the divergence of the sum, up to order 1,000.
+/// *The divergence itself* is a sum over all integers. Ratios decrease in y, because geometric sequences are
+/// log-concave and so are their convolutions (Hoggar 1974), and lie between e^{1/σ} and e^{-1/σ}. So integers are taken
+/// one by one, or for large noise in small groups. Each cell becomes two outcomes at the ends of its ratios with the
+/// same total probabilities ([`EnclosedLoss`](crate::divergence::EnclosedLoss)), and the rest on either side gets the
+/// largest ratio, with its remaining Q as an outcome of Q alone. Merging those outcomes gives the cells back, so their
+/// divergence is an upper bound. In the tests it is at most 2e-3 above the divergence of the sum, up to order 1,000.
 ///
 /// ```
 /// # use leakbound::bound::Direction;
@@ -92,20 +92,20 @@ static ITSELF: Statement = Statement::for_any_data(
 )
 .certified(2e-3);
 
-/// The most variables.
+/// The largest number of variables.
 const MOST_TERMS: u32 = 40;
 /// Cells are integers.
 const LARGEST_SCALE: f64 = 1e6;
 /// The largest order for which outcomes are resolved.
 const LARGEST_ORDER: f64 = 1e6;
-/// For larger σ k^{3/4} the rounding of probabilities shows in the divergence of cells.
+/// For larger σ k^{3/4}, rounding of probabilities affects the divergence of cells.
 const LARGEST_OF_CELLS: f64 = 200.0;
-/// The integers for that divergence, whatever the order: those that matter at this order, one by one up to so many on
-/// either side, and else cut into half as many cells. What is beyond counts at the largest ratio, which shows in
-/// divergences from a quarter of this order on.
+/// The integers for that divergence, for any order: those that matter at this order, one by one up to this many on
+/// either side, and otherwise cut into half this number of cells. Everything beyond gets the largest ratio, which
+/// affects divergences from a quarter of this order on.
 const REACH_OF_CELLS: f64 = 4000.0;
 const SINGLE: i64 = 1000;
-/// Cells with a smaller range of losses, in units of 1/σ, count at its upper end: they are far from 0.
+/// Cells with a smaller range of losses, in units of 1/σ, are placed at its upper end: they are far from 0.
 const THIN: f64 = 1e-3;
 
 impl LaplaceSum {
@@ -141,15 +141,15 @@ impl LaplaceSum {
         Ok(())
     }
 
-    /// The farthest integer that is looked at for an order: p^α q^{1-α} is largest where (α-1)(k-1)σ is the square of
-    /// the place, and falls by e for every σ from there on.
+    /// The farthest integer considered for an order: p^α q^{1-α} is largest where (α-1)(k-1)σ is the square of the
+    /// position, and falls by a factor e per σ from there on.
     fn reach(self, order: f64) -> i64 {
         let (sigma, terms) = (self.sigma.get(), f64::from(self.terms));
         (libm::sqrt(order * terms * sigma) + 40.0 * sigma + 9.0 * sigma * libm::sqrt(2.0 * terms)) as i64 + 3
     }
 
-    /// The last integer of every cell but that of the largest outputs, with 0 among them, mirrored around 0. Every
-    /// integer is a cell, or there are equal steps of the loss, and for many bins equal steps of the output.
+    /// The last integer of every cell except that of the largest outputs, with 0 among them, mirrored around 0. Every
+    /// integer is a cell, or the loss has equal steps, or, for many bins, the output has.
     fn cuts(self, bins: Bins, reach: i64) -> Vec<i64> {
         if self.terms == 1 {
             // Two ratios.
@@ -182,7 +182,7 @@ impl LaplaceSum {
             .collect()
     }
 
-    /// The probabilities of every cell without and with the record, and between which numbers ln of their ratio lies.
+    /// The probabilities of every cell without and with the record, and two bounds on ln of their ratio.
     fn cells(self, cuts: &[i64]) -> Vec<LossCell> {
         let (sum, largest) = (self.sum(), self.sigma.get().recip());
         let [without, with] = [0, 1].map(|count| self.rows(count, cuts));
@@ -215,11 +215,11 @@ impl LaplaceSum {
                 push(ln_p, ln_q, error);
             } else if first.is_none() || last.is_none() || high - low < thin {
                 push(ln_p, ln_p - high, error);
-                // q - p e^{-g}, and what that may have lost.
+                // q - p e^{-g}, and its possible rounding error.
                 let left = (-libm::expm1(ln_p - ln_q - high)).max(0.0) + 2.0 * error;
                 push(f64::NEG_INFINITY, ln_q + left.ln(), error);
             } else {
-                // At the upper end the share (1 - e^{f-l})/(1 - e^{f-g}), off by the error of l over g - f.
+                // At the upper end, the share (1 - e^{f-l})/(1 - e^{f-g}), off by the error of l over g - f.
                 let loss = (ln_p - ln_q).clamp(low, high);
                 let whole = libm::expm1(low - high);
                 let shares =
@@ -242,15 +242,15 @@ fn mirrored(mut cuts: Vec<i64>) -> Vec<i64> {
     cuts
 }
 
-/// From so many bins on, cells have equal steps of the output, too.
+/// From this number of bins on, cells also have equal steps of the output.
 const MANY: usize = 100;
 
-/// The first and the last integer of a cell; none where it has no end.
+/// The first and the last integer of a cell; `None` if it is unbounded.
 fn ends(cuts: &[i64], cell: usize) -> [Option<i64>; 2] {
     [cell.checked_sub(1).map(|below| cuts[below] + 1), cuts.get(cell).copied()]
 }
 
-/// The last integer from 1 on of which ln of the ratio is at least a level, or 0; at most `reach`.
+/// The last integer from 1 on whose ln ratio is at least a level, or 0; at most `reach`.
 fn last_above(sum: &DiscreteLaplaceSum, level: f64, reach: i64) -> i64 {
     let (mut inside, mut outside) = (0, reach + 1);
     while outside - inside > 1 {
@@ -345,7 +345,7 @@ mod tests {
         }
     }
 
-    /// Two with half of the noise each do not hide what one with all of it does.
+    /// Two variables with half of the noise each hide less than one with all of it.
     #[test]
     fn the_largest_loss_is_that_of_one() {
         let [without, with] = records();

@@ -27,21 +27,21 @@ pub enum DiscreteRule {
     Gaussian,
 }
 
-/// A count with noise on the integers, printed as it is. Neighbors differ by one in the count.
+/// A count with noise on the integers, printed unchanged. Neighbors differ by one in the count.
 ///
-/// *Discrete Laplace noise is binary randomized response.* Of a count c the output y has a probability proportional to
+/// *Discrete Laplace noise is binary randomized response.* For a count c, the output y has probability proportional to
 /// e^{-|y-c|/σ}. For counts 0 and 1 the ratio of the two is e^{(|y-1|-|y|)/σ}, which is e^{1/σ} for every y ≤ 0 and
-/// e^{-1/σ} for every y ≥ 1. So whether y ≥ 1 says as much as y, and with r = e^{-1/σ} it is true of count 0 with
-/// probability r/(1 + r), of count 1 with 1/(1 + r): randomized response with ε = 1/σ. Laplace noise on the real
-/// numbers of the same scale leaks less.
+/// e^{-1/σ} for every y ≥ 1. So the event y ≥ 1 carries all the information in y, and with r = e^{-1/σ} it has
+/// probability r/(1 + r) for count 0 and 1/(1 + r) for count 1: randomized response with ε = 1/σ. Laplace noise on the
+/// real numbers of the same scale leaks less.
 ///
 /// *Discrete Gaussian noise* has D_α ≤ α/(2σ²): completing the square,
 /// ```text
 /// Σ P^α Q^{1-α} = e^{α(α-1)/(2σ²)} θ(1-α)/θ(0),   θ(x) = Σ e^{-(z-x)²/(2σ²)} over the integers z,
 /// ```
-/// and θ is largest at integers (Poisson's sum of cosines with positive weights), so that D_α = α/(2σ²) at integer α.
-/// Its outcomes are integers around the places where the sum is large, those between them and beyond merged: merging
-/// is post-processing, which no divergence survives larger.
+/// and θ is largest at integers (Poisson's sum of cosines with positive weights), so D_α = α/(2σ²) at integer α. Its
+/// outcomes are integers around the places where the sum is large; those between and beyond are merged. Merging is
+/// post-processing, which never increases a divergence.
 ///
 /// ```
 /// # use leakbound::bound::Direction;
@@ -103,15 +103,15 @@ static GAUSSIAN: Statement = Statement::for_any_data(
     "Canonne, Kamath and Steinke (2020), concentrated differential privacy of the discrete Gaussian",
 );
 
-/// Sums are over integers one by one.
+/// Sums are over single integers.
 const LARGEST_SCALE: f64 = 1e6;
 /// The largest order for which outcomes are resolved.
 const LARGEST_ORDER: f64 = 1e6;
-/// Terms below e^-80 of the first are left out; all of them together are below 1e-25 of it.
+/// Terms below e^-80 of the first are omitted; together they are below 1e-25 of it.
 const NEGLIGIBLE: f64 = 80.0;
 
 impl DiscreteNoise {
-    /// The theorem of the noise; none where 1/σ overflows, which promises nothing.
+    /// The theorem of the noise; `None` if 1/σ overflows, which gives no guarantee.
     #[must_use]
     pub fn theorem(&self) -> Option<Theorem> {
         let sigma = self.sigma;
@@ -121,7 +121,7 @@ impl DiscreteNoise {
         }
     }
 
-    /// The last integer of every outcome but that of the largest outputs.
+    /// The last integer of every outcome except that of the largest outputs.
     fn cuts(self, bins: Bins) -> Result<Vec<i64>> {
         if self.rule == DiscreteRule::Laplace {
             return Ok(vec![0]);
@@ -133,7 +133,7 @@ impl DiscreteNoise {
         let centers = [0.0, 1.0, 1.0 - order, order].map(|center| center / sigma);
         let mut cuts: Vec<i64> =
             edges_around(&centers, bins.count).into_iter().map(|edge| (edge * sigma).floor() as i64).collect();
-        // Edges further apart than integers leave out none; closer ones meet on the same.
+        // Edges further apart than integers skip none; closer ones fall on the same integer.
         let [floor, ceiling] = [order.floor() as i64, order.ceil() as i64];
         cuts.extend([0, 1 - floor, floor, 1 - ceiling, ceiling].into_iter().flat_map(|place| [place - 1, place]));
         cuts.sort_unstable();
@@ -142,12 +142,12 @@ impl DiscreteNoise {
     }
 }
 
-/// Records of a group.
+/// The largest number of records of a group.
 const LARGEST_GROUP: u64 = 1 << 40;
 
 impl DiscreteNoise {
-    /// The losses of Laplace noise between the counts 0 and m: of y it is (m - 2y)/σ from 0 to m and constant beyond, and
-    /// with r = e^{-1/σ}
+    /// The losses of Laplace noise between the counts 0 and m: the loss of y is (m - 2y)/σ from 0 to m and constant
+    /// beyond, and with r = e^{-1/σ}
     /// ```text
     /// P(y ≤ 0) = Q(y ≥ m) = 1/(1+r),   P(y ≥ m) = Q(y ≤ 0) = r^m/(1+r),   P(a ≤ y ≤ b) = (r^a - r^{b+1})/(1+r).
     /// ```
@@ -219,14 +219,14 @@ fn row(ln_value: f64) -> LogIntegral {
 /// ln of the sum of e^{-z²/(2σ²)} over the integers from `low` to `high`, which may be far away.
 fn ln_sum(low: i64, high: i64, sigma: f64) -> f64 {
     if low <= 0 && high >= 0 {
-        // Around 0 both sides, with 0 once.
+        // Around 0, both sides, with 0 once.
         let sides = [high, -low].map(|far| if far >= 1 { libm::exp(ln_sum(1, far, sigma)) } else { 0.0 });
         return libm::log1p(sides[0] + sides[1]);
     }
     let (near, far) = if low > 0 { (low, high) } else { (-high, -low) };
     let mut sum = CompensatedSum::default();
     for step in 0..=far.saturating_sub(near) {
-        // (z² - near²)/(2σ²) of z = near + step.
+        // (z² - near²)/(2σ²) for z = near + step.
         let exponent = 0.5 * (step as f64 / sigma) * ((2.0 * near as f64 + step as f64) / sigma);
         if exponent > NEGLIGIBLE {
             break;
@@ -266,7 +266,7 @@ impl Mechanism for DiscreteNoise {
             let e = sigma.recip();
             Error::check_domain(e < f64::INFINITY, "scale of discrete Laplace noise", sigma, "(0, inf)")?;
             let mut rows = [row(-softplus(-e)), row(-e - softplus(-e))];
-            // Of count 1 the other way around.
+            // Reversed for count 1.
             rows.rotate_left(count as usize);
             return OutcomeDistribution::from_integrals(&rows);
         }
@@ -293,7 +293,7 @@ impl Mechanism for DiscreteNoise {
         }
     }
 
-    /// At whole k θ(k) is θ(0), and y to 1 - y turns count 0 into count 1.
+    /// At whole k, θ(k) is θ(0), and mapping y to 1 - y turns count 0 into count 1.
     fn gaussian_moments(&self) -> Option<f64> {
         match self.rule {
             DiscreteRule::Gaussian => Some(self.sigma.get().recip()),
@@ -302,8 +302,8 @@ impl Mechanism for DiscreteNoise {
     }
 
     /// A count that moves by m. Laplace noise is then pure m/σ; Gaussian noise has D_α ≤ α m²/(2σ²), since
-    /// Σ P^α Q^{1-α} = e^{α(α-1)m²/(2σ²)} θ(m(1-α))/θ(0) and θ is largest at 0. Fewer records leak less: the ratio of two
-    /// probabilities grows with the output, so that the best test of every δ is a threshold.
+    /// Σ P^α Q^{1-α} = e^{α(α-1)m²/(2σ²)} θ(m(1-α))/θ(0) and θ is largest at 0. Fewer records leak less: the ratio of
+    /// two probabilities grows with the output, so the best test at every δ is a threshold.
     fn group_theorems(&self, _: &VoteHistogram, members: u64, _: &WorstCases) -> Vec<Theorem> {
         let (sigma, distance) = (self.sigma, members as f64);
         let theorem = match self.rule {
@@ -372,12 +372,12 @@ mod tests {
                 let expected = of_all_integers(sigma, a);
                 let bound = parse(&format!("discrete-gaussian:sigma={sigma}")).unwrap();
                 let bound = bound.downcast::<DiscreteNoise>().unwrap().theorem().unwrap();
-                // The sums above lose digits where their ratio is near 1.
+                // The sums above lose digits if their ratio is near 1.
                 assert!(bound.at(order, Direction::Forward).unwrap().value >= expected * (1.0 - 1e-10));
                 for direction in Direction::BOTH {
                     let found = pair(&format!("discrete-gaussian:sigma={sigma}"), Some(order)).renyi(direction, order);
                     assert!(found <= expected * (1.0 + 1e-9), "{sigma} {a} {direction}: {found} {expected}");
-                    // Bins of two integers and more lose a little.
+                    // Bins of two or more integers lose a little.
                     let least = if sigma < 8.0 { 1.0 - 1e-9 } else { 0.99 };
                     assert!(found >= expected * least, "{sigma} {a} {direction}: {found} {expected}");
                 }
@@ -392,7 +392,7 @@ mod tests {
         near(ln_sum(-1, 2, 1.5), (1.0 + 2.0 * term(1.0) + term(2.0)).ln());
         near(ln_sum(-3, -2, 1.5), (term(2.0) + term(3.0)).ln());
         near(ln_sum(5, 5, 1.5), -0.5 * (5.0f64 / 1.5).powi(2));
-        // All integers of much noise: a Gaussian integral to within e^{-2π²σ²}.
+        // All integers for large noise: a Gaussian integral to within e^{-2π²σ²}.
         let all = ln_sum(-i64::MAX / 4, i64::MAX / 4, 1000.0);
         near(all, 1000f64.ln() + crate::special::LN_SQRT_2PI);
     }
@@ -429,7 +429,7 @@ mod tests {
         }
     }
 
-    /// Counts m apart: Σ (P - e^ε Q)⁺ over the integers, one by one, and the divergences of all orders below the theorem.
+    /// Counts m apart: Σ (P - e^ε Q)⁺ over the integers, one by one, and divergences of all orders below the theorem.
     #[test]
     fn groups_stand_around_the_sum_over_all_integers() {
         let data = VoteHistogram::new(vec![0]).unwrap();

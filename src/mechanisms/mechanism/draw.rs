@@ -1,4 +1,4 @@
-//! Random parameters and data that look for trouble: ties, consensus, one vote, two classes, tiny and huge noise.
+//! Random parameters and data that provoke errors: ties, consensus, one vote, two classes, tiny and huge noise.
 
 use crate::quantity::{NoiseScale, Probability};
 use rand::RngExt;
@@ -53,14 +53,14 @@ pub fn one_of_two(stream: &mut ChaCha8Rng, _: bool) -> Vec<u64> {
 pub fn few_votes(stream: &mut ChaCha8Rng, _: bool) -> Vec<u64> {
     let mut counts = vec![0; stream.random_range(2..=4)];
     for _ in 0..stream.random_range(1..=12u32) {
-        // Biased to the first, so that a consensus is seen.
+        // Biased to the first class, so that a consensus occurs.
         let class = stream.random_range(0..counts.len()).min(stream.random_range(0..counts.len()));
         counts[class] += 1;
     }
     counts
 }
 
-/// Votes with at least one vote to move; few classes where their distributions must be composed.
+/// Votes with at least one vote to move; few classes if their distributions must be composed.
 pub fn votes(stream: &mut ChaCha8Rng, few: bool) -> Vec<u64> {
     let classes = match stream.random_range(0..20u32) {
         0..9 => 2,
@@ -105,7 +105,7 @@ pub fn answers(stream: &mut ChaCha8Rng, few: bool) -> Vec<u64> {
         6..9 => stream.random_range(1..=300),
         _ => between(stream, 300.0, 1e6) as u64,
     };
-    // Ties are where a comparison says most.
+    // Comparisons are most informative at ties.
     let spread = *pick(stream, &[0, 0, 0, 0, 0, 0, 1, 3, 10]);
     (0..answers).map(|_| base + stream.random_range(0..=spread)).collect()
 }

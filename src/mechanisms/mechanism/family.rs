@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoiseFamily {
-    /// Around the scale.
+    /// The text around the scale.
     before: String,
     after: String,
     /// The name of the parameter.
@@ -28,7 +28,7 @@ impl NoiseFamily {
     /// Reads the text form of a mechanism in which one value is `?`.
     ///
     /// # Errors
-    /// [`Error::Rejected`](crate::Error::Rejected) unless there is one `?`, in the place of a scale of noise, and those
+    /// [`Error::Rejected`](crate::Error::Rejected) unless there is one `?` instead of a scale of noise, and the errors
     /// of [`parse`].
     pub fn parse(text: &str) -> Result<Self> {
         let text = text.trim();

@@ -1,4 +1,4 @@
-//! What the registry knows of a kind of mechanism, and how parameters are written and read.
+//! The registry entry of a kind of mechanism, and how parameters are written and read.
 
 use super::Mechanism;
 use super::data_kind::DataKind;
@@ -10,12 +10,12 @@ use serde::Serialize;
 use std::fmt;
 use std::sync::Arc;
 
-/// What a parameter is.
+/// The role of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
-    /// A scale of noise: more of it hides more.
+    /// A scale of noise: a larger scale hides more.
     Noise,
     /// A number of votes, which moves with the votes.
     Votes,
@@ -32,11 +32,11 @@ pub enum Role {
 pub struct Parameter {
     /// Its name in the text form and in JSON.
     pub name: &'static str,
-    /// What it is.
+    /// Its role.
     pub role: Role,
-    /// Round values that a counterexample is tried with, the simplest first; none where it is not changed alone.
+    /// Round values for simplifying counterexamples, the simplest first; empty if it is not changed alone.
     pub round: &'static [f64],
-    /// Whether it may be missing; the mechanism then has a value for it.
+    /// Whether it may be missing; the mechanism then has a default for it.
     pub optional: bool,
 }
 
@@ -71,13 +71,13 @@ impl Parameter {
         Self { role: Role::List, ..Self::number(name, &[]) }
     }
 
-    /// The same, which may be missing.
+    /// The same parameter, made optional.
     #[must_use]
     pub const fn optional(self) -> Self {
         Self { optional: true, ..self }
     }
 
-    /// A value of it from its text form; what is no number, or no list of them, is a word.
+    /// A value of it from its text form; anything that is not a number or a list of numbers is a word.
     pub(super) fn value(&self, text: &str) -> Value {
         let word = |_| Value::Word(text.into());
         if self.role == Role::List {
@@ -88,30 +88,30 @@ impl Parameter {
     }
 }
 
-/// A kind of mechanism: everything that is known of it without its parameters.
+/// A kind of mechanism: its complete description except for parameters.
 ///
 /// Kinds are equal when their names are.
 #[derive(Debug)]
 pub struct MechanismKind {
     /// The name in the text form, in JSON and on the command line.
     pub name: &'static str,
-    /// A text form of it; the name alone where none would fit on a line.
+    /// A text form of it; only the name if none would fit on a line.
     pub example: &'static str,
-    /// Which data it has, and which are neighbors.
+    /// The kind of its data, which determines the neighbors.
     pub data: DataKind,
     /// Its parameters, in the order in which they are written.
     pub parameters: &'static [Parameter],
-    /// What an output of it is, in words; None where it has none and only asks an accountant.
+    /// Its output in words; `None` if it has none and only evaluates an accountant.
     pub releases: Option<&'static str>,
-    /// The theorems that bound an output of it, each perhaps for some parameters and data only.
+    /// The theorems that bound one of its outputs, each possibly for some parameters and data only.
     pub theorems: &'static [&'static Statement],
     /// Whether its Rényi divergences are at most 2α/s², s the smallest scale of its noise.
     pub noise_hides: bool,
     /// The mechanism with these parameters.
     pub read: fn(&Parameters) -> Result<Arc<dyn Mechanism>>,
-    /// Data that look for trouble: ties, consensus, one vote. With `true` of few classes.
+    /// Data that provoke errors: ties, consensus, one vote. With `true`, few classes.
     pub draw_data: fn(&mut ChaCha8Rng, bool) -> Vec<u64>,
-    /// Parameters that look for trouble: tiny and huge noise. The number is the largest count of the data.
+    /// Parameters that provoke errors: tiny and huge noise. The number is the largest count of the data.
     pub draw: fn(&mut ChaCha8Rng, u64) -> Option<Arc<dyn Mechanism>>,
 }
 
@@ -136,7 +136,7 @@ pub enum Value {
     Number(f64),
     /// A word.
     Word(String),
-    /// Numbers, in the text form with slashes between them.
+    /// Numbers, separated by slashes in the text form.
     List(Vec<f64>),
 }
 
@@ -160,21 +160,21 @@ impl fmt::Display for Value {
 pub struct Parameters(Vec<(String, Value)>);
 
 impl Parameters {
-    /// The same with a number.
+    /// The same parameters with a number.
     #[must_use]
     pub fn with(mut self, name: &str, number: f64) -> Self {
         self.set(name, Value::Number(number));
         self
     }
 
-    /// The same with a word.
+    /// The same parameters with a word.
     #[must_use]
     pub fn with_word(mut self, name: &str, word: &str) -> Self {
         self.set(name, Value::Word(word.into()));
         self
     }
 
-    /// The same with a list of numbers.
+    /// The same parameters with a list of numbers.
     #[must_use]
     pub fn with_list(mut self, name: &str, numbers: &[f64]) -> Self {
         self.set(name, Value::List(numbers.to_vec()));
@@ -194,7 +194,7 @@ impl Parameters {
         self.0.iter().map(|(name, value)| (&**name, value))
     }
 
-    /// The numbers, also those of lists.
+    /// The numbers, including those in lists.
     pub fn numbers(&self) -> impl Iterator<Item = (&str, f64)> {
         self.iter().flat_map(|(name, value)| {
             let numbers = match value {
@@ -211,7 +211,7 @@ impl Parameters {
         found.ok_or_else(|| rejected(format!("{name} is missing")))
     }
 
-    /// Whether there is a value of this name.
+    /// Whether there is a value with this name.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.get(name).is_ok()
@@ -220,7 +220,7 @@ impl Parameters {
     /// A number.
     ///
     /// # Errors
-    /// [`Error::Rejected`] when it is missing or a word.
+    /// [`Error::Rejected`] if it is missing or a word.
     pub fn number(&self, name: &str) -> Result<f64> {
         match self.get(name)? {
             Value::Number(number) => Ok(*number),
@@ -228,10 +228,10 @@ impl Parameters {
         }
     }
 
-    /// A list of numbers, which may have one member.
+    /// A list of numbers, which may have a single member.
     ///
     /// # Errors
-    /// [`Error::Rejected`] when it is missing or a word.
+    /// [`Error::Rejected`] if it is missing or a word.
     pub fn list(&self, name: &str) -> Result<&[f64]> {
         match self.get(name)? {
             Value::Number(number) => Ok(std::slice::from_ref(number)),
@@ -258,7 +258,7 @@ impl Parameters {
         self.in_domain(name, Probability::new)
     }
 
-    /// A number that some type checks; its error names the parameter.
+    /// A number checked by its type; the error names the parameter.
     ///
     /// # Errors
     /// Those of [`Self::number`] and of `check`.
@@ -266,10 +266,10 @@ impl Parameters {
         check(self.number(name)?).map_err(|error| rejected(format!("{name}: {error}")))
     }
 
-    /// A whole number of a range.
+    /// A whole number in a range.
     ///
     /// # Errors
-    /// Those of [`Self::number`], and [`Error::Rejected`] for another number.
+    /// Those of [`Self::number`], and [`Error::Rejected`] for any other number.
     pub fn whole(&self, name: &str, [least, most]: [u64; 2]) -> Result<u64> {
         let value = self.number(name)?;
         let reason = format_args!("{name} = {value} is not in [{least}, {most}]");
@@ -281,10 +281,10 @@ impl Parameters {
         }
     }
 
-    /// A finite number that is not negative.
+    /// A finite non-negative number.
     ///
     /// # Errors
-    /// Those of [`Self::number`], and [`Error::Rejected`] for another number.
+    /// Those of [`Self::number`], and [`Error::Rejected`] for any other number.
     pub fn not_negative(&self, name: &str) -> Result<f64> {
         let value = self.number(name)?;
         required((0.0..f64::INFINITY).contains(&value), format_args!("{name} = {value} is not in [0, inf)"))?;
@@ -294,7 +294,7 @@ impl Parameters {
     /// A word.
     ///
     /// # Errors
-    /// [`Error::Rejected`] when it is missing or a number.
+    /// [`Error::Rejected`] if it is missing or a number.
     pub fn word(&self, name: &str) -> Result<&str> {
         match self.get(name)? {
             Value::Word(word) => Ok(word),
@@ -303,17 +303,17 @@ impl Parameters {
     }
 }
 
-/// The error for what no mechanism is.
+/// The error for parameters that no mechanism has.
 pub const fn rejected(reason: String) -> Error {
     Error::Rejected { operation: "mechanism", reason }
 }
 
-/// Nothing if something holds that a mechanism needs, else [`rejected`].
+/// Returns [`rejected`] unless a condition required by a mechanism holds.
 pub fn required(holds: bool, reason: impl fmt::Display) -> Result<()> {
     Error::check_possible(holds, "mechanism", reason)
 }
 
-/// Rounder numbers nearby, and a few that are round.
+/// Rounder numbers nearby, and a few round ones.
 pub fn rounder(value: f64, round: &[f64]) -> Vec<f64> {
     let digits = |digits: usize| format!("{value:.*e}", digits - 1).parse::<f64>().ok();
     round.iter().copied().chain([1, 2, 3].into_iter().filter_map(digits)).filter(|v| *v != value).collect()

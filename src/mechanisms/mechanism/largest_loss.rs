@@ -1,36 +1,36 @@
-//! What is known of a mechanism without a δ.
+//! The largest privacy loss: guarantees without a δ.
 
 use crate::bound::AtMost;
 use crate::bound::outward::{product_up, quotient_up, up};
 use crate::quantity::{NoiseScale, Probability};
 
-/// The largest privacy loss of one output, over all data and their neighbors: ε at δ = 0. Of outputs that are released
-/// together, also adaptively, they add up.
+/// The largest privacy loss of one output, over all data and their neighbors: ε at δ = 0. For outputs released
+/// together, even adaptively, the losses add up.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum LargestLoss {
-    /// It is at most this: the mechanism is ε-differentially private.
+    /// At most this: the mechanism is ε-differentially private.
     AtMost(AtMost),
-    /// Some loss is above every number, whatever the scale of the noise: no ε holds without a δ.
+    /// Losses are unbounded for any scale of the noise: no ε holds without a δ.
     Unbounded,
-    /// Nobody has looked.
+    /// Not determined.
     Unknown,
 }
 
 impl LargestLoss {
-    /// Nothing is lost.
+    /// No privacy loss.
     pub(super) const NONE: Self = Self::AtMost(AtMost::new(0.0));
 
-    /// `distance`/`scale`, of noise whose density falls by at most that share where the data change.
+    /// `distance`/`scale`, for noise whose density falls by at most that share where the data change.
     pub(super) fn over(distance: f64, scale: NoiseScale) -> Self {
         Self::AtMost(AtMost::new(quotient_up(distance, scale.get())))
     }
 
-    /// Of a number, which promises nothing where it is infinite.
+    /// From a number, which gives no guarantee if it is infinite.
     pub(super) fn of(loss: f64) -> Self {
         if loss < f64::INFINITY { Self::AtMost(AtMost::new(loss)) } else { Self::Unbounded }
     }
 
-    /// Of a subsample that contains each record with probability γ (Poisson or of fixed size): ln(1 + γ(e^ε - 1)).
+    /// For a subsample that contains each record with probability γ (Poisson or of fixed size): ln(1 + γ(e^ε - 1)).
     ///
     /// # References
     /// Balle, Barthe and Gaboardi (2018), "Privacy amplification by subsampling", Theorems 8 and 9.
@@ -40,7 +40,7 @@ impl LargestLoss {
             _ if rate == 0.0 => Self::NONE,
             Self::AtMost(loss) => {
                 let e = loss.get();
-                // For large ε without e^ε.
+                // For large ε, without e^ε.
                 let mixed = if e < 30.0 {
                     (rate * libm::expm1(e)).ln_1p()
                 } else {
@@ -52,7 +52,7 @@ impl LargestLoss {
         }
     }
 
-    /// That of this many outputs together, or of data this many changes apart; infinite where nothing is known.
+    /// The loss of this many outputs together, or of data this many changes apart; infinite if unknown.
     #[must_use]
     pub fn times(self, times: f64) -> AtMost {
         match self {

@@ -23,14 +23,14 @@ use rand_chacha::ChaCha8Rng;
 use std::f64::consts::LN_2;
 use std::sync::Arc;
 
-/// Whole numbers up to it are doubles.
+/// Whole numbers up to this are exact doubles.
 const MOST: f64 = 9_007_199_254_740_992.0;
 
-/// A protocol of local differential privacy. The data are the vote of one voter; neighbors differ in the vote.
+/// A protocol of local differential privacy. The data are the vote of one voter; neighbors differ in that vote.
 ///
-/// An output is the vector of one bit for every class that says as much as the report: the bits of the encoding,
-/// which classes have the reported hash, or which are in the subset. Distributions and samplers take up to 12 classes,
-/// theorems any number.
+/// An output is a vector with one bit per class that is equivalent to the report: the bits of the encoding, the classes
+/// with the reported hash, or the classes in the subset. Distributions and samplers take up to 12 classes, theorems any
+/// number.
 ///
 /// ```
 /// # use leakbound::bound::Direction;
@@ -72,14 +72,14 @@ pub const SYMMETRIC_UNARY: &MechanismKind = &MechanismKind {
          `sigma`)) + 1)",
     ),
     theorems: &[&SYMMETRIC],
-    // D_α <= α ε²/2 of every pure ε.
+    // D_α <= α ε²/2 for every pure ε.
     noise_hides: true,
     read: |parameters| LocalProtocol::read(LocalRule::SymmetricUnary, parameters),
     draw_data,
     draw: |stream, _| LocalProtocol::drawn(LocalRule::SymmetricUnary, stream),
 };
 
-/// The bit of the vote at random, every other one of the one-hot vector flipped with odds e^{-1/sigma}.
+/// The bit of the vote at random, every other bit of the one-hot vector flipped with odds e^{-1/sigma}.
 pub const OPTIMIZED_UNARY: &MechanismKind = &MechanismKind {
     name: "optimized-unary",
     example: "optimized-unary:sigma=1",
@@ -113,7 +113,7 @@ pub const LOCAL_HASHING: &MechanismKind = &MechanismKind {
     ..*SYMMETRIC_UNARY
 };
 
-/// A set of classes, e^{1/sigma} times as likely when it holds the vote.
+/// A set of classes, e^{1/sigma} times as likely if it contains the vote.
 pub const SUBSET_SELECTION: &MechanismKind = &MechanismKind {
     name: "subset-selection",
     example: "subset-selection:sigma=1,size=2",
@@ -125,7 +125,7 @@ pub const SUBSET_SELECTION: &MechanismKind = &MechanismKind {
         LocalProtocol::read(LocalRule::SubsetSelection { size }, parameters)
     },
     draw: |stream, _| {
-        // No larger than the fewest classes.
+        // At most the smallest number of classes.
         let size = *draw::pick(stream, &[1, 1, 2]);
         LocalProtocol::drawn(LocalRule::SubsetSelection { size }, stream)
     },
@@ -193,13 +193,13 @@ impl LocalProtocol {
         self.rule
     }
 
-    /// ε; infinite where the scale is so small that 1/ε overflows.
+    /// ε; infinite if the scale is so small that 1/ε overflows.
     fn epsilon(self) -> f64 {
         self.scale.get().recip()
     }
 
-    /// The theorem of the rule, for so many classes; None where there is no such mechanism, and where ε is infinite,
-    /// which promises nothing.
+    /// The theorem of the rule, for this many classes; `None` if there is no such mechanism, or if ε is infinite, which
+    /// gives no guarantee.
     #[must_use]
     pub fn theorem(&self, classes: usize) -> Option<Theorem> {
         let epsilon = finite(self.epsilon())?;
@@ -225,7 +225,7 @@ impl LocalProtocol {
         }
     }
 
-    /// The vote, where outcomes can be listed.
+    /// The vote, if outcomes can be listed.
     fn vote(self, data: &VoteHistogram) -> Result<usize> {
         let (vote, classes) = (only_vote(data)?, data.classes());
         let reason = format_args!(
@@ -242,7 +242,7 @@ impl LocalProtocol {
         Ok(vote)
     }
 
-    /// Whether a vector of bits, one for each class, is an outcome.
+    /// Whether a vector of bits, one per class, is an outcome.
     fn is_outcome(self, bits: usize) -> bool {
         match self.rule {
             LocalRule::SubsetSelection { size } => u64::from(bits.count_ones()) == size,
@@ -251,7 +251,7 @@ impl LocalProtocol {
     }
 
     /// ln of the probabilities of the vectors without the bit of the vote, by their number of bits from 0 to k, and the
-    /// sizes of the terms. With the bit of the vote in the place of another one, ε is added in every protocol.
+    /// sizes of the terms. With the bit of the vote instead of another one, ε is added in every protocol.
     fn without_vote(self, classes: usize) -> Vec<[f64; 2]> {
         let e = self.epsilon();
         let independent = |ln_missed: f64, ln_one: f64, ln_zero: f64| {
@@ -279,7 +279,7 @@ impl LocalProtocol {
     }
 }
 
-/// The binomial coefficient of few classes.
+/// The binomial coefficient for few classes.
 fn choose(of: u64, chosen: u64) -> u64 {
     (0..chosen).fold(1, |product, i| product * of.saturating_sub(i) / (i + 1))
 }
@@ -314,7 +314,7 @@ impl Mechanism for LocalProtocol {
     fn output_distribution(&self, data: &VoteHistogram, _: Bins) -> Result<OutcomeDistribution> {
         let (vote, classes, e) = (self.vote(data)?, data.classes(), self.epsilon());
         let rows = self.without_vote(classes);
-        // One group for every number of bits, without and with that of the vote among them.
+        // One group for every number of bits, without and with the bit of the vote among them.
         let mut integrals = Vec::with_capacity(2 * rows.len());
         let mut multiplicity = Vec::with_capacity(2 * rows.len());
         for (bits, &[ln_missed, size]) in rows.iter().enumerate() {
@@ -388,14 +388,14 @@ mod tests {
         let sigma = 2f64.ln().recip();
         near(p(&format!("symmetric-unary:sigma={}", 0.5 * sigma), 2), &[2.0, 4.0, 1.0, 2.0].map(|x: f64| x / 9.0));
         near(p(&format!("optimized-unary:sigma={sigma}"), 2), &[2.0, 2.0, 1.0, 1.0].map(|x: f64| x / 6.0));
-        // Of three hashes the vote has the reported one with probability 2/4, another class with 1/3.
+        // With three hashes, the vote has the reported one with probability 2/4, another class with 1/3.
         near(p(&format!("local-hashing:sigma={sigma},hashes=3"), 2), &[2.0, 2.0, 1.0, 1.0].map(|x: f64| x / 6.0));
         // {0, 1}, {0, 2}, {1, 2}.
         near(p(&format!("subset-selection:sigma={sigma},size=2"), 3), &[0.4, 0.4, 0.2]);
         near(p("subset-selection:sigma=1,size=2", 2), &[1.0]);
     }
 
-    /// The exact divergence is that of the theorem, and the largest ratio of probabilities is e^ε.
+    /// The exact divergence equals that of the theorem, and the largest ratio of probabilities is e^ε.
     #[test]
     fn the_divergence_of_every_pair_is_the_theorem() {
         for name in ["symmetric-unary", "optimized-unary", "local-hashing", "subset-selection"] {
@@ -446,7 +446,7 @@ mod tests {
         assert!(fails("subset-selection:sigma=1,size=3", &vote(2, 0)).contains("a subset of 3 classes, of 2"));
         let votes = VoteHistogram::new(vec![2, 1]).unwrap();
         assert!(fails("optimized-unary:sigma=1", &votes).contains("the vote of one voter"));
-        // Beyond what doubles hold nothing is claimed to be a distribution that is none.
+        // Beyond the range of doubles, an error is returned, not something that is not a distribution.
         for text in ["symmetric-unary:sigma=1e-300", "optimized-unary:sigma=1e-4", "local-hashing:sigma=1e-3,hashes=2"]
         {
             if let Ok(distribution) = parse(text).unwrap().output_distribution(&vote(3, 0), Bins::at(None)) {

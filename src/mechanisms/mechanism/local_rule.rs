@@ -13,20 +13,20 @@ pub enum LocalRule {
     SymmetricUnary,
     /// The same, the bit of the vote 1 with probability 1/2, every other one with probability 1/(e^ε + 1).
     OptimizedUnary,
-    /// A random function to so many hashes, and the hash of the vote by randomized response.
+    /// A random function to this many hashes, and the hash of the vote by randomized response.
     LocalHashing {
-        /// How many.
+        /// The number of hashes.
         hashes: u64,
     },
-    /// A set of so many classes, e^ε times as likely when it holds the vote.
+    /// A set of this many classes, e^ε times as likely if it contains the vote.
     SubsetSelection {
-        /// How many.
+        /// The number of classes.
         size: u64,
     },
 }
 
 impl LocalRule {
-    /// Local hashing with e^ε + 1 hashes, rounded, which estimates frequencies best.
+    /// Local hashing with e^ε + 1 hashes, rounded, which gives the best frequency estimates.
     ///
     /// ```
     /// # use leakbound::mechanism::LocalRule;
@@ -36,7 +36,7 @@ impl LocalRule {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Domain`] for ε from 36 on, whose hashes no double counts.
+    /// [`Error::Domain`] for ε from 36 on, where the number of hashes nears the limit of exact doubles.
     ///
     /// # References
     /// Wang, Blocki, Li and Jha (2017), "Locally differentially private protocols for frequency estimation".
@@ -45,7 +45,7 @@ impl LocalRule {
         Ok(Self::LocalHashing { hashes: libm::exp(epsilon.get()).round() as u64 + 1 })
     }
 
-    /// Subset selection with k/(e^ε + 1) of k classes, rounded and at least 1, which estimates frequencies best.
+    /// Subset selection with k/(e^ε + 1) of k classes, rounded and at least 1: the best frequency estimates.
     ///
     /// ```
     /// # use leakbound::mechanism::LocalRule;

@@ -4,26 +4,26 @@ use super::local_rule::{LocalRule, MOST_CLASSES};
 use crate::simulate::{Stream, World};
 use rand::RngExt;
 
-/// The protocols as they are published, each in its own way, and not how their distributions are computed.
+/// The protocols as published, each in its own way, independent of how their distributions are computed.
 pub(super) struct ProtocolSampler {
     pub rule: LocalRule,
     pub epsilon: f64,
     pub classes: usize,
-    /// In both worlds.
+    /// The votes in both worlds.
     pub votes: [usize; 2],
     /// The outcome of each vector of bits.
     pub of_bits: Vec<usize>,
 }
 
 impl ProtocolSampler {
-    /// Each bit on its own, with these probabilities of 1.
+    /// Each bit separately, with these probabilities of 1.
     fn encode(&self, vote: usize, stream: &mut Stream, [own, other]: [f64; 2]) -> usize {
         (0..self.classes).fold(0, |bits, class| {
             bits | usize::from(stream.random_bool(if class == vote { own } else { other })) << class
         })
     }
 
-    /// A random function, its value for the vote by randomized response, and which classes have the reported value.
+    /// A random function, its value for the vote by randomized response, and the classes with the reported value.
     fn hash(&self, vote: usize, stream: &mut Stream, hashes: u64) -> usize {
         let honest = 1.0 / (1.0 + (hashes as f64 - 1.0) * libm::exp(-self.epsilon));
         let mut values = [0; MOST_CLASSES];
@@ -45,7 +45,7 @@ impl ProtocolSampler {
         let holds = stream.random_bool(1.0 / (1.0 + ratio * libm::exp(-self.epsilon)));
         let mut bits = usize::from(holds) << vote;
         let mut missing = size - usize::from(holds);
-        // Each of the classes left to see, as likely as the share that is still missing.
+        // Each remaining class, with probability the missing share of the set.
         let mut left = self.classes - 1;
         for class in (0..self.classes).filter(|&class| class != vote) {
             if stream.random_range(0..left) < missing {

@@ -3,27 +3,27 @@
 use crate::divergence::LossCell;
 use crate::quadrature::LogIntegral;
 
-/// d independent counts, each 0 or 1, with Laplace noise of scale 1/t. The outputs of count 0 and 1 say how likely they
-/// make each by the sum of ln P/Q, which is t below 0, -t above 1 and falls evenly between.
+/// d independent counts, each 0 or 1, with Laplace noise of scale 1/t. The outputs distinguish counts 0 and 1 only
+/// through the sum of ln P/Q, which for one output is t below 0, -t above 1 and linear in between.
 ///
 /// Between 0 and 1 are b bins of equal width, each with a step of 2w in the loss, w = t/b. Let P be the distribution for
 /// counts of 0, Q that for counts of 1, and M = P e^{-L/2} the measure between them, of the loss L.
 ///
-/// *From below* a bin is one outcome, which is post-processing. Bin i of 0 to b-1 has probability
-/// (1-e^{-w}) e^{-wi}/2 and the loss w (b-1-2i), so that up to the factor e^{-t/2}/2
+/// *From below*, a bin is one outcome, which is post-processing. Bin i of 0 to b-1 has probability (1-e^{-w}) e^{-wi}/2
+/// and loss w (b-1-2i), so up to the factor e^{-t/2}/2
 /// ```text
 /// M = 1 at L = ±wb,   M = 2 sinh(w/2) at L = w (b-1-2i).
 /// ```
 ///
-/// *From above* it is two outcomes at the ends w (b-2i) and w (b-2i-2) of its losses with the same P and Q together, of
-/// which it is what is left when they are merged ([`EnclosedLoss`](crate::divergence::EnclosedLoss)). Their shares of P
-/// are 1/(1+e^{-w}) and the rest, so that up to the same factor
+/// *From above*, it is two outcomes at the ends w (b-2i) and w (b-2i-2) of its losses with the same total P and Q;
+/// merging them gives the bin ([`EnclosedLoss`](crate::divergence::EnclosedLoss)). Their shares of P are 1/(1+e^{-w})
+/// and the rest, so up to the same factor
 /// ```text
 /// M = 1 + tanh(w/2) at L = ±wb,   M = 2 tanh(w/2) at L = w (b-2m), 0 < m < b.
 /// ```
 ///
-/// The sum of the losses of d counts has the d-fold convolution of M, which is on the lattice too: no term is negative,
-/// and M is the same from both ends, so that no probability is lost in the other's shadow.
+/// The sum of the losses of d counts has the d-fold convolution of M, which is also on the lattice: no term is
+/// negative, and M is symmetric, so no probability is lost next to a larger one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LossLattice {
     /// d.
@@ -48,7 +48,7 @@ impl LossLattice {
         self.shift / f64::from(self.bins)
     }
 
-    /// What the bins say.
+    /// The losses from below, by the bins.
     pub(super) fn below(self) -> Sums {
         let inner = 2.0 * libm::sinh(0.5 * self.step());
         let mut single = vec![0.0; 2 * self.bins as usize + 1];
@@ -56,7 +56,7 @@ impl LossLattice {
         self.sums(single, [1.0, 1.0])
     }
 
-    /// What is said at most.
+    /// The losses from above.
     pub(super) fn above(self) -> Sums {
         let share = libm::tanh(0.5 * self.step());
         let mut single = vec![0.0; 2 * self.bins as usize + 1];
@@ -64,7 +64,7 @@ impl LossLattice {
         self.sums(single, [1.0 + share, 1.0 + share])
     }
 
-    /// d times M of one count, given for the losses wb, w(b-1), ..., -wb, with that of both ends.
+    /// d times M of one count, given for the losses wb, w(b-1), ..., -wb, together with that of both ends.
     fn sums(self, mut single: Vec<f64>, ends: [f64; 2]) -> Sums {
         let last = single.len() - 1;
         (single[0], single[last]) = (ends[0], ends[1]);
@@ -73,7 +73,7 @@ impl LossLattice {
         let scale = (total * ends[0]).sqrt().recip();
         single.iter_mut().for_each(|mass| *mass *= scale);
         let (mut masses, error) = power(&single, self.counts);
-        // Sums in another order round otherwise; what is symmetric remains so.
+        // Sums in another order round differently; symmetry is restored.
         for place in 0..masses.len() / 2 {
             let mirrored = masses.len() - 1 - place;
             masses[mirrored] = masses[place];
@@ -108,7 +108,7 @@ impl LossLattice {
 fn power(single: &[f64], times: u32) -> (Vec<f64>, f64) {
     let own = 4.0 * f64::EPSILON;
     let mut result: Option<(Vec<f64>, f64)> = None;
-    // From the highest bit on: squares, and one more.
+    // From the highest bit on: squares, and one more factor.
     for bit in (0..u32::BITS - times.leading_zeros()).rev() {
         result = result.map(|result| convolved(&result, &result));
         if times >> bit & 1 == 1 {
@@ -154,7 +154,7 @@ mod tests {
         }
     }
 
-    /// Both sides are distributions with the other one behind them, also where most of it is at one end.
+    /// Both sides are distributions together with the infinite loss, even if most of the mass is at one end.
     #[test]
     fn both_sides_sum_to_one() {
         for (counts, shift, bins) in [(1, 1.0, 10), (7, 0.1, 3), (50, 20.0, 4), (1000, 1.0, 1), (100, 0.01, 9)] {

@@ -5,13 +5,13 @@ use crate::divergence::{EnclosedLoss, LossCell};
 /// Forward and reverse.
 pub type BothLosses = [EnclosedLoss; 2];
 
-/// Of cells of the forward loss.
+/// From cells of the forward loss.
 pub(super) fn of_cells(cells: &[LossCell]) -> BothLosses {
     let exchanged: Vec<LossCell> = cells.iter().map(|cell| cell.exchanged()).collect();
     [cells, &exchanged].map(EnclosedLoss::of_cells)
 }
 
-/// Between two numbers of records, of cells of the loss between none and one.
+/// Between two numbers of records, from cells of the loss between none and one.
 pub(super) fn of_records(cells: &[LossCell], records: [usize; 2]) -> BothLosses {
     if records[0] != records[1] {
         let mut both = of_cells(cells);

@@ -2,7 +2,7 @@
 //! them.
 //!
 //! [`RELEASES`] is the registry of all mechanisms. A mechanism is one file that implements [`Mechanism`] and describes
-//! itself by a [`MechanismKind`], its theorems among it, and a line of the registry.
+//! itself, including its theorems, by a [`MechanismKind`], plus one line of the registry.
 //!
 //! Every mechanism has a text form, which is read by [`parse`] and written by its `Display`:
 //!
@@ -213,23 +213,23 @@ pub const RELEASES: &[&MechanismKind] = &[
     SHUFFLED_RESPONSE,
 ];
 
-/// The theorems of no mechanism: about several records, and about votes that differ by more than one vote.
+/// Theorems of no single mechanism: about several records, and about votes that differ by more than one vote.
 #[doc(hidden)]
 pub const OTHER_THEOREMS: &[&Statement] =
     &[&MIRONOV_GROUP, &noisy_argmax::CONFIDENT_GAUSSIAN, &noisy_argmax::CONFIDENT_LAPLACE];
 
-/// How real-valued outputs are cut into outcomes. Cutting is post-processing: no divergence of the outcomes is above
+/// How real-valued outputs are cut into outcomes. Cutting is post-processing: no divergence of the outcomes exceeds
 /// that of the outputs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bins {
-    /// The Rényi order at which the divergence is to be resolved, if any.
+    /// The Rényi order at which the divergence should be resolved, if any.
     pub order: Option<Order>,
-    /// Bins for each of the places where an integrand is large.
+    /// Number of bins for each place where an integrand is large.
     pub count: usize,
 }
 
 impl Bins {
-    /// As many as keep nearly all of a divergence.
+    /// Enough bins to keep nearly all of a divergence.
     pub const MANY: usize = 150;
 
     /// Bins that resolve a Rényi divergence of this order, or hockey-stick divergences.
@@ -241,7 +241,7 @@ impl Bins {
 
 /// A mechanism with its parameters.
 ///
-/// Data are votes per class, the answers to queries, or one count, as its [`DataKind`] says.
+/// Data are votes per class, the answers to queries, or one count, according to its [`DataKind`].
 pub trait Mechanism: Any + fmt::Debug + Send + Sync {
     /// Its kind.
     fn kind(&self) -> &'static MechanismKind;
@@ -249,14 +249,14 @@ pub trait Mechanism: Any + fmt::Debug + Send + Sync {
     /// Its parameters, in the order of the kind.
     fn parameters(&self) -> Parameters;
 
-    /// The theorems that bound one output for these data against all neighbors: those of
-    /// [`MechanismKind::theorems`] that hold for them.
+    /// The theorems that bound one output for these data against all neighbors: those of [`MechanismKind::theorems`]
+    /// that hold for them.
     fn theorems_for(&self, data: &VoteHistogram, known: &WorstCases) -> Vec<Theorem>;
 
-    /// The distribution of one output for these data; of a real number by the bin it falls into.
+    /// The distribution of one output for these data; a real number is replaced by its bin.
     ///
     /// # Errors
-    /// [`Error::Rejected`](crate::Error::Rejected) for data that the mechanism does not take, and those of the
+    /// [`Error::Rejected`](crate::Error::Rejected) for data that the mechanism does not accept, and those of the
     /// computation.
     fn output_distribution(&self, data: &VoteHistogram, bins: Bins) -> Result<OutcomeDistribution>;
 
@@ -268,19 +268,18 @@ pub trait Mechanism: Any + fmt::Debug + Send + Sync {
 
     /// The privacy losses between these data and a neighbor, forward and reverse, each enclosed from both sides.
     ///
-    /// Of outcomes they are known: then this is `known_losses`. Real outputs are cut into about `bins` cells; see
-    /// [`EnclosedLoss`].
+    /// If outputs are outcomes, the losses are known exactly, as in `known_losses`. Real outputs are cut into about
+    /// `bins` cells; see [`EnclosedLoss`].
     ///
     /// # Errors
-    /// [`Error::Rejected`](crate::Error::Rejected) where no enclosure is known, as of every mechanism that does not say
-    /// so: binned outputs would be a bound from below only. Otherwise those of [`Self::output_distribution`].
+    /// [`Error::Rejected`](crate::Error::Rejected) if no enclosure is known, which is the default, because binned
+    /// outputs would only bound from below. Otherwise those of [`Self::output_distribution`].
     fn enclosed_losses(&self, _: &VoteHistogram, _: &VoteHistogram, _bins: usize) -> Result<BothLosses> {
         Err(rejected(format!("no privacy-loss distribution of {} is known", self.kind())))
     }
 
-    /// The theorems that bound one output where up to `members` records are added, all of them, or removed, or as many
-    /// votes move: those of one record, by Mironov's proposition for groups, of every mechanism that does not know
-    /// better.
+    /// The theorems that bound one output if up to `members` records are all added or all removed, or if that number of
+    /// votes move. The default is the theorems for one record with Mironov's proposition for groups.
     fn group_theorems(&self, data: &VoteHistogram, members: u64, known: &WorstCases) -> Vec<Theorem> {
         self.theorems_for(data, known).into_iter().filter_map(|theorem| theorem.of_group(members)).collect()
     }
@@ -289,14 +288,12 @@ pub trait Mechanism: Any + fmt::Debug + Send + Sync {
     /// They dominate those of fewer records.
     ///
     /// # Errors
-    /// [`Error::Rejected`](crate::Error::Rejected) where no enclosure is known, as of every mechanism that does not say
-    /// so.
+    /// [`Error::Rejected`](crate::Error::Rejected) if no enclosure is known, which is the default.
     fn group_losses(&self, _members: u64, _bins: usize) -> Result<BothLosses> {
         Err(rejected(format!("no privacy-loss distribution of {} is known for groups", self.kind())))
     }
 
-    /// The RDP of one output that holds whatever the data, as the literature has it: the loosest exact theorem for any
-    /// data.
+    /// The RDP of one output that holds for any data, as in the literature: the loosest exact theorem for any data.
     fn data_independent(&self, data: &VoteHistogram, order: Order) -> f64 {
         let theorems = self.theorems_for(data, &WorstCases::default());
         let exact = theorems.iter().filter(|theorem| {
@@ -309,59 +306,59 @@ pub trait Mechanism: Any + fmt::Debug + Send + Sync {
         values.reduce(f64::max).unwrap_or(f64::INFINITY)
     }
 
-    /// The largest privacy loss of one output, over all data of as many classes and all neighbors.
+    /// The largest privacy loss of one output, over all data with the same number of classes and all neighbors.
     fn largest_loss(&self, _: &VoteHistogram) -> LargestLoss {
         LargestLoss::Unknown
     }
 
-    /// Whether each person sends an output of its own: then a group of people are so many independent releases. False of
-    /// what is computed from the data of several people together.
+    /// Whether each person sends a separate output, so that the outputs of a group of people are independent releases.
+    /// False for outputs computed from the data of several people together.
     fn is_local(&self) -> bool {
         false
     }
 
-    /// Whether it treats all classes alike: other names for the classes only rename the outputs, so that no divergence
-    /// changes. False where nobody has looked.
+    /// Whether it treats all classes equally: renaming the classes only renames the outputs, so no divergence changes.
+    /// False if not determined.
     fn treats_classes_alike(&self) -> bool {
         false
     }
 
-    /// What an outcome of [`Self::output_distribution`] is called: a class by its number.
+    /// The name of an outcome of [`Self::output_distribution`]; for a class, its number.
     fn label(&self, _: &VoteHistogram, outcome: usize) -> String {
         outcome.to_string()
     }
 
-    /// A mechanism of which one output says as much as so many outputs of this one, if there is one.
+    /// A mechanism whose single output is equivalent to this many outputs of this one, if there is one.
     fn repeated(&self, _times: u32) -> Option<Arc<dyn Mechanism>> {
         None
     }
 
-    /// The μ for which outputs with and without a record are told apart exactly as N(0, 1) and N(μ, 1) are, if there is
-    /// one: then every profile has a closed form, also of compositions, whose μ² add up.
+    /// The μ for which outputs with and without a record are exactly as distinguishable as N(0, 1) and N(μ, 1), if
+    /// there is one. Then every profile has a closed form, also for compositions, whose μ² add up.
     fn gaussian_mu(&self) -> Option<f64> {
         None
     }
 
     /// The μ for which E_Q (P/Q)^k = e^{k(k-1)μ²/2} for every whole number k, as for P = N(μ, 1) and Q = N(0, 1), if
-    /// there is one, where a one-to-one map of the outputs turns each of the two into the other.
+    /// there is one, and if a one-to-one map of the outputs exchanges the two.
     fn gaussian_moments(&self) -> Option<f64> {
         self.gaussian_mu()
     }
 
-    /// Whether it is about data with a record and without, and says nothing of data in which a record is replaced by
-    /// another: of subsamples whose size varies.
+    /// Whether it covers only data with and without a record, not data in which a record is replaced by another: true
+    /// for subsamples of varying size.
     fn is_of_added_records(&self) -> bool {
         false
     }
 
-    /// Simpler mechanisms nearby that differ in several parameters at once.
+    /// Simpler mechanisms nearby that differ in several parameters together.
     fn simpler(&self) -> Vec<Arc<dyn Mechanism>> {
         Vec::new()
     }
 }
 
 impl dyn Mechanism {
-    /// The mechanism as its own type.
+    /// The mechanism as its concrete type.
     #[must_use]
     pub fn downcast<M: Mechanism>(&self) -> Option<&M> {
         (self as &dyn Any).downcast_ref()
@@ -375,8 +372,8 @@ impl dyn Mechanism {
         OutputPair::new(self.output_distribution(data, bins)?, self.output_distribution(neighbor, bins)?)
     }
 
-    /// The privacy losses between two datasets whose outputs are outcomes: [`Mechanism::enclosed_losses`] of mechanisms
-    /// that cut nothing into bins.
+    /// The privacy losses between two datasets whose outputs are outcomes: [`Mechanism::enclosed_losses`] for
+    /// mechanisms without binning.
     ///
     /// # Errors
     /// Those of [`Mechanism::output_distribution`].
@@ -400,7 +397,7 @@ impl dyn Mechanism {
     /// Those of [`Mechanism::output_distribution`].
     pub fn is_cut(&self, data: &VoteHistogram) -> Result<bool> {
         let outputs = self.output_distribution(data, Bins::at(None))?;
-        // What is not cut does not depend on how it would be.
+        // Outputs that are not cut do not depend on the bins.
         let fewer = Bins { order: None, count: Bins::MANY / 2 };
         for other in [fewer, Bins::at(Some(Order::new(2.0)?))] {
             if self.output_distribution(data, other)? != outputs {
@@ -410,7 +407,7 @@ impl dyn Mechanism {
         Ok(false)
     }
 
-    /// The same with another number for a parameter; None where that is no mechanism.
+    /// The same mechanism with another number for a parameter; `None` if that is not a mechanism.
     #[must_use]
     pub fn with(&self, name: &str, number: f64) -> Option<Arc<Self>> {
         (self.kind().read)(&self.parameters().with(name, number)).ok()
@@ -423,13 +420,13 @@ impl dyn Mechanism {
         of_role.filter_map(|parameter| Some((parameter.name, parameters.number(parameter.name).ok()?))).collect()
     }
 
-    /// The same with all noise `factor` times as large; None where that is no mechanism, or without noise.
+    /// The same with all noise `factor` times as large; `None` if that is not a mechanism, or without noise.
     #[must_use]
     pub fn with_noise_times(&self, factor: f64) -> Option<Arc<Self>> {
         self.changed(Role::Noise, |scale| scale * factor)
     }
 
-    /// The same for as many votes more in every class; None where nothing of it moves with the votes.
+    /// The same after adding this number of votes to every class; `None` if no parameter moves with the votes.
     #[must_use]
     pub fn translated(&self, votes: f64) -> Option<Arc<Self>> {
         self.changed(Role::Votes, |value| value + votes)
@@ -471,15 +468,15 @@ pub(crate) fn write_text(formatter: &mut fmt::Formatter<'_>, name: &str, paramet
     Ok(())
 }
 
-/// Names in the error for an unknown one.
+/// Number of names in the error for an unknown one.
 const NEAREST: usize = 8;
 
-/// Reads the text form of a mechanism of the registry, such as `gnmax:sigma=40`. A value in brackets may hold commas, as
-/// that of another mechanism does: `poisson:rate=0.1,of=[subsampled-gaussian:sigma=1,rate=0.5]`.
+/// Reads the text form of a mechanism of the registry, such as `gnmax:sigma=40`. A value in brackets may contain
+/// commas, such as that of another mechanism: `poisson:rate=0.1,of=[subsampled-gaussian:sigma=1,rate=0.5]`.
 ///
 /// # Errors
-/// [`Error::Rejected`](crate::Error::Rejected) for an unknown mechanism or parameter, for one that is missing or comes
-/// twice, and for a value outside its domain.
+/// [`Error::Rejected`](crate::Error::Rejected) for an unknown mechanism or parameter, for one that is missing or
+/// repeated, and for a value outside its domain.
 pub fn parse(text: &str) -> Result<Arc<dyn Mechanism>> {
     let (kind, rest) = named(text, RELEASES, |kind| kind.name)?;
     (kind.read)(&read_parameters(kind.name, kind.parameters, rest)?)
@@ -522,7 +519,7 @@ pub(crate) fn read_parameters(kind: &str, known: &[Parameter], text: &str) -> Re
     Ok(parameters)
 }
 
-/// Between the commas that are in no brackets.
+/// The parts between commas outside brackets.
 fn entries(text: &str) -> Result<Vec<&str>> {
     let (mut all, mut start, mut open) = (Vec::new(), 0, 0u32);
     for (place, letter) in text.char_indices() {

@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 /// GNMax and LNMax, and Confident-GNMax with a threshold test: the class whose count plus noise is largest.
 ///
-/// Neighbors of votes differ by one vote that moves, is added or is removed.
+/// Neighbors differ by one vote that moves, is added or is removed.
 ///
 /// ```
 /// # use leakbound::accountant::WorstCases;
@@ -51,7 +51,7 @@ pub struct NoisyArgmax {
     pub test: Option<ThresholdTest>,
 }
 
-/// The class of the most votes, each count with Gaussian noise.
+/// The class with the most votes, each count with Gaussian noise.
 pub const GNMAX: &MechanismKind = &MechanismKind {
     name: "gnmax",
     example: "gnmax:sigma=40",
@@ -65,7 +65,7 @@ pub const GNMAX: &MechanismKind = &MechanismKind {
     draw: |stream, _| Some(Arc::new(NoisyArgmax::new(Noise::Gaussian(draw::scale(stream)?)))),
 };
 
-/// The class of the most votes, each count with Laplace noise.
+/// The class with the most votes, each count with Laplace noise.
 pub const LNMAX: &MechanismKind = &MechanismKind {
     name: "lnmax",
     example: "lnmax:sigma=20",
@@ -76,8 +76,8 @@ pub const LNMAX: &MechanismKind = &MechanismKind {
     ..*GNMAX
 };
 
-/// A noisy threshold test of the largest count; the class of the most votes, with fresh Gaussian noise, where it is
-/// passed, and nothing otherwise.
+/// A noisy threshold test of the largest count; if it passes, the class with the most votes, with fresh Gaussian noise,
+/// and otherwise nothing.
 pub const CONFIDENT_GNMAX: &MechanismKind = &MechanismKind {
     name: "confident-gnmax",
     example: "confident-gnmax:sigma=40,threshold=200,threshold_sigma=150,threshold_form=max",
@@ -264,7 +264,7 @@ impl NoisyArgmax {
         }
     }
 
-    /// The distribution of the answer for known votes; abstention comes first where there is a test.
+    /// The distribution of the answer for known votes; with a test, abstention comes first.
     ///
     /// # Errors
     /// Those of [`noisy_argmax_distribution`](crate::distribution::noisy_argmax_distribution) and
@@ -301,11 +301,11 @@ impl NoisyArgmax {
         self.with_cost(VoteCost::of_moved_vote(self.noise, self.test.as_ref(), votes), known)
     }
 
-    /// The theorems that bound the answer for two known histograms. Where they are equal or differ by one moved vote
+    /// The theorems that bound the answer for two known histograms. If they are equal or differ by one moved vote,
     /// these are the theorems of a noisy argmax, and otherwise those of noise on the vector of counts.
     ///
     /// # Panics
-    /// When the histograms have different numbers of classes.
+    /// If the histograms have different numbers of classes.
     #[must_use]
     pub fn theorems_for_pair(
         &self,
@@ -315,7 +315,7 @@ impl NoisyArgmax {
     ) -> Vec<Theorem> {
         assert_eq!(votes.classes(), neighbor.classes(), "histograms of different numbers of classes");
         let kind = votes.change_to(neighbor);
-        // Equal votes are a moved vote that did not matter.
+        // Equal votes result from a moved vote without effect.
         if votes == neighbor || kind == Some(VoteChange::Moved) {
             let cost = VoteCost::of_pair(self.noise, self.test.as_ref(), votes, neighbor);
             return self.with_cost(cost, known);
@@ -325,19 +325,19 @@ impl NoisyArgmax {
         theorems
     }
 
-    /// The theorems for random votes whose likeliest class is missed with these probabilities, when `points` votes
+    /// The theorems for random votes whose likeliest class is not printed with these probabilities, when `points` votes
     /// move.
     ///
-    /// Several votes that move by at most √2 each are one move with the noise scale divided by their number, which is
-    /// also the worst case of Laplace noise, whose RDP is convex in the shift. The theorem for given data holds for any
-    /// mechanism with the RDP of the argmax, the training of the voters included.
+    /// Several votes that move by at most √2 each are equivalent to one move with the noise scale divided by their
+    /// number, which is also the worst case for Laplace noise, whose RDP is convex in the shift. The theorem for given
+    /// data holds for any mechanism with the RDP of the argmax, including the training of the voters.
     pub(super) fn theorems_for_random_votes(
         &self,
         flip: Option<FlipProbability>,
         points: u64,
         known: &WorstCases,
     ) -> Vec<Theorem> {
-        // A scale that underflows promises nothing.
+        // A scale that underflows gives no guarantee.
         let Some(scaled) = self.noise.divided_by(points as f64).map(Self::new) else { return Vec::new() };
         let cost = |flip: FlipProbability| {
             Theorem::new(&scaled.statements().these_votes, move |order, direction| {
@@ -346,7 +346,7 @@ impl NoisyArgmax {
         };
         let mut theorems: Vec<Theorem> = flip.map(cost).into_iter().collect();
         theorems.push(scaled.any_votes());
-        // Several votes may leave different classes, of which the supremum over one move says nothing.
+        // Several votes may leave different classes, which the supremum over one move does not cover.
         if points == 1 {
             theorems.extend(scaled.worst_case(VoteChange::Moved, known));
         }
@@ -397,7 +397,7 @@ impl NoisyArgmax {
             });
             let argmax = match noise {
                 Noise::Gaussian(sigma) => gaussian_rdp(order, sigma, length),
-                // A count that changes by several votes is a count with less noise.
+                // A count that changes by several votes is equivalent to a count with less noise.
                 Noise::Laplace(b) => {
                     shifts.iter().map(|shift| laplace_mechanism_rdp(order, b, *shift)).fold(0.0, sum_up)
                 }
@@ -464,8 +464,8 @@ impl Mechanism for NoisyArgmax {
         (self as &dyn Mechanism).known_losses(data, neighbor)
     }
 
-    /// As published: for a test with a noise on every count, the vote's move is √2 steps of the noisy histogram,
-    /// although one suffices.
+    /// As published: for a test with noise on every count, the vote's move is √2 steps of the noisy histogram, although
+    /// one suffices.
     fn data_independent(&self, _: &VoteHistogram, order: Order) -> f64 {
         let test = self.test.map_or(0.0, |test| match test.form() {
             ThresholdForm::Max => gaussian_rdp(order, test.sigma(), 1.0),
@@ -490,7 +490,7 @@ mod tests {
         NoisyArgmax { noise, test }
     }
 
-    /// Whether no theorem is below the exact divergence in a direction that it covers; some theorem covers each.
+    /// Whether no theorem is below the exact divergence in a direction that it covers, and each direction is covered.
     fn hold(theorems: &[Theorem], pair: &OutputPair, order: Order) -> std::result::Result<(), TestCaseError> {
         for direction in Direction::BOTH {
             let exact = pair.renyi(direction, order);
@@ -533,7 +533,7 @@ mod tests {
             }
         }
 
-        /// Votes that differ anyhow.
+        /// Votes that differ arbitrarily.
         #[test]
         fn theorems_of_any_two_histograms_hold(
             counts in prop::collection::vec((0u64..12, 0u64..12), 2..5), gaussian: bool, scale in -0.5f64..3.0,

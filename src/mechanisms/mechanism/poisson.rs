@@ -18,9 +18,9 @@ use std::sync::{Arc, OnceLock};
 /// A mechanism of one record that is added or removed, on a Poisson subsample.
 ///
 /// With P the outputs with the record and Q those without, the outputs are (1-q) Q + q P with the record and Q without
-/// (given the other records of the subsample; hockey-stick divergences are jointly convex). Where P against Q is the
-/// worst pair of the mechanism, as for noise on a count, this is the worst of the subsample, in each of the two
-/// directions by itself.
+/// (given the other records of the subsample; hockey-stick divergences are jointly convex). If P against Q is the worst
+/// pair of the mechanism, as for noise on a count, this is the worst pair of the subsample, in each direction
+/// separately.
 ///
 /// ```
 /// # use leakbound::histogram::VoteHistogram;
@@ -70,22 +70,22 @@ static SUBSAMPLED: Statement = Statement::for_any_data(
 .certified(1e-3);
 
 impl PoissonSubsample {
-    /// The probability with which the record is in the subsample.
+    /// The probability that the record is in the subsample.
     #[must_use]
     pub const fn rate(&self) -> Probability {
         self.rate
     }
 
-    /// The mechanism that is run on the subsample.
+    /// The mechanism that runs on the subsample.
     #[must_use]
     pub fn base(&self) -> &dyn Mechanism {
         &*self.base
     }
 
-    /// The larger divergence of both directions. Of what is Gaussian noise for the worst pair: that of the subsampled
-    /// Gaussian mechanism. Of others the smallest of: that of the losses as they are enclosed from above; what follows
-    /// from the theorems of the mechanism by Minkowski's inequality; and, for Gaussian noise on the integers, what whole
-    /// orders say.
+    /// The larger divergence of both directions. For a mechanism whose worst pair is Gaussian noise: that of the
+    /// subsampled Gaussian mechanism. For others, the smallest of the following: that of the losses as enclosed from
+    /// above; the consequence of the mechanism's theorems by Minkowski's inequality; and, for Gaussian noise on the
+    /// integers, the bound from whole orders.
     fn theorem(&self, known: &WorstCases) -> Option<Theorem> {
         let [without, with] = [0, 1].map(|count| VoteHistogram::new(vec![count]).ok());
         let (without, with, mechanism) = (without?, with?, self.clone());
@@ -109,13 +109,13 @@ impl PoissonSubsample {
     }
 }
 
-/// D_α of a Poisson subsample of outputs with the moments of Gaussian noise at whole orders. There
+/// D_α of a Poisson subsample of outputs with the moments of Gaussian noise at whole orders. At those orders
 /// ```text
 /// E_Q (1 - γ + γ P/Q)^n = Σ_k (n choose k) (1-γ)^{n-k} γ^k E_Q (P/Q)^k
 /// ```
-/// is that of the subsampled Gaussian, and no smaller than the other direction, as a map turns P and Q into each other
-/// (Mironov, Talwar and Zhang 2019, Theorem 5). Between whole orders (α-1) D_α, a logarithm of moments, is convex: it is
-/// at most on the chord, which starts at 0 for order 1. Rounded up.
+/// equals that of the subsampled Gaussian, and is at least that of the other direction, because a map exchanges P and Q
+/// (Mironov, Talwar and Zhang 2019, Theorem 5). Between whole orders (α-1) D_α, a logarithm of moments, is convex: it
+/// is at most on the chord, which starts at 0 for order 1. Rounded up.
 fn between_whole_orders(order: Order, rate: Probability, sigma: NoiseScale) -> f64 {
     let (a, low) = (order.get(), order.get().floor());
     let of_whole = |n: f64| {
@@ -185,7 +185,7 @@ mod tests {
     use crate::bound::Direction;
     use crate::quantity::Delta;
 
-    /// A subsample of Gaussian noise has a mechanism of its own, which shares none of this.
+    /// A subsample of Gaussian noise has a separate mechanism, which shares no code with this.
     #[test]
     fn gaussian_noise_on_a_subsample_is_the_subsampled_gaussian() {
         let [without, with] = records();
@@ -241,7 +241,7 @@ mod tests {
             for a in [1.2, 2.0, 2.5, 3.0, 7.3, 12.0] {
                 let (mut added, mut removed) = (0.0, 0.0);
                 for z in (-60..=60).map(f64::from) {
-                    // In logarithms: a power of the ratio may be no double.
+                    // In logarithms, because a power of the ratio may overflow.
                     let ln_q = -0.5 * z * z / (sigma * sigma) - total.ln();
                     let ln_mixture = (1.0 - rate + rate * libm::exp((z - 0.5) / (sigma * sigma))).ln();
                     added += libm::exp(ln_q + a * ln_mixture);
@@ -256,8 +256,8 @@ mod tests {
         }
     }
 
-    /// Where probabilities leave the doubles the bound must not jump: at order 262 what counts is 52 standard deviations
-    /// out.
+    /// If probabilities leave the range of doubles, the bound must not jump: at order 262 the relevant outputs are 52
+    /// standard deviations out.
     #[test]
     fn the_theorem_does_not_jump_where_doubles_end() {
         let [without, _] = records();
@@ -275,7 +275,7 @@ mod tests {
         }
     }
 
-    /// At this order what counts is 50 standard deviations out, with a probability below the doubles.
+    /// At this order the relevant outputs are 50 standard deviations out, with a probability that underflows.
     #[test]
     fn no_tail_below_the_doubles_is_forgotten() {
         let [without, with] = records();

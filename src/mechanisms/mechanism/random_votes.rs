@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::model::{CapcModel, PateModel, PrivateKnnModel, VoteModel};
 use crate::quantity::Probability;
 
-/// Parties whose votes are convolved: seconds of work for ten classes.
+/// The largest number of parties whose votes are convolved: seconds of work for ten classes.
 const MOST_PARTIES: usize = 10_000;
 
 /// A noisy argmax whose votes are random: one query of a vote model.
@@ -36,7 +36,7 @@ pub struct RandomVotes<'a> {
     pub model: &'a VoteModel,
     /// The noise on every count.
     pub noise: Noise,
-    /// The rate of the Poisson subsample of Private-kNN. Without it the bounds leave out the amplification.
+    /// The rate of the Poisson subsample of Private-kNN. Without it, the bounds ignore the amplification.
     pub rate: Option<Probability>,
 }
 
@@ -49,12 +49,12 @@ impl RandomVotes<'_> {
         self.model.output_pair(self.noise)
     }
 
-    /// The theorems that bound one answer; `pair` holds the distributions of [`Self::output_pair`].
+    /// The theorems that bound one answer; `pair` contains the distributions of [`Self::output_pair`].
     ///
-    /// For random votes q is the probability, under each dataset, that the likeliest class is not printed: the theorem
-    /// holds for any mechanism with the RDP of the argmax, training included. For fixed votes q is the union bound of
-    /// the literature. The distribution of CaPC is a series, which is no bound; there q is a union bound too. All
-    /// changed points of CaPC are with one party, which has one vote.
+    /// For random votes, q is the probability, under each dataset, that the likeliest class is not printed: the theorem
+    /// holds for any mechanism with the RDP of the argmax, including training. For fixed votes, q is the union bound of
+    /// the literature. The distribution of CaPC is a series, not a bound, so there q is also a union bound. All changed
+    /// points of CaPC belong to one party, which has one vote.
     #[must_use]
     pub fn theorems(&self, pair: &OutputPair, known: &WorstCases) -> Vec<Theorem> {
         let argmax = NoisyArgmax::new(self.noise);
@@ -70,7 +70,7 @@ impl RandomVotes<'_> {
 
     fn pate(&self, model: &PateModel, pair: &OutputPair, known: &WorstCases) -> Vec<Theorem> {
         let argmax = NoisyArgmax::new(self.noise);
-        // What the distribution may be wrong by is added: q must not be too small.
+        // The possible error of the distribution is added, because q must not be too small.
         let [p, q] = [pair.dataset(), pair.neighbor()].map(|distribution| {
             (distribution.complement()[distribution.mode()] * (1.0 + 2.0 * distribution.error())).ln().min(0.0)
         });

@@ -15,8 +15,8 @@ use crate::simulate::Sampler;
 use rand::RngExt;
 use std::sync::Arc;
 
-/// The truth is e^ε times as likely as each other answer. The data are the votes of one voter, who has as many answers
-/// as there are classes; neighbors differ in the truth.
+/// The true answer is e^ε times as likely as each other answer. The data are the vote of one voter, who has one
+/// possible answer per class; neighbors differ in the true answer.
 ///
 /// ```
 /// # use leakbound::bound::Direction;
@@ -78,15 +78,15 @@ impl RandomizedResponse {
         Ok(Self { scale: NoiseScale::new(epsilon.get().recip())? })
     }
 
-    /// ε; infinite where the scale is so small that 1/ε overflows.
+    /// ε; infinite if the scale is so small that 1/ε overflows.
     fn epsilon(self) -> f64 {
         self.scale.get().recip()
     }
 
-    /// The theorem for any number of answers, and that of two.
+    /// The theorem for any number of answers, and the one for two.
     #[must_use]
     pub fn theorems(&self, answers: usize) -> Vec<Theorem> {
-        // An infinite ε promises nothing.
+        // An infinite ε gives no guarantee.
         let Some(epsilon) = finite(self.epsilon()) else { return Vec::new() };
         let mut theorems = Vec::new();
         if answers >= 2 {
@@ -94,7 +94,7 @@ impl RandomizedResponse {
                 k_ary_randomized_response_rdp(order, epsilon, answers as u64).unwrap_or(f64::INFINITY)
             }));
         }
-        // The rare answer: its digits are those of ε. It is 0 in doubles from ε = 745 on.
+        // The probability of the rare answer, whose digits are those of ε. It underflows to 0 from ε = 745 on.
         let rare = libm::exp(-epsilon.get());
         if let (2, Ok(rare)) = (answers, Probability::new(rare / (1.0 + rare))) {
             theorems.push(Theorem::alike(&BINARY, move |order| randomized_response_rdp(order, rare)));

@@ -11,13 +11,13 @@ use crate::quantity::{NoiseScale, Order, Probability};
 use crate::simulate::Sampler;
 use std::sync::Arc;
 
-/// A step of DP-SGD for neighbors in which one record is replaced: a sum of vectors of norm 1 and less over a Poisson
+/// A step of DP-SGD for neighbors in which one record is replaced: a sum of vectors of norm at most 1 over a Poisson
 /// subsample, with Gaussian noise.
 ///
-/// The output is the coordinate in which the two records differ, (1-q) N(0, σ²) + q N(1, σ²) with the one and (1-q)
+/// The output is the coordinate in which the two records differ, (1-q) N(0, σ²) + q N(1, σ²) with one record and (1-q)
 /// N(0, σ²) + q N(-1, σ²) with the other. Data are `[1, 0]` with the one and `[0, 1]` with the other. No other vectors
-/// in any dimension leak more, by no divergence and at no ε: [`replaced_gaussian_rdp`] has the proof. So what is
-/// enclosed of this pair holds for all of DP-SGD, also composed.
+/// in any dimension leak more, for any divergence and any ε: see the proof at [`replaced_gaussian_rdp`]. So an
+/// enclosure for this pair holds for all of DP-SGD, also composed.
 ///
 /// ```
 /// # use leakbound::bound::Direction;
@@ -35,7 +35,7 @@ use std::sync::Arc;
 pub struct ReplacedGaussian {
     /// Standard deviation, in units of the largest norm.
     pub sigma: NoiseScale,
-    /// The probability with which a record is drawn.
+    /// The probability that a record is drawn.
     pub rate: Probability,
 }
 
@@ -83,8 +83,8 @@ impl ReplacedGaussian {
         Ok(self.outputs(edges_around_far(&[0.0], &[-far, far], bins)))
     }
 
-    /// Where φ(z) p^α r^{1-α} is largest far from 0, if it is: a fixed point of z = ν (α P(p) + (α-1) P(r)), P the shares
-    /// of the second terms, which falls from (2α - 1) ν.
+    /// Where φ(z) p^α r^{1-α} is largest far from 0, if it is: a fixed point of z = ν (α P(p) + (α-1) P(r)), where P
+    /// are the shares of the second terms; the iteration decreases from (2α - 1) ν.
     fn far_peak(self, a: f64) -> f64 {
         let (rate, shift) = (self.rate.get(), self.sigma.get().recip());
         if rate == 1.0 {
@@ -108,7 +108,7 @@ impl ReplacedGaussian {
     }
 }
 
-/// The record of these data, counted as [`Binned`] counts.
+/// The record in these data, counted as [`Binned`] does.
 fn which(data: &VoteHistogram) -> Result<VoteHistogram> {
     let reason = format_args!("data are [1, 0] or [0, 1], one record or the other, not {}", data.classes());
     required(data.classes() == 2, reason)?;
@@ -183,15 +183,15 @@ mod tests {
         }
     }
 
-    /// ε of so many outputs at δ, forward and reverse, enclosed.
+    /// ε of this many outputs at δ, forward and reverse, enclosed.
     fn composed(sigma: f64, rate: f64, times: u64, delta: f64) -> [[f64; 2]; 2] {
         let ([one, other], delta) = (either_vote(), Delta::new(delta).unwrap());
         let losses = mechanism(sigma, rate).enclosed_losses(&one, &other, 1000).unwrap();
         losses.map(|loss| epsilons(loss, times, delta))
     }
 
-    /// Between what the rounding of dp_accounting 0.6.0 makes of the same pair, which it has no accountant for: from above
-    /// by connected dots, from below by its optimistic rounding, on a grid of 1e-4.
+    /// Between the values from rounding the same pair with dp_accounting 0.6.0, which has no accountant for it: from
+    /// above by connected dots, from below by its optimistic rounding, on a grid of 1e-4.
     #[test]
     fn compositions_of_dp_sgd_are_enclosed() {
         let cases = [
@@ -224,7 +224,7 @@ mod tests {
         }
     }
 
-    /// Both directions are alike, and lie between those of a record that is added and of groups of two.
+    /// Both directions are equal, and lie between those of an added record and of groups of two.
     #[test]
     fn replacing_costs_more_than_adding() {
         let added = parse("subsampled-gaussian:sigma=1,rate=0.02").unwrap();

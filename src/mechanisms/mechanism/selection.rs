@@ -1,4 +1,4 @@
-//! The class of the most votes by the exponential mechanism or by permute-and-flip.
+//! The class with the most votes, by the exponential mechanism or by permute-and-flip.
 
 use super::one_by_one::one_by_one;
 use super::pure::{finite, pure_rdp};
@@ -20,12 +20,12 @@ use std::sync::Arc;
 pub enum SelectionRule {
     /// With probability proportional to e^{n_c/σ}: the largest count with Gumbel noise.
     Exponential,
-    /// Classes in random order, each taken with probability e^{(n_c - max n)/σ}: the largest count with exponential
+    /// Classes in random order, each accepted with probability e^{(n_c - max n)/σ}: the largest count with exponential
     /// noise.
     PermuteAndFlip,
 }
 
-/// A class selected by its votes. Neighbors differ by one vote that moves, so that ε is 2/σ.
+/// A class selected by its votes. Neighbors differ by one moved vote, so ε is 2/σ.
 ///
 /// ```
 /// # use leakbound::bound::Direction;
@@ -64,14 +64,14 @@ pub const EXPONENTIAL: &MechanismKind = &MechanismKind {
         "a class, with probability proportional to e^(votes/`sigma`): the most votes, each count with Gumbel noise",
     ),
     theorems: &[&BOUNDED_RANGE],
-    // Of range ε = 2/σ, so that D_α <= α ε²/8 = α/(2σ²).
+    // Of range ε = 2/σ, so D_α <= α ε²/8 = α/(2σ²).
     noise_hides: true,
     read: |parameters| Ok(Arc::new(Selection { rule: SelectionRule::Exponential, sigma: parameters.scale("sigma")? })),
     draw_data: draw::votes,
     draw: |stream, _| Some(Arc::new(Selection { rule: SelectionRule::Exponential, sigma: draw::scale(stream)? })),
 };
 
-/// Classes in random order, each taken with probability e^{(n - max n)/sigma}.
+/// Classes in random order, each accepted with probability e^{(n - max n)/sigma}.
 pub const PERMUTE_AND_FLIP: &MechanismKind = &MechanismKind {
     name: "permute-and-flip",
     example: "permute-and-flip:sigma=2",
@@ -101,8 +101,8 @@ static PURE: Statement = Statement::for_any_data(
 );
 
 impl Selection {
-    /// ε of a vote that moves: one count grows by 1 and another falls by 1. None where it overflows, which promises
-    /// nothing.
+    /// ε of a moved vote: one count grows by 1 and another falls by 1. `None` if it overflows, which gives no
+    /// guarantee.
     fn epsilon(self) -> Option<Epsilon> {
         finite(2.0 / self.sigma.get())
     }
@@ -115,7 +115,7 @@ impl Selection {
             SelectionRule::Exponential => {
                 Theorem::alike(&BOUNDED_RANGE, move |order| exponential_mechanism_rdp(order, epsilon))
             }
-            // Nothing of pure differential privacy leaks more than randomized response (Kairouz, Oh and Viswanath 2015).
+            // No pure DP mechanism leaks more than randomized response (Kairouz, Oh and Viswanath 2015).
             SelectionRule::PermuteAndFlip => Theorem::alike(&PURE, move |order| pure_rdp(order, epsilon)),
         }]
     }
@@ -162,7 +162,7 @@ impl Mechanism for Selection {
         });
         Ok(match self.rule {
             SelectionRule::Exponential => {
-                // The largest count with Gumbel noise: what the mechanism is, and not how its distribution is computed.
+                // The largest count with Gumbel noise: the definition, independent of the computed distribution.
                 let noise = Gumbel::<f64>::new(0.0, 1.0).map_err(|error| rejected(error.to_string()))?;
                 one_by_one(data.classes(), move |world, stream| {
                     let noisy = deficits[world.index()].iter().map(|deficit| noise.sample(stream) - deficit);
@@ -183,7 +183,7 @@ impl Mechanism for Selection {
     }
 }
 
-/// Permute-and-flip as it is published.
+/// Permute-and-flip as published.
 struct FlipSampler {
     chances: [Vec<f64>; 2],
 }
@@ -197,12 +197,12 @@ impl Sampler for FlipSampler {
         let chances = &self.chances[world.index()];
         let mut order: Vec<usize> = (0..chances.len()).collect();
         for _ in 0..samples {
-            // Any order is as random a start as any other.
+            // Any order is as good a random start as any other.
             for place in 0..order.len() {
                 let other = stream.random_range(place..order.len());
                 order.swap(place, other);
                 let class = order[place];
-                // The class of the most votes is always taken.
+                // The class with the most votes is always accepted.
                 if stream.random_bool(chances[class]) {
                     counts[class] += 1;
                     break;

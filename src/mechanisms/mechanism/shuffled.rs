@@ -17,31 +17,31 @@ use std::f64::consts::LN_2;
 use std::ops::RangeInclusive;
 use std::sync::{Arc, OnceLock};
 
-/// More users than this are not listed one by one.
+/// With more users than this, numbers are not listed one by one.
 const MOST_USERS: u64 = 10_000;
-/// From this ε on probabilities leave the doubles.
+/// From this ε on, probabilities leave the range of doubles.
 const LARGEST_EPSILON: f64 = 700.0;
-/// From so many on, numbers are listed only up to so many standard deviations from the middle.
+/// From this many on, numbers are listed only up to this many standard deviations from the middle.
 const MANY: u64 = 128;
 const REACH: f64 = 12.0;
-/// Of a probability, in units of 1 and of its logarithm.
+/// Rounding error of a probability, in units of 1 and of its logarithm.
 const ROUNDING: f64 = 32.0 * f64::EPSILON;
 
-/// The number of ones among the shuffled answers of so many users, each of whom says the truth with probability
-/// w = e^ε/(e^ε + 1) (binary randomized response). Data are the vote of one user; all others vote for the first class.
+/// The number of ones among the shuffled answers of this many users, each of them true with probability w =
+/// e^ε/(e^ε + 1) (binary randomized response). Data are the vote of one user; all others vote for the first class.
 ///
 /// *Theorem*, for ε-differentially private local randomizers R of any kind, and any votes: with C ~ Bin(n-1, e^{-ε}),
-/// A ~ Bin(C, 1/2) and Δ, 1 with probability w, all shuffled answers are post-processing of (A + Δ, C - A + 1 - Δ) with
-/// the one vote of a user and of (A + 1 - Δ, C - A + Δ) with the other. So no divergence is above that of these two,
-/// which the theorem of the registry and the upper end of enclosed losses compute. Given C, the first number is i with
+/// A ~ Bin(C, 1/2) and Δ = 1 with probability w, otherwise 0, all shuffled answers are post-processing of (A + Δ, C -
+/// A + 1 - Δ) with one vote of a user and of (A + 1 - Δ, C - A + Δ) with the other. So no divergence exceeds that of
+/// these two, which the theorem of the registry and the upper end of enclosed losses use. Given C and first number i,
 /// ```text
 /// ln P/Q = ln(w i + (1-w) (C+1-i)) - ln((1-w) i + w (C+1-i)).
 /// ```
-/// *Proof.* Let R_0 and R_1 be the answers to the two votes. As R_0 ≥ e^{-ε} R_1 and the other way around, there are Q_0
-/// and Q_1 with R_0 = w Q_0 + (1-w) Q_1 and R_1 = (1-w) Q_0 + w Q_1. The answer of every other user is at least e^{-ε}
-/// R_0 and e^{-ε} R_1, hence at least e^{-ε} (R_0 + R_1)/2 = e^{-ε} (Q_0 + Q_1)/2: with probability e^{-ε} it is drawn from
-/// Q_0 or Q_1 by a fair coin, and otherwise from something that does not depend on the vote in question. The numbers of
-/// draws from Q_0 and from Q_1 are the pair above, and the answers are drawn from them and shuffled. ∎
+/// *Proof.* Let R_0 and R_1 be the answers to the two votes. Since R_0 ≥ e^{-ε} R_1 and vice versa, there are Q_0 and
+/// Q_1 with R_0 = w Q_0 + (1-w) Q_1 and R_1 = (1-w) Q_0 + w Q_1. The answer of every other user is at least e^{-ε} R_0
+/// and e^{-ε} R_1, hence at least e^{-ε} (R_0 + R_1)/2 = e^{-ε} (Q_0 + Q_1)/2: with probability e^{-ε} it is drawn from
+/// Q_0 or Q_1 by a fair coin, and otherwise from a distribution that does not depend on the vote in question. The
+/// numbers of draws from Q_0 and from Q_1 are the pair above, and the answers are drawn from them and shuffled. ∎
 ///
 /// ```
 /// # use leakbound::accountant::WorstCases;
@@ -78,14 +78,14 @@ pub const SHUFFLED_RESPONSE: &MechanismKind = &MechanismKind {
     name: "shuffled-response",
     example: "shuffled-response:sigma=1,users=1000",
     data: DataKind::OneVoter,
-    // 1/ε, as of randomized response.
+    // 1/ε, as for randomized response.
     parameters: &[Parameter::noise("sigma"), Parameter::number("users", &[1.0, 2.0, 10.0, 100.0])],
     releases: Some(
         "how many of the shuffled answers of `users` users are ones, each the truth with probability \
          e^(1/`sigma`)/(e^(1/`sigma`) + 1); all others vote for the first of two classes",
     ),
     theorems: &[&CLONES],
-    // As of one user.
+    // As for one user.
     noise_hides: true,
     read: |parameters| {
         let users = parameters.whole("users", [1, MOST_USERS])?;
@@ -122,11 +122,11 @@ impl ShuffledResponse {
         self.users
     }
 
-    /// ln of the probabilities of so many ones among the others, and of one more of the user.
+    /// ln of the probabilities of this many ones among the others, and of one more from the user.
     fn rows(self, own: usize) -> Vec<LogIntegral> {
         let (others, e) = (self.users - 1, self.epsilon());
         let lie = libm::exp(-softplus(e));
-        // Of a one of the user, and of a zero.
+        // For a one from the user, and for a zero.
         let says = if own == 1 { [-softplus(-e), -softplus(e)] } else { [-softplus(e), -softplus(-e)] };
         let ln = |ones: Option<u64>, said: f64| match ones.filter(|&ones| ones <= others) {
             Some(ones) => log_binomial_pmf(ones, others, lie) + said,
@@ -141,7 +141,7 @@ impl ShuffledResponse {
         (0..=self.users).map(row).collect()
     }
 
-    /// A loss that is at least that of the two numbers of clones; alike in both directions.
+    /// A loss that is at least that of the two numbers of clones; equal in both directions.
     fn clones(self) -> PrivacyLoss {
         let (others, e) = (self.users - 1, self.epsilon());
         let (ln_truth, ln_lie) = (-softplus(-e), -softplus(e));
@@ -161,7 +161,7 @@ impl ShuffledResponse {
                 atoms.push((p - q, libm::exp(ln) * (1.0 + ROUNDING * (1.0 + ln.abs()))));
             }
         }
-        // What is left out has no loss above ε, nor below -ε: at either end it counts for more than where it is.
+        // The omitted part has no loss above ε or below -ε: placing it at either end overestimates it.
         atoms.extend([(e, rest), (-e, rest)]);
         PrivacyLoss::of_atoms(atoms)
     }
@@ -174,7 +174,7 @@ impl ShuffledResponse {
     }
 }
 
-/// The numbers of successes of a binomial distribution that are listed, and a bound of the probability of all others.
+/// The listed numbers of successes of a binomial distribution, and a bound on the probability of all others.
 fn near(n: u64, p: f64) -> (RangeInclusive<u64>, f64) {
     if n < MANY {
         return (0..=n, 0.0);
@@ -182,7 +182,7 @@ fn near(n: u64, p: f64) -> (RangeInclusive<u64>, f64) {
     let (trials, mean) = (n as f64, n as f64 * p);
     let reach = REACH * (mean * (1.0 - p)).sqrt() + 2.0 * REACH;
     let (least, most) = ((mean - reach).max(0.0) as u64, ((mean + reach) as u64).min(n));
-    // Chernoff's bound of the numbers from `k` on, away from the mean.
+    // Chernoff's bound for the numbers from `k` on, away from the mean.
     let beyond = |k: u64| {
         let share = k as f64 / trials;
         let part = |share: f64, p: f64| if share == 0.0 { 0.0 } else { share * (share / p).ln() };
@@ -214,7 +214,7 @@ impl Mechanism for ShuffledResponse {
     }
 
     fn largest_loss(&self, _: &VoteHistogram) -> LargestLoss {
-        // All others may have said the same.
+        // All others may have given the same answer.
         LargestLoss::over(1.0, self.scale)
     }
 
@@ -266,7 +266,7 @@ mod tests {
         }
     }
 
-    /// The pair of the clones by its definition, one number after the other, against its loss.
+    /// The pair of the clones by its definition, number by number, compared with its loss.
     #[test]
     fn the_loss_of_the_clones_is_that_of_their_definition() {
         for (sigma, users) in [(1.0, 1), (1.0, 2), (0.5, 7), (3.0, 40)] {
@@ -297,7 +297,7 @@ mod tests {
         }
     }
 
-    /// The exact divergence stays below the theorem, also with other votes of the others, and is it for one user.
+    /// The exact divergence stays below the theorem, also with other votes of the others, and equals it for one user.
     #[test]
     fn exact_divergences_are_below_the_theorem() {
         let [zero, one] = either_vote();
@@ -320,7 +320,7 @@ mod tests {
         assert!(delta(10) < delta(2) && delta(1000) < delta(100));
     }
 
-    /// Rounding does not hide how little is left of next to nothing, at any order.
+    /// Rounding does not hide how little of a tiny divergence remains, at any order.
     #[test]
     fn little_is_left_of_much_noise() {
         let [zero, one] = either_vote();
@@ -331,7 +331,7 @@ mod tests {
                 let order = Order::new(a).unwrap();
                 let (exact, bound) =
                     (pair.renyi(Direction::Forward, order), mechanism.theorem().at(order, Direction::Forward).unwrap());
-                // Of one user α ε²/2 + O(ε⁴), and no more of many.
+                // For one user α ε²/2 + O(ε⁴), and no more for many.
                 assert!(bound.value <= 0.5 * a * 1e-12 * (1.0 + 1e-5), "{users} {a}: {}", bound.value);
                 assert!(bound.value >= exact * (1.0 - 1e-6), "{users} {a}: {} {exact}", bound.value);
             }

@@ -1,15 +1,15 @@
-//! A number with Gaussian noise in proportion to its smooth sensitivity.
+//! A number with Gaussian noise proportional to its smooth sensitivity.
 //!
-//! A pair of datasets is two normal distributions of different widths, which are cut into bins.
+//! A pair of datasets gives two normal distributions of different widths, which are cut into bins.
 //!
-//! What the pair may be is what smooth sensitivity allows: widths w = SS(D), w' = SS(D') with |ln w'/w| ≤ β, and a step
-//! |f(D) - f(D')| of at most the smaller, because either bounds the change of f from its dataset to a neighbor (Nissim,
-//! Raskhodnikova and Smith 2007, Definition 2.2). Every such pair occurs for some f.
+//! The possible pairs are those allowed by smooth sensitivity: widths w = SS(D), w' = SS(D') with |ln w'/w| ≤ β, and a
+//! step |f(D) - f(D')| of at most the smaller width, because either bounds the change of f from its dataset to a
+//! neighbor (Nissim, Raskhodnikova and Smith 2007, Definition 2.2). Every such pair occurs for some f.
 //!
-//! In units of σ w the distributions are N(0, 1) and N(m, r²) with r = w'/w. p^α q^{1-α} is a normal density again, of
-//! precision α + (1-α)/r², with its peak where it says; the divergence is finite only where that is positive (Gil,
-//! Alajaji and Linder 2013). Bins lie where these densities do, and reach far out where there is none. Cutting is
-//! post-processing: what is computed is at most the truth.
+//! In units of σ w the distributions are N(0, 1) and N(m, r²) with r = w'/w. p^α q^{1-α} is again a normal density, of
+//! precision α + (1-α)/r², with its own peak; the divergence is finite only if that precision is positive (Gil, Alajaji
+//! and Linder 2013). Bins cover these densities, and reach far out if there is no peak. Cutting is post-processing: the
+//! computed value is at most the truth.
 
 use super::binned::{Binned, Normal, REACH, apart};
 use super::{Bins, DataKind, LargestLoss, Mechanism, MechanismKind, Parameter, Parameters, draw, required, rounder};
@@ -39,7 +39,7 @@ use std::sync::Arc;
 /// [`gnss_rdp`](crate::accountant::gnss_rdp).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SmoothRelease {
-    /// Standard deviation over the smooth sensitivity.
+    /// Standard deviation divided by the smooth sensitivity.
     pub sigma: NoiseScale,
     /// β.
     pub beta: f64,
@@ -60,8 +60,8 @@ impl SmoothRelease {
     }
 }
 
-/// The release of one pair of datasets: D, whose data are `[0]`, and its neighbor D', with `[1]`. A theorem is about
-/// all pairs.
+/// The release of one pair of datasets: D, whose data are `[0]`, and its neighbor D', with `[1]`. Theorems cover all
+/// pairs.
 pub const GNSS: &MechanismKind = &MechanismKind {
     name: "gnss",
     example: "gnss:sigma=5,beta=0.02,step=0.98,width=1,neighbor_width=0.981",
@@ -75,7 +75,7 @@ pub const GNSS: &MechanismKind = &MechanismKind {
     ],
     releases: Some("a number with Gaussian noise in proportion to its smooth sensitivity, for one pair of datasets"),
     theorems: &[&OF_GNSS],
-    // Its widths tell the datasets apart whatever the noise.
+    // Its widths distinguish the datasets for any noise.
     noise_hides: false,
     read: |parameters| {
         let release = SmoothRelease { sigma: parameters.scale("sigma")?, beta: parameters.not_negative("beta")? };
@@ -86,7 +86,7 @@ pub const GNSS: &MechanismKind = &MechanismKind {
     draw: |stream, _| Some(Arc::new(draw_pair(stream)?)),
 };
 
-/// A pair of datasets whose number is released with noise in proportion to its smooth sensitivity.
+/// A pair of datasets whose number is released with noise proportional to its smooth sensitivity.
 ///
 /// ```
 /// # use leakbound::mechanism::{SmoothPair, SmoothRelease};
@@ -106,22 +106,22 @@ pub struct SmoothPair {
     neighbor_width: NoiseScale,
 }
 
-/// A peak farther out is none.
+/// A peak farther out does not count.
 const FARTHEST: f64 = 1e6;
-/// Where there is no peak, each edge is farther out than the last by this, up to the last.
+/// If there is no peak, each edge is farther out than the previous one by this factor, up to the last.
 const GROWTH: f64 = 1.06;
 const LAST: f64 = 1e4;
-/// Edges that are closer than this, in units of the first distribution, hold nothing between them.
+/// Edges closer than this, in units of the first distribution, have nothing between them.
 const CLOSE: f64 = 0.02;
-/// What rounding may take from a width at the edge of what is allowed.
+/// Tolerance for rounding of a width at the edge of the allowed range.
 const ROUNDING: f64 = 1e-12;
 
 impl SmoothPair {
     /// With the step |f(D) - f(D')| and the smooth sensitivities of D and D'.
     ///
     /// # Errors
-    /// [`Error::Rejected`] for a step or widths that no function and no dataset have: |ln width ratio| is at most β,
-    /// and the step at most the smaller width.
+    /// [`Error::Rejected`] for a step or widths that are impossible for any function and dataset: |ln width ratio| is
+    /// at most β, and the step at most the smaller width.
     pub fn new(release: SmoothRelease, step: f64, width: NoiseScale, neighbor_width: NoiseScale) -> Result<Self> {
         let (beta, wide, neighbor_wide) = (release.beta, width.get(), neighbor_width.get());
         required((0.0..f64::INFINITY).contains(&beta), format_args!("beta = {beta} is not in [0, inf)"))?;
@@ -133,7 +133,7 @@ impl SmoothPair {
         Ok(Self { release, step, width, neighbor_width })
     }
 
-    /// The release of which this is a pair.
+    /// The release that this pair belongs to.
     #[must_use]
     pub const fn release(&self) -> SmoothRelease {
         self.release
@@ -142,7 +142,7 @@ impl SmoothPair {
     /// Bins that resolve D_α in both directions.
     fn binned(self, bins: Bins) -> Result<Binned> {
         let Self { release: SmoothRelease { sigma, beta }, step, width, neighbor_width } = self;
-        // What rounding put beyond the edge is taken back.
+        // Rounding beyond the edge is undone.
         let ratio = (neighbor_width.get() / width.get()).clamp(libm::exp(-beta), libm::exp(beta));
         let mean = (step / width.get()).min(ratio).min(1.0) / sigma.get();
         let edges = edges(mean, ratio, bins.order.map_or(1.0, Order::get), bins.count)?;
@@ -169,7 +169,7 @@ fn edges(mean: f64, ratio: f64, a: f64, bins: usize) -> Result<Vec<f64>> {
             all.extend((0..=bins).map(|i| peak + width * (step * i as f64 - REACH)));
         } else {
             let far = std::iter::successors(Some(REACH), |edge| Some(edge * GROWTH)).take_while(|edge| *edge < LAST);
-            // Fewer where the others are fewer.
+            // Fewer if there are fewer of the others.
             let far: Vec<f64> = far.step_by(Bins::MANY.div_ceil(bins.max(1))).collect();
             all.extend(far.iter().flat_map(|edge| [mean - edge, mean + edge]));
         }
@@ -180,7 +180,7 @@ fn edges(mean: f64, ratio: f64, a: f64, bins: usize) -> Result<Vec<f64>> {
     Ok(apart(all, CLOSE))
 }
 
-/// Pairs at the edges of what smooth sensitivity allows, and inside.
+/// Pairs at the edges of the range allowed by smooth sensitivity, and inside it.
 fn draw_pair(stream: &mut ChaCha8Rng) -> Option<SmoothPair> {
     let sigma = draw::scale(stream)?;
     let beta = if stream.random_bool(0.3) {
@@ -225,7 +225,7 @@ impl Mechanism for SmoothPair {
         self.binned(bins)?.sampler(data, neighbor)
     }
 
-    /// Pairs with rounder numbers; those that no function has are left out.
+    /// Pairs with rounder numbers; impossible ones are left out.
     fn simpler(&self) -> Vec<Arc<dyn Mechanism>> {
         let Self { release: SmoothRelease { sigma, beta }, step, width, neighbor_width } = *self;
         let (width, neighbor_width) = (width.get(), neighbor_width.get());

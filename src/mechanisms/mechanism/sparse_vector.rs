@@ -54,30 +54,30 @@ impl ThresholdNoise {
     }
 }
 
-/// Answers to queries, compared in their order with one noisy threshold, each with noise of its own: which are above.
-/// After `cutoff` of them no more are looked at. Neighbors differ by at most 1 in every answer, in any directions.
+/// Answers to queries, compared in order with one noisy threshold, each with separate noise: which of them are above.
+/// After `cutoff` of them no more are examined. Neighbors differ by at most 1 in every answer, in any directions.
 ///
 /// With a threshold T of noise scale τ (`threshold_sigma`), answers a_0, a_1, ... of noise scale σ, a cutoff c, and
-/// n answers, an outcome says of each answer that was looked at whether it was above (A) or below (B):
+/// n answers, an outcome states for each examined answer whether it was above (A) or below (B):
 /// ```text
 /// P(A, B) = ∫ f(t) Π_{i∈B} F(t - a_i) Π_{i∈A} S(t - a_i) dt,    S = 1 - F,
 /// ```
 /// with the density f of the noisy threshold. `above-threshold` has the cutoff 1, and its outcome is the first answer
 /// above.
 ///
-/// *One step for all three theorems.* Let a' be a neighbor. In the integral of its outcome put t + 1 for t: the answers
-/// move by d_i = 1 + a_i - a'_i, which is from 0 to 2, so that
+/// *One step for all three theorems.* Let a' be a neighbor. In the integral of its outcome substitute t + 1 for t: the
+/// answers move by d_i = 1 + a_i - a'_i, which is between 0 and 2, so
 /// ```text
 /// Q(A, B) = ∫ f(t + 1) Π_{i∈B} F(t - a_i + d_i) Π_{i∈A} S(t - a_i + d_i) dt,    F(t - a_i + d_i) ≥ F(t - a_i).
 /// ```
-/// The answers below cost nothing, however many they are.
+/// The answers below cost nothing, however many there are.
 ///
 /// *Laplace noise is ε-differentially private with ε = 1/τ + 2c/σ.* f(t + 1) ≥ e^{-1/τ} f(t), and
-/// S(z + d) ≥ e^{-2/σ} S(z) for d ≤ 2, at most c times. So Q ≥ e^{-ε} P for every outcome, and as the relation is
-/// symmetric the other way around. Nothing of pure differential privacy leaks more than binary randomized response
-/// (Kairouz, Oh and Viswanath 2015), whose Rényi divergence is the theorem `sparse-vector-pure`.
+/// S(z + d) ≥ e^{-2/σ} S(z) for d ≤ 2, at most c times. So Q ≥ e^{-ε} P for every outcome, and vice versa because the
+/// relation is symmetric. No pure DP mechanism leaks more than binary randomized response (Kairouz, Oh and Viswanath
+/// 2015), whose Rényi divergence is the theorem `sparse-vector-pure`.
 ///
-/// *Gaussian noise*, first: the outcome is computed from n noisy answers and a threshold that knows nothing of the
+/// *Gaussian noise*, first: the outcome is computed from n noisy answers and a threshold that is independent of the
 /// data. Answers that each move by at most 1 move by at most √n together, so D_α ≤ αn/(2σ²), `sparse-vector-answers`.
 ///
 /// *Gaussian noise*, second, for many answers. P and Q are the marginals in (A, B) of two measures of (t, A, B): the
@@ -88,13 +88,13 @@ impl ThresholdNoise {
 /// with a prime for d_i more. F_i^α F'_i^{1-α} ≤ F_i ≤ 1, because F'_i ≥ F_i. And S_i^α S'_i^{1-α} is at most that of
 /// both sides of the comparison, S_i^α S'_i^{1-α} + F_i^α F'_i^{1-α}, which by data processing of two Gaussians that
 /// are d_i ≤ 2 apart is at most e^{2α(α-1)/σ²}. There are at most c of these factors, and N = Σ_{k≤c} C(n, k)
-/// outcomes; the integral over t of what is left is e^{α(α-1)/(2τ²)}:
+/// outcomes; the integral over t of the remaining factor is e^{α(α-1)/(2τ²)}:
 /// ```text
 /// D_α ≤ h(α) = α [1/(2τ²) + 2c/σ²] + ln N/(α - 1).
 /// ```
-/// As D_α grows with α, it is also at most h(β) for every β ≥ α, and the least is taken: with k the bracket,
-/// k + 2 √(k ln N) for α up to 1 + √(ln N/k). This is `sparse-vector-shifted-threshold`. Zhu and Wang (2020) have a
-/// related bound with the expected number of queries, which this is not.
+/// Since D_α grows with α, it is also at most h(β) for every β ≥ α, and the minimum is taken: with k the bracket, k + 2
+/// √(k ln N) for α up to 1 + √(ln N/k). This is `sparse-vector-shifted-threshold`. Zhu and Wang (2020) have a related
+/// but different bound, with the expected number of queries.
 ///
 /// ```
 /// # use leakbound::accountant::WorstCases;
@@ -128,7 +128,7 @@ pub struct SparseVector {
     pub threshold_sigma: NoiseScale,
     /// σ, the scale of the noise of every answer.
     pub sigma: NoiseScale,
-    /// c; None for above-threshold, which stops at the first answer above.
+    /// c; `None` for above-threshold, which stops at the first answer above.
     pub cutoff: Option<u32>,
 }
 
@@ -217,7 +217,7 @@ impl SparseVector {
     }
 
     /// Mostly with the threshold at the largest answer, less noise on the answers than on the threshold, and little of
-    /// both: there the divergence comes close to its theorem. Otherwise anything.
+    /// both: there the divergence is close to its theorem. Otherwise arbitrary.
     fn draw(stream: &mut ChaCha8Rng, largest: u64) -> Option<Self> {
         let noise = *draw::pick(stream, &[ThresholdNoise::Laplace, ThresholdNoise::Laplace, ThresholdNoise::Gaussian]);
         let close = stream.random_bool(0.7);
@@ -246,7 +246,7 @@ impl SparseVector {
         }
     }
 
-    /// The theorems for so many answers.
+    /// The theorems for this many answers.
     #[must_use]
     pub fn theorems(&self, answers: usize) -> Vec<Theorem> {
         let (sigma, cutoff) = (self.sigma, self.most_above().min(answers) as f64);
@@ -289,11 +289,11 @@ fn ln_outcomes(answers: usize, cutoff: usize) -> f64 {
         of_size *= (n - size as f64) / (size as f64 + 1.0);
     }
     let all = up(n * std::f64::consts::LN_2, 4.0);
-    // Each size is rounded by three units more than the one before.
+    // Each size has a rounding error of three units more than the one before.
     up(up(number, 4.0 * (n + 1.0)).ln(), 4.0).min(all)
 }
 
-/// The least of k β + L/(β - 1) over β ≥ α, rounded up.
+/// The minimum of k β + L/(β - 1) over β ≥ α, rounded up.
 fn shifted_threshold_rdp(order: Order, rate: f64, ln_outcomes: f64) -> f64 {
     let beyond = order.get() - 1.0;
     // α at most 1 + √(L/k), without a quotient that may overflow.
@@ -354,7 +354,7 @@ impl Mechanism for SparseVector {
             numbered.map(|(number, ReportedAbove { above, .. })| (above, number)).collect();
         let answers = [data, neighbor].map(|data| data.counts().iter().map(|&count| count as f64).collect::<Vec<_>>());
         let (Self { noise, threshold, threshold_sigma, sigma, .. }, most) = (*self, self.most_above());
-        // The algorithm as it is published.
+        // The algorithm as published.
         Ok(one_by_one(outcomes.len(), move |world, stream| {
             let noisy_threshold = threshold + noise.sample(threshold_sigma, stream);
             let noisy = answers[world.index()].iter().map(|answer| answer + noise.sample(sigma, stream));
@@ -414,8 +414,8 @@ mod tests {
         assert_eq!(labels, ["0 1", "0 2", "0", "1 2", "1", "2", "none"]);
     }
 
-    /// No ratio of probabilities is above e^ε against any neighbor; with a tie at the threshold and little noise the
-    /// ratio comes close to it, so that no smaller ε holds.
+    /// No ratio of probabilities is above e^ε against any neighbor; with a tie at the threshold and little noise, the
+    /// ratio is close to it, so no smaller ε holds.
     #[test]
     fn laplace_noise_is_pure_and_no_smaller_epsilon_holds() {
         let mut closest: f64 = 0.0;
@@ -480,7 +480,7 @@ mod tests {
         let [all, shifted] = at(40.0);
         assert!((all - 40.0 * 1_000.0 / 128.0).abs() < 1e-9 && shifted < 0.01 * all, "{all} {shifted}");
         assert!((shifted - (40.0 * rate + 1_001f64.ln() / 39.0)).abs() < 1e-9, "{shifted}");
-        // Up to the order 1 + √(ln N/k) it is the same.
+        // Up to order 1 + √(ln N/k), it is the same.
         let least = rate + 2.0 * (rate * 1_001f64.ln()).sqrt();
         assert!([1.001, 2.0, 11.0].iter().all(|&order| (at(order)[1] - least).abs() < 1e-9), "{:?}", at(2.0));
         assert!(at(12.0)[1] > least);

@@ -20,23 +20,23 @@ use rand::RngExt;
 use rand_distr::{Distribution, Geometric};
 use std::sync::Arc;
 
-/// A count with staircase noise, printed as it is. Neighbors differ by one in the count.
+/// A count with staircase noise, printed unchanged. Neighbors differ by one in the count.
 ///
-/// With b = e^{-ε}, ε = 1/σ, the density is a step function of |x|, on every unit interval from k to k + 1 first a b^k
+/// With b = e^{-ε}, ε = 1/σ, the density is a step function of |x|: on every unit interval from k to k + 1 it is a b^k
 /// over a length γ and then a b^{k+1}, with a = (1-b)/(2(γ + b(1-γ))).
 ///
 /// *There are three losses.* Let f be the density, P the output of a count of 0 and Q that of a count of 1. For x ≤ 0
-/// and for x ≥ 1 a unit step of |x| changes f by exactly b, so that ln P/Q is ε and -ε. Between them f is a up to γ and
-/// a b from there on, and so is its mirror image 1 - x: with s = min(γ, 1-γ), ln P/Q is ε for x < s, 0 between s and
-/// 1 - s, and -ε beyond. The part in the middle has the same probability m under both,
+/// and for x ≥ 1 a unit step of |x| changes f by exactly b, so ln P/Q is ε and -ε. Between them f is a up to γ and a b
+/// from there on, and so is its mirror image 1 - x: with s = min(γ, 1-γ), ln P/Q is ε for x < s, 0 between s and 1 - s,
+/// and -ε beyond. The part in the middle has the same probability m under both,
 /// ```text
 /// m = |1 - 2γ| a b for γ ≤ 1/2, |1 - 2γ| a beyond,
 /// ```
-/// and the others (1-m)/(1+b) and b times that, as the losses say. So with probability m the output says nothing, and
-/// else it is randomized response with ε: e^{(α-1) D_α} = m + (1-m) e^{(α-1) D_α(response)}. At γ = 1/2 it is
-/// randomized response.
+/// and the others have (1-m)/(1+b) and b times that, as their losses require. So with probability m the output carries
+/// no information, and otherwise it is randomized response with ε: e^{(α-1) D_α} = m + (1-m) e^{(α-1) D_α(response)}.
+/// At γ = 1/2 it is randomized response.
 ///
-/// `gamma` may be left out of the text form: it is then 1/(1 + e^{ε/2}), which has the least mean of |x|.
+/// `gamma` may be omitted from the text form: it is then 1/(1 + e^{ε/2}), which has the smallest mean of |x|.
 ///
 /// ```
 /// # use leakbound::bound::Direction;
@@ -104,12 +104,12 @@ static ITSELF: Statement = Statement::for_any_data(
 );
 
 impl Staircase {
-    /// The γ of the least mean size of the noise, 1/(1 + e^{ε/2}).
+    /// The γ with the smallest mean size of the noise, 1/(1 + e^{ε/2}).
     fn best_gamma(sigma: NoiseScale) -> f64 {
         (1.0 + libm::exp(0.5 / sigma.get())).recip()
     }
 
-    /// Randomized response with ε, which bounds whatever has ε, and the divergence of the three outcomes.
+    /// Randomized response with ε, which bounds every mechanism with ε, and the divergence of the three outcomes.
     #[must_use]
     pub fn theorems(&self) -> Vec<Theorem> {
         let Some(epsilon) = finite(self.sigma.get().recip()) else { return Vec::new() };
@@ -119,7 +119,7 @@ impl Staircase {
         if let (Ok(without), Ok(with)) = (without, with)
             && let Ok(pair) = OutputPair::new(without, with)
         {
-            // Both directions are alike.
+            // Both directions are equal.
             all.push(Theorem::alike(&ITSELF, move |order| pair.renyi_up(Direction::Forward, order).min(pure(order))));
         }
         all
@@ -135,7 +135,7 @@ impl Staircase {
     /// The outcomes from small outputs to large ones, of a count of 0 or 1.
     fn rows(self, count: usize) -> Vec<LogIntegral> {
         let e = self.sigma.get().recip();
-        // In logarithms: b may be below all doubles.
+        // In logarithms, because b may underflow.
         let ln_step = log_sum_exp([self.gamma.ln(), libm::log1p(-self.gamma) - e].into_iter());
         let ln_a = (-0.5 * libm::expm1(-e)).ln() - ln_step;
         let ln_middle = (1.0 - 2.0 * self.gamma).abs().ln() + ln_a - if self.gamma <= 0.5 { e } else { 0.0 };
@@ -149,7 +149,7 @@ impl Staircase {
             rows.push(row(ln_middle));
         }
         rows.push(row(others - e));
-        // Of count 1 the other way around.
+        // Reversed for count 1.
         if count == 1 {
             rows.reverse();
         }
@@ -192,7 +192,7 @@ impl Mechanism for Staircase {
         let b = libm::exp(-sigma.get().recip());
         let units = Geometric::new(1.0 - b).map_err(|error| rejected(error.to_string()))?;
         let first = if gamma == 0.0 { 0.0 } else { gamma / (gamma + (1.0 - gamma) * b) };
-        // The noise as it is published: a sign, a geometric number of units, and which part of the unit.
+        // The noise as published: a sign, a geometric number of units, and the part of the unit.
         Ok(one_by_one(edges.len() + 1, move |world, stream| {
             let unit = units.sample(stream) as f64;
             let place: f64 = stream.random();

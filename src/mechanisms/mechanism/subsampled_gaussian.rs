@@ -14,7 +14,7 @@ use crate::special::{log_binomial_pmf, log_sum_exp};
 use std::f64::consts::SQRT_2;
 use std::sync::Arc;
 
-/// A count of a Poisson subsample with Gaussian noise. Neighbors differ by one record that is added or removed.
+/// A count of a Poisson subsample with Gaussian noise. Neighbors differ by one added or removed record.
 ///
 /// ```
 /// # use leakbound::bound::Direction;
@@ -29,7 +29,7 @@ use std::sync::Arc;
 pub struct SubsampledGaussian {
     /// Standard deviation.
     pub sigma: NoiseScale,
-    /// The probability with which a record is drawn.
+    /// The probability that a record is drawn.
     pub rate: Probability,
 }
 
@@ -65,14 +65,14 @@ impl SubsampledGaussian {
         Theorem::alike(&OF_SUBSAMPLE, move |order| subsampled_gaussian_rdp(order, rate, sigma, 1.0))
     }
 
-    /// The theorem for the votes of neighbors, to which each of `points` records adds a vote and displaces another.
+    /// The theorem for votes, if each of `points` records adds a vote and displaces another.
     pub(super) fn of_votes(self, points: u64) -> Theorem {
         let Self { sigma, rate } = self;
         Theorem::alike(&OF_SUBSAMPLE, move |order| subsampled_gaussian_group_rdp(order, rate, sigma, SQRT_2, points))
     }
 
     /// The log likelihood ratio of an output with the record and without it, ln(1 - q + q e^{(x - 1/2)/σ²}): the
-    /// statistic of the most powerful test. Of several releases it is the sum.
+    /// statistic of the most powerful test. For several releases it is the sum.
     ///
     /// ```
     /// # use leakbound::mechanism::SubsampledGaussian;
@@ -105,8 +105,8 @@ impl SubsampledGaussian {
     }
 }
 
-/// Where φ(x) (1 - q + q e^{tx - t²/2})^α is largest far from 0, if it is: a fixed point of x = α t r(x), r the share
-/// of the second term, which falls from α t.
+/// Where φ(x) (1 - q + q e^{tx - t²/2})^α is largest far from 0, if it is: a fixed point of x = α t r(x), where r is
+/// the share of the second term; the iteration decreases from α t.
 fn far_peak(rate: f64, shift: f64, a: f64) -> f64 {
     let mut x = a * shift;
     for _ in 0..50 {
@@ -171,20 +171,20 @@ impl Mechanism for SubsampledGaussian {
     }
 }
 
-/// Records of a group.
+/// The largest number of records of a group.
 const LARGEST_GROUP: u64 = 1_000;
 
 impl SubsampledGaussian {
-    /// The losses between N(0, 1) and Σ w_b N(b t, 1), b of a binomial number of m records.
+    /// The losses between N(0, 1) and Σ w_b N(b t, 1), where b is a binomial number of m records.
     ///
-    /// *Fewer records leak less.* Both ways the ratio of the densities, Σ w_b e^{b t x - b² t²/2}, grows with x, so that
-    /// the best test of every δ is a threshold, N(0, 1) passes it as often whatever m, and Σ w_b N(b t, 1) the more
-    /// often the larger b is, which grows with m. The same holds for records that count for anything between 0 and 1.
+    /// *Fewer records leak less.* In both directions the ratio of the densities, Σ w_b e^{b t x - b² t²/2}, grows with
+    /// x, so the best test at every δ is a threshold. N(0, 1) passes it equally often for any m, and Σ w_b N(b t, 1)
+    /// more often for larger b, which grows with m. The same holds for records that count for between 0 and 1.
     fn binomial_losses(self, members: u64, bins: usize) -> BothLosses {
         let (shift, rate) = (self.sigma.get().recip(), self.rate.get());
         let edges = edges_of_losses(shift * members as f64, bins);
         let weights: Vec<f64> = (0..=members).map(|b| log_binomial_pmf(b, members, rate)).collect();
-        // What the weights lose in rounding.
+        // The rounding error of the weights.
         let error = |ln: f64| if ln.is_finite() { 8.0 * f64::EPSILON * (1.0 + ln.abs()) } else { 0.0 };
         let without = Normal::at(0.0).bins(&edges);
         let mut with: Vec<LogIntegral> = vec![LogIntegral { ln_value: f64::NEG_INFINITY, error: 0.0 }; edges.len() + 1];
@@ -195,7 +195,7 @@ impl SubsampledGaussian {
                 sum.error = sum.error.max(part.error + error(weight)) + 4.0 * f64::EPSILON;
             }
         }
-        // ln of the density without the records over that with them, and how far off it may be.
+        // ln of the density without the records over that with them, and a bound on its error.
         let ratio = |x: f64| {
             let moved = |b: usize| shift * b as f64 * (x - 0.5 * shift * b as f64);
             let ln = log_sum_exp((0..weights.len()).map(|b| weights[b] + moved(b)));
@@ -233,7 +233,7 @@ mod tests {
         SubsampledGaussian { sigma: NoiseScale::new(sigma).unwrap(), rate: Probability::new(rate).unwrap() }
     }
 
-    /// A subsample of everything is no subsample, also far from both means, where 1 + (e^x - 1) is 0 in doubles.
+    /// With a rate of 1 there is no subsampling, even far from both means, where 1 + (e^x - 1) is 0 in doubles.
     #[test]
     fn all_records_are_the_gaussian_mechanism() {
         let [without, with] = records();
@@ -279,14 +279,14 @@ mod tests {
         }
     }
 
-    /// ε of so many outputs at δ, forward and reverse, enclosed.
+    /// ε of this many outputs at δ, forward and reverse, enclosed.
     fn composed(sigma: f64, rate: f64, times: u64, delta: f64, bins: usize) -> [[f64; 2]; 2] {
         let ([data, neighbor], delta) = (records(), Delta::new(delta).unwrap());
         let losses = mechanism(sigma, rate).enclosed_losses(&data, &neighbor, bins).unwrap();
         losses.map(|loss| epsilons(loss, times, delta))
     }
 
-    /// Between what two other implementations have: dp_accounting 0.6.0 from above, and from below with its optimistic
+    /// Between the values of other implementations: dp_accounting 0.6.0 from above, and from below with its optimistic
     /// rounding to a grid of 1e-4.
     #[test]
     fn compositions_of_dp_sgd_are_enclosed() {
@@ -305,8 +305,8 @@ mod tests {
         }
     }
 
-    /// One record as without groups; all records are Gaussian noise of a count that moves by m; and two records by
-    /// Σ (p - e^ε q)⁺ over a fine grid of outputs.
+    /// One record as without groups; all records are Gaussian noise on a count that moves by m; and two records by Σ
+    /// (p - e^ε q)⁺ over a fine grid of outputs.
     #[test]
     fn groups_of_a_subsample_are_enclosed() {
         let of = |sigma: f64, rate: f64, members: u64, delta: f64| {
@@ -354,7 +354,7 @@ mod tests {
         for [lower, upper] in composed(2.0, 0.0, 8, 1e-6, 1000) {
             assert!(lower == 0.0 && upper < 1e-9, "{lower} {upper}");
         }
-        // Little noise, and a rate that hardly says anything.
+        // Little noise, and a rate that hardly matters.
         for [lower, upper] in composed(0.05, 0.3, 2, 1e-6, 2000).into_iter().chain(composed(5.0, 1e-6, 100, 1e-9, 500))
         {
             assert!(lower <= upper && upper.is_finite() && upper < lower * 1.01 + 1e-9, "{lower} {upper}");

@@ -1,4 +1,4 @@
-//! What tests of several mechanisms look at.
+//! Helpers shared by tests of several mechanisms.
 
 use super::{Bins, parse};
 use crate::distribution::OutputPair;
@@ -28,7 +28,7 @@ pub(super) fn epsilons(loss: EnclosedLoss, times: u64, delta: Delta) -> [f64; 2]
     [of(loss.at_least).lower, of(loss.at_most).upper]
 }
 
-/// δ at ε of a loss composed this many times, from below and from above, where it is not much below `least`.
+/// δ at ε of a loss composed this many times, from below and from above, if it is not much below `least`.
 pub(super) fn deltas(loss: EnclosedLoss, times: u64, least: f64, epsilon: f64) -> [f64; 2] {
     let (least, epsilon) = (Delta::new(least).unwrap(), Epsilon::new(epsilon).unwrap());
     let of = |loss: PrivacyLoss| ComposedDirection::of_known(&[(loss, times)], least, 1e-4).unwrap().delta(epsilon);

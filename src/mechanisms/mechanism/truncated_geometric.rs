@@ -18,13 +18,13 @@ use crate::special::softplus;
 use rand::RngExt;
 use std::sync::Arc;
 
-/// Outputs are listed up to this limit; beyond it there are two, which say as much.
+/// Outputs are listed up to this limit; beyond it there are two, which are equivalent.
 const MOST_LISTED: u64 = 100;
-/// Whole numbers up to it are doubles.
+/// Whole numbers up to this are exact doubles.
 const MOST: u64 = 1 << 53;
 
-/// A count with discrete Laplace noise, of which what is below 0 is printed as 0 and what is above n as n. One record
-/// makes a count of `count` one larger.
+/// A count with discrete Laplace noise, where values below 0 are printed as 0 and values above n as n. One record
+/// increases a count of `count` by one.
 ///
 /// Let c be the count without the record, r = e^{-1/σ}, and y the noisy count before it is cut off. The ratio of its
 /// probabilities without and with the record is 1/r for every y ≤ c and r for every y ≥ c + 1.
@@ -34,8 +34,8 @@ const MOST: u64 = 1 << 53;
 /// is that of discrete Laplace noise: randomized response with ε = 1/σ.
 ///
 /// *For c ≥ n it hides much.* With m = c - n, n is printed for all y ≥ n, on both sides of c. Every smaller output has
-/// the ratio 1/r, so that whether n is printed says all: it is not with probability r^{m+1}/(1+r) without the record,
-/// and r^{m+2}/(1+r) with it.
+/// the ratio 1/r, so only whether n is printed matters: it is not printed with probability r^{m+1}/(1+r) without the
+/// record, and r^{m+2}/(1+r) with it.
 ///
 /// ```
 /// # use leakbound::bound::Direction;
@@ -112,7 +112,7 @@ static THIS_COUNT: Statement = Statement::for_these_data(
 );
 
 impl TruncatedGeometric {
-    /// The theorem for any count, and that for the count at hand, which says less where it is not below the limit.
+    /// The theorem for any count, and the one for the given count, which is smaller unless that is below the limit.
     #[must_use]
     pub fn theorems(&self) -> Vec<Theorem> {
         let Some(epsilon) = finite(self.sigma.get().recip()) else { return Vec::new() };
@@ -132,7 +132,7 @@ impl TruncatedGeometric {
         all
     }
 
-    /// ln P(noise ≥ k) = ln(r^k/(1+r)) for k ≥ 1, and what is left of 1 for others.
+    /// ln P(noise ≥ k) = ln(r^k/(1+r)) for k ≥ 1, and from the complement for others.
     fn at_least(self, k: f64) -> LogIntegral {
         let e = self.sigma.get().recip();
         let ln_both = softplus(-e);
@@ -143,7 +143,7 @@ impl TruncatedGeometric {
         row(libm::log1p(-libm::exp(-e) * libm::expm1(k * e)) - ln_both, 0.0)
     }
 
-    /// Whether the output is above the count without the record; of a count from the limit on, whether it is the limit.
+    /// Whether the output is above the count without the record; for counts from the limit on, whether it is the limit.
     fn two_outputs(self, count: u64) -> [LogIntegral; 2] {
         let threshold = (self.count + 1).min(self.limit);
         let distance = threshold as f64 - count as f64;
@@ -164,7 +164,7 @@ impl TruncatedGeometric {
         first.chain((1..self.limit).map(single)).chain(last).collect()
     }
 
-    /// Whether the logarithms of all probabilities are.
+    /// Whether the logarithms of all probabilities are finite.
     fn is_finite(self) -> bool {
         ((self.count.max(self.limit) + 2) as f64 * self.sigma.get().recip()).is_finite()
     }
@@ -176,7 +176,7 @@ impl TruncatedGeometric {
     }
 }
 
-/// A logarithm with its rounding, beside terms of a size.
+/// A logarithm with its rounding error, for terms of a given size.
 fn row(ln_value: f64, size: f64) -> LogIntegral {
     LogIntegral { ln_value, error: 8.0 * f64::EPSILON * (1.0 + ln_value.abs() + size) }
 }
@@ -218,7 +218,7 @@ impl Mechanism for TruncatedGeometric {
         }))
     }
 
-    /// At least the losses of this count, at most those of any: of one below the limit.
+    /// At least the losses of this count, at most those of any count: of one below the limit.
     fn enclosed_losses(&self, data: &VoteHistogram, neighbor: &VoteHistogram, _: usize) -> Result<BothLosses> {
         let below_limit = Self { count: 0, ..*self };
         let [own, any] = [self, &below_limit].map(|of| (of as &dyn Mechanism).known_losses(data, neighbor));
@@ -261,7 +261,7 @@ mod tests {
         }
     }
 
-    /// A count from the limit on hides much, but nobody knows that the count is so large.
+    /// A count from the limit on hides much, but only if the count is known to be that large.
     #[test]
     fn losses_from_above_are_those_of_any_count() {
         let [without, with] = records();
@@ -277,7 +277,7 @@ mod tests {
         }
     }
 
-    /// What is cut off hides nothing of a count below the limit, and what two outputs say is all.
+    /// Cutting off hides nothing of a count below the limit, and two outputs carry all the information.
     #[test]
     fn divergences_are_those_of_two_outputs() {
         for sigma in [0.3, 1.0, 4.0] {

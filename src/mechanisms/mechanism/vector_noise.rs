@@ -19,16 +19,15 @@ use rand::RngExt;
 use rand_distr::{Distribution, Exp1, StandardNormal};
 use std::sync::Arc;
 
-/// d counts with independent noise on each, printed as they are. One record changes every count by one.
+/// d counts with independent noise on each, printed unchanged. One record changes every count by one.
 ///
-/// The outputs are independent, so that Rényi divergences are d times those of one count (Mironov 2017, Proposition 1,
-/// with equality).
+/// The outputs are independent, so Rényi divergences are d times those of one count (Mironov 2017, Proposition 1, with
+/// equality).
 ///
-/// *Gaussian noise* depends on the counts by the sum of the outputs alone, which is sufficient: one count with noise of
-/// scale σ/√d.
+/// *Gaussian noise*: the sum of the outputs is sufficient, which gives one count with noise of scale σ/√d.
 ///
-/// *Laplace noise* depends on them by the sum of ln P/Q of the outputs, each between -1/σ and 1/σ. Outputs between the
-/// two counts are cut into bins of equal steps of that, so that the sum is on a lattice; what is outside loses nothing.
+/// *Laplace noise*: the sum of ln P/Q of the outputs is sufficient, each between -1/σ and 1/σ. Outputs between the two
+/// counts are cut into bins of equal steps of this sum, which is then on a lattice; outside, nothing is lost.
 ///
 /// ```
 /// # use leakbound::bound::Direction;
@@ -62,7 +61,7 @@ pub const GAUSSIAN_VECTOR: &MechanismKind = &MechanismKind {
     parameters: &[Parameter::noise("sigma"), Parameter::number("counts", &[2.0, 1.0, 3.0])],
     releases: Some("`counts` counts, each with Gaussian noise; a record changes every one of them by one"),
     theorems: &[&OF_GAUSSIAN],
-    // As many times as much as one count has.
+    // d times the divergence of one count.
     noise_hides: false,
     read: |parameters| VectorNoise::read(Noise::Gaussian(parameters.scale("sigma")?), parameters),
     draw_data: draw::no_record,
@@ -103,17 +102,17 @@ static OF_LAPLACE: Statement = Statement::for_any_data(
     "Mironov (2017), Proposition 6 for each count, Proposition 1 for all",
 );
 
-/// The most counts.
+/// The largest number of counts.
 const MOST_COUNTS: u64 = 1_000_000_000;
-/// The most counts of a vector with Laplace noise whose losses are added up, and the largest loss.
+/// The largest number of counts of a vector with Laplace noise whose losses are added up, and the largest loss.
 const MOST_ADDED: u32 = 1_000;
 const LARGEST_LOSS: f64 = 1_000.0;
-/// Bins of all counts together, for each bin that is asked for.
+/// Number of bins of all counts together, per requested bin.
 const SHARED: u32 = 6;
 const SHARED_LOSSES: u32 = 3;
-/// Convolutions take the square of it.
+/// Convolutions take time proportional to its square.
 const MOST_BINS: usize = 2_000;
-/// Vectors are drawn count by count up to so many.
+/// Up to this many counts, vectors are drawn count by count.
 const MOST_DRAWN: u32 = 1_000;
 
 impl VectorNoise {
@@ -122,7 +121,7 @@ impl VectorNoise {
         Ok(Arc::new(Self { noise, counts: counts as u32 }))
     }
 
-    /// The theorem of the noise, as many times as there are counts.
+    /// The theorem of the noise, multiplied by the number of counts.
     #[must_use]
     pub fn theorem(&self) -> Theorem {
         let counts = f64::from(self.counts);
@@ -139,7 +138,7 @@ impl VectorNoise {
         Ok(AdditiveNoise { noise: Noise::Gaussian(NoiseScale::new(sigma.get() / f64::from(self.counts).sqrt())?) })
     }
 
-    /// The losses of Laplace noise of a scale, with at most so many bins, and that many times `shared` of all counts.
+    /// The losses of Laplace noise of a scale, with at most this many bins, and `shared` times that for all counts.
     fn lattice(self, scale: NoiseScale, bins: usize, shared: u32) -> Result<LossLattice> {
         let shift = scale.get().recip();
         let reason = format_args!("the losses of at most {MOST_ADDED} counts are added up, not of {}", self.counts);
@@ -151,7 +150,7 @@ impl VectorNoise {
     }
 }
 
-/// Of counts of 1 the sums are the other way around.
+/// For counts of 1, the sums are reversed.
 fn rows(mut sums: Sums, record: usize) -> Vec<LogIntegral> {
     if record == 1 {
         sums.rows.reverse();
@@ -246,7 +245,7 @@ impl Mechanism for VectorNoise {
         let lattice = self.lattice(scale, bins, SHARED_LOSSES)?;
         let [below, above] =
             [lattice.below(), lattice.above()].map(|sums| EnclosedLoss::of_cells(&lattice.cells(&sums)));
-        // Turned around, counts of 1 are counts of 0.
+        // Reversed, counts of 1 are counts of 0.
         let both = EnclosedLoss { at_least: below.at_least, at_most: above.at_most };
         Ok([both.clone(), both])
     }
@@ -262,7 +261,7 @@ impl Mechanism for VectorNoise {
     fn repeated(&self, times: u32) -> Option<Arc<dyn Mechanism>> {
         let counts = self.counts.checked_mul(times).filter(|&counts| u64::from(counts) <= MOST_COUNTS)?;
         let all = Self { counts, ..*self };
-        // Else a few of the outputs may still be composed one by one.
+        // Otherwise a few of the outputs may still be composed one by one.
         let known = match self.noise {
             Noise::Gaussian(_) => true,
             Noise::Laplace(scale) => all.lattice(scale, 1, 1).is_ok(),
@@ -316,7 +315,7 @@ mod tests {
         deltas(loss, 1, delta, epsilon)
     }
 
-    /// A Gaussian vector is one count with less noise; a Laplace vector is so many Laplace counts composed.
+    /// A Gaussian vector is one count with less noise; a Laplace vector is the composition of its Laplace counts.
     #[test]
     fn profiles_are_enclosed() {
         let truth = gdp_delta(5f64.sqrt() / 4.0, Epsilon::new(0.7).unwrap()).unwrap();

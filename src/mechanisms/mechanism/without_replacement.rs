@@ -1,4 +1,4 @@
-//! Any protocol of one voter, of whom only a sample without replacement answers.
+//! Any protocol of one voter, with only a sample of the voters, drawn without replacement, answering.
 
 use super::randomized_response::only_vote;
 use super::wrapped::{CELLS, OF, SeldomSampler, base_of, drawn_of, least, mixed, of_subsample};
@@ -16,18 +16,17 @@ use crate::quantity::{Order, Probability};
 use crate::simulate::Sampler;
 use std::sync::{Arc, OnceLock};
 
-/// A mechanism of one voter's vote, where a share of the voters is drawn without replacement. Neighbors differ in a
-/// vote.
+/// A mechanism of one voter's vote, with a share of the voters drawn without replacement. Neighbors differ in one vote.
 ///
-/// The exact distribution is that of one answer of a drawn voter, where all other voters vote for the first class:
-/// with R_v the outputs for the vote v, (1-γ) R_1 + γ R_v. The theorems hold for a sample of any size and any other
-/// votes. Given the other voters that are drawn, and the one in the place of the voter who is not, the outputs are
-/// (1-γ) A + γ B against (1-γ) A + γ B', where A, B and B' are outputs for neighbors. With P against Q the worst pair
-/// of neighbors, at ε ≥ 0 no profile is above that of (1-γ) Q + γ P against Q (advanced joint convexity), and at ε < 0
-/// none above that of P against (1-γ) P + γ Q. Enclosed from above is one loss with the larger of the two at every ε.
-/// No single pair of datasets need reach it.
+/// The exact distribution is that of one answer of a drawn voter, if all other voters vote for the first class: with
+/// R_v the outputs for the vote v, (1-γ) R_1 + γ R_v. The theorems hold for a sample of any size and any other votes.
+/// Given the other drawn voters, and the one drawn instead of the voter who is not, the outputs are (1-γ) A + γ B
+/// against (1-γ) A + γ B', where A, B and B' are outputs for neighbors. With P against Q the worst pair of neighbors,
+/// at ε ≥ 0 no profile is above that of (1-γ) Q + γ P against Q (advanced joint convexity), and at ε < 0 none is above
+/// that of P against (1-γ) P + γ Q. The enclosure from above is one loss with the larger of the two at every ε. No
+/// single pair of datasets needs to attain it.
 ///
-/// Where the outputs are those of [`subsampled-gaussian-replace`](super::SUBSAMPLED_GAUSSIAN_REPLACE) with rate 1, it is
+/// If the outputs are those of [`subsampled-gaussian-replace`](super::SUBSAMPLED_GAUSSIAN_REPLACE) with rate 1, this is
 /// a sum of vectors over a sample of fixed size with Gaussian noise.
 ///
 /// ```
@@ -93,7 +92,7 @@ impl SampledVoters {
         self.rate
     }
 
-    /// The mechanism that is run on the sample.
+    /// The mechanism that runs on the sample.
     #[must_use]
     pub fn base(&self) -> &dyn Mechanism {
         &*self.base
@@ -105,7 +104,7 @@ impl SampledVoters {
         Ok([worst.with_seldom(self.rate).at_most, worst.against_seldom(self.rate).at_most])
     }
 
-    /// A loss that dominates those of all data and neighbors. All votes are alike, so that one pair is the worst.
+    /// A loss that dominates those of all data and neighbors. All votes are alike, so one pair is the worst.
     fn dominating(&self, classes: usize, bins: usize) -> Result<PrivacyLoss> {
         PrivacyLoss::dominating(&self.profiles(classes, bins)?).ok_or_else(|| rejected("there are no losses".into()))
     }

@@ -1,4 +1,4 @@
-//! What mechanisms of other mechanisms have in common.
+//! Code shared by mechanisms that wrap other mechanisms.
 
 use super::{DataKind, Mechanism, MechanismKind, Parameters, parse, rejected};
 use crate::accountant::{Scope, Theorem, poisson_subsampled_rdp};
@@ -14,14 +14,14 @@ use std::sync::Arc;
 
 /// The parameter that holds the other mechanism.
 pub(super) const OF: &str = "of";
-/// Cells of the privacy losses from which Rényi divergences are computed.
+/// Number of cells of the privacy losses from which Rényi divergences are computed.
 pub(super) const CELLS: usize = 1_000;
 
-/// The other mechanism, whose data are such and which is of no third one.
+/// The wrapped mechanism, which must have data of this kind and not wrap a third one.
 pub(super) fn base_of(parameters: &Parameters, kind: DataKind) -> Result<Arc<dyn Mechanism>> {
     let text = parameters.word(OF)?;
     let nested = || rejected(format!("{OF} = `{}` is a mechanism of a mechanism of another", echo(text)));
-    // Before it is read, so that no text leads further down.
+    // Checked before reading, so no text can nest more deeply.
     if text.contains('[') {
         return Err(nested());
     }
@@ -47,13 +47,13 @@ pub(super) fn drawn_of(kinds: &[&MechanismKind], stream: &mut ChaCha8Rng) -> Opt
     (kind.draw)(stream, 1)
 }
 
-/// The least of the theorems for any data in a direction; infinite without one.
+/// The smallest of the theorems for any data in a direction; infinite without one.
 pub(super) fn least(theorems: &[Theorem], order: Order, direction: Direction) -> f64 {
     let any_data = theorems.iter().filter(|theorem| theorem.statement().scope == Scope::AnyData);
     any_data.filter_map(|theorem| Some(theorem.at(order, direction)?.value)).fold(f64::INFINITY, f64::min)
 }
 
-/// D of a mechanism of these theorems on a subsample, at any order and in both directions.
+/// D of a mechanism with these theorems on a subsample, at any order and in both directions.
 pub(super) fn of_subsample(theorems: &[Theorem], rate: Probability, order: Order) -> f64 {
     let [removed, added] = Direction::BOTH.map(|direction| least(theorems, order, direction));
     poisson_subsampled_rdp(order, rate, added, removed)
@@ -77,9 +77,9 @@ pub(super) fn mixed(
     OutcomeDistribution::from_integrals(&rows)
 }
 
-/// Draws of a mechanism for data without a record and, with probability `rate`, with it, in both worlds.
+/// Draws of a mechanism for data without a record or, with probability `rate`, with it, in both worlds.
 pub(super) struct SeldomSampler {
-    /// Of the two worlds; each draws without the record as of the dataset, with it as of the neighbor.
+    /// Samplers of the two worlds; each draws without the record as for the dataset, with it as for the neighbor.
     pub worlds: [Box<dyn Sampler>; 2],
     pub rate: f64,
 }

@@ -1,9 +1,9 @@
-//! What the adversary adds to the training data and asks.
+//! What the adversary adds to the training data and queries.
 
 use crate::named::named;
 use serde::{Deserialize, Serialize};
 
-/// Which point the neighboring dataset has more, and which queries are asked.
+/// The additional point of the neighboring dataset, and the queries asked.
 ///
 /// Written as `nat-advq`, `pois-advq` or `pois-natq`.
 ///
@@ -31,8 +31,8 @@ pub enum Adversary {
 named!(Adversary, "adversary", [NatAdvq "nat-advq", PoisAdvq "pois-advq", PoisNatq "pois-natq"]);
 
 impl Adversary {
-    /// Whether the query is the point that the neighboring dataset has more. Recorded queries are then about different
-    /// neighboring datasets, and the adversary repeats one of them: what several leak does not add up.
+    /// Whether the query is the additional point of the neighboring dataset. Recorded queries then concern different
+    /// neighboring datasets, and the adversary repeats one of them: the leakage of several does not add up.
     #[must_use]
     pub const fn chooses_query(self) -> bool {
         match self {
@@ -41,7 +41,7 @@ impl Adversary {
         }
     }
 
-    /// The number of the neighboring dataset that the recorded query at this position is about.
+    /// The number of the neighboring dataset that the recorded query at this position concerns.
     #[must_use]
     pub const fn neighbor(self, position: usize) -> u64 {
         if self.chooses_query() { position as u64 } else { 0 }

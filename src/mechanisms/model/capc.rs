@@ -1,4 +1,4 @@
-//! CaPC: parties with data of their own, so that every party votes by a distribution of its own.
+//! CaPC: each party has its own data, so every party votes by a separate distribution.
 
 use super::pate::{as_written, check_voters, relative_frequencies, same_classes};
 use crate::distribution::{
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// H ~ Σ_{i=1..k} Mult(1, P^i_q),    H' ~ Mult(1, P^1'_q) + Σ_{i=2..k} Mult(1, P^i_q).
 /// ```
 /// P^i_q (shape C, one probability per class) is the distribution of the vote of party i, whose training is repeated on
-/// the same data; P^1'_q that of the first party once its data are changed, in however many points.
+/// the same data; P^1'_q is that of the first party after its data are changed, in any number of points.
 ///
 /// # Example
 /// ```
@@ -33,7 +33,7 @@ pub struct CapcModel {
     p_marked: Vec<f64>,
 }
 
-/// The same before it is checked.
+/// The same before validation.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Parameters {
@@ -41,9 +41,9 @@ struct Parameters {
     p_marked: Vec<f64>,
 }
 
-/// The most parties: each has a distribution of its own in memory.
+/// The largest number of parties: each has its own distribution in memory.
 const MAX_PARTIES: usize = 1_000_000;
-/// What the distributions are called in messages.
+/// The name of the distributions in messages.
 const PARTY: &str = "vote probabilities of a party";
 const MARKED: &str = "vote probabilities of the changed party";
 
@@ -66,13 +66,13 @@ impl CapcModel {
         Ok(Self { p: p.iter().map(row).collect::<Result<_>>()?, p_marked })
     }
 
-    /// The model of maximum likelihood given recorded votes: relative frequencies.
+    /// The maximum likelihood model given recorded votes: relative frequencies.
     ///
-    /// `votes` has a row per party with its votes per class over all recorded trainings; `votes_marked` (shape C)
+    /// `votes` has one row per party with its votes per class over all recorded trainings; `votes_marked` (shape C)
     /// counts the votes of the first party trained on its changed data.
     ///
     /// # Errors
-    /// As [`CapcModel::new`]; also [`Error::Domain`] when a party or the changed party has no vote or more than 2^53.
+    /// As [`CapcModel::new`]; also [`Error::Domain`] if a party or the changed party has no vote or more than 2^53.
     pub fn from_votes(votes: &[Vec<u64>], votes_marked: &[u64]) -> Result<Self> {
         let p = votes.iter().map(|votes| relative_frequencies(votes, "number of recorded votes of a party"));
         let marked = relative_frequencies(votes_marked, "number of recorded votes of the changed party")?;
@@ -115,7 +115,7 @@ impl CapcModel {
     }
 
     /// The distributions of the noisy argmax under the dataset and under its neighbor, each with the sizes of the terms
-    /// of its series, where it is one: see [`poisson_multinomial_argmax_distribution`].
+    /// of its series, if it is one: see [`poisson_multinomial_argmax_distribution`].
     ///
     /// # Errors
     /// Those of [`poisson_multinomial_argmax_distribution`], which rejects Laplace noise, and noise too small for many

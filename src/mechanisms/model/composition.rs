@@ -3,16 +3,16 @@
 use crate::named::named;
 use serde::{Deserialize, Serialize};
 
-/// How the answers to several queries depend on each other, which decides what their divergences may be combined to.
+/// How the answers to several queries depend on each other, which determines how their divergences may be combined.
 ///
 /// Write D_q for the Rényi divergence of order α between the answers to query q under the two datasets.
 ///
-/// *When divergences add.* Σ_q D_q is the divergence of the whole sequence of answers where the joint distribution of
-/// the answers is a product under **both** datasets: either the histograms are deterministic and the noise of every
-/// query is fresh, or the teachers are trained anew for every query. There a sum of lower bounds is a lower bound on
-/// the leakage of the sequence; nowhere else is it known to be one.
+/// *When divergences add.* Σ_q D_q is the divergence of the whole sequence of answers if the joint distribution of the
+/// answers is a product under **both** datasets: either the histograms are deterministic and the noise of every query
+/// is fresh, or the teachers are retrained for every query. In these cases a sum of lower bounds is a lower bound on
+/// the leakage of the sequence; in no other case is it known to be one.
 ///
-/// *When they do not.* Teachers trained once answer all queries. Given their votes H the answers are independent, but
+/// *When they do not.* Teachers trained once answer all queries. Given their votes H, the answers are independent, but
 /// H itself is random and common to all, so by data processing, for one query repeated any number of times,
 /// ```text
 /// D(all answers) ≤ D(H' || H) = ln E_{H ~ Mult(k,P)} (Σ_y H_y P'_y / (k P_y))^α / (α-1) ≈ (α/2) χ²(P'||P) / k,
@@ -21,10 +21,10 @@ use serde::{Deserialize, Serialize};
 /// α = 2 the sum exceeds the divergence of the sequence by a factor of 1.4 after 10 queries, 5.5 after 100 and 47
 /// after 1000.
 ///
-/// *What the sum still says.* A sum of certified D_q is a lower bound on the total that an accountant **claims** when
-/// it adds its guarantees per query, so it can refute or illustrate that claim; it is no lower bound on what the
-/// released sequence leaks. Upper bounds (Rényi guarantees that hold for every query given all earlier answers) add
-/// in every case.
+/// *What the sum still shows.* A sum of certified D_q is a lower bound on the total that an accountant **claims** when
+/// it adds its guarantees per query, so it can refute or illustrate that claim; it is not a lower bound on the leakage
+/// of the released sequence. Upper bounds (Rényi guarantees that hold for every query given all earlier answers) add in
+/// every case.
 ///
 /// Written as `independent`, `shared-teachers` or `per-query`.
 ///
@@ -47,7 +47,7 @@ pub enum Composition {
     Independent,
     /// The same trained teachers answer all queries: a sum of divergences is illustrative, not a bound on the leakage.
     SharedTeachers,
-    /// Nothing is known or claimed about several queries: each one is reported by itself.
+    /// Nothing is known or claimed about several queries: each one is reported separately.
     PerQuery,
 }
 

@@ -1,4 +1,4 @@
-//! Private-kNN: the search for a point of the feature space that is near to many queries.
+//! Private-kNN: the search for a point of the feature space that is close to many queries.
 
 use super::neighbor_sampling::NeighborSampling;
 use crate::error::{Error, Result};
@@ -37,13 +37,13 @@ pub struct Embedding {
     pub expected_votes_average: f64,
 }
 
-/// Neighbors of a query that enter an average, as the published heuristic leaves open.
+/// Number of neighbors of a query that enter an average, which the published heuristic leaves open.
 const AVERAGED: [usize; 2] = [200, 1000];
-/// Steps of the ascent.
+/// The largest number of steps of the ascent.
 const MAX_STEPS: usize = 500;
-/// Halvings of one step before it counts as no ascent.
+/// Halvings of one step before it is considered not an ascent.
 const HALVINGS: i32 = 12;
-/// The least gain of a step, relative to E(x).
+/// The smallest gain of a step, relative to E(x).
 const LEAST_GAIN: f64 = 1e-9;
 
 fn squared_distance(a: ArrayView1<'_, f64>, b: ArrayView1<'_, f64>) -> f64 {
@@ -91,17 +91,17 @@ impl NeighborIndex {
         self.distances[0].len()
     }
 
-    /// The points nearest to a query, the nearest first; none if there is no such query.
+    /// The points nearest to a query, the nearest first; empty if there is no such query.
     #[must_use]
     pub fn neighbors(&self, query: usize) -> &[usize] {
         self.nearest.get(query).map_or(&[], Vec::as_slice)
     }
 
-    /// The rank that a point would take on every query: one more than the number of training points that are nearer,
-    /// and one more than [`NeighborIndex::ranks`] where all that are kept are nearer.
+    /// The rank that a point would take on every query: one more than the number of nearer training points, and one
+    /// more than [`NeighborIndex::ranks`] if all stored points are nearer.
     ///
     /// # Errors
-    /// [`Error::Length`] for another number of features.
+    /// [`Error::Length`] for a different number of features.
     pub fn ranks_of(&self, point: ArrayView1<'_, f64>) -> Result<Vec<u64>> {
         same_features(self.queries.ncols(), point.len())?;
         Ok((0..self.distances.len()).map(|query| self.rank_of(query, point)).collect())
@@ -116,19 +116,19 @@ impl NeighborIndex {
     ///
     /// Starts are the published averages: for each class the training points among the 200 (and 1000) nearest of its
     /// queries, each weighted by the number of queries it is near to; the average of all `points`; and the one of them
-    /// with the largest E, so that the result is never worse than a training point. From every start E ascends by
-    /// x ← x + t (Σ_q w_q q/Σ_q w_q - x), with w_q the slope of ν in the squared distance from q and t = 1, ½, ¼, ..
-    /// the first that gains: a step toward the queries that are about to be won. The best end is returned; it need not
-    /// be the global maximum.
+    /// with the largest E, so the result is never worse than a training point. From every start E ascends by x ← x + t
+    /// (Σ_q w_q q/Σ_q w_q - x), where w_q is the slope of ν in the squared distance from q and t is the first of 1, ½,
+    /// ¼, .. that gains: a step toward the queries that are about to be won. The best end is returned; it need not be
+    /// the global maximum.
     ///
-    /// `labels` holds the class of every query; `sampling` should have as many ranks as the index.
+    /// `labels` holds the class of every query; `sampling` should have the same number of ranks as the index.
     ///
     /// # Errors
-    /// [`Error::Length`] for another number of labels than of queries or of features; as
+    /// [`Error::Length`] for a different number of labels than of queries or of features; as
     /// [`NeighborSampling::inclusion`].
     ///
     /// # References
-    /// Chadha et al. (2024), "Auditing Private Prediction", appendix D.3, for the averages; the ascent is ours.
+    /// Chadha et al. (2024), "Auditing Private Prediction", appendix D.3, for the averages; the ascent is new here.
     pub fn worst_embedding(
         &self,
         points: ArrayView2<'_, f64>,
@@ -139,7 +139,7 @@ impl NeighborIndex {
         Error::check_size("list of query labels", labels.len(), self.distances.len(), ", one per query")?;
         let (starts, average) = self.starts(points, labels);
         let best = |ends: Vec<(f64, Array1<f64>)>| {
-            // The first of equals, so that the result does not depend on the threads.
+            // The first one in a tie, so the result does not depend on the threads.
             ends.into_iter().reduce(|best, end| if end.0 > best.0 { end } else { best })
         };
         let value = |start: &Array1<f64>| Ok((self.expected_votes(start.view(), sampling)?, start.clone()));
@@ -152,7 +152,7 @@ impl NeighborIndex {
         Ok(Embedding { ranks: self.ranks_of(features.view())?, features, expected_votes, expected_votes_average })
     }
 
-    /// The training point of the largest E(x), the first of equals.
+    /// The training point with the largest E(x); the first one in a tie.
     fn best_point(&self, points: ArrayView2<'_, f64>, sampling: &NeighborSampling) -> Result<Array1<f64>> {
         let values = parallel::try_map(points.outer_iter(), |point| self.expected_votes(point, sampling))?;
         let best = (0..values.len()).reduce(|best, point| if values[point] > values[best] { point } else { best });
@@ -205,12 +205,12 @@ impl NeighborIndex {
         Ok((value, point))
     }
 
-    /// The average of the queries weighted by how fast their ν falls with the squared distance; none where it is flat.
+    /// The average of the queries weighted by how fast their ν falls with the squared distance; `None` if flat.
     fn target(&self, point: ArrayView1<'_, f64>, sampling: &NeighborSampling) -> Result<Option<Array1<f64>>> {
         let mut sum = Array1::zeros(point.len());
         let mut total = 0.0;
         for (query, distances) in self.distances.iter().enumerate() {
-            // ν is a step function of the distance: its slope over as many ranks as it takes to lose a neighbor or two.
+            // ν is a step function of the distance: its slope is taken over enough ranks to lose a neighbor or two.
             let window = (sampling.neighbors() / 4).clamp(1, 1 << 20);
             let rank = self.rank_of(query, point);
             let last = distances.len() as u64;

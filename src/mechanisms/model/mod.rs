@@ -1,5 +1,5 @@
-//! Parametric models of private prediction, as data: how the votes on one query are distributed under a dataset and
-//! under its neighbor. No randomness is drawn here.
+//! Parametric models of private prediction, as data: the distribution of the votes on one query under a dataset and
+//! under its neighbor. No random numbers are drawn here.
 
 mod adversary;
 mod capc;

@@ -6,8 +6,8 @@ use crate::error::{Error, Result};
 use crate::histogram::MAX_CLASSES;
 use crate::special::{CompensatedSum, binomial_tails, log_binomial_pmf};
 
-/// Which training points vote on a query: the k nearest to it within a Poisson subsample, which holds every training
-/// point with probability γ, independently.
+/// The training points that vote on a query: the k nearest to it within a Poisson subsample, which contains every
+/// training point with probability γ, independently.
 ///
 /// Let r = 1, 2, .. be the rank of a training point by its distance from the query. It is among the k nearest of the
 /// subsample if it is in the subsample and fewer than k of the r - 1 nearer points are, and it is the k-th if exactly
@@ -21,8 +21,8 @@ use crate::special::{CompensatedSum, binomial_tails, log_binomial_pmf};
 /// P_q(c) ∝ Σ_{r: y_r = c} ν(r),    P^k_q(c) ∝ Σ_{r: y_r = c} λ(r).
 /// ```
 ///
-/// Only some of the nearest training points are recorded. The k nearest lie all among the first R, except with
-/// probability P(T > R) = P(Bin(R, γ) < k); a fit where this exceeds 1e-9 is rejected.
+/// Only some of the nearest training points are recorded. The k nearest are all among the first R, except with
+/// probability P(T > R) = P(Bin(R, γ) < k); a fit for which this exceeds 1e-9 is rejected.
 ///
 /// # Example
 /// ```
@@ -57,9 +57,9 @@ pub struct NeighborDistributions {
     pub p_last: Vec<f64>,
 }
 
-/// The most ranks with a table.
+/// The largest number of ranks with a table.
 const MAX_RANKS: usize = 1 << 24;
-/// The most probability that the recorded ranks may leave out.
+/// The largest probability that the recorded ranks may leave out.
 const MAX_BEYOND: f64 = 1e-9;
 
 impl NeighborSampling {
@@ -113,11 +113,10 @@ impl NeighborSampling {
     }
 
     /// ν(r): the probability that the training point of rank r, or a point added there, is among the k nearest of the
-    /// subsample. Relative error about 1e-13, also where it is tiny.
+    /// subsample. Relative error about 1e-13, even if it is tiny.
     ///
     /// # Errors
-    /// [`Error::Domain`] for rank 0, since the nearest has rank 1; [`Error::NoConvergence`] for ranks near 2^53 at
-    /// most.
+    /// [`Error::Domain`] for rank 0, since the nearest has rank 1; [`Error::NoConvergence`] only for ranks near 2^53.
     pub fn inclusion(&self, rank: u64) -> Result<f64> {
         let Some(before) = rank.checked_sub(1) else {
             return Err(Error::Domain { quantity: "rank of a neighbor", value: 0.0, domain: "[1, 2^64)" });
@@ -128,7 +127,7 @@ impl NeighborSampling {
         }
     }
 
-    /// E(x) = Σ_q ν(r_q): how many of the queries a point is expected to vote on, from its rank on each.
+    /// E(x) = Σ_q ν(r_q): the expected number of queries a point votes on, from its rank on each.
     ///
     /// # Errors
     /// As [`NeighborSampling::inclusion`].
@@ -140,12 +139,12 @@ impl NeighborSampling {
         Ok(sum.value())
     }
 
-    /// P_q and P^k_q from the labels of the nearest training points, the nearest first. Labels beyond the table are not
-    /// used; the missing probability, 1e-9 at most, is spread in proportion.
+    /// P_q and P^k_q from the labels of the nearest training points, nearest first. Labels beyond the table are not
+    /// used; the missing probability, at most 1e-9, is distributed proportionally.
     ///
     /// # Errors
-    /// [`Error::Rejected`] when the labels leave out more than 1e-9 of P^k_q; [`Error::Domain`] for a label that is not
-    /// a class; [`Error::Length`] unless there are 1 to 10,000 classes.
+    /// [`Error::Rejected`] if the labels leave out more than 1e-9 of P^k_q; [`Error::Domain`] for a label that is not a
+    /// class; [`Error::Length`] unless there are 1 to 10,000 classes.
     pub fn distributions(&self, labels: &[usize], classes: usize) -> Result<NeighborDistributions> {
         let expected = format_args!("1 to {MAX_CLASSES} classes");
         let fits = (1..=MAX_CLASSES).contains(&classes);
@@ -188,7 +187,7 @@ impl NeighborSampling {
 mod tests {
     use super::*;
 
-    /// Every subsample of nine points, weighed by its probability: who is among the k nearest, and who is the k-th.
+    /// Every subsample of nine points, weighted by its probability: the k nearest, and the k-th.
     #[test]
     fn distributions_are_those_of_all_subsamples() {
         let labels = [0usize, 2, 1, 1, 0, 2, 2, 0, 1];
@@ -215,7 +214,7 @@ mod tests {
         }
     }
 
-    /// With rate 1 the k nearest vote as they are.
+    /// With rate 1, the k nearest always vote.
     #[test]
     fn without_subsampling_the_first_k_vote() {
         let sampling = NeighborSampling::new(3, 1.0, 5).unwrap();

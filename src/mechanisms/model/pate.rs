@@ -1,4 +1,4 @@
-//! PATE: teachers trained at random, so that the histogram of a query is random.
+//! PATE: teachers trained at random, so the histogram of a query is random.
 
 use crate::counts::MAX_COUNT;
 use crate::distribution::{Noise, OutcomeDistribution, marked_argmax_distributions, vote_probabilities};
@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 /// H ~ Mult(k, P_q),    H' ~ Mult(k-1, P_q) + Mult(1, P'_q).
 /// ```
 /// P_q (shape C, one probability per class) is the distribution of the vote of a teacher trained on a random part of
-/// the dataset; P'_q (shape C) that of the one teacher whose part holds the changed point. Partition and training are
-/// drawn anew for every sample. Where the dataset is changed in the parts of m teachers, `H' ~ Mult(k-m, P_q) + Mult(m,
+/// the dataset; P'_q (shape C) is that of the one teacher whose part contains the changed point. Partition and training
+/// are redrawn for every sample. If the dataset is changed in the parts of m teachers, `H' ~ Mult(k-m, P_q) + Mult(m,
 /// P'_q)`; see [`PateModel::with_changed_teachers`].
 ///
 /// # Example
@@ -35,7 +35,7 @@ pub struct PateModel {
     changed: u64,
 }
 
-/// The same before it is checked.
+/// The same before validation.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Parameters {
@@ -55,9 +55,9 @@ const fn is_one(changed: &u64) -> bool {
     *changed == 1
 }
 
-/// The most changed teachers.
+/// The largest number of changed teachers.
 const MAX_CHANGED: u64 = 64;
-/// What P' is called in messages.
+/// The name of P' in messages.
 const MARKED: &str = "vote probabilities of the changed voter";
 
 impl PateModel {
@@ -75,14 +75,13 @@ impl PateModel {
         Ok(Self { k, p, p_marked, changed: 1 })
     }
 
-    /// The model of maximum likelihood given recorded votes: relative frequencies.
+    /// The maximum likelihood model given recorded votes: relative frequencies.
     ///
-    /// `votes` (shape C) counts votes of teachers under the dataset, of any number of independent instantiations
-    /// together, `votes_neighbor` (shape C) votes of teachers trained with the changed point. Whatever is certified
-    /// for the result is certified for the fitted model, not for the teachers behind it.
-    ///
+    /// `votes` (shape C) counts votes of teachers under the dataset, over any number of independent instantiations
+    /// together, `votes_neighbor` (shape C) votes of teachers trained with the changed point. Anything certified for
+    /// the result is certified for the fitted model, not for the teachers behind it.
     /// # Errors
-    /// As [`PateModel::new`]; also [`Error::Domain`] when either world has no vote or more than 2^53 of them.
+    /// As [`PateModel::new`]; also [`Error::Domain`] if either world has no vote or more than 2^53 of them.
     pub fn from_votes(k: u64, votes: &[u64], votes_neighbor: &[u64]) -> Result<Self> {
         same_classes("recorded votes under the neighbor", votes_neighbor.len(), votes.len())?;
         let p = relative_frequencies(votes, "number of recorded votes under the dataset")?;
@@ -90,7 +89,7 @@ impl PateModel {
         Self::new(k, &p, &p_marked)
     }
 
-    /// The same where m teachers, not one, were trained on changed data.
+    /// The same if m teachers, not one, were trained on changed data.
     ///
     /// # Errors
     /// [`Error::Domain`] for an m outside [1, 64] or above k.
@@ -147,8 +146,8 @@ pub(super) fn same_classes(quantity: &'static str, found: usize, classes: usize)
     Error::check_size(quantity, found, classes, " classes")
 }
 
-/// Probabilities as they were given, if normalizing them changes no more than their rounding: a model that is written
-/// and read again is the same model.
+/// Probabilities as given, if normalizing them changes no more than their rounding, so that a model that is written and
+/// read again is the same model.
 pub(super) fn as_written(given: Vec<f64>, normalized: &[f64]) -> Vec<f64> {
     let rounding = given.len() as f64 * f64::EPSILON;
     let same = given.iter().zip(normalized).all(|(given, value)| (given - value).abs() <= rounding * value);

@@ -1,4 +1,4 @@
-//! Private-kNN: which point an adversary adds who does not choose the queries.
+//! Private-kNN: the point added by an adversary who does not choose the queries.
 
 use super::neighbor_sampling::NeighborSampling;
 use crate::error::{Error, Result};
@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 /// Where the adversary Pois-NatQ looks for the point that it adds to a Private-kNN.
 ///
-/// In each case the point of the largest E(x) = Σ_q ν(r_q(x)) is taken, the expected number of queries it votes on, and
-/// given a wrong label. Written as `train`, `test` or `embedding`.
+/// In each case, the point with the largest E(x) = Σ_q ν(r_q(x)), the expected number of queries it votes on, is taken
+/// and given a wrong label. Written as `train`, `test` or `embedding`.
 ///
 /// # References
 /// Chadha et al. (2024), "Auditing Private Prediction", section 6 and appendix D.3.
@@ -20,15 +20,15 @@ use serde::{Deserialize, Serialize};
 pub enum PoisonSearch {
     /// Among the training points: one more copy of a point, with a wrong label.
     Train,
-    /// Among test points that are not asked.
+    /// Among test points that are not queried.
     Test,
-    /// Anywhere in the space of features.
+    /// Anywhere in the feature space.
     Embedding,
 }
 
 named!(PoisonSearch, "search for the added point", [Train "train", Test "test", Embedding "embedding"]);
 
-/// A candidate with the number of queries on which it is expected to vote.
+/// A candidate with the expected number of queries on which it votes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BestCandidate {
     /// Its row among the ranks.
@@ -37,8 +37,8 @@ pub struct BestCandidate {
     pub expected_votes: f64,
 }
 
-/// The candidate of the largest E(x) = Σ_q ν(r_q(x)), the first of equals, among the rows of `ranks`, shape (candidate,
-/// query), for which `allowed` holds; none where it holds for none.
+/// The candidate with the largest E(x) = Σ_q ν(r_q(x)), the first one in a tie, among the rows of `ranks`, shape
+/// (candidate, query), for which `allowed` holds; `None` if it holds for none.
 ///
 /// # Errors
 /// As [`NeighborSampling::inclusion`].
@@ -66,15 +66,15 @@ pub fn best_candidate(
     Ok(best)
 }
 
-/// The label that a point is given to mislead: the commonest of the classes but its own where the point votes, the
-/// largest Σ_q ν(r_q) P_q(c) over c ≠ `own`, the first of equals. Without a class of its own the commonest one is taken
-/// for that, so that the label is the second most common.
+/// The misleading label of a point: the most common class other than its own where the point votes, that is, the one
+/// with the largest Σ_q ν(r_q) P_q(c) over c ≠ `own`; the first one in a tie. If the point has no class, the most
+/// common one is used as `own`, so the label is the second most common.
 ///
 /// `inclusion` holds ν(r_q), one entry per query, `p` the distributions P_q of shape (query, class). With a single
-/// class there is no other.
+/// class, that class is returned.
 ///
 /// # Errors
-/// [`Error::Length`] when there is no class, or another number of distributions than of ν.
+/// [`Error::Length`] if there is no class, or a different number of distributions than of ν.
 ///
 /// # Example
 /// ```

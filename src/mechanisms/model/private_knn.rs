@@ -8,13 +8,13 @@ use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 /// The votes of the k nearest neighbors of a query q in a Poisson subsample of rate γ, under the dataset and under its
-/// neighbor, which holds m more points with label y':
+/// neighbor, which has m more points with label y':
 /// ```text
 /// H ~ Mult(k, P_q),    H' ~ Mult(k, P_q) + B · 1{y'} - Mult(B, P^k_q),    B ~ Bin(m, ν).
 /// ```
 /// P_q (shape C) is the distribution of the label of a neighbor among the k, P^k_q that of the k-th, which an added
 /// point displaces; ν is the probability that an added point is among the k nearest. One point, m = 1, is the published
-/// model. A class may be left with -m votes or more: the model draws the displaced labels independently of H.
+/// model. A class may be left with as few as -m votes, because the model draws the displaced labels independently of H.
 ///
 /// # Example
 /// ```
@@ -38,7 +38,7 @@ pub struct PrivateKnnModel {
     points: u64,
 }
 
-/// The same before it is checked.
+/// The same before validation.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Parameters {
@@ -55,7 +55,7 @@ const fn one() -> u64 {
     1
 }
 
-/// The most added points.
+/// The largest number of added points.
 const MAX_POINTS: u64 = 64;
 
 impl PrivateKnnModel {
@@ -77,7 +77,7 @@ impl PrivateKnnModel {
         Ok(Self { k, p, p_last, inclusion, label, points: 1 })
     }
 
-    /// The same with m added points at the same place, each of them in the subsample or not independently.
+    /// The same with m added points at the same place, each of them independently in the subsample or not.
     ///
     /// # Errors
     /// [`Error::Domain`] for an m outside [1, 64] or above k.

@@ -1,4 +1,4 @@
-//! PromptPATE: teachers that are prompts of a fixed language model, so that the histogram of a query is fixed.
+//! PromptPATE: teachers that are prompts of a fixed language model, so the histogram of a query is fixed.
 
 use super::pate::same_classes;
 use crate::distribution::{Noise, OutcomeDistribution, noisy_argmax_distribution};
@@ -6,8 +6,8 @@ use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
 use serde::{Deserialize, Serialize};
 
-/// The votes of PromptPATE teachers on one query: a fixed histogram H under the dataset and H' under its neighbor,
-/// both with the same C classes. They may be equal: the changed prompt then changed no vote and nothing leaks.
+/// The votes of PromptPATE teachers on one query: a fixed histogram H under the dataset and H' under its neighbor, both
+/// with the same C classes. They may be equal: then the changed prompt changed no vote, and nothing leaks.
 ///
 /// # Example
 /// ```
@@ -28,7 +28,7 @@ pub struct PromptPateModel {
     histogram_neighbor: VoteHistogram,
 }
 
-/// The same before it is checked.
+/// The same before validation.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Parameters {
@@ -40,7 +40,7 @@ impl PromptPateModel {
     /// The model with these votes per class under the dataset and its neighbor.
     ///
     /// # Errors
-    /// [`Error::Length`] when the numbers of classes differ.
+    /// [`Error::Length`] if the numbers of classes differ.
     pub fn new(histogram: VoteHistogram, histogram_neighbor: VoteHistogram) -> Result<Self> {
         same_classes("vote histogram of the neighbor", histogram_neighbor.classes(), histogram.classes())?;
         Ok(Self { histogram, histogram_neighbor })

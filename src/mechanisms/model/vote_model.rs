@@ -1,4 +1,4 @@
-//! One query of any of the models.
+//! One query to any of the models.
 
 use super::capc::CapcModel;
 use super::composition::Composition;
@@ -65,8 +65,8 @@ impl VoteModel {
         OutputPair::new(dataset, neighbor)
     }
 
-    /// Whether both can be queries to the same two datasets, as far as the models tell: what is added to the dataset of
-    /// Private-kNN, points and their label, is the same for all queries. Models of other mechanisms say nothing about
+    /// Whether both can be queries to the same two datasets, as far as the models show: the addition to the dataset of
+    /// Private-kNN, points and their label, is the same for all queries. Models of other mechanisms do not describe
     /// their datasets.
     ///
     /// ```
@@ -83,9 +83,9 @@ impl VoteModel {
         }
     }
 
-    /// How several queries to this model compose where nothing else is said: PromptPATE `independent`, since its
-    /// histograms are deterministic and its noise fresh; Private-kNN `independent`, since it draws a subsample for
-    /// every answer; PATE and CaPC `shared-teachers`, since they train their teachers once.
+    /// The default composition of several queries to this model: PromptPATE `independent`, since its histograms are
+    /// deterministic and its noise fresh; Private-kNN `independent`, since it draws a subsample for every answer; PATE
+    /// and CaPC `shared-teachers`, since they train their teachers once.
     #[must_use]
     pub const fn default_composition(&self) -> Composition {
         match self {
@@ -129,7 +129,7 @@ mod tests {
         let [distribution, neighbor] = prompts().output_pair(noise).unwrap().into_distributions();
         assert_eq!(distribution, noisy_distribution(&[3, 1], noise));
         assert_eq!(neighbor, noisy_distribution(&[2, 2], noise));
-        // One voter: P itself decides who has the vote, and P' does under the neighbor.
+        // One voter: P itself decides who has the vote, and P' does so under the neighbor.
         let pate = VoteModel::from(PateModel::new(1, &[1.0, 0.0], &[0.0, 1.0]).unwrap());
         let [distribution, neighbor] = pate.output_pair("gaussian:1".parse().unwrap()).unwrap().into_distributions();
         assert!((distribution.p()[0] - neighbor.p()[1]).abs() < 1e-14);

@@ -3,9 +3,9 @@
 //!
 //! A distribution is cut into n = 2^b cells of equal mass, each split between its own outcome and one alias. The masses
 //! are whole multiples of 2^-49/n that sum to exactly 1, so building a table loses nothing. A cell is a word: the share
-//! of its own outcome in the high 49 bits, the alias in the low 15. Its first 16 bits with the alias again make half a
-//! word. So do random words: the first b bits of one choose the cell, the next 16 decide all draws but one in 2^16, and
-//! only then is a second half of the random word made and a whole cell read.
+//! of its own outcome in the high 49 bits, the alias in the low 15. Its first 16 bits together with the alias form half
+//! a word. Random words work likewise: the first b bits of one choose the cell, the next 16 decide all but one in 2^16
+//! draws, and only then is the second half of the random word generated and a whole cell read.
 
 use crate::special::CompensatedSum;
 use std::hint::{black_box, select_unpredictable};
@@ -16,18 +16,18 @@ const ALIAS_BITS: u32 = 15;
 const ALIAS_MASK: u64 = (1 << ALIAS_BITS) - 1;
 /// Units of mass in a cell.
 const CELL: u64 = 1 << (64 - ALIAS_BITS);
-/// Bits of the share, and of a place in a cell, that are compared first.
+/// Bits of the share, and of a position in a cell, that are compared first.
 const NEAR_BITS: u32 = 16;
 
-/// Draws made together: so many that the loops over them stay loops until they are made ones of vectors.
+/// Number of draws made together: enough that the loops over them remain loops until they are vectorized.
 pub(super) const ROW: usize = 64;
 
-/// The most bits that choose a cell: with the first ones of the place they are at most half a word.
+/// The largest number of bits that choose a cell: with the first bits of the position, they are at most half a word.
 pub(super) const MAX_BITS: u32 = 14;
-/// The most outcomes of a table.
+/// The largest number of outcomes of a table.
 pub(super) const MAX_CELLS: usize = 1 << MAX_BITS;
 
-/// Alias tables of the same number of cells, one after the other.
+/// Alias tables with the same number of cells, one after the other.
 #[derive(Debug, Clone)]
 pub(super) struct AliasTables {
     /// b, from 1 to [`MAX_BITS`].
@@ -37,7 +37,7 @@ pub(super) struct AliasTables {
 }
 
 impl AliasTables {
-    /// No table yet, for tables of 2^`bits` cells.
+    /// No tables yet, for tables of 2^`bits` cells.
     pub(super) const fn new(bits: u32) -> Self {
         Self { bits, near: Vec::new(), cells: Vec::new() }
     }
@@ -54,19 +54,19 @@ impl AliasTables {
         self.cells.len()
     }
 
-    /// Appends the table of the distribution proportional to `weights`, at most one for each cell, each finite and at
+    /// Appends the table of the distribution proportional to `weights`: at most one weight per cell, each finite and at
     /// least 0, not all 0.
     ///
-    /// The distribution of the draws differs from the weights divided by their sum by at most 2^-49 in total variation,
-    /// plus the rounding of that sum. An outcome of probability below 2^-50/n is never drawn.
+    /// The distribution of the draws differs from the normalized weights by at most 2^-49 in total variation, plus the
+    /// rounding of their sum. An outcome of probability below 2^-50/n is never drawn.
     pub(super) fn append(&mut self, weights: &[f64]) {
         let mut mass = masses(weights, 1 << self.bits);
         let first = self.cells.len();
-        // A full cell is its own alias, whatever its share.
+        // A full cell is its own alias, so its share does not matter.
         self.cells.extend((0..mass.len() as u64).map(|outcome| (CELL - 1) << ALIAS_BITS | outcome));
         let (mut small, mut large): (Vec<usize>, Vec<usize>) =
             (0..mass.len()).partition(|&outcome| mass[outcome] < CELL);
-        // Masses sum to n cells at every step: while one is smaller than a cell, another is larger.
+        // Masses sum to n cells at every step: if one is smaller than a cell, another is larger.
         while let (Some(&giver), Some(taker)) = (large.last(), small.pop()) {
             self.cells[first + taker] = mass[taker] << ALIAS_BITS | giver as u64;
             mass[giver] -= CELL - mass[taker];
@@ -79,7 +79,7 @@ impl AliasTables {
         self.near.extend(self.cells[first..].iter().map(near));
     }
 
-    /// Brings into the caches what most draws read.
+    /// Loads the data that most draws read into the caches.
     pub(super) fn fetch(&self) {
         fetch(&self.near);
     }
@@ -90,14 +90,14 @@ impl AliasTables {
         self.reader().decide(0, random)
     }
 
-    /// What draws: to be made once before many draws, so that a loop that writes what it draws does not look up again
-    /// and again where the cells are.
+    /// The part that draws: constructed once before many draws, so that a loop that writes its draws does not
+    /// repeatedly look up where the cells are.
     #[inline(always)]
     pub(super) fn reader(&self) -> AliasReader<'_> {
         AliasReader { bits: self.bits, near: &self.near, cells: &self.cells }
     }
 
-    /// The distribution that a table stands for.
+    /// The distribution represented by a table.
     #[cfg(test)]
     pub(super) fn distribution(&self, table: usize) -> Vec<f64> {
         let table = &self.cells[table << self.bits..][..1 << self.bits];
@@ -122,7 +122,7 @@ pub(super) struct AliasReader<'a> {
 }
 
 impl AliasReader<'_> {
-    /// A draw from the first table, given the first half of a random word and a way to make the second one.
+    /// A draw from the first table, given the first half of a random word and a way to generate the second one.
     #[inline(always)]
     pub(super) fn draw(self, half: u32, rest: impl FnOnce() -> u32) -> usize {
         let own = half >> (32 - self.bits);
@@ -136,8 +136,8 @@ impl AliasReader<'_> {
         select_unpredictable(place < share, own, near & ALIAS_MASK as u32) as usize
     }
 
-    /// Draws of a row, each from a table of its own, as far as the first halves of random words tell; true where one of
-    /// them is open. Each step is made for all before the next.
+    /// Draws for a row, each from its own table, as far as the first halves of random words decide; true if one of them
+    /// remains open. Each step is made for all before the next.
     #[inline(always)]
     pub(super) fn draw_row(
         self,
@@ -164,7 +164,7 @@ impl AliasReader<'_> {
         open != 0
     }
 
-    /// A draw from a table, given 64 random bits: the cell, and the place in it.
+    /// A draw from a table, given 64 random bits: the cell, and the position in it.
     ///
     /// Each part of each cell is off by at most 2^-64 in probability, the whole distribution by less than 2^-49.
     #[inline]
@@ -179,29 +179,29 @@ impl AliasReader<'_> {
 pub(super) fn fetch<N: Copy + BitXor<Output = N>>(numbers: &[N]) {
     /// A cache line of most machines.
     const LINE: usize = 64;
-    // What depends on all of them cannot be left out.
+    // A result that depends on all of them cannot be optimized away.
     black_box(numbers.iter().copied().step_by(LINE / size_of::<N>()).reduce(N::bitxor));
 }
 
-/// A word by its halves.
+/// A word from its halves.
 pub(super) const fn whole(high: u32, low: u32) -> u64 {
     (high as u64) << 32 | low as u64
 }
 
-/// The bits of the smallest table for so many outcomes.
+/// The number of bits of the smallest table for this many outcomes.
 pub(super) fn bits_for(outcomes: usize) -> u32 {
     outcomes.next_power_of_two().ilog2().max(1)
 }
 
-/// Weights as whole units that sum to n cells: rounded, with what is missing given to the largest; and nothing for the
-/// rest of the cells.
+/// Weights as whole units that sum to n cells: rounded, with the difference given to the largest; the remaining cells
+/// get nothing.
 fn masses(weights: &[f64], cells: usize) -> Vec<u64> {
     let units = cells as u64 * CELL;
     let total = weights.iter().copied().collect::<CompensatedSum>().value();
     let mut mass: Vec<u64> = weights.iter().map(|weight| (weight / total * units as f64).round() as u64).collect();
     let sum: i128 = mass.iter().map(|&mass| i128::from(mass)).sum();
     if let Some(largest) = mass.iter_mut().max() {
-        // The largest holds a cell or more, and all roundings amount to less than 2n units, 2^-34 of a cell.
+        // The largest has at least a cell, and all roundings amount to less than 2n units, 2^-34 of a cell.
         *largest = (i128::from(*largest) + i128::from(units) - sum) as u64;
     }
     mass.resize(cells, 0);
@@ -236,14 +236,14 @@ mod tests {
         let quarter = 1u64 << 62;
         assert_eq!([0, quarter - 1, quarter, 2 * quarter, u64::MAX].map(|random| cells.draw(random)), [0, 0, 1, 1, 1]);
         assert_eq!([0, u64::MAX].map(|random| AliasTables::of(&[5.0]).draw(random)), [0, 0]);
-        // Nothing is ever drawn that has no mass.
+        // An outcome without mass is never drawn.
         let cells = table(&[0.0, 1.0, 0.0]);
         assert!((0..1000).all(|step| cells.reader().decide(1, step * (u64::MAX / 999)) == 1));
         let cells = AliasTables::of(&[0.0, 1.0, 0.0]);
         assert!((0..1000).all(|step| cells.reader().draw(step * (u32::MAX / 999), || 0) == 1));
     }
 
-    /// A share of 1/3 ends inside of what half a word can tell: both sides of the end, to the last bit.
+    /// A share of 1/3 ends within the resolution of half a word: both sides of the end, to the last bit.
     #[test]
     fn what_half_a_word_leaves_open_is_decided_by_the_whole() {
         let cells = AliasTables::of(&[1.0, 5.0]);
@@ -258,7 +258,7 @@ mod tests {
             };
             assert_eq!(cells.reader().draw((word >> 32) as u32, rest), cells.draw(word));
         }
-        // 2^15 of the 2^32 halves, each met with two words.
+        // 2^15 of the 2^32 halves, each combined with two words.
         assert_eq!(completed, 65_536);
     }
 

@@ -13,38 +13,38 @@ use crate::vectorized::avx2;
 use crate::vectorized::{Arch, in_vectors};
 use std::marker::PhantomData;
 
-/// Samples drawn together, side by side in memory: many, so that tables are read again and again while they are near;
-/// fewer where there are many classes, so that the votes are near too.
+/// Samples drawn together, side by side in memory: many, so that tables are read repeatedly while they are cached;
+/// fewer if there are many classes, so that the votes are also cached.
 pub(super) fn batch_size(classes: usize) -> usize {
     (32_768 / classes / 64 * 64).clamp(64, 2048)
 }
 
-/// Works through batches of noisy votes.
+/// Processes batches of noisy votes.
 pub(super) struct Argmax<'a, N> {
     arch: Arch,
     coarse: &'a Coarse,
     /// The cell of the noise of class c in sample s at `batch` c + s.
     cells: Vec<u32>,
     winners: Vec<u32>,
-    /// The bits of samples whose winner an approximation leaves open.
+    /// The bits of samples whose winner is left open by an approximation.
     open: Vec<u32>,
     finer: Finer,
     noise: PhantomData<N>,
 }
 
 impl<'a, N: UnitNoise> Argmax<'a, N> {
-    /// For batches of so many samples, a multiple of 64, with coarse noise of the same distribution.
+    /// For batches of this many samples, a multiple of 64, with coarse noise of the same distribution.
     pub(super) fn new(classes: usize, batch: usize, coarse: &'a Coarse) -> Self {
         let (cells, winners, open) = (vec![0; batch * classes], vec![0; batch], vec![0; batch / MASKED]);
         let finer = Finer::new(classes);
         Self { arch: Arch::new(), coarse, cells, winners, open, finer, noise: PhantomData }
     }
 
-    /// The winners of a batch: argmax_c of deficit plus noise, the first among equals.
+    /// The winners of a batch: argmax_c of deficit plus noise, the first one in a tie.
     ///
-    /// Draws half a word for every class and sample, and a word for the batch, from which those are made that complete
-    /// the noise where approximations leave a winner open. So winners are a function of the stream alone, whatever the
-    /// approximations are: each set of instructions has its own.
+    /// Draws half a word for every class and sample, and one word for the batch, from which the words are generated
+    /// that complete the noise where approximations leave a winner open. So winners are a function of the stream alone,
+    /// whatever the approximations are: each instruction set has different ones.
     pub(super) fn winners(&mut self, deficits: &impl Deficits, lanes: &mut Lanes, stream: &mut Stream) -> &[u32] {
         lanes.fill_halves(&mut self.cells);
         let rest = Rest::new(stream);
@@ -61,7 +61,7 @@ impl<'a, N: UnitNoise> Argmax<'a, N> {
         winners
     }
 
-    /// The winners as far as approximations can tell.
+    /// The winners as far as approximations decide.
     fn filter<D: Deficits>(&mut self, deficits: &D) {
         #[cfg(target_arch = "x86_64")]
         if let Some(simd) = avx2(self.arch) {
@@ -80,7 +80,7 @@ impl<'a, N: UnitNoise> Argmax<'a, N> {
     }
 }
 
-/// The winners as far as approximations can tell.
+/// The winners as far as approximations decide.
 #[inline(always)]
 fn filter<N: UnitNoise>(deficits: &impl Deficits, cells: &[u32], winners: &mut [u32], open: &mut [u32]) {
     let cells = cells.as_chunks::<ROW>().0;
@@ -113,12 +113,12 @@ fn filter<N: UnitNoise>(deficits: &impl Deficits, cells: &[u32], winners: &mut [
     }
 }
 
-/// Classes whose sums are approximated together.
+/// Number of classes whose sums are approximated together.
 const TOGETHER: usize = 16;
 
-/// What decides about single samples.
+/// Decides about single samples.
 struct Finer {
-    /// The cells of all classes of a sample, and their sums; filled up with cells that are extreme.
+    /// The cells of all classes of a sample, and their sums, padded with extreme cells.
     cells: Vec<[u32; TOGETHER]>,
     sums: Vec<[f32; TOGETHER]>,
 }
@@ -197,7 +197,7 @@ mod tests {
         argmax.open[sample / MASKED] >> (sample % MASKED) & 1 != 0
     }
 
-    /// What is not left open is right whatever the rest of the noise would have been.
+    /// A decided winner is correct whatever the rest of the noise would have been.
     fn check<N: UnitNoise>(deficits: &impl Deficits, argmax: &Argmax<'_, N>) {
         let batch = argmax.winners.len();
         for sample in (0..batch).filter(|&sample| !is_open(argmax, sample)) {
@@ -238,7 +238,7 @@ mod tests {
         assert!((1..2_000).contains(&open));
     }
 
-    /// The instructions of this machine, whose approximations are their own, give the winners that the plain ones give.
+    /// The instructions of this machine, with their own approximations, give the same winners as the plain ones.
     #[test]
     fn winners_do_not_depend_on_the_vector_width() {
         let (normal, exponential) = (Coarse::of::<UnitGaussian>(), Coarse::of::<UnitLaplace>());
@@ -301,7 +301,7 @@ mod tests {
             |deficits: &[f64]| Finer::new(3).decide::<UnitGaussian>(arch, &Fixed::new(deficits), &cells, 0, rest);
         assert_eq!(decided(&[-1.0, 0.0, -1.0]), 1);
         assert_eq!(decided(&[f64::NEG_INFINITY, -1.0, 0.0]), 2);
-        // The largest tail that a cell can hold is 1/2 and its noise 0, whatever the sign and the other bits.
+        // The largest tail that a cell can hold is 1/2 and its noise 0, for any sign and other bits.
         let ends = [u32::MAX >> 1, u32::MAX, u32::MAX];
         let decided = Finer::new(3).decide::<UnitLaplace>(arch, &Fixed::new(&[-1.0, 0.0, 0.0]), &ends, 0, rest);
         assert!(decided == 1 || decided == 2);

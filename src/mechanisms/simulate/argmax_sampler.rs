@@ -1,4 +1,4 @@
-//! The mechanism that most private prediction ends with: noise on the votes, and the class with the most.
+//! The mechanism that ends most private predictions: noise on the votes, and the class with the most.
 
 use super::argmax::Argmax;
 use super::coarse::Coarse;
@@ -14,15 +14,15 @@ use rand::Rng;
 
 /// argmax_c (H_c + Z_c): votes of a [`VoteModel`] with independent [`Noise`] on each class.
 ///
-/// Votes are compared as differences from the largest, in units of the noise: (H_c - max H)/s + Z_c/s, so that nothing
-/// is lost where the noise is far smaller than the votes. The noise is drawn by inversion, and of each draw only as
-/// many random bits are computed as the comparison needs: 32 for most, 96 in double precision with tails to 2^-97 where
-/// those leave it open. Two classes tie only where their noise agrees to the last bits of a double, with probability
-/// below 1e-13 for ten classes; then the first wins.
+/// Votes are compared as differences from the largest, in units of the noise: (H_c - max H)/s + Z_c/s, so nothing is
+/// lost if the noise is far smaller than the votes. The noise is drawn by inversion, and for each draw only the random
+/// bits that the comparison needs are computed: 32 for most, and 96 in double precision with tails down to 2^-97 if
+/// those leave it open. Two classes tie only if their noise agrees to the last bits of a double, with probability below
+/// 1e-13 for ten classes; then the first one wins.
 ///
-/// Building one makes the tables of the vote sampler: a few milliseconds and 1 MB for 250 voters and 10 classes, at
-/// most 192 MiB for many voters and classes; what does not fit is drawn without tables. Copies share them. Numbers of
-/// voters from 2^31 on are drawn one sample at a time.
+/// Construction builds the tables of the vote sampler: a few milliseconds and 1 MB for 250 voters and 10 classes, at
+/// most 192 MiB for many voters and classes; the part that does not fit is drawn without tables. Copies share them.
+/// With 2^31 or more voters, samples are drawn one at a time.
 ///
 /// # Example
 /// ```
@@ -55,7 +55,7 @@ impl ArgmaxSampler {
     /// The mechanism of one query.
     #[must_use]
     pub fn new(model: &VoteModel, noise: Noise) -> Self {
-        // The inverse of a subnormal scale is infinite, and 0 times that is no number.
+        // The inverse of a subnormal scale is infinite, and 0 times that is NaN.
         let inverse_scale = noise.scale().recip().min(f64::MAX);
         let coarse = match noise {
             Noise::Gaussian(_) => Coarse::of::<UnitGaussian>(),
@@ -115,8 +115,8 @@ impl ArgmaxSampler {
     }
 }
 
-/// Counts of winners: four of each class, by turns, because a count that is written must be read back before it can rise
-/// again.
+/// Counts of winners: four of each class, used in turn, because a count that was written must be read back before it
+/// can be incremented again.
 struct Tally(Vec<[u64; 4]>);
 
 impl Tally {

@@ -7,18 +7,18 @@ use crate::variate::binomial;
 use crate::vectorized::in_vectors;
 use std::ops::RangeInclusive;
 
-/// Weights below 2^-60 of the largest are left out: together they weigh less than the 2^-49 of an alias table.
+/// Weights below 2^-60 of the largest are omitted: together they weigh less than the 2^-49 of an alias table.
 const NEGLIGIBLE: f64 = 8.673_617_379_884_035e-19;
 
-/// The most numbers of trials with a table, so that where a table starts can be computed in 32 bits.
+/// The largest number of tables, so that the start of a table can be computed in 32 bits.
 const MAX_TABLES: usize = 1 << 14;
 
 /// Sampler of Bin(n, q) for any n; fast for n in a range.
 ///
 /// A draw from a table is off by less than 2^-40 in total variation: 2^-48 through the table and its index (`alias`),
-/// the rest through the rounding of the binomial probabilities, 2^-45 for n = 250. A table is built and read with
-/// additions, multiplications and divisions of IEEE doubles alone and is therefore the same on every platform; the
-/// general sampler evaluates logarithms.
+/// the rest through the rounding of the binomial probabilities, 2^-45 for n = 250. A table is built and read only with
+/// additions, multiplications and divisions of IEEE doubles and is therefore the same on every platform; the general
+/// sampler evaluates logarithms.
 #[derive(Debug, Clone)]
 pub(super) struct BinomialTable {
     least: u32,
@@ -30,11 +30,11 @@ pub(super) struct BinomialTable {
     failures: bool,
 }
 
-/// The number of successes that a row's first cell stands for: a line in the number of the row, rounded down, at least 0.
-/// So no row is looked up; what is likely lies above the line and near it.
+/// The number of successes represented by the first cell of a row: a line in the number of the row, rounded down, at
+/// least 0. So no row is looked up; the likely numbers lie slightly above the line.
 #[derive(Debug, Clone, Copy, Default)]
 struct Start {
-    /// Where the line is moved to.
+    /// The offset of the line.
     base: i32,
     /// Successes per row, and at row 0, in units of 2^-16.
     slope: i32,
@@ -42,7 +42,7 @@ struct Start {
 }
 
 impl Start {
-    /// The highest line below all these, at least 0 each, that meets the first and the last in the same distance.
+    /// The highest line below all of these, each at least 0, that is equally far from the first and the last.
     fn below(firsts: &[u32]) -> Self {
         let (Some(&first), Some(&last)) = (firsts.first(), firsts.last()) else { return Self::default() };
         // The likely successes rise by at most one from row to row, and there are at most 2^14 rows: below 2^31.
@@ -60,9 +60,9 @@ impl Start {
 }
 
 impl BinomialTable {
-    /// Success has this odds q/(1-q) = `success`/`failure`, both at least 0, not both 0; tables for the n in a range,
-    /// if they take at most `budget` cells and at most [`alias::MAX_CELLS`] each. The cells used are taken from the
-    /// budget.
+    /// A success has the odds q/(1-q) = `success`/`failure`, both at least 0, not both 0; tables for the n in a range,
+    /// if they take at most `budget` cells and at most [`alias::MAX_CELLS`] each. The cells used are subtracted from
+    /// the budget.
     pub(super) fn new(trials: RangeInclusive<u64>, success: f64, failure: f64, budget: &mut usize) -> Self {
         let failures = success > failure;
         let q = if failures { failure } else { success } / (success + failure);
@@ -94,8 +94,8 @@ impl BinomialTable {
         Self { least: least as u32, rows: rows.len() as u32, start, cells: tables, ..without }
     }
 
-    /// Draws of Bin(n, q) for a batch of numbers of trials, by a random word each or, outside of the range, from the
-    /// stream; and the failures, n less each draw. The batch is a multiple of 64.
+    /// Draws of Bin(n, q) for a batch of numbers of trials, from one random word each or, outside the range, from the
+    /// stream; and the failures, n minus each draw. The batch is a multiple of 64.
     pub(super) fn draw(&self, trials: &[u32], words: &Halves, stream: &mut Stream, [drawn, failed]: [&mut [u32]; 2]) {
         if self.rows == 0 {
             for ((drawn, failed), &n) in drawn.iter_mut().zip(failed).zip(trials) {
@@ -120,7 +120,7 @@ impl BinomialTable {
         });
     }
 
-    /// Draws as far as half words tell; true where they leave one open.
+    /// Draws as far as half words decide; true if they leave one open.
     #[inline(always)]
     fn draw_row(
         &self,
@@ -151,7 +151,7 @@ impl BinomialTable {
         open || beyond != 0
     }
 
-    /// Draws what half words leave open, and what has no table.
+    /// Draws those left open by half words, and those without a table.
     #[cold]
     #[inline(never)]
     fn complete(
@@ -198,14 +198,14 @@ impl BinomialTable {
     }
 }
 
-/// About the cells of the tables of a range, before they are made: 19 standard deviations each.
+/// The approximate number of cells of the tables of a range, before they are built: 19 standard deviations each.
 fn expected_cells(trials: &RangeInclusive<u64>, q: f64) -> f64 {
     let last = *trials.end() as f64;
     let rows = last - *trials.start() as f64 + 1.0;
     rows * (0.5 * last).min(18.2 * (last * q).sqrt() + 1.0)
 }
 
-/// P(Bin(n, q) = j) from some first j on, in units of the largest, given the odds q/(1-q) (`inf` where q rounds to 1).
+/// P(Bin(n, q) = j) from some first j on, in units of the largest, given the odds q/(1-q) (`inf` if q rounds to 1).
 ///
 /// From the mode outwards by the ratio of neighbors, P(j+1)/P(j) = (n-j)/(j+1) odds: the relative error grows by
 /// 2^-51 a step, while a form with logarithms would depend on the platform's ln.
@@ -247,7 +247,7 @@ mod tests {
         (table.start.of(row) as usize, table.cells.distribution(row as usize))
     }
 
-    /// No randomness here: the distribution that every table stands for, against the saddle-point form.
+    /// No randomness here: the distribution of every table, compared with the saddle-point form.
     #[test]
     fn tables_hold_binomial_distributions() {
         let mut worst = 0.0f64;
@@ -303,8 +303,8 @@ mod tests {
         }
     }
 
-    /// What half words decide is what whole words decide, for every row, on the instructions of this machine and on
-    /// the plain ones.
+    /// Decisions by half words equal those by whole words, for every row, with the instructions of this machine and
+    /// with the plain ones.
     #[test]
     fn draws_are_those_of_whole_words() {
         let mut stream = Stream::new(StreamId { seed: 1, query: 0, world: World::Dataset, block: 0 });

@@ -1,11 +1,11 @@
-//! Sets of blocks: which part of a simulation is done.
+//! Sets of blocks: the finished part of a simulation.
 
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::Range;
 
-/// A set of blocks of a simulation, counted from 0, as disjoint ranges in rising order.
+/// A set of blocks of a simulation, counted from 0, as disjoint ranges in increasing order.
 ///
 /// Written as `[[0, 3], [5, 6]]` for the blocks 0, 1, 2 and 5: each range from its first block to the one after its
 /// last.
@@ -26,10 +26,10 @@ use std::ops::Range;
 pub struct BlockSet(Vec<Range<u64>>);
 
 impl BlockSet {
-    /// The union of ranges, which may come in any order; empty ones are left out.
+    /// The union of ranges, in any order; empty ones are left out.
     ///
     /// # Errors
-    /// [`Error::Rejected`] when two of them overlap.
+    /// [`Error::Rejected`] if two of them overlap.
     pub fn new(ranges: impl IntoIterator<Item = Range<u64>>) -> Result<Self> {
         let mut ranges: Vec<Range<u64>> = ranges.into_iter().filter(|range| !range.is_empty()).collect();
         ranges.sort_unstable_by_key(|range| range.start);
@@ -50,10 +50,10 @@ impl BlockSet {
         Ok(Self(set))
     }
 
-    /// Adds blocks that are not in the set yet.
+    /// Adds blocks that are not yet in the set.
     ///
     /// # Errors
-    /// [`Error::Rejected`], with the set as it was, when one of them is there already.
+    /// [`Error::Rejected`], with the set unchanged, if one of them is already in the set.
     pub fn insert(&mut self, range: Range<u64>) -> Result<()> {
         *self = self.union(&Self::from(range))?;
         Ok(())
@@ -62,7 +62,7 @@ impl BlockSet {
     /// This set and another one.
     ///
     /// # Errors
-    /// [`Error::Rejected`] when a block is in both.
+    /// [`Error::Rejected`] if a block is in both.
     pub fn union(&self, other: &Self) -> Result<Self> {
         Self::new(self.0.iter().chain(&other.0).cloned())
     }
@@ -80,7 +80,7 @@ impl BlockSet {
         Self(missing)
     }
 
-    /// The ranges, in rising order, with at least one block between them.
+    /// The ranges, in increasing order, separated by at least one block.
     #[must_use]
     pub fn ranges(&self) -> &[Range<u64>] {
         &self.0
@@ -92,13 +92,13 @@ impl BlockSet {
         self.0.iter().map(|range| range.end - range.start).sum()
     }
 
-    /// Whether there is no block in it.
+    /// Whether the set is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The set in a sentence: `block 3`, `blocks 0-2, 5`.
+    /// The set in words: `block 3`, `blocks 0-2, 5`.
     pub(crate) fn words(&self) -> String {
         format!("block{} {self}", if self.len() == 1 { "" } else { "s" })
     }
@@ -127,7 +127,7 @@ impl From<BlockSet> for Vec<[u64; 2]> {
     }
 }
 
-/// Ranges shown before the rest is only counted.
+/// Number of ranges shown; the rest is only counted.
 const SHOWN: usize = 8;
 
 impl fmt::Display for BlockSet {
@@ -180,7 +180,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against plain sets of numbers.
+        /// Compared with plain sets of numbers.
         #[test]
         fn sets_are_sets(first in ranges(), second in ranges(), window in (0..50u64, 0..50u64)) {
             let plain = |ranges: &[Range<u64>]| {

@@ -6,8 +6,8 @@ use crate::error::{Error, Result};
 /// ```text
 /// P(χ²_{C-1} ≥ Σ_c (n_c - N p_c)² / (N p_c)),    N = Σ_c n_c,
 /// ```
-/// asymptotically the probability with which counts drawn from p would lie at least as far from it. Outcomes that are
-/// expected fewer than ten times are put together; an impossible one that was seen gives 0, and no sample 1.
+/// asymptotically the probability that counts drawn from p are at least as far from it. Outcomes with an expected count
+/// below ten are pooled; an impossible outcome that was seen gives 0, and no samples give 1.
 ///
 /// # Errors
 /// [`Error::Length`] unless both have the same number of outcomes.

@@ -1,11 +1,11 @@
 //! Noise of unit scale within a few thousandths, by tables that fit into registers.
 //!
 //! The size of the noise of a cell is a function of its 31 bits t, which is smooth in each octave 2^e ≤ t < 2^(e+1). A
-//! parabola for each of the 15 largest octaves takes three coefficients; the exponent of t as a float says which. The
-//! largest t round to 2^31, an octave of its own, which has the parabola of the one below.
+//! parabola for each of the 15 largest octaves takes three coefficients; the exponent of t as a float selects it. The
+//! largest t round to 2^31, a separate octave, which has the parabola of the one below.
 //!
-//! The coefficients of t and t² are one word: that of t is the float of its 32 bits, that of t² the float of its low 16
-//! bits with zeros behind. So two tables are enough, and a word is the best one of those with the same low half.
+//! The coefficients of t and t² share a word: that of t is the float of its 32 bits, that of t² the float of its low 16
+//! bits followed by zeros. So two tables are enough, and each word is the best one among those with the same low half.
 
 use super::noise::{SIGN, UnitGaussian, UnitLaplace, UnitNoise};
 use rayon::prelude::*;
@@ -31,8 +31,8 @@ pub(super) struct Coarse {
 }
 
 impl Coarse {
-    /// A parabola in each octave near the one that meets the size of the noise at the three points of Chebyshev, with the
-    /// constant that has errors of both signs alike.
+    /// A parabola in each octave, close to the one that matches the size of the noise at the three Chebyshev points,
+    /// with the constant that balances errors of both signs.
     pub(super) fn of<N: UnitNoise>() -> Self {
         let mut tables = Self { constants: [0.0; OCTAVES], rises: [0.0; OCTAVES] };
         for exponent in LEAST.ilog2()..=31 {
@@ -87,8 +87,8 @@ fn with_low_half(value: f32, low: u32) -> f32 {
     near.into_iter().fold(near[1], |best, next| if (next - value).abs() < (best - value).abs() { next } else { best })
 }
 
-/// The largest distance of the coarse noise from both ends of a cell, over the cells of a range from 2^16 on, for Gaussian
-/// and for Laplace noise; for the validation program, which looks at all of them.
+/// The largest distance of the coarse noise from both ends of a cell, over the cells of a range from 2^16 on, for
+/// Gaussian and for Laplace noise; for the validation program, which examines all of them.
 #[doc(hidden)]
 #[must_use]
 pub fn coarse_noise_errors(cells: Range<u32>) -> [f64; 2] {
@@ -119,7 +119,7 @@ mod tests {
     fn parabolas_are_close() {
         let (gaussian, laplace) = (worst::<UnitGaussian>(), worst::<UnitLaplace>());
         println!("Gaussian {gaussian:e}, Laplace {laplace:e}");
-        // What is left is for deficits in single precision.
+        // The remainder is for deficits in single precision.
         assert!(gaussian < f64::from(UnitGaussian::COARSE) - 5e-5 && laplace < f64::from(UnitLaplace::COARSE) - 5e-5);
     }
 }

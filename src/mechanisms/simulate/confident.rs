@@ -6,8 +6,8 @@ use super::stream::{Stream, World};
 use crate::distribution::{Noise, ThresholdForm, ThresholdTest};
 use crate::histogram::VoteHistogram;
 
-/// Draws one answer of Confident-GNMax, or of the noisy argmax where there is no test: the class, or none where the
-/// test failed. The noise of the test comes first; ties, which have probability 0, go to the first class.
+/// Draws one answer of Confident-GNMax, or of the noisy argmax if there is no test: the class, or `None` if the test
+/// failed. The noise of the test comes first; ties, which have probability 0, go to the first class.
 ///
 /// ```
 /// # use leakbound::distribution::{ThresholdForm, ThresholdTest};
@@ -31,7 +31,7 @@ pub fn draw_confident_answer(
     answer(histogram.counts(), test, noise, stream, &mut vec![0.0; histogram.classes()])
 }
 
-/// One answer; `draws` is room for a draw of each class.
+/// One answer; `draws` is scratch space for one draw per class.
 fn answer(
     counts: &[u64],
     test: Option<&ThresholdTest>,
@@ -57,7 +57,7 @@ fn answer(
     Some((1..counts.len()).fold(0, |best, class| if noisy(class) > noisy(best) { class } else { best }))
 }
 
-/// The noisy argmax after a threshold test, in both worlds; its first outcome is that it abstains.
+/// The noisy argmax after a threshold test, in both worlds; its first outcome is abstention.
 ///
 /// ```
 /// # use leakbound::distribution::{ThresholdForm, ThresholdTest};
@@ -81,7 +81,7 @@ impl ConfidentSampler {
     /// With the votes of both worlds, which have the same classes.
     ///
     /// # Panics
-    /// For votes of different numbers of classes.
+    /// If the votes have different numbers of classes.
     #[must_use]
     pub fn new(votes: [VoteHistogram; 2], test: ThresholdTest, noise: Noise) -> Self {
         assert_eq!(votes[0].classes(), votes[1].classes(), "votes of different numbers of classes");

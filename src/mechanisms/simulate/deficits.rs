@@ -6,28 +6,27 @@ use pulp::x86::V3;
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::__m256;
 
-/// Samples compared together: so many that the loop over them stays a loop until it is made one of vectors. Were it
-/// unrolled before, as one of 16 is, it would depend on the settings of link-time optimization whether vectors come of
-/// it.
+/// Number of samples compared together: enough that the loop over them remains a loop until it is vectorized. If it
+/// were unrolled earlier, as a loop of 16 is, vectorization would depend on the settings of link-time optimization.
 pub(super) const ROW: usize = 64;
 
-/// Samples of a mask of bits.
+/// Number of samples in a bit mask.
 pub(super) const MASKED: usize = u32::BITS as usize;
 
-/// Numbers of a vector of AVX2.
+/// Number of values in an AVX2 vector.
 #[cfg(target_arch = "x86_64")]
 pub(super) const WIDE: usize = 8;
 
-/// No deficit matters beyond this: two noises of scale 1 differ by less than 2 · 97 ln 2.
+/// Deficits beyond this do not matter: two noises of scale 1 differ by less than 2 · 97 ln 2.
 const MOST: f32 = 160.0;
 
-/// Votes per class as they are compared: how far each class is behind, in units of the noise, or behind what is the same
-/// for all.
+/// Votes per class as they are compared: how far each class is behind the largest, or behind a number common to all
+/// classes, in units of the noise.
 pub(super) trait Deficits {
     /// Number of classes.
     fn classes(&self) -> usize;
-    /// What makes the deficits of a class in the samples of a row of the batch, by lane: never NaN, within 3 · 2^-24 of
-    /// themselves; -160 for all beyond.
+    /// A function for the deficits of a class in the samples of a row of the batch, by lane: never NaN, within 3 ·
+    /// 2^-24 of themselves; -160 for all beyond.
     fn approximate(&self, class: usize, row: usize) -> impl Fn(usize) -> f32;
     /// The sum with the noise in eight samples, which are a row of vectors.
     #[cfg(target_arch = "x86_64")]
@@ -68,7 +67,7 @@ impl Deficits for Fixed<'_> {
     }
 }
 
-/// Votes of their own in every sample, H_c of sample s at `batch` c + s, below 2^31.
+/// Separate votes in every sample, H_c of sample s at `batch` c + s, below 2^31.
 pub(super) struct Random<'a> {
     pub(super) votes: &'a [u32],
     pub(super) most: &'a [u32],
@@ -76,7 +75,7 @@ pub(super) struct Random<'a> {
 }
 
 impl<'a> Random<'a> {
-    /// The votes, with room for the largest of every sample.
+    /// The votes, with scratch space for the largest of every sample.
     pub(super) fn new(votes: &'a [u32], most: &'a mut [u32], inverse_scale: f64) -> Self {
         in_vectors!(Arch::new(), {
             most.fill(0);
@@ -118,8 +117,8 @@ impl Deficits for Random<'_> {
     }
 }
 
-/// Votes of their own in every sample, few in units of the noise, so that no largest is needed: H_c of sample s at
-/// `batch` c + s.
+/// Separate votes in every sample, few in units of the noise, so that no largest is needed: H_c of sample s at `batch`
+/// c + s.
 pub(super) struct Few<'a> {
     votes: &'a [u32],
     batch: usize,
@@ -127,10 +126,10 @@ pub(super) struct Few<'a> {
 }
 
 impl<'a> Few<'a> {
-    /// The most votes, in units of the noise: their rounding in single precision is that of a deficit.
+    /// The largest number of votes, in units of the noise: their rounding in single precision is that of a deficit.
     const MOST: f64 = 128.0;
 
-    /// Whether up to so many votes are few, H ≤ 128 s.
+    /// Whether up to this many votes are few, H ≤ 128 s.
     pub(super) fn are(most: u64, inverse_scale: f64) -> bool {
         most as f64 * inverse_scale <= Self::MOST
     }

@@ -7,16 +7,16 @@ use rayon::prelude::*;
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// The most outcomes that a simulated mechanism may have.
+/// The largest number of outcomes of a simulated mechanism.
 pub const MAX_OUTCOMES: usize = 1 << 20;
 
 /// Something that prints one of finitely many outcomes under each of two neighboring datasets, sample after sample.
 ///
-/// The mechanisms of this crate go through the same door as one of your own: `examples/own_mechanism.rs` simulates a
-/// noisy maximum with a rounding mistake, in shards, and refutes its claim.
+/// The mechanisms of this crate use the same interface as your own: `examples/own_mechanism.rs` simulates a noisy
+/// maximum with a rounding error, in shards, and refutes its claim.
 ///
 /// # Example
-/// Randomized response tells the truth, 0 or 1, with probability 3/4:
+/// Randomized response gives the true answer, 0 or 1, with probability 3/4:
 /// ```
 /// use leakbound::simulate::{Sampler, Simulation, Stream, World, simulate};
 /// use rand::RngExt;
@@ -57,12 +57,12 @@ pub(super) struct Drawn {
     pub(super) counts: [Vec<u64>; 2],
     /// The block after the last.
     pub(super) end: u64,
-    /// Whether `watch` did.
+    /// Whether `watch` stopped early.
     pub(super) broken_off: bool,
 }
 
-/// Draws the blocks of a range that is not empty, in rising order, until its end or until `watch` breaks off; at least
-/// one, and each in both worlds.
+/// Draws the blocks of a non-empty range, in increasing order, until its end or until `watch` breaks off; at least one,
+/// and each in both worlds.
 pub(super) fn draw<M, F>(mechanism: &M, simulation: Simulation, range: Range<u64>, watch: F) -> Result<Drawn>
 where
     M: Sampler + ?Sized,
@@ -74,7 +74,7 @@ where
     let (over, failed) = (AtomicBool::new(false), AtomicBool::new(false));
     let take = || {
         let (over, failed) = (over.load(Ordering::Relaxed), failed.load(Ordering::Relaxed));
-        // A block that is begun is drawn in the other world too.
+        // A block that was started is also drawn in the other world.
         let wanted = |item: u64| item < items && !failed && (!over || !item.is_multiple_of(worlds));
         next.try_update(Ordering::Relaxed, Ordering::Relaxed, |item| wanted(item).then_some(item + 1)).ok()
     };
@@ -102,7 +102,7 @@ where
     Ok(Drawn { counts: tally.counts, end, broken_off: over.into_inner() })
 }
 
-/// The indices of outcomes as their labels.
+/// The indices of outcomes, as labels.
 pub(super) fn labels(outcomes: usize) -> Vec<String> {
     (0..outcomes).map(|outcome| outcome.to_string()).collect()
 }

@@ -1,4 +1,4 @@
-//! Counts of N independent outputs drawn at once from an exact distribution.
+//! Counts of N independent outputs, drawn in one step from an exact distribution.
 
 use super::engine::labels;
 use super::simulation::Simulation;
@@ -9,41 +9,41 @@ use crate::divergence::same_outcomes;
 use crate::error::{Error, Result};
 use crate::variate::Multinomial;
 
-/// The block whose streams draw from exact distributions. A simulation has at most 2^37 blocks and never comes here, so
-/// that no count drawn from a distribution shares a stream with a simulated one.
+/// The block whose streams draw from exact distributions. A simulation has at most 2^37 blocks and never reaches it, so
+/// no count drawn from a distribution shares a stream with a simulated one.
 const BLOCK: u64 = 1 << 63;
-/// The largest total-variation distance from the counts of the true distributions that is accepted.
+/// The largest accepted total variation distance from the counts of the true distributions.
 const MAX_DISTANCE: f64 = 1e-3;
 
-/// Draws the counts that a Monte Carlo simulation of mechanisms with these output distributions would give, without
-/// simulating: Mult(N, p) for the dataset, Mult(N, q) for its neighbor, N = [`Simulation::samples`]. The labels are `0`
+/// Draws the counts that a Monte Carlo simulation of mechanisms with these output distributions would give, without a
+/// simulation: Mult(N, p) for the dataset, Mult(N, q) for its neighbor, N = [`Simulation::samples`]. The labels are `0`
 /// to `C-1`.
 ///
-/// It takes the same time for every N up to 2^53, a few microseconds. The counts depend on the distributions and on
-/// `simulation` alone; their streams differ from those of [`simulate`](crate::simulate::simulate) for every seed and
+/// It takes the same time for every N up to 2^53, a few microseconds. The counts depend only on the distributions and
+/// on `simulation`; their streams differ from those of [`simulate`](crate::simulate::simulate) for every seed and
 /// query.
 ///
-/// *What it is for.* The outputs of N audits of a model whose distribution p is known are independent with distribution
-/// p, so that their counts are Mult(N, p) exactly, and an audit that sees only counts cannot tell. It shows what such
-/// an audit would certify; it holds no information beyond p, from which the leakage itself is known.
+/// *Purpose.* The outputs of N audits of a model whose distribution p is known are independent with distribution p, so
+/// their counts are exactly Mult(N, p), and an audit that sees only counts cannot tell the difference. It shows what
+/// such an audit would certify; it contains no information beyond p, from which the leakage itself is known.
 ///
-/// *When it may stand for a simulation.* (i) Every output has fresh training randomness and fresh noise. (ii) What is
-/// audited is the model in real arithmetic, where ties have probability 0. (iii) Only counts are used. (iv) The
+/// *When it may replace a simulation.* (i) Every output has fresh training randomness and fresh noise. (ii) The audit
+/// concerns the model in real arithmetic, where ties have probability 0. (iii) Only counts are used. (iv) The
 /// distributions are accurate enough: if every probability has a relative error of at most e, Pinsker's inequality
 /// gives
 /// ```text
 /// TV(Mult(N, p), Mult(N, p̃)) ≤ √(N KL(p‖p̃)/2) ≤ e √(N/2),
 /// ```
-/// 2e-7 for e = 1e-13 and N = 10^13. Both distributions' [`OutcomeDistribution::error`] must keep this below 1e-3, else
-/// it is rejected.
+/// 2e-7 for e = 1e-13 and N = 10^13. [`OutcomeDistribution::error`] of both distributions must keep this below 1e-3;
+/// otherwise they are rejected.
 ///
-/// *When it may not.* It says nothing about an implementation: its random numbers, rounding, ties or noise scale. It
-/// takes distributions and therefore cannot replace the simulation of a [`Sampler`](crate::simulate::Sampler). If the
-/// distributions were fitted to data, whatever is certified holds for the fit.
+/// *When it may not.* It does not test an implementation: its random numbers, rounding, ties or noise scale. It takes
+/// distributions and therefore cannot replace the simulation of a [`Sampler`](crate::simulate::Sampler). If the
+/// distributions were fitted to data, certified bounds hold for the fit.
 ///
 /// # Errors
-/// [`Error::Length`] when the distributions have different numbers of outcomes, [`Error::Rejected`] when they are not
-/// accurate enough for so many samples.
+/// [`Error::Length`] if the distributions have different numbers of outcomes, [`Error::Rejected`] if they are not
+/// accurate enough for this many samples.
 ///
 /// # Example
 /// ```
@@ -125,7 +125,7 @@ mod tests {
         }
     }
 
-    /// The streams are a third and a fourth set beside those of the blocks, and counts never change.
+    /// The streams are a third and a fourth set, separate from those of the blocks, and counts never change.
     #[test]
     fn counts_are_repeatable() {
         let distributions = [distribution(&[0.25, 0.75]), distribution(&[0.5, 0.5])];

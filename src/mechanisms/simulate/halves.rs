@@ -1,15 +1,14 @@
-//! Random words of a batch, half of each at once and the rest where it is needed.
+//! Random words of a batch: half of each immediately, and the rest where it is needed.
 
 use super::lanes::Lanes;
 use super::stream::Stream;
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::SplitMix64;
 
-/// Words that complete draws: those of SplitMix64 (Steele, Lea and Flood 2014) at places of their own, from a random
-/// start.
+/// Words that complete draws: those of SplitMix64 (Steele, Lea and Flood 2014) at separate places, from a random start.
 ///
-/// What is drawn is a function of the stream alone, whichever of these words are made: an approximation may leave more
-/// or fewer draws open.
+/// The draws are a function of the stream alone, whichever of these words are generated: an approximation may leave
+/// more or fewer draws open.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rest(u64);
 
@@ -21,7 +20,7 @@ impl Rest {
 
     /// The word of a place.
     pub(super) fn word(self, place: usize) -> u64 {
-        // What the generator adds from word to word.
+        // The increment of the generator from word to word.
         const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
         SplitMix64::seed_from_u64(self.0.wrapping_add((place as u64).wrapping_mul(STEP))).next_u64()
     }
@@ -34,14 +33,14 @@ impl Rest {
 
 /// A word for each sample of a batch.
 pub(super) struct Halves {
-    /// Where they come from.
+    /// Their source.
     pub(super) lanes: Lanes,
     first: Vec<u32>,
     rest: Rest,
 }
 
 impl Halves {
-    /// For batches of so many samples, a multiple of 16; no word is drawn yet.
+    /// For batches of this many samples, a multiple of 16; no word is drawn yet.
     pub(super) fn new(stream: &mut Stream, batch: usize) -> Self {
         Self { lanes: Lanes::new(stream), first: vec![0; batch], rest: Rest(0) }
     }
@@ -52,7 +51,7 @@ impl Halves {
         self.rest = Rest::new(stream);
     }
 
-    /// Samples of the batch.
+    /// Number of samples in the batch.
     pub(super) const fn len(&self) -> usize {
         self.first.len()
     }
@@ -62,7 +61,7 @@ impl Halves {
         &self.first
     }
 
-    /// What completes them, by the number of the sample.
+    /// The words that complete them, by the number of the sample.
     pub(super) const fn rest(&self) -> Rest {
         self.rest
     }

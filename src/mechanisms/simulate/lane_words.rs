@@ -1,6 +1,6 @@
 //! Words of generators that run side by side.
 
-/// Generators that run side by side: their states make one vector.
+/// Number of generators that run side by side: their states form one vector.
 pub(super) const LANES: usize = 8;
 
 /// The same word of every generator.

@@ -26,7 +26,7 @@ impl Lanes {
         let mut chacha = ChaCha8Rng::from_seed(key);
         let mut state = [[0; LANES]; 4];
         state.iter_mut().flatten().for_each(|word| *word = chacha.next_u64());
-        // A generator does not move from a state of zeros, which has probability 2^-256.
+        // A generator does not leave a state of zeros, which has probability 2^-256.
         for lane in 0..LANES {
             if state.iter().all(|words| words[lane] == 0) {
                 state[0][lane] = 1;
@@ -78,7 +78,7 @@ impl Lanes {
     }
 }
 
-/// The next word of every generator. One operation on all of them at a time is what compilers make vectors of.
+/// The next word of every generator. Compilers vectorize one operation on all of them at a time.
 #[inline(always)]
 fn step([a, b, c, d]: &mut [Words; 4]) -> Words {
     let words = both(both(*a, *d, u64::wrapping_add).map(|word| word.rotate_left(23)), *a, u64::wrapping_add);

@@ -1,7 +1,7 @@
-//! Monte Carlo of mechanisms in both worlds: sampled outcomes, counted. It knows no bound.
+//! Monte Carlo simulation of mechanisms in both worlds: sampled outcomes, counted. It computes no bounds.
 //!
-//! A simulation is cut into fixed blocks, each with a random stream of its own, and the counts are whole numbers: the
-//! result does not depend on the number of threads or on which of them works on what.
+//! A simulation is cut into fixed blocks, each with a separate random stream, and the counts are whole numbers: the
+//! result does not depend on the number of threads or on the distribution of work among them.
 
 mod alias;
 mod argmax;

@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// A sampler of the votes in both worlds.
 #[derive(Debug, Clone)]
 pub(super) enum Votes {
-    /// Random votes of `voters`, with what is special under the neighbor.
+    /// Random votes of `voters`, with the change under the neighbor.
     Multinomial { voters: u64, votes: MultinomialVotes, change: Change },
     /// Every party by its own distribution.
     Parties(PartyVotes),
@@ -21,21 +21,21 @@ pub(super) enum Votes {
     Fixed([Vec<f64>; 2]),
 }
 
-/// What is special under the neighbor, with an alias table.
+/// The change under the neighbor, with an alias table.
 #[derive(Debug, Clone)]
 pub(super) enum Change {
-    /// So many of the voters vote by this distribution.
+    /// This many of the voters vote by this distribution.
     Marked { changed: u64, distribution: Arc<AliasTables> },
-    /// Each of so many points, when it is included, adds a vote for its label and takes one away by this distribution.
+    /// Each of this many points, if it is included, adds a vote for its label and takes one away by this distribution.
     Added { points: u64, inclusion: f64, label: usize, last: Arc<AliasTables> },
 }
 
 impl Change {
-    /// No model adds more points than this.
+    /// The largest number of points that a model adds.
     const MAX_POINTS: u64 = 64;
 }
 
-/// Whether a point is included, given the first half of a random word and a way to make the second one: with a
+/// Whether a point is included, given the first half of a random word and a way to generate the second one: with a
 /// probability rounded to 2^-53.
 #[inline(always)]
 fn includes(inclusion: f64, half: u32, rest: impl FnOnce() -> u32) -> bool {
@@ -86,12 +86,12 @@ impl Votes {
         }
     }
 
-    /// Samples that are drawn together: more where many large tables are read for them, each of which comes from far.
+    /// Number of samples drawn together: more if many large tables are read for them, each from distant memory.
     pub(super) fn batch(&self, classes: usize) -> usize {
         batch_size(classes) * if matches!(self, Self::Parties(parties) if parties.are_grouped()) { 4 } else { 1 }
     }
 
-    /// Entries that the votes of a sample take while they are drawn.
+    /// Number of entries used by the votes of a sample while they are drawn.
     pub(super) fn room(&self, classes: usize) -> usize {
         match self {
             Self::Multinomial { votes, .. } => votes.room(),
@@ -100,12 +100,12 @@ impl Votes {
         }
     }
 
-    /// Whether there are so many voters that their votes are drawn one sample at a time.
+    /// Whether there are so many voters that samples are drawn one at a time.
     pub(super) fn one_by_one(&self) -> bool {
         matches!(self, Self::Multinomial { voters, .. } if *voters + Change::MAX_POINTS >= 1 << 31)
     }
 
-    /// The most votes that a class can have in what [`Votes::draw`] draws.
+    /// The largest number of votes that [`Votes::draw`] can give a class.
     pub(super) fn most(&self) -> u64 {
         match self {
             Self::Multinomial { voters, .. } => voters + 2 * self.raised(),
@@ -114,7 +114,7 @@ impl Votes {
         }
     }
 
-    /// What Private-kNN adds to every class of the neighbor, so that no vote is negative.
+    /// The number added to every class of the neighbor in Private-kNN, so that no vote is negative.
     pub(super) fn raised(&self) -> u64 {
         match self {
             Self::Multinomial { change: Change::Added { points, .. }, .. } => *points,
@@ -122,7 +122,7 @@ impl Votes {
         }
     }
 
-    /// Draws the votes of one sample, which are random; in Private-kNN the same number more for every class.
+    /// Draws the random votes of one sample; in Private-kNN, with the same number added to every class.
     pub(super) fn draw_one(&self, world: World, stream: &mut Stream, histogram: &mut [u64]) {
         let Self::Multinomial { voters, votes, change } = self else { return };
         match (change, world) {
@@ -147,8 +147,8 @@ impl Votes {
         }
     }
 
-    /// Draws the votes of a batch, those of class c in sample s at `batch` c + s; in Private-kNN the same number more
-    /// for every class.
+    /// Draws the votes of a batch, those of class c in sample s at `batch` c + s; in Private-kNN, with the same number
+    /// added to every class.
     pub(super) fn draw(&self, world: World, stream: &mut Stream, words: &mut Halves, histogram: &mut [u32]) {
         let batch = words.len();
         match (self, world) {
@@ -196,7 +196,7 @@ impl Votes {
     }
 }
 
-/// (H_c - max H)/s for every class; `-inf` where that is beyond all doubles.
+/// (H_c - max H)/s for every class; `-inf` if it overflows.
 pub(super) fn deficits(votes: &[u64], inverse_scale: f64) -> Vec<f64> {
     let most = votes.iter().copied().max().unwrap_or(0);
     votes.iter().map(|&votes| -((most - votes) as i64 as f64) * inverse_scale).collect()

@@ -1,12 +1,12 @@
-//! Noise of unit scale by inversion, with as many random bits as a comparison needs.
+//! Noise of unit scale by inversion, with only the random bits that a comparison needs.
 //!
-//! Half a random word names one of 2^32 cells of equal probability: its highest bit is the sign, the other 31 bits t
-//! say that the tail probability of the size is q = (t + v)/2^32 for a v in [0, 1). To compare sums it is nearly always
-//! enough to know the noise of a cell within [`MARGIN`], which a few single-precision operations give; only where that
-//! leaves a comparison open does a whole word for v complete the draw in double precision, with tails down to 2^-97.
-//! What is computed either way is the same random variable: an approximation never decides what it cannot know.
+//! Half a random word names one of 2^32 cells of equal probability: its highest bit is the sign, and the other 31 bits
+//! t mean that the tail probability of the size is q = (t + v)/2^32 for a v in [0, 1). To compare sums, it is nearly
+//! always enough to know the noise of a cell within [`MARGIN`], which a few single-precision operations give; only if
+//! that leaves a comparison open does a whole word for v complete the draw in double precision, with tails down to
+//! 2^-97. Either way, the same random variable is computed: an approximation never decides an open case.
 //!
-//! The approximation uses additions, multiplications and the bits of a float alone, each rounded by itself, and is
+//! The approximation uses only additions, multiplications and the bits of a float, each rounded separately, and is
 //! therefore the same on every platform and at every vector width.
 
 use super::lane_words::LANES;
@@ -17,18 +17,18 @@ use crate::special::ndtri;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// How far the approximation of a cell that is not extreme may be off, on either side; sums with a deficit included.
+/// The largest error of the approximation for a cell that is not extreme, either way, including sums with a deficit.
 ///
 /// The polynomials are within 5e-5, which the validation program checks for each of the 2^31 cells; the width of a cell
-/// adds 1e-5, single-precision deficits of at most 133 (beyond which Laplace noise decides nothing) at most 4e-5.
+/// adds 1e-5, and single-precision deficits of at most 133 (beyond which Laplace noise decides nothing) at most 4e-5.
 pub(super) const MARGIN: f32 = 1.0 / 8192.0;
 
-/// Cells with t below this are extreme, with probability 2^-15: nothing is claimed of their approximation.
+/// Cells with t below this are extreme, with probability 2^-15: their approximation has no guarantee.
 const EXTREME: u32 = 1 << 16;
-/// The bit of a cell that is its sign.
+/// The sign bit of a cell.
 pub(super) const SIGN: u32 = 1 << 31;
 
-/// Whether the approximation says nothing of this cell.
+/// Whether the approximation has no guarantee for this cell.
 #[inline(always)]
 pub(super) const fn is_extreme(cell: u32) -> bool {
     cell & !SIGN < EXTREME
@@ -36,7 +36,7 @@ pub(super) const fn is_extreme(cell: u32) -> bool {
 
 /// A symmetric distribution of scale 1.
 pub(super) trait UnitNoise {
-    /// How far [`Coarse`](super::coarse::Coarse) may be off, sums with a deficit included.
+    /// The largest error of [`Coarse`](super::coarse::Coarse), including sums with a deficit.
     const COARSE: f32;
 
     /// The noise of a cell that is not extreme, within [`MARGIN`].
@@ -60,11 +60,11 @@ pub(super) struct UnitGaussian;
 /// Density exp(-|x|)/2.
 pub(super) struct UnitLaplace;
 
-/// Fills `values` with independent draws of the noise that the samplers of this library add, in double precision with
+/// Fills `values` with independent draws of the noise added by the samplers of this library, in double precision with
 /// tails down to probability 2^-97: for custom mechanisms.
 ///
-/// A draw takes some 30 ns, nearly all of it for the inverse of the distribution function, which
-/// [`ArgmaxSampler`](crate::simulate::ArgmaxSampler) needs only for the few samples where a single-precision
+/// A draw takes about 30 ns, nearly all of it for the inverse of the distribution function.
+/// [`ArgmaxSampler`](crate::simulate::ArgmaxSampler) needs that only for the few samples in which a single-precision
 /// approximation leaves the winner open.
 ///
 /// # Example
@@ -99,7 +99,7 @@ fn fill<N: UnitNoise>(scale: f64, stream: &mut Stream, values: &mut [f64]) {
 
 /// The largest distance of the approximation from both ends of a cell, over the cells of a range that are not extreme,
 /// for Gaussian and for Laplace noise; the sign, which is the highest bit, makes no difference. For the validation
-/// program, which looks at all of them.
+/// program, which examines all of them.
 #[doc(hidden)]
 #[must_use]
 pub fn noise_approximation_errors(cells: Range<u32>) -> [f64; 2] {
@@ -121,7 +121,7 @@ fn double_tail(cell: u32) -> f32 {
     ((cell & !SIGN) as i32 as f32 + 0.5) * (1.0 / 2_147_483_648.0)
 }
 
-/// log2 of a positive normal float within 1.5e-5; the polynomial is the best of degree 5 on [1, 2] that is 0 at 1.
+/// log2 of a positive normal float within 1.5e-5; the polynomial is the best one of degree 5 on [1, 2] that is 0 at 1.
 #[inline(always)]
 fn log2(y: f32) -> f32 {
     let bits = y.to_bits();

@@ -1,4 +1,4 @@
-//! A simulation in parts: done for a while, on one of several machines, after a restart.
+//! A simulation in parts: for a limited time, on one of several machines, or after a restart.
 
 use super::blocks::BlockSet;
 use super::engine::{MAX_OUTCOMES, Sampler, draw, labels};
@@ -7,11 +7,11 @@ use crate::counts::PairedCounts;
 use crate::error::{Error, Result};
 use std::ops::{ControlFlow, Range};
 
-/// Counts of some blocks of a simulation, with the blocks that they hold, the same for both worlds.
+/// Counts of some blocks of a simulation, with the set of these blocks, which is the same for both worlds.
 ///
-/// Counts are whole numbers and a block has a random stream of its own, so the counts of a simulation are the same in
-/// whatever parts they are drawn: on any number of threads, in shards that are [merged](Self::merge), and after a
-/// restart from [`from_counts`](Self::from_counts).
+/// Counts are whole numbers and each block has a separate random stream, so the counts of a simulation are the same
+/// however it is divided: on any number of threads, in shards that are [merged](Self::merge), and after a restart from
+/// [`from_counts`](Self::from_counts).
 ///
 /// # Example
 /// ```
@@ -42,7 +42,7 @@ pub struct PartialCounts {
 }
 
 impl PartialCounts {
-    /// No block yet of a simulation with this many outcomes.
+    /// An empty part of a simulation with this many outcomes.
     ///
     /// # Errors
     /// [`Error::Length`] unless there are 1 to 2^20 outcomes.
@@ -77,17 +77,16 @@ impl PartialCounts {
         Ok(part)
     }
 
-    /// Draws blocks of a range that are missing, in rising order, until none is left or `watch` breaks off; at least
-    /// one. True while blocks of the range are missing.
+    /// Draws missing blocks of a range, in increasing order, until none is left or `watch` breaks off; at least one.
+    /// Returns true while blocks of the range are missing.
     ///
-    /// Blocks are shared out among the threads of rayon's current pool. After every block in one world `watch` is called
-    /// with the number of samples drawn so far in both worlds, from any thread and not always in order; once it
-    /// breaks, no further block is begun. Threads then wait for each other, so that a call of many blocks is the
-    /// fastest.
+    /// Blocks are distributed among the threads of rayon's current pool. After every block in one world, `watch` is
+    /// called with the number of samples drawn so far in both worlds, from any thread and not always in order; once it
+    /// breaks, no further block is started. Threads then wait for each other, so calls with many blocks are fastest.
     ///
     /// # Errors
-    /// [`Error::Rejected`] for a range beyond the blocks of the simulation, and for a mechanism with another number of
-    /// outcomes or that does not count as many as requested; what is held is then as good as before.
+    /// [`Error::Rejected`] for a range beyond the blocks of the simulation, and for a mechanism that has a different
+    /// number of outcomes or does not count the requested number; the blocks drawn before are unaffected.
     pub fn advance<M, F>(&mut self, mechanism: &M, blocks: Range<u64>, watch: F) -> Result<bool>
     where
         M: Sampler + ?Sized,
@@ -112,10 +111,10 @@ impl PartialCounts {
         Ok(!self.blocks.missing_in(blocks).is_empty())
     }
 
-    /// This part and another one of the same simulation.
+    /// Combines this part with another one of the same simulation.
     ///
-    /// The caller answers for both parts being of the same mechanism; simulations of scenarios that are read from
-    /// files carry its identity in their `SimulationPlan`.
+    /// The caller is responsible for both parts being of the same mechanism; simulations of scenarios that are read
+    /// from files carry its identity in their `SimulationPlan`.
     ///
     /// # Errors
     /// [`Error::Rejected`] for another seed, query, number of samples or number of outcomes, and for a block that is in
@@ -141,16 +140,16 @@ impl PartialCounts {
         Ok(Self { simulation: self.simulation, blocks, counts: [sum(0), sum(1)] })
     }
 
-    /// The blocks of a range that this part holds.
+    /// The blocks of a range that are in this part.
     fn held_in(&self, range: &Range<u64>) -> Vec<Range<u64>> {
         let cut = |held: &Range<u64>| held.start.max(range.start)..held.end.min(range.end);
         self.blocks.ranges().iter().map(cut).filter(|held| !held.is_empty()).collect()
     }
 
-    /// The whole simulation, once every block is held; outcomes are labeled `0` to `C-1`.
+    /// The whole simulation, once it has every block; outcomes are labeled `0` to `C-1`.
     ///
     /// # Errors
-    /// [`Error::Rejected`] while blocks are missing.
+    /// [`Error::Rejected`] if blocks are missing.
     pub fn counts(&self) -> Result<PairedCounts> {
         let missing = self.missing();
         let reason = format_args!("not complete without {} of {}", missing.words(), self.simulation.blocks());
@@ -158,10 +157,10 @@ impl PartialCounts {
         self.counts_so_far()
     }
 
-    /// The counts of the blocks that are held.
+    /// The counts of the blocks drawn so far.
     ///
     /// # Errors
-    /// [`Error::Domain`] while there is none.
+    /// [`Error::Domain`] if there are none.
     pub fn counts_so_far(&self) -> Result<PairedCounts> {
         let [counts, counts_neighbor] = self.counts.clone();
         PairedCounts::new(labels(self.outcomes()), counts, counts_neighbor)
@@ -173,13 +172,13 @@ impl PartialCounts {
         &self.counts
     }
 
-    /// The simulation that this is a part of.
+    /// The simulation that this part belongs to.
     #[must_use]
     pub const fn simulation(&self) -> Simulation {
         self.simulation
     }
 
-    /// The blocks that are held.
+    /// The blocks in this part.
     #[must_use]
     pub const fn blocks(&self) -> &BlockSet {
         &self.blocks
@@ -191,7 +190,7 @@ impl PartialCounts {
         self.blocks.missing_in(0..self.simulation.blocks())
     }
 
-    /// Samples of each world in the blocks that are held.
+    /// Samples of each world in the blocks of this part.
     #[must_use]
     pub fn samples(&self) -> u64 {
         let range = |range: &Range<u64>| {
@@ -334,7 +333,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is drawn when: the counts are those of one run.
+        /// The counts are those of one run, in whatever order blocks are drawn.
         #[test]
         fn parts_in_any_order_make_the_whole(
             blocks in 1..30u64,

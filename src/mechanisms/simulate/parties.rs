@@ -1,9 +1,9 @@
-//! Votes of parties that have distributions of their own: Poisson-multinomial histograms.
+//! Votes of parties with separate distributions: Poisson-multinomial histograms.
 //!
-//! Parties are gathered in groups, and the likely histograms of a group make one alias table: a group takes one random
-//! word however many parties it has. What the table leaves out is one more outcome of it, drawn exactly: see
-//! `party_groups`. Histograms of up to 16 classes are added as numbers of four or eight bits, many in a word. With more
-//! classes every party is drawn by itself.
+//! Parties are combined into groups, and the likely histograms of a group form one alias table: a group takes one
+//! random word for any number of parties. The histograms omitted from the table are one more outcome of it, drawn
+//! exactly: see `party_groups`. Histograms of up to 16 classes are added as numbers of four or eight bits, many in a
+//! word. With more classes, every party is drawn separately.
 
 use super::alias::AliasTables;
 use super::halves::Halves;
@@ -22,14 +22,14 @@ pub(super) struct PartyVotes {
 
 #[derive(Debug)]
 enum Parties {
-    /// Groups, the first of them with the changed party, and that group under the neighbor.
+    /// Groups, the first one with the changed party, and that group under the neighbor.
     Packed { groups: Vec<Group>, changed: Box<Group> },
     /// The distribution of every party, that of the changed one last.
     Single(Vec<AliasTables>),
 }
 
 impl PartyVotes {
-    /// Whether groups of parties are drawn together, from tables of their own.
+    /// Whether groups of parties are drawn together, from separate tables.
     pub(super) fn are_grouped(&self) -> bool {
         matches!(*self.parties, Parties::Packed { .. })
     }
@@ -52,8 +52,8 @@ impl PartyVotes {
         self.count
     }
 
-    /// Draws the votes of a batch, those of class c in sample s at `batch` c + s; takes a word for every sample of the
-    /// batch for every group.
+    /// Draws the votes of a batch, those of class c in sample s at `batch` c + s; takes one word for every sample of
+    /// the batch and every group.
     pub(super) fn draw(&self, world: World, stream: &mut Stream, words: &mut Halves, votes: &mut [u32]) {
         let batch = words.len();
         let votes = &mut votes[..batch * self.classes];

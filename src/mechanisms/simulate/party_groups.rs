@@ -1,14 +1,13 @@
 //! Groups of parties with an alias table of their likely joint histograms.
 //!
-//! A group grows party by party. Its distribution is A + B: A holds the likely histograms one by one, B is what was
-//! left out. One more party with distribution p makes it A*p + B*p; where A*p has too many histograms, the least likely
-//! of them, D, are cut off,
+//! A group grows party by party. Its distribution is A + B: A holds the likely histograms individually, B is the
+//! omitted part. One more party with distribution p makes it A*p + B*p; if A*p has too many histograms, the least
+//! likely of them, D, are cut off,
 //! ```text
 //! A' = A*p - D,    B' = B*p + D,    so that at last    B = Σ_j D_j * p_{j+1} * .. * p_last.
 //! ```
 //! The table of the group has the histograms of A and one more outcome for B. When that is drawn, which is rare, a cut
-//! j is chosen by its mass, a histogram of D_j by its own table, and the parties that came after the cut vote one by
-//! one.
+//! j is chosen by its mass, a histogram of D_j by its own table, and the parties added after the cut vote one by one.
 
 use super::alias::{AliasTables, ROW, fetch, whole};
 use super::halves::Halves;
@@ -17,22 +16,22 @@ use crate::vectorized::{Arch, in_vectors};
 use rand::Rng;
 use std::rc::Rc;
 
-/// Classes whose votes are added many at once.
+/// The largest number of classes whose votes are added many at a time.
 pub(super) const MAX_PACKED: usize = 16;
-/// Parties whose votes are added before a byte could overflow.
+/// Number of parties whose votes are added before a byte could overflow.
 const MAX_ADDED: usize = 255;
-/// The most that four bits hold.
+/// The largest number in four bits.
 const MAX_NIBBLE: u8 = 15;
 /// The low four bits of every byte.
 const LOW_NIBBLES: u64 = 0x0f0f_0f0f_0f0f_0f0f;
-/// Histograms in the table of a group. With 8,192 cells of half a word, and what is added for each of them, it is read at
-/// random for a batch of samples and should stay in the caches of a core: 4,095 or 8,192 are slower, and 8,191 are as fast
-/// but take twice the time to gather.
+/// Histograms in the table of a group. With 8,192 cells of half a word, and the data added for each of them, it is read
+/// at random for a batch of samples and should stay in the caches of a core: 4,095 or 8,192 are slower, and 8,191 are
+/// as fast but take twice the time to build.
 const MAX_LIKELY: usize = 6000;
-/// The most that B may weigh.
+/// The largest mass of B.
 const MAX_CUT: f64 = 0.001;
-/// Histograms below this probability, 2^-75, are forgotten: those of 255 parties, 2^16 each time, together weigh less than
-/// the 2^-49 of a table.
+/// Histograms below this probability, 2^-75, are dropped: those of 255 parties, 2^16 each time, together weigh less
+/// than the 2^-49 of a table.
 const NEGLIGIBLE: f64 = 2.646_977_960_169_688_6e-23;
 
 /// Votes per class as bytes.
@@ -46,18 +45,18 @@ type Weighted = (Packed, f64);
 pub(super) struct Group {
     parties: usize,
     table: AliasTables,
-    /// The histogram of every outcome of the table; for B what is least.
+    /// The histogram of every outcome of the table; for B, the minimum.
     histograms: Histograms,
     /// The number of the outcome B: the last, if there is one.
     likely: u32,
-    /// Which cut.
+    /// The table that chooses a cut.
     cuts: Option<AliasTables>,
     cut_off: Vec<CutOff>,
     /// The distributions of the parties, in the order in which they came.
     distributions: Vec<AliasTables>,
 }
 
-/// D_j, after so many parties.
+/// D_j, after this many parties.
 #[derive(Debug)]
 struct CutOff {
     parties: usize,
@@ -68,15 +67,15 @@ struct CutOff {
 /// The histograms of a table.
 #[derive(Debug)]
 enum Histograms {
-    /// The votes of a class differ by at most 15: those above the least of each class, four bits each, those of class c
-    /// below those of class 8 + c.
+    /// The votes of a class differ by at most 15: the excess over the minimum of each class, four bits each, those of
+    /// class c below those of class 8 + c.
     Near { least: Packed, most: [u8; MAX_PACKED], above: Vec<u64> },
     /// The votes.
     Far(Vec<Packed>),
 }
 
 impl Histograms {
-    /// Of some histograms, followed by the outcome B if there is one.
+    /// From some histograms, followed by the outcome B if there is one.
     fn of(likely: Vec<Packed>, has_more: bool) -> Self {
         let votes = |[low, high]: &Packed| -> [u8; MAX_PACKED] {
             std::array::from_fn(|class| (if class < 8 { low } else { high } >> (8 * (class % 8))) as u8)
@@ -103,13 +102,13 @@ impl Histograms {
 /// Sums of the votes of groups, for each sample of a batch.
 pub(super) struct Sums {
     arch: Arch,
-    /// Votes as in [`Histograms::Near`], and the most that they are.
+    /// Votes as in [`Histograms::Near`], and their maximum.
     above: Vec<u64>,
     most: [u8; MAX_PACKED],
-    /// Votes less those of `least`, wherever they may be below 0: words are sums modulo 2^64.
+    /// Votes minus those of `least`, which may be negative: words are sums modulo 2^64.
     bytes: [Vec<u64>; 2],
     least: Packed,
-    /// Parties whose votes these are.
+    /// Number of parties whose votes these are.
     parties: usize,
 }
 
@@ -120,8 +119,8 @@ impl Sums {
         Self { arch, above: vec![0; batch], most: [0; MAX_PACKED], bytes, least: [0; 2], parties: 0 }
     }
 
-    /// Adds a histogram of a group for every sample, from a word each and, where that says B, from the stream. What has
-    /// no room is moved to `votes`, those of class c in sample s at `batch` c + s. The batch is a multiple of 64.
+    /// Adds a histogram of a group for every sample, from one word each and, if that selects B, from the stream. Votes
+    /// without room are moved to `votes`, those of class c in sample s at `batch` c + s. The batch is a multiple of 64.
     pub(super) fn add(&mut self, group: &Group, words: &Halves, stream: &mut Stream, votes: &mut [u32]) {
         if self.parties + group.parties > MAX_ADDED {
             self.empty_into(votes);
@@ -138,7 +137,7 @@ impl Sums {
                 self.least = sum(self.least, *least);
                 let sums = &mut self.above;
                 in_vectors!(self.arch, {
-                    // A slice of its own: what is written cannot change where it is.
+                    // A separate slice: writes cannot change where it is.
                     let above = above.as_slice();
                     let rows = sums.as_chunks_mut::<ROW>().0.iter_mut().zip(words.first().as_chunks::<ROW>().0);
                     for (row, (sums, halves)) in rows.enumerate() {
@@ -188,7 +187,7 @@ impl Sums {
         self.most = [0; MAX_PACKED];
     }
 
-    /// Adds the votes to those of their classes, and has none any more.
+    /// Adds the votes to those of their classes and resets them.
     pub(super) fn empty_into(&mut self, votes: &mut [u32]) {
         self.spread();
         let Self { bytes, least, .. } = self;
@@ -213,8 +212,8 @@ fn sum(one: Packed, other: Packed) -> Packed {
 }
 
 impl Group {
-    /// Brings into the caches what the samples of a batch read at random: with thousands of parties the tables of all
-    /// groups have no room there, and memory is read several times as fast in order.
+    /// Loads the data that the samples of a batch read at random into the caches: with thousands of parties, the tables
+    /// of all groups do not fit there, and memory is read several times as fast in order.
     fn fetch(&self) {
         self.table.fetch();
         match &self.histograms {
@@ -299,7 +298,7 @@ pub(super) fn groups(parties: &[Vec<f64>], marked: &[f64]) -> (Vec<Group>, Group
 }
 
 /// Parties that vote for the same few classes have few joint histograms: the number of classes that a party is likely
-/// to vote for, and which.
+/// to vote for, and which ones.
 fn key(p: &[f64]) -> (u32, u32) {
     let likely = p.iter().enumerate().fold(0u32, |set, (class, &p)| set | u32::from(p > 0.01) << class);
     (likely.count_ones(), likely)
@@ -323,7 +322,7 @@ impl<'a> Distribution<'a> {
         Self { parties: vec![p], likely, cut_off: Vec::new(), cut: 0.0 }
     }
 
-    /// With one more party; None when that would leave out too much, or make more votes than a byte holds.
+    /// With one more party; `None` if that would omit too much, or give more votes than a byte holds.
     fn with(&self, p: &'a [f64]) -> Option<Self> {
         if self.parties.len() == MAX_ADDED {
             return None;
@@ -340,7 +339,7 @@ impl<'a> Distribution<'a> {
             distribution.cut_off.push((distribution.parties.len(), cut.into()));
         }
         distribution.likely = likely;
-        // Ties at the end of the list could keep it too long.
+        // Ties at the end of the list could make it too long.
         (distribution.cut <= MAX_CUT && distribution.likely.len() <= 2 * MAX_LIKELY).then_some(distribution)
     }
 
@@ -349,7 +348,7 @@ impl<'a> Distribution<'a> {
         let likely = histograms.len() as u32;
         let mut cuts = Vec::new();
         let cut_off = self.cut_off.into_iter().flat_map(|(parties, cut)| {
-            // An alias table has so many cells at most.
+            // The largest number of cells of an alias table.
             cut.chunks(super::alias::MAX_CELLS)
                 .map(|cut| {
                     let (histograms, weights): (Vec<Packed>, Vec<f64>) = cut.iter().copied().unzip();
@@ -380,7 +379,7 @@ fn added(likely: &[Weighted], p: &[f64]) -> Vec<Weighted> {
     for (class, &p) in p.iter().enumerate().filter(|(_, p)| **p > 0.0) {
         all.extend(likely.iter().map(|&(histogram, weight)| (with_vote(histogram, class), weight * p)));
     }
-    // A stable sort, so that the sums do not depend on how it sorts.
+    // A stable sort, so the sums do not depend on the sorting algorithm.
     all.sort_by_key(|(histogram, _)| *histogram);
     all.dedup_by(|next, kept| {
         let same = next.0 == kept.0;
@@ -400,8 +399,8 @@ mod tests {
     use crate::variate::p_value;
     use std::collections::BTreeMap;
 
-    /// Five parties that are nearly sure of one of 16 classes: the table has the likely histograms and what it leaves
-    /// out is drawn by its own distribution. Fails with probability 1e-6 each.
+    /// Five parties that are nearly certain to vote for one of 16 classes: the table has the likely histograms, and the
+    /// omitted ones are drawn by their own distribution. Fails with probability 1e-6 each.
     #[test]
     fn what_the_table_leaves_out_is_drawn_exactly() {
         let party = |sure: usize| -> Vec<f64> {
@@ -415,7 +414,7 @@ mod tests {
         let group = &groups[0];
         assert!(!group.cut_off.is_empty() && (group.likely as usize) < group.table.len());
 
-        // The distribution of all histograms, of which the table has the likely ones.
+        // The distribution of all histograms; the table has the likely ones.
         let mut distribution: BTreeMap<Packed, f64> = BTreeMap::from([([0; 2], 1.0)]);
         for p in &parties {
             let mut next = BTreeMap::new();
@@ -450,7 +449,7 @@ mod tests {
         );
         assert!(fit > 1e-6);
 
-        // And the table draws it as often as it should: five standard deviations.
+        // And the table draws it with the expected frequency: five standard deviations.
         let words: Vec<u64> = (0..1 << 20).map(|_| stream.next_u64()).collect();
         let found = words.iter().filter(|&&word| group.table.draw(word) == group.likely as usize).count() as f64;
         let expected = rest * words.len() as f64;

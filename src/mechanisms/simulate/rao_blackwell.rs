@@ -1,4 +1,4 @@
-//! Monte Carlo of the distribution itself: the votes of the unchanged are drawn, all else is integrated out.
+//! Monte Carlo of the distribution itself: votes of unchanged voters are drawn, everything else is integrated out.
 
 use super::simulation::Simulation;
 use super::stream::{Stream, World};
@@ -12,11 +12,11 @@ use crate::quantity::Order;
 use crate::variate::Multinomial;
 use rand::RngExt;
 
-/// The first block of the streams of these draws: a simulation has at most 2^37 blocks and never comes here.
+/// The first block of the streams of these draws: a simulation has at most 2^37 blocks and never reaches it.
 const FIRST_BLOCK: u64 = 1 << 62;
-/// Draws are cut into this many batches, whose spread gives the standard errors to 3 %.
+/// Draws are divided into this many batches, whose spread gives the standard errors to 3%.
 const BATCHES: u64 = 512;
-/// The fewest draws for which standard errors mean anything, and the most that make sense in doubles.
+/// The smallest number of draws with meaningful standard errors, and the largest that makes sense in doubles.
 const DRAWS: std::ops::RangeInclusive<u64> = 1_000..=1 << 40;
 
 /// Estimates of the distributions of a noisy argmax in both worlds from the same draws, with standard errors.
@@ -27,7 +27,7 @@ const DRAWS: std::ops::RangeInclusive<u64> = 1_000..=1 << 40;
 pub struct RaoBlackwell {
     draws: u64,
     pair: OutputPair,
-    /// The share of the draws of each batch, and its mean distributions less the whole.
+    /// The share of the draws in each batch, and its mean distributions minus the overall ones.
     batches: Vec<(f64, [Vec<f64>; 2])>,
 }
 
@@ -40,8 +40,8 @@ pub struct Estimate {
     pub standard_error: f64,
 }
 
-/// Estimates the distributions of argmax(H + Z) and argmax(H' + Z) by drawing what both worlds share and averaging over
-/// the rest exactly (Rao and Blackwell): the noise, and the vote of the one changed voter.
+/// Estimates the distributions of argmax(H + Z) and argmax(H' + Z) by drawing the part that both worlds share and
+/// averaging exactly over the rest (Rao and Blackwell): the noise, and the vote of the one changed voter.
 ///
 /// For PATE and CaPC a draw is the histogram H_{-1} of the k-1 unchanged voters, which gives
 /// ```text
@@ -49,13 +49,13 @@ pub struct Estimate {
 /// ```
 /// with the distributions P and P' of the changed voter's vote and the distribution p(h) of the argmax for fixed votes
 /// h. For Private-kNN a draw is the histogram H of the k labels, with p(H) and, under the neighbor, (1-ν) p(H) + ν Σ_y
-/// P^k_y p(H + e_{y'} - e_y). As both worlds share the draw, the differences q_c - p_c have far smaller errors than
-/// p_c: 20,000 draws of PATE with k = 250, C = 10 and σ = 40 give the signal to 3 parts in 10^4, for which some 10^10
-/// counted outputs would be needed.
+/// P^k_y p(H + e_{y'} - e_y). Since both worlds share the draw, the differences q_c - p_c have far smaller errors than
+/// p_c: 20,000 draws of PATE with k = 250, C = 10 and σ = 40 give the signal to 3 parts in 10^4, which would take about
+/// 10^10 counted outputs.
 ///
-/// [`Simulation::samples`] is the number of draws, 1,000 or more; the estimates depend on the model, the noise and
-/// `simulation` alone, for any number of threads, and share no random stream with
-/// [`simulate`](crate::simulate::simulate). One draw takes about 10 µs for C = 10.
+/// [`Simulation::samples`] is the number of draws, 1,000 or more; the estimates depend only on the model, the noise and
+/// `simulation`, for any number of threads, and share no random stream with [`simulate`](crate::simulate::simulate).
+/// One draw takes about 10 µs for C = 10.
 ///
 /// # Errors
 /// [`Error::Rejected`] for PromptPATE, which has nothing to draw, for more than one changed voter or point, for Laplace
@@ -89,10 +89,10 @@ pub fn rao_blackwell(model: &VoteModel, noise: Noise, simulation: Simulation) ->
         let means = shared.mean_distributions(&table, groups.entries(), number, &mut stream);
         (number as f64 / draws as f64, means.map(|mean| groups.expanded(&mean)))
     });
-    // In the order of the batches, whatever the threads did.
+    // In the order of the batches, however the threads ran.
     let mean = |world: usize| -> Vec<f64> {
         let mean = |class: usize| sums.iter().map(|(share, means)| share * means[world][class]).sum::<f64>();
-        // The shares of the batches sum to 1 but for rounding.
+        // The shares of the batches sum to 1 up to rounding.
         (0..model.classes()).map(|class| mean(class).min(1.0)).collect()
     };
     let means = [mean(0), mean(1)];
@@ -123,7 +123,7 @@ impl RaoBlackwell {
         self.batches.len()
     }
 
-    /// The estimated distribution of a world. Its [`OutcomeDistribution::error`] knows nothing of the standard errors.
+    /// The estimated distribution of a world. Its [`OutcomeDistribution::error`] does not include the standard errors.
     #[must_use]
     pub const fn distribution(&self, world: World) -> &OutcomeDistribution {
         match world {
@@ -142,7 +142,7 @@ impl RaoBlackwell {
         Estimate { value: self.distribution(world).p()[class], standard_error }
     }
 
-    /// q_c - p_c, the neighbor's less the dataset's probability of class c (`class`), from paired draws.
+    /// q_c - p_c, the neighbor's minus the dataset's probability of class c (`class`), from paired draws.
     ///
     /// # Panics
     /// If there is no such class.
@@ -152,12 +152,12 @@ impl RaoBlackwell {
         Estimate { value, standard_error: self.standard_error(|[p, q]| q[class] - p[class]) }
     }
 
-    /// D_α in a direction, with its standard error by the delta method; forward, of the dataset's distribution P and
+    /// D_α in a direction, with its standard error by the delta method; forward, for the dataset's distribution P and
     /// the neighbor's distribution Q,
     /// ```text
     /// ∂D_α(P‖Q)/∂p_c = α/(α-1) (p_c/q_c)^{α-1}/F,    ∂D_α(P‖Q)/∂q_c = -(p_c/q_c)^α/F,    F = Σ_c p_c^α q_c^{1-α}.
     /// ```
-    /// The estimate has a bias of the order of its squared standard error.
+    /// The estimate has a bias on the order of its squared standard error.
     #[must_use]
     pub fn renyi(&self, direction: Direction, order: Order) -> Estimate {
         let [p, q] = self.pair.in_direction(direction);
@@ -170,7 +170,7 @@ impl RaoBlackwell {
                 if !ln_ratio.is_finite() {
                     return [0.0, 0.0];
                 }
-                // What all classes have in common is left out: deviations of a distribution sum to 0.
+                // A part common to all classes is omitted: deviations of a distribution sum to 0.
                 let exponents = [(a - 1.0) * ln_ratio - ln_f, a * ln_ratio - ln_f];
                 [a / (a - 1.0) * libm::expm1(exponents[0]), -libm::expm1(exponents[1])]
             })
@@ -190,7 +190,7 @@ impl RaoBlackwell {
     }
 }
 
-/// Of all vote probabilities of a model.
+/// Groups by all vote probabilities of a model.
 fn groups(model: &VoteModel) -> ClassGroups {
     let classes = model.classes();
     match model {
@@ -209,7 +209,7 @@ fn groups(model: &VoteModel) -> ClassGroups {
     }
 }
 
-/// What both worlds share, and what is averaged over.
+/// The part that both worlds share, and the part that is averaged over.
 enum SharedVotes {
     /// H_{-1} ~ Mult(k-1, P), and the distributions P, P' of the last vote.
     Multinomial { voters: u64, votes: Multinomial, last: [Vec<f64>; 2] },
@@ -266,7 +266,7 @@ impl SharedVotes {
                 histogram.copy_from_slice(decided);
                 for party in undecided {
                     let u: f64 = stream.random();
-                    // The last is below the end but for rounding.
+                    // The last one is below the end except for rounding.
                     let choice = party.iter().position(|&(end, _)| u < end).unwrap_or(party.len() - 1);
                     histogram[party[choice].1] += 1;
                 }
@@ -319,7 +319,7 @@ impl SharedVotes {
     }
 }
 
-/// The choices of a party with the ends of their parts of [0, 1), the likely ones first.
+/// The choices of a party with the ends of their parts of [0, 1), likely ones first.
 fn cumulative(party: &[f64]) -> Vec<(f64, usize)> {
     let mut choices: Vec<usize> = (0..party.len()).filter(|&class| party[class] > 0.0).collect();
     order::sort(&mut choices, |&a, &b| party[b].total_cmp(&party[a]).then(a.cmp(&b)));
@@ -380,7 +380,7 @@ mod tests {
         agrees(&PateModel::new(3, &[0.5, 0.5], &[0.0, 1.0]).unwrap().into(), "gaussian:0.3", 2_000);
     }
 
-    /// With one certain class its share of all batches rounds to more than 1.
+    /// With one certain class, its share over all batches rounds to more than 1.
     #[test]
     fn a_certain_class_is_no_more_than_certain() {
         let model = CapcModel::new(&vec![vec![1.0, 0.0]; 5], &[1.0, 0.0]).unwrap().into();
@@ -407,7 +407,7 @@ mod tests {
         agrees(&model, "gaussian:25", 4_000);
     }
 
-    /// Private-kNN against the enumeration of its histograms.
+    /// Private-kNN compared with the enumeration of its histograms.
     #[test]
     fn private_knn_agrees_with_an_enumeration() {
         let (k, p, last, inclusion) = (3u64, [0.5, 0.3, 0.2], [0.2, 0.2, 0.6], 0.3);

@@ -61,7 +61,7 @@ impl Shard {
     /// The blocks of this shard.
     ///
     /// # Errors
-    /// [`Error::Rejected`] when there are more shards than blocks, so that one of them would be empty.
+    /// [`Error::Rejected`] if there are more shards than blocks, so that one of them would be empty.
     pub fn blocks(self, simulation: Simulation) -> Result<Range<u64>> {
         let blocks = simulation.blocks();
         let samples = simulation.samples();

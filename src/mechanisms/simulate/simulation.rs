@@ -1,4 +1,4 @@
-//! How much to simulate, in which blocks.
+//! The size of a simulation, and its blocks.
 
 use super::stream::{Stream, StreamId, World};
 use crate::counts::MAX_COUNT;
@@ -8,17 +8,17 @@ use serde::{Deserialize, Serialize};
 /// Samples in a block, which share a random stream. The last block of a simulation may have fewer.
 pub const BLOCK_SAMPLES: u64 = 65_536;
 
-/// Version of all that decides which numbers are drawn for a (seed, query, world, block). It rises with every
-/// value-breaking release, so that files of two versions are not added up.
+/// The version of everything that determines the numbers drawn for a (seed, query, world, block). It increases with
+/// every value-breaking release, so that files of two versions are not added up.
 pub const SAMPLER_VERSION: u32 = 4;
 
-/// How much to simulate and from which seed.
+/// The size and the seed of a simulation.
 ///
 /// The samples of each world are cut into blocks of [`BLOCK_SAMPLES`]; each block has the random stream of its
-/// [`StreamId`], whatever else is simulated before, after or beside it. A release that changes a number drawn for the
-/// same (seed, query, world, block), through the streams, the samplers, the order of their draws or the size of a
-/// block, is *value-breaking*: its changelog says so in this word, because published counts can no longer be repeated,
-/// and [`SAMPLER_VERSION`] rises.
+/// [`StreamId`], independently of anything else that is simulated. A release that changes a number drawn for the same
+/// (seed, query, world, block), through the streams, the samplers, the order of their draws or the size of a block, is
+/// *value-breaking*: its changelog uses this word, because published counts can no longer be repeated, and
+/// [`SAMPLER_VERSION`] increases.
 ///
 /// # Example
 /// ```
@@ -35,7 +35,7 @@ pub struct Simulation {
     query: u64,
 }
 
-/// The same before it is checked.
+/// The same before validation.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Options {
@@ -63,7 +63,7 @@ impl Simulation {
         self
     }
 
-    /// The same for another query, with streams of its own.
+    /// The same for another query, with separate streams.
     #[must_use]
     pub const fn query(mut self, query: u64) -> Self {
         self.query = query;
@@ -76,13 +76,13 @@ impl Simulation {
         self.samples
     }
 
-    /// Blocks in each world: all of [`BLOCK_SAMPLES`] but the last.
+    /// Blocks in each world: all of size [`BLOCK_SAMPLES`] except the last.
     #[must_use]
     pub const fn blocks(self) -> u64 {
         self.samples.div_ceil(BLOCK_SAMPLES)
     }
 
-    /// Samples in a block; 0 where there is no such block.
+    /// Samples in a block; 0 if there is no such block.
     #[must_use]
     pub const fn block_samples(self, block: u64) -> u64 {
         let left = self.samples.saturating_sub(block.saturating_mul(BLOCK_SAMPLES));

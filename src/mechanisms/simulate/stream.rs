@@ -40,10 +40,10 @@ impl fmt::Display for World {
     }
 }
 
-/// Which stream: every pair of different identities has streams that are independent for all purposes.
+/// The identity of a stream: streams with different identities are independent for all practical purposes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct StreamId {
-    /// The seed that the user chose.
+    /// The seed chosen by the user.
     pub seed: u64,
     /// The query, counted from 0.
     pub query: u64,
@@ -56,10 +56,10 @@ pub struct StreamId {
 /// A stream of random bits, the same on every platform: a [`rand::Rng`].
 ///
 /// The four numbers of a [`StreamId`] (seed, query, world as 0 or 1, block), written as little-endian 64-bit words,
-/// are the key of ChaCha8 with nonce and counter 0; the first 32 bytes that it puts out are, as little-endian words,
-/// the state of xoshiro256++, which makes the stream. Different keys give unrelated states, so that no stream is
-/// reached from another by a jump: that two of n streams overlap within 2^64 draws each has a probability below
-/// n² 2^-191. A state of zeros, which has probability 2^-256 and from which xoshiro256++ would not move, is replaced.
+/// are the key of ChaCha8 with nonce and counter 0; its first 32 output bytes are, as little-endian words, the state of
+/// xoshiro256++, which generates the stream. Different keys give unrelated states, so no stream is reached from another
+/// by a jump: the probability that two of n streams overlap within 2^64 draws each is below n² 2^-191. A state of
+/// zeros, which has probability 2^-256 and from which xoshiro256++ would not move, is replaced.
 ///
 /// It is meant for simulation, not for secrets: the noise of a deployed mechanism needs a cryptographic generator.
 ///
@@ -79,7 +79,7 @@ pub struct StreamId {
 pub struct Stream(Xoshiro256PlusPlus);
 
 impl Stream {
-    /// The stream of this identity, at its beginning.
+    /// The stream with this identity, at its beginning.
     #[must_use]
     pub fn new(id: StreamId) -> Self {
         let mut key = [0; 32];

@@ -6,7 +6,7 @@ use super::stream::{Stream, World};
 use crate::model::VoteModel;
 use ndarray::Array2;
 
-/// Draws the vote histograms of a [`VoteModel`], for custom mechanisms: with another noise, a threshold, or several
+/// Draws the vote histograms of a [`VoteModel`], for custom mechanisms: with other noise, a threshold, or several
 /// answers from one histogram. [`ArgmaxSampler`](crate::simulate::ArgmaxSampler) draws its votes from the same tables.
 ///
 /// # Example
@@ -32,7 +32,7 @@ pub struct VoteSampler {
 }
 
 impl VoteSampler {
-    /// The sampler of one query. Making its tables takes a few milliseconds and 1 MB for 250 voters and 10 classes.
+    /// The sampler of one query. Building its tables takes a few milliseconds and 1 MB for 250 voters and 10 classes.
     #[must_use]
     pub fn new(model: &VoteModel) -> Self {
         let fixed = match model {
@@ -47,9 +47,9 @@ impl VoteSampler {
 
     /// Votes per class, shape [sample, class], in one of the worlds.
     ///
-    /// An entry is negative where Private-kNN displaces a label that no neighbor has: the model takes it from the mean
-    /// distribution of the last neighbor, whatever the votes are. Samples are drawn in batches of at most 8192, all of
-    /// whose random words are taken from the stream.
+    /// An entry is negative if Private-kNN displaces a label that no neighbor has: the model takes it from the mean
+    /// distribution of the last neighbor, independently of the votes. Samples are drawn in batches of at most 8192, all
+    /// of whose random words are taken from the stream.
     pub fn draw(&self, world: World, samples: usize, stream: &mut Stream) -> Array2<i64> {
         let mut drawn = Array2::zeros((samples, self.classes));
         if let Some(worlds) = &self.fixed {
@@ -107,7 +107,7 @@ mod tests {
                 [[1.5, 0.8, 0.7], [0.9, 0.7, 1.4]],
             ),
             (knn(100).into(), [[70.0, 30.0, 0.0], [69.85, 29.7, 0.45]]),
-            // Beyond the numbers that come in batches.
+            // Beyond the numbers that are drawn in batches.
             (knn(1 << 40).into(), {
                 let k = (1u64 << 40) as f64;
                 [[0.7 * k, 0.3 * k, 0.0], [0.7 * k - 0.15, 0.3 * k - 0.3, 0.45]]

@@ -1,10 +1,10 @@
-//! Multinomial votes by halving: the votes of a set of classes are split between two parts of it, again and again.
+//! Multinomial votes by halving: the votes of a set of classes are repeatedly split between two parts of it.
 //!
 //! ```text
 //! N_left | N ~ Bin(N, P_left / (P_left + P_right))
 //! ```
-//! The sets are those of a Huffman tree of P, so that likely classes take few steps, and rare ones share the numbers of
-//! trials of few votes. Every split is drawn for a whole batch of samples before the next.
+//! The sets are those of a Huffman tree of P, so likely classes take few steps, and rare ones share the tables for few
+//! votes. Every split is drawn for a whole batch of samples before the next.
 
 use super::binomial_table::BinomialTable;
 use super::halves::Halves;
@@ -24,11 +24,11 @@ pub(super) struct MultinomialVotes {
     /// The set of all classes, as in [`Split::set`].
     root: usize,
     classes: usize,
-    /// Classes that get no vote.
+    /// Classes without votes.
     absent: Arc<[usize]>,
 }
 
-/// The votes of `set` are split. Sets of one class are 0 to C-1, others C and up.
+/// A split of the votes of `set`. Sets of one class are 0 to C-1, others C and up.
 #[derive(Debug)]
 struct Split {
     set: usize,
@@ -37,7 +37,7 @@ struct Split {
     table: BinomialTable,
 }
 
-/// A set of classes in the heap, the rarest first, the lowest number first among equals.
+/// A set of classes in the heap, the rarest first, the lowest number first in a tie.
 #[derive(PartialEq)]
 struct Set {
     probability: f64,
@@ -59,7 +59,7 @@ impl PartialOrd for Set {
 }
 
 impl MultinomialVotes {
-    /// k ≥ 1 voters with vote probabilities P, at least one of which is positive, or up to `fewer` voters less.
+    /// k ≥ 1 voters with vote probabilities P, at least one of which is positive, or up to `fewer` voters fewer.
     pub(super) fn new(k: u64, fewer: u64, p: &[f64]) -> Self {
         Self::with_budget(k, fewer, p, MAX_CELLS)
     }
@@ -92,7 +92,7 @@ impl MultinomialVotes {
         Self { splits: splits.collect(), root, classes, absent }
     }
 
-    /// Entries that the votes of a sample take while they are drawn.
+    /// Number of entries used by the votes of a sample while they are drawn.
     pub(super) fn room(&self) -> usize {
         self.classes + self.splits.len()
     }
@@ -131,8 +131,8 @@ impl MultinomialVotes {
     }
 }
 
-/// The votes that a set gets but for a probability below 1e-6 or so: five standard deviations and then some. Other numbers
-/// are drawn without a table.
+/// The votes that a set gets except with a probability of about 1e-6: a little more than five standard deviations.
+/// Other numbers are drawn without a table.
 fn likely_votes(k: u64, fewer: u64, probability: f64) -> std::ops::RangeInclusive<u64> {
     let (least, most) = ((k - fewer.min(k)) as f64, k as f64);
     let p = probability.min(1.0);

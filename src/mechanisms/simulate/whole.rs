@@ -1,4 +1,4 @@
-//! A simulation at once.
+//! A whole simulation.
 
 use super::engine::Sampler;
 use super::partial::PartialCounts;
@@ -9,14 +9,14 @@ use std::ops::ControlFlow;
 
 /// Counts the outcomes of a mechanism in both worlds; their labels are the indices `0` to `C-1`.
 ///
-/// The blocks of both worlds are shared out among the threads of rayon's current pool. The counts depend on the
-/// mechanism, on `simulation` and on nothing else, and memory does not grow with the samples. `progress` is called
-/// with the number of samples drawn so far in both worlds, from any thread and not always in order; it ends at 2 ·
-/// [`Simulation::samples`]. [`PartialCounts`] draws the same in parts.
+/// The blocks of both worlds are distributed among the threads of rayon's current pool. The counts depend only on the
+/// mechanism and on `simulation`, and memory does not grow with the samples. `progress` is called with the number of
+/// samples drawn so far in both worlds, from any thread and not always in order; it ends at 2 ·
+/// [`Simulation::samples`]. [`PartialCounts`] draws the same counts in parts.
 ///
 /// # Errors
 /// [`Error::Length`](crate::Error::Length) unless the mechanism has 1 to 2^20 outcomes,
-/// [`Error::Rejected`](crate::Error::Rejected) when it does not count as many outcomes as requested.
+/// [`Error::Rejected`](crate::Error::Rejected) if it does not count the requested number of outcomes.
 ///
 /// # Example
 /// ```

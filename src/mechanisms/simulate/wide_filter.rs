@@ -6,19 +6,19 @@ use super::noise::SIGN;
 use pulp::x86::V3;
 use std::arch::x86_64::{__m256, __m256i};
 
-/// Vectors that are worked on at once, so that none waits for the other: those of one mask.
+/// Number of vectors processed together, so that none waits for the other: those of one mask.
 const AT_ONCE: usize = MASKED / WIDE;
 
-/// What is compared.
+/// The values that are compared.
 pub(super) struct WideFilter<'a, D> {
     pub(super) simd: V3,
     pub(super) coarse: &'a Coarse,
-    /// Gaps of the two largest sums up to this leave the winner open.
+    /// If the two largest sums differ by at most this, the winner remains open.
     pub(super) close: f32,
     pub(super) deficits: &'a D,
     pub(super) cells: &'a [u32],
     pub(super) winners: &'a mut [u32],
-    /// The bits of samples whose winner is left open.
+    /// The bits of samples whose winner remains open.
     pub(super) open: &'a mut [u32],
 }
 
@@ -57,7 +57,7 @@ impl<D: Deficits> pulp::NullaryFnOnce for WideFilter<'_, D> {
                     let t = avx2._mm256_and_si256(cell, all);
                     least[place] = avx2._mm256_min_epu32(least[place], t);
                     let float = avx._mm256_cvtepi32_ps(t);
-                    // The lowest three bits of the exponent choose in a half of a table, the fourth one the half.
+                    // The lowest three bits of the exponent select in half of a table, the fourth one the half.
                     let exponent = avx2._mm256_srli_epi32::<{ EXPONENT as i32 }>(pulp::cast(float));
                     let which: __m256 =
                         pulp::cast(avx2._mm256_slli_epi32::<{ 28 - EXPONENT as i32 }>(pulp::cast(float)));

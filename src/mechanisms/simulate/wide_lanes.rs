@@ -1,7 +1,6 @@
 //! The generators of `Lanes` in instructions of AVX2.
 //!
-//! Compilers take single rotations for cheap and do not make vectors of the generators, which then take five times as
-//! long.
+//! Compilers consider single rotations cheap and do not vectorize the generators, which then take five times as long.
 
 use super::lane_words::{LANES, Words};
 use pulp::x86::V3;

@@ -1,4 +1,4 @@
-//! What an ensemble and its neighbors answer.
+//! The answers of an ensemble and its neighbors.
 
 use super::{NextTokens, Released, TokenMechanism, TokenNeighbors};
 use crate::error::{Error, Result};
@@ -6,10 +6,10 @@ use crate::error::{Error, Result};
 impl TokenNeighbors {
     /// The distributions of an answer at a position: of the ensemble, and of its neighbors in the order of [`of`](Self::of).
     ///
-    /// An ensemble in which a model stands in for another is the one that it joined, without the other.
+    /// An ensemble in which a spare model replaces another is the one that the spare has joined, without the other.
     ///
     /// # Errors
-    /// Those of [`TokenMechanism::released`]; [`Error::Rejected`] where nobody was set aside to stand in.
+    /// Those of [`TokenMechanism::released`]; [`Error::Rejected`] if no models were set aside as replacements.
     pub fn released(self, mechanism: &dyn TokenMechanism, position: &NextTokens) -> Result<Released> {
         let whole = mechanism.released(position)?;
         if self == Self::Removed {

@@ -10,16 +10,17 @@ use crate::quantity::Epsilon;
 use crate::vectorized::{Arch, in_vectors};
 use std::sync::Arc;
 
-/// Probabilities further apart would be 0 in doubles, and their divergences infinite.
+/// Probabilities further apart would underflow to 0, and their divergences would be infinite.
 const WIDEST: f64 = 700.0;
 
-/// A token by the mean of clipped logits, as the exponential mechanism with a temperature τ.
+/// A token from the mean of clipped logits, by the exponential mechanism with a temperature τ.
 ///
-/// The logits of a member are moved so that the largest is the clip c, and those below -c are raised to it. The answer
-/// has probabilities proportional to exp(Σ z/(s τ)), with the sum over all members and a batch size s that is fixed
-/// beforehand. A member that is removed takes away between -c and c from each sum, so that ratios of probabilities
-/// change within a range of ε = 2c/(sτ): D_α is at most that of the bounded range, and ρ = ε²/8 at most in
-/// zero-concentrated privacy. One that is replaced changes each sum by up to 2c, and the range is twice as wide. Positions at which probabilities could be e^700 apart are rejected.
+/// The logits of a member are shifted so that the largest is the clip c, and those below -c are raised to -c. The
+/// answer has probabilities proportional to exp(Σ z/(s τ)), with the sum over all members and a batch size s that is
+/// fixed beforehand. A removed member takes away between -c and c from each sum, so ratios of probabilities change
+/// within a range of ε = 2c/(sτ): D_α is at most that of the bounded range, and zero-concentrated privacy has ρ at most
+/// ε²/8. A replaced member changes each sum by up to 2c, and the range is twice as wide. Positions at which
+/// probabilities could be e^700 apart are rejected.
 ///
 /// # References
 /// Amin et al. (2024), "Private prediction for large-scale synthetic text generation"; Dong, Durfee and Rogers (2020).
@@ -32,8 +33,8 @@ pub struct ClippedLogits {
     scale: f64,
 }
 
-/// A token by the mean of clipped logits: the clip of the logits, the batch size that their sum is divided by, and the
-/// temperature, 1 if not given.
+/// A token from the mean of clipped logits: the clip of the logits, the batch size that their sum is divided by, and
+/// the temperature, 1 if not given.
 pub const CLIPPED_LOGITS: &TokenMechanismKind = &TokenMechanismKind {
     name: "clipped-logits",
     example: "clipped-logits:clip=4,batch=8",
@@ -81,7 +82,7 @@ impl ClippedLogits {
         Ok(Self { clip, batch, temperature, scale })
     }
 
-    /// A logit of a member that is moved so.
+    /// A shifted and clipped logit of a member.
     #[inline(always)]
     fn clipped(&self, logit: f64, shift: f64) -> f64 {
         let moved = logit + shift;
@@ -110,7 +111,7 @@ impl TokenMechanism for ClippedLogits {
             self.scale
         );
         Error::check_possible(!(range > WIDEST), "mean of clipped logits", reason)?;
-        // What moves the largest logit of a member to the clip.
+        // The shift that moves the largest logit of a member to the clip.
         let shift = |member| self.clip - position.largest_logit(member);
         let shifts: Vec<f64> = (0..position.members()).map(shift).collect();
         let (mut whole, factor) = (vec![0.0; tokens], 1.0 / self.scale);
@@ -147,7 +148,7 @@ impl TokenMechanism for ClippedLogits {
 }
 
 impl ClippedLogits {
-    /// The width ε of the range of ln of ratios.
+    /// The width ε of the range of log ratios.
     fn width(&self, neighbors: TokenNeighbors) -> f64 {
         let removed = 2.0 * self.clip / self.scale;
         match neighbors {

@@ -1,4 +1,4 @@
-//! How logits are read before a mechanism sees them.
+//! How logits are processed before a mechanism sees them.
 
 use super::NextTokens;
 use crate::error::{Error, Result};
@@ -6,8 +6,8 @@ use ndarray::{ArrayView1, Axis, CowArray, Ix2};
 
 /// A temperature, and the tokens that may be given.
 ///
-/// Logits are divided by the temperature. With a number K of tokens, the vocabulary of a position is that of the K
-/// likeliest tokens of its public model, the first of equal ones: the choice must not depend on a member.
+/// Logits are divided by the temperature. With a number K of tokens, the vocabulary of a position consists of the K
+/// likeliest tokens of its public model, the first ones in a tie: the choice must not depend on a member.
 ///
 /// ```
 /// # use leakbound::token::Decoding;
@@ -28,14 +28,14 @@ pub struct Decoding {
 /// A position after its decoding.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Decoded {
-    /// The position, of the tokens that are kept.
+    /// The position, restricted to the tokens that are kept.
     pub position: NextTokens,
-    /// Which tokens these are, in rising order; None for all.
+    /// Which tokens these are, in increasing order; `None` for all.
     pub kept: Option<Vec<usize>>,
 }
 
 impl Decoded {
-    /// The place of a token among those that are kept.
+    /// The index of a token among those that are kept.
     #[must_use]
     pub fn place_of(&self, token: usize) -> Option<usize> {
         match &self.kept {
@@ -46,7 +46,7 @@ impl Decoded {
 }
 
 impl Decoding {
-    /// Logits as they are, of all tokens.
+    /// Unchanged logits of all tokens.
     pub const PLAIN: Self = Self { temperature: 1.0, kept: None };
 
     /// With a temperature, and a number of tokens that may be given.
@@ -61,7 +61,7 @@ impl Decoding {
         Ok(Self { temperature, kept })
     }
 
-    /// How many of so many tokens may be given.
+    /// How many tokens may be given, out of this many.
     #[must_use]
     pub fn kept(&self, tokens: usize) -> usize {
         self.kept.map_or(tokens, |kept| kept.min(tokens))
@@ -70,7 +70,7 @@ impl Decoding {
     /// The tokens of a position that may be given.
     ///
     /// # Errors
-    /// Those of [`NextTokens::from_logits`]; [`Error::Rejected`] where tokens are to be chosen without a public model.
+    /// Those of [`NextTokens::from_logits`]; [`Error::Rejected`] if tokens are to be chosen without a public model.
     pub fn position<'a>(
         &self,
         members: impl Into<CowArray<'a, f64, Ix2>>,

@@ -7,26 +7,25 @@ use crate::quantity::Order;
 use crate::special::log_sum_exp;
 use crate::vectorized::{Arch, in_vectors};
 
-/// Partial sums: as many as the widest instructions hold.
+/// Number of partial sums: the lanes of the widest instructions.
 const LANES: usize = 8;
 /// Whole orders up to this one are sums of products.
 const LARGEST_WHOLE: f64 = 256.0;
 
-/// What an answer shows of one owner at a position.
+/// What an answer reveals about one owner at a position.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TokenDivergence {
-    /// The neighbor, by its place in [`TokenNeighbors::of`](super::TokenNeighbors::of): the owner that is removed.
+    /// The neighbor, by its index in [`TokenNeighbors::of`](super::TokenNeighbors::of): the owner that is removed.
     pub neighbor: usize,
     /// The order.
     pub order: Order,
-    /// D_α of the answer of the ensemble from the answer of the neighbor, or the other way round, in nats.
+    /// D_α of the answer of the ensemble from the answer of the neighbor, or the reverse, in nats.
     pub value: f64,
     /// Forward: the ensemble comes first.
     pub direction: Direction,
 }
 
-/// The exact D_α of the answer at a position for each member that is removed, at each order and in both directions, in
-/// nats.
+/// The exact D_α of the answer at a position for each removed member, at each order and in both directions, in nats.
 ///
 /// ```
 /// # use leakbound::bound::Direction;
@@ -54,7 +53,7 @@ pub fn removed_members(
     Ok(of_released(&released, orders))
 }
 
-/// The same of an answer whose distributions are known.
+/// The same for an answer whose distributions are known.
 #[must_use]
 pub fn of_released(released: &Released, orders: &[Order]) -> Vec<TokenDivergence> {
     let mut found = Vec::with_capacity(2 * orders.len() * released.neighbors().len());
@@ -69,7 +68,7 @@ pub fn of_released(released: &Released, orders: &[Order]) -> Vec<TokenDivergence
     found
 }
 
-/// D_α(P‖Q) of probabilities that sum to 1 but for rounding, in nats.
+/// D_α(P‖Q) of probabilities that sum to 1 up to rounding, in nats.
 pub(super) fn renyi(p: &[f64], q: &[f64], order: Order) -> f64 {
     renyi_of_both(p, q, &[order])[0][0]
 }
@@ -78,7 +77,7 @@ pub(super) fn renyi(p: &[f64], q: &[f64], order: Order) -> f64 {
 ///
 /// With d = p/q - 1, exp((α-1) D_α) - 1 = Σ q f_α(d), f_α(d) = (1+d)^α - 1 - α d ≥ 0, because the d have mean 0 under
 /// Q: nothing cancels between tokens. Whole orders have f_n(d) = d² g_n(d) with g_1 = 0 and g_{n+1}(d) = (1+d) g_n(d) + n,
-/// a sum of terms of one sign, and all of them are found on the way to the largest.
+/// a sum of terms of one sign, and all of them are computed on the way to the largest.
 fn renyi_of_both(p: &[f64], q: &[f64], orders: &[Order]) -> [Vec<f64>; 2] {
     let mut whole: Vec<u32> = orders.iter().filter_map(|&order| whole_order(order)).collect();
     whole.sort_unstable();
@@ -101,8 +100,8 @@ fn whole_order(order: Order) -> Option<u32> {
     (a <= LARGEST_WHOLE && a.fract() == 0.0).then_some(a as u32)
 }
 
-/// Σ q f_n(d) at whole orders that rise, and the same with P and Q exchanged; not finite where a term overflows or one
-/// has mass where the other has none.
+/// Σ q f_n(d) at increasing whole orders, likewise with P and Q exchanged; not finite if a term overflows or one has
+/// mass where the other has none.
 fn whole_orders(p: &[f64], q: &[f64], orders: &[u32]) -> [Vec<f64>; 2] {
     let mut sums = [vec![0.0; orders.len()], vec![0.0; orders.len()]];
     if orders.is_empty() {
@@ -118,10 +117,10 @@ fn whole_orders(p: &[f64], q: &[f64], orders: &[u32]) -> [Vec<f64>; 2] {
     sums
 }
 
-/// Tokens that are worked on at once: their numbers stay in the nearest cache.
+/// Number of tokens processed together: their numbers stay in the nearest cache.
 const BLOCK: usize = 256;
 
-/// Numbers of some tokens, of both directions. Loops over tokens are the inner ones, which run with wide instructions.
+/// Numbers for some tokens, in both directions. Loops over tokens are the inner ones, which use wide instructions.
 struct Block {
     /// 1 + d
     ratios: [[f64; BLOCK]; 2],
@@ -140,7 +139,7 @@ impl Block {
         let numbers = forward.iter_mut().zip(reverse).zip(forward_weights.iter_mut().zip(reverse_weights));
         let products_are_normal = p.iter().zip(q).fold(true, |all, (p, q)| all & (p * q >= f64::MIN_POSITIVE));
         if products_are_normal {
-            // A division takes as long as all the rest: one for both directions.
+            // A division takes as long as everything else, so there is one for both directions.
             for (((forward, reverse), (of_q, of_p)), (&p, &q)) in numbers.zip(p.iter().zip(q)) {
                 let (change, inverse) = (p - q, 1.0 / (p * q));
                 let (d, e) = (change * (p * inverse), -change * (q * inverse));
@@ -149,19 +148,19 @@ impl Block {
         } else {
             for (((forward, reverse), (of_q, of_p)), (&p, &q)) in numbers.zip(p.iter().zip(q)) {
                 let change = p - q;
-                // Also where both are 0.
+                // Including when both are 0.
                 let (d, e) = if p == q { (0.0, 0.0) } else { (change / q, -change / p) };
                 (*forward, *reverse, *of_q, *of_p) = (1.0 + d, 1.0 + e, change * d, -change * e);
             }
         }
-        // Tokens that are not there add nothing.
+        // Absent tokens add nothing.
         for side in 0..2 {
             self.ratios[side][count..].fill(1.0);
             self.weights[side][count..].fill(0.0);
         }
     }
 
-    /// Adds Σ q f_n(d) of some tokens.
+    /// Adds Σ q f_n(d) for some tokens.
     #[inline(always)]
     fn add(&mut self, orders: &[u32], sums: &mut [Vec<f64>; 2]) {
         for (side, sums) in sums.iter_mut().enumerate() {
@@ -193,8 +192,8 @@ impl Block {
     }
 }
 
-/// The larger of both divergences between the public model and its mixture with a member, of which `change` is p/p₀ - 1
-/// for each token. None at orders that are not whole, and where terms overflow.
+/// The larger of both divergences between the public model and its mixture with a member, whose `change` is p/p₀ - 1
+/// for each token. `None` at orders that are not whole, and if terms overflow.
 pub(super) fn mixture_distance(public: &[f64], change: &[f64], share: f64, order: Order) -> Option<f64> {
     let order_of_sum = whole_order(order)?;
     let mut sums = [[0.0; LANES]; 2];
@@ -233,7 +232,7 @@ fn mixture_terms(public: f64, x: f64, order: u32) -> [f64; 2] {
     [public * forward, public * y * reverse]
 }
 
-/// The same at any order, and where sums overflow.
+/// The same at any order, and if sums overflow.
 fn any_order(p: &[f64], q: &[f64], a: f64) -> f64 {
     if p.iter().zip(q).any(|(&p, &q)| p > 0.0 && q == 0.0) {
         return f64::INFINITY;

@@ -4,16 +4,16 @@ use crate::divergence::{CertifiedProfile, EnclosedLoss, PrivacyLoss, compose_los
 use crate::error::Result;
 use crate::quantity::Delta;
 
-/// How narrow the enclosure of ε is meant to be.
+/// The target width of the enclosure of ε.
 const RELATIVE: f64 = 1e-3;
-/// Places of a range of losses that are told apart.
+/// Number of positions of a range of losses that are distinguished.
 const PLACES: u32 = 256;
 
 /// A pair of distributions whose privacy profile is at least that of every answer. Answers may depend on earlier ones:
 /// their pairs compose (Zhu, Dong and Wang 2022, Theorem 10).
 #[derive(Debug, Clone, PartialEq)]
 pub enum DominatingAnswer {
-    /// Two normal distributions of variance 1, so far apart.
+    /// Two normal distributions of variance 1, at this distance.
     Gaussian {
         /// The distance of their means.
         mu: f64,
@@ -23,21 +23,21 @@ pub enum DominatingAnswer {
 }
 
 impl DominatingAnswer {
-    /// Of answers whose privacy losses lie between -`down` and `up`, forward, and between -`up` and `down`, reverse. None
-    /// for an infinite range.
+    /// For answers whose privacy losses lie between -`down` and `up`, forward, and between -`up` and `down`, reverse.
+    /// `None` for an infinite range.
     ///
-    /// A profile is the mean of a convex function of the ratio of probabilities, whose mean is 1: it is largest where the
-    /// ratio has the ends of its range only.
+    /// A profile is the mean of a convex function of the ratio of probabilities, whose mean is 1: it is largest if the
+    /// ratio takes only the ends of its range.
     pub(super) fn of_range(up: f64, down: f64) -> Option<Self> {
         let finite = up.is_finite() && down.is_finite();
         finite.then(|| Self::Losses([two_losses(up, down), two_losses(down, up)]))
     }
 
-    /// Of answers whose privacy losses lie within a range of this width, wherever it is (a bounded range). None for an
-    /// infinite width.
+    /// For answers whose privacy losses lie within a range of this width at any position (a bounded range). `None` for
+    /// an infinite width.
     ///
-    /// The range starts at some -t: for t between two of the places that are told apart, it is within the range from the
-    /// one to the other.
+    /// The range starts at some -t: for t between two of the distinguished positions, it lies within the range from one
+    /// to the other.
     pub(super) fn of_width(width: f64) -> Option<Self> {
         if !width.is_finite() {
             return None;
@@ -50,7 +50,7 @@ impl DominatingAnswer {
         Some(Self::Losses([loss.clone(), loss]))
     }
 
-    /// The privacy profile of so many answers, also where contexts depend on answers; narrow at δ.
+    /// The privacy profile of this many answers, even if contexts depend on answers; narrow at δ.
     ///
     /// ```
     /// # use leakbound::quantity::Delta;
@@ -63,7 +63,7 @@ impl DominatingAnswer {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Length`](crate::Error::Length) for no answer.
+    /// [`Error::Length`](crate::Error::Length) for no answers.
     pub fn composed(&self, answers: u64, delta: Delta) -> Result<CertifiedProfile> {
         match self {
             Self::Gaussian { mu } => CertifiedProfile::gaussian(mu * (answers as f64).sqrt()),
@@ -81,7 +81,7 @@ fn two_losses(up: f64, down: f64) -> PrivacyLoss {
     PrivacyLoss::of_atoms(vec![(up, p[0]), (-down, p[1])])
 }
 
-/// Q and P on two tokens whose ratios are e^`up` and e^-`down`, with mean 1. Only falling exponentials appear, so that no
+/// Q and P on two tokens whose ratios are e^`up` and e^-`down`, with mean 1. Only decreasing exponentials appear, so no
 /// range overflows: Q of the first is (1 - e^-down)/(e^up - e^-down).
 pub(super) fn range_ends(up: f64, down: f64) -> [[f64; 2]; 2] {
     let [first, second, all] = [down, up, up + down].map(|width| -libm::expm1(-width));

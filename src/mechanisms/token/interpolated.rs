@@ -21,11 +21,11 @@ use std::sync::Arc;
 /// ```text
 /// a = ln(1 + λ/(N u)),   b = ln((λ + u)/(λ (N-1)/N + u)),
 /// ```
-/// reached for N > 1 where the removed member alone gives the token, and where it alone does not. A single member is
-/// compared with the uniform distribution: a = ln(1 + λ(V-1)), b = -ln(1-λ). Where a member is replaced, b is a: one
-/// model alone gives the token, and the other alone does not. An answer is (max(a, b), 0)-private.
-/// D_α of any two distributions with ratios in a range is at most that of the two distributions on two tokens whose
-/// ratios are the ends of the range, because exp((α-1) D_α) is the mean of a convex function of the ratio.
+/// reached for N > 1 if only the removed member gives the token, or if it alone does not. A single member is compared
+/// with the uniform distribution: a = ln(1 + λ(V-1)), b = -ln(1-λ). If a member is replaced, b is a: one model alone
+/// gives the token, and the other alone does not. An answer is (max(a, b), 0)-private. D_α of any two distributions
+/// with ratios in a range is at most that of the two distributions on two tokens whose ratios are the ends of the
+/// range, because exp((α-1) D_α) is the mean of a convex function of the ratio.
 ///
 /// ```
 /// # use leakbound::token::{InterpolatedTokens, NextTokens, TokenMechanism};
@@ -85,7 +85,7 @@ impl TokenMechanism for InterpolatedTokens {
         let uniform = (1.0 - self.share.get()) / position.tokens() as f64;
         let mut released = Released::means(position.members(), position.tokens(), |member| position.member(member));
         released.change(|mean, members| {
-            // Nobody is left.
+            // No member is left.
             let (share, rest) = if members == 0 { (0.0, 1.0 / mean.len() as f64) } else { (self.share.get(), uniform) };
             mean.iter_mut().for_each(|mean| *mean = share * *mean + rest);
         });

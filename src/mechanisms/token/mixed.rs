@@ -15,26 +15,26 @@ use std::sync::Arc;
 ///
 /// Each member i joins independently with a probability, the sampling rate. One that joins is mixed with the public
 /// model p₀ as p̄ᵢ = λᵢ pᵢ + (1-λᵢ) p₀, with the largest λᵢ at which both D_α(p̄ᵢ‖p₀) and D_α(p₀‖p̄ᵢ) are at most the
-/// radius r at the one order α. The answer is drawn from the mean of those p̄ᵢ, or from p₀ where no member joins. A
-/// mean of means: the answer's distribution is
+/// radius r at the one order α. The answer is drawn from the mean of those p̄ᵢ, or from p₀ if no member joins. As a
+/// mean of means, the answer's distribution is
 /// ```text
 /// (1 - (1-γ)^N)/N Σᵢ p̄ᵢ + (1-γ)^N p₀
 /// ```
-/// for N members at rate γ, because all members are alike in how they are sampled.
+/// for N members at rate γ, because all members are sampled alike.
 ///
-/// # What it guarantees
+/// # Guarantee
 /// The authors charge D_α = ln((N-1 + e^{4(α-1)r})/N)/(α-1) for N members against N-1 ([`pmixed_as_published`]). The
-/// factor of 4 is that of a triangle inequality, D_α(p̄ᵢ‖p̄ⱼ) ≤ 4r, which holds where divergences grow with the order as
-/// r does, at all orders; the mixtures keep one. Let p₀ = u at one token, p̄ᵢ = A u^{(α-1)/α} and
-/// p̄ⱼ = B u^{α/(α-1)}, which the radius allows for some A and B however small u is. The term p̄ᵢ^a p̄ⱼ^{1-a} of D_a is a
-/// power of u, with a negative exponent for every order a > α²/(2α-1), and α is one of them: D_a has no bound there, and
-/// the published value is none (a test has a case). Up to the order α²/(2α-1) there is one. By Hölder's inequality with
-/// 1/v + 1/w = 1,
+/// factor of 4 is that of a triangle inequality, D_α(p̄ᵢ‖p̄ⱼ) ≤ 4r, which holds if divergences grow with the order as r
+/// does, at all orders; the mixtures have a bound at only one. Let p₀ = u at one token, p̄ᵢ = A u^{(α-1)/α} and
+/// p̄ⱼ = B u^{α/(α-1)}, which the radius allows for some A and B however small u is. The term p̄ᵢ^a p̄ⱼ^{1-a} of D_a is
+/// a power of u, with a negative exponent for every order a > α²/(2α-1), and α is such an order: D_a is unbounded
+/// there, and the published value is not a bound (a test has a case). Up to the order α²/(2α-1) there is a bound. By
+/// Hölder's inequality with 1/v + 1/w = 1,
 /// ```text
 /// D_a(p̄ᵢ‖p̄ⱼ) ≤ (a - 1/v)/(a-1) D_{va}(p̄ᵢ‖p₀) + D_{(va-1)/(v-1)}(p₀‖p̄ⱼ),
 /// ```
 /// which with v = (α-1)/(α-a) is at most r (2α-1)/(α-1), because the second order is then α and the first at most α.
-/// Convexity of exp((a-1) D_a) in both distributions takes this to means of mixtures, as in the paper, and to random
+/// Convexity of exp((a-1) D_a) in both distributions extends this to means of mixtures, as in the paper, and to random
 /// sets of members.
 ///
 /// ```
@@ -97,8 +97,8 @@ static HOELDER: Statement = Statement::for_any_data(
 );
 
 impl MixedTokens {
-    /// Mixtures within a radius at an order, in nats; the paper's β is the radius divided by α. A rate of 1 takes all
-    /// members.
+    /// Mixtures within a radius at an order, in nats; the paper's β is the radius divided by α. With a rate of 1, all
+    /// members join.
     ///
     /// # Errors
     /// [`Error::Domain`] unless the radius is ≥ 0.
@@ -128,9 +128,9 @@ impl MixedTokens {
                 renyi(&mixture, public, self.order).max(renyi(public, &mixture, self.order))
             })
         };
-        // No mixture is near a public model that never gives a token.
+        // No mixture is close to a public model that never gives a token.
         let unknown = member.iter().zip(public).any(|(&member, &public)| member > 0.0 && public == 0.0);
-        // D_α is close to α λ²/2 Σ p₀ d² where λ is small.
+        // D_α is close to α λ²/2 Σ p₀ d² if λ is small.
         let square: f64 = public.iter().zip(&change).map(|(public, change)| public * change * change).sum();
         if unknown && distance(1.0) > self.radius {
             return Ok(0.0);
@@ -138,8 +138,8 @@ impl MixedTokens {
         largest_share(self.radius, 0.5 * self.order.get() * square, distance)
     }
 
-    /// exp((a-1) D_a) - 1 of m members against a neighbor, all of which joined: small values keep their digits. Of two
-    /// means that differ in one of m mixtures the excess is that of the two mixtures over m, whether the other one is
+    /// exp((a-1) D_a) - 1 of m members against a neighbor, all of which joined, with the digits of small values. For
+    /// two means that differ in one of m mixtures, it is 1/m of that of the two mixtures, whether the other one is
     /// another member's or the mean of the rest.
     fn excess(&self, order: Order, members: f64, neighbors: TokenNeighbors) -> f64 {
         let (a, alpha) = (order.get(), self.order.get());
@@ -164,7 +164,7 @@ impl TokenMechanism for MixedTokens {
         Parameters::default().with("order", order).with("radius", radius).with("rate", rate)
     }
 
-    /// [`pmixed_as_published`] at the order of the mixtures, where all members join.
+    /// [`pmixed_as_published`] at the order of the mixtures, if all members join.
     fn charge(&self, size: EnsembleSize, order: Order) -> Option<Charge> {
         (order == self.order && self.rate.get() == 1.0).then(|| Charge {
             name: "pmixed-as-published",
@@ -195,7 +195,7 @@ impl TokenMechanism for MixedTokens {
         let (mechanism, members) = (*self, size.members);
         vec![Theorem::alike(&HOELDER, move |order| {
             let (rate, others) = (mechanism.rate.get(), members.saturating_sub(1));
-            // The others that join, and with the rate the member itself.
+            // The others that join, and with probability `rate` the member itself.
             if rate == 0.0 {
                 return 0.0;
             }
@@ -207,8 +207,8 @@ impl TokenMechanism for MixedTokens {
     }
 }
 
-/// What the authors charge for D_α of so many members against one less, all of which joined, at the order α of the
-/// mixtures and their radius, in nats. No bound: see [`MixedTokens`].
+/// The authors' charge for D_α of this many members, all joined, against one fewer, at the order α of the mixtures and
+/// their radius, in nats. It is not a bound: see [`MixedTokens`].
 ///
 /// ```
 /// # use leakbound::quantity::Order;
@@ -241,7 +241,7 @@ pub(super) fn mix_into(mixture: &mut [f64], member: &[f64], public: &[f64], shar
     }
 }
 
-/// How many of so many join, with its probability.
+/// How many of `count` members join, with its probability.
 fn binomial_masses(count: usize, rate: f64) -> impl Iterator<Item = (usize, f64)> {
     use crate::special::log_binomial_pmf;
     (0..=count)

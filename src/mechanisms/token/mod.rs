@@ -1,10 +1,10 @@
-//! Private prediction of tokens: language models that answer from an ensemble, and what each member of it leaks.
+//! Private prediction of tokens: ensembles of language models, and the leakage of each member.
 //!
 //! An ensemble answers with one token at a time. At a position, each member has a distribution of the next token, and
-//! so has a public model; a [`TokenMechanism`] makes one distribution of them, from which the token is drawn. Neighbors
-//! are two ensembles of which one lacks a member, the model that was trained on the records of one owner, or has another
-//! model in its place ([`TokenNeighbors`]). Both output distributions can be written down, so that the leakage of a
-//! position is known exactly ([`removed_members`]), and an accountant can be held against it.
+//! so has a public model; a [`TokenMechanism`] combines them into one distribution, from which the token is drawn. Two
+//! ensembles are neighbors if one of them lacks a member, the model trained on the records of one owner, or has another
+//! model instead ([`TokenNeighbors`]). Both output distributions can be written down, so the leakage of a position is
+//! known exactly ([`removed_members`]), and an accountant can be compared with it.
 //!
 //! [`TOKEN_MECHANISMS`] is the registry of the mechanisms, each with a text form that [`parse_mechanism`] reads:
 //!
@@ -58,8 +58,8 @@ pub const TOKEN_MECHANISMS: &[&TokenMechanismKind] =
 /// Reads the text form of a mechanism of the registry, such as `clipped-logits:clip=5,batch=8`.
 ///
 /// # Errors
-/// [`Error::Rejected`](crate::Error::Rejected) for an unknown mechanism or parameter, for one that is missing or comes
-/// twice, and for a value out of its domain.
+/// [`Error::Rejected`](crate::Error::Rejected) for an unknown mechanism or parameter, for one that is missing or
+/// repeated, and for a value outside its domain.
 pub fn parse_mechanism(text: &str) -> Result<Arc<dyn TokenMechanism>> {
     let (kind, rest) = named(text, TOKEN_MECHANISMS, |kind| kind.name)?;
     (kind.read)(&read_parameters(kind.name, kind.parameters, rest)?)

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Which ensembles are neighbors of one. An owner has one model of it, or as many as the mechanism asks for.
+/// The neighbors of an ensemble. An owner has one of its models, or the number that the mechanism requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
@@ -12,16 +12,16 @@ pub enum TokenNeighbors {
     /// Those without one of the owners
     #[default]
     Removed,
-    /// Those in which models that were set aside stand in for one of the owners
+    /// Those in which models that were set aside replace one of the owners
     Replaced,
 }
 
 /// A neighbor of an ensemble.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TokenNeighbor {
-    /// The owner that is removed or replaced, from 0.
+    /// The owner that is removed or replaced, counted from 0.
     pub owner: usize,
-    /// Which of those set aside stands in, from 0; None if the owner is removed.
+    /// Which of those set aside replaces it, counted from 0; `None` if the owner is removed.
     pub replaced_by: Option<usize>,
 }
 
@@ -36,8 +36,8 @@ impl fmt::Display for TokenNeighbor {
 }
 
 impl TokenNeighbors {
-    /// The neighbors of an ensemble of so many owners, of which so many are set aside: those without each owner, or those
-    /// in which the first one set aside stands in for each owner, then the second, and so on.
+    /// The neighbors of an ensemble with this many owners and this many set aside: those without each owner, or those
+    /// in which the first one set aside replaces each owner in turn, then the second, and so on.
     ///
     /// ```
     /// # use leakbound::token::{TokenNeighbor, TokenNeighbors};

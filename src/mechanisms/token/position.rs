@@ -1,4 +1,4 @@
-//! What an ensemble says of one position.
+//! The predictions of an ensemble at one position.
 
 use crate::error::{Error, Result};
 use crate::special::exp_in_loops;
@@ -7,16 +7,16 @@ use ndarray::{ArrayView1, CowArray, Ix2};
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// Logarithms of probabilities below this, relative to the largest one, are those of 0.
+/// Logarithms of probabilities below this, relative to the largest one, count as those of 0.
 const SMALLEST: f64 = -708.0;
-/// Numbers that are added up before their sums are, and partial sums.
+/// Number of values that are added up before their sums are, and of partial sums.
 const CHUNK: usize = 512;
 const LANES: usize = 8;
 
 /// The size of an ensemble.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EnsembleSize {
-    /// Its members, the one that is removed included.
+    /// Its members, including the removed one.
     pub members: usize,
     /// Tokens of the vocabulary.
     pub tokens: usize,
@@ -42,19 +42,20 @@ pub struct NextTokens {
     logits: Vec<f64>,
     /// \[member\], then \[spare\]: the largest logit.
     largest: Vec<f64>,
-    /// \[member, token\], then \[spare, token\]: made when they are asked for, as not every mechanism does.
+    /// \[member, token\], then \[spare, token\]: computed on demand, because not every mechanism needs them.
     probabilities: OnceLock<Vec<f64>>,
-    /// How many of the last models are no members.
+    /// How many of the last models are not members.
     spares: usize,
     public: Option<Vec<f64>>,
 }
 
 impl NextTokens {
     /// From logits \[member, token\] of the ensemble and \[token\] of the public model: probabilities are proportional
-    /// to their exponentials. -∞ stands for a token that is never given, as does a logit 708 below the largest. Logarithms of probabilities are logits, too.
+    /// to their exponentials. -∞ means that a token is never given, as does a logit 708 below the largest. Logarithms
+    /// of probabilities are also logits.
     ///
     /// # Errors
-    /// [`Error::Length`] for no member, fewer than two tokens, and another number of tokens of the public model;
+    /// [`Error::Length`] for no member, fewer than two tokens, or a public model with a different number of tokens;
     /// [`Error::Domain`] for logits that are NaN or +∞, and for a model that gives no token.
     pub fn from_logits<'a>(
         members: impl Into<CowArray<'a, f64, Ix2>>,
@@ -84,7 +85,7 @@ impl NextTokens {
         Ok(Self { tokens, logits, largest, probabilities: OnceLock::new(), spares: 0, public })
     }
 
-    /// The same position, with the last models set aside: they are no members, but may stand in for one.
+    /// The same position, with the last models set aside: they are not members, but may replace one.
     ///
     /// # Errors
     /// [`Error::Length`] unless a member is left.
@@ -95,7 +96,7 @@ impl NextTokens {
         Ok(self)
     }
 
-    /// The ensemble that some of the models set aside have joined as its last members.
+    /// The ensemble after some of the models set aside have joined as its last members.
     ///
     /// # Panics
     /// If there are no such models.
@@ -155,7 +156,7 @@ impl NextTokens {
         &all[index * self.tokens..][..self.tokens]
     }
 
-    /// Logits of a member, as they were given.
+    /// Logits of a member, as given.
     ///
     /// # Panics
     /// If there is no such member.
@@ -180,7 +181,7 @@ impl NextTokens {
     }
 }
 
-/// Positions are the same whose logits are.
+/// Positions are equal if their logits are.
 impl PartialEq for NextTokens {
     fn eq(&self, other: &Self) -> bool {
         let of = |position: &Self| (position.tokens, position.spares);
@@ -195,7 +196,7 @@ pub(super) fn softmax(logits: &mut [f64]) -> Result<()> {
     Ok(())
 }
 
-/// The largest of the logits of a model, which gives some token.
+/// The largest of the logits of a model, which must give some token.
 fn largest_logit(logits: &[f64]) -> Result<f64> {
     let largest = largest_of(logits);
     if largest.is_finite() {
@@ -211,7 +212,7 @@ fn exponentials(logits: &mut [f64], largest: f64) {
     let mut sum = 0.0;
     in_vectors!(Arch::new(), {
         for chunk in logits.chunks_mut(CHUNK) {
-            // A loop of its own runs with wide instructions.
+            // A separate loop uses wide instructions.
             chunk.iter_mut().for_each(|value| *value = weight(*value - largest));
             let mut sums = [0.0; LANES];
             let mut groups = chunk.chunks_exact(LANES);

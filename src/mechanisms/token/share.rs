@@ -4,11 +4,11 @@ use crate::error::Result;
 use crate::solve::{Search, increasing_root};
 use std::cell::Cell;
 
-/// A share is found to within this, relative to itself, and rounded down by as much.
+/// A share is computed to this relative accuracy, and rounded down by the same amount.
 const TOLERANCE: f64 = 1e-12;
 
-/// The largest share λ in \[0, 1\] at which a distance is at most a radius. The distance grows with λ from 0, about as
-/// `curvature` λ² at first; a `curvature` that is infinite or 0 says nothing.
+/// The largest share λ in \[0, 1\] at which a distance is at most a radius. The distance grows with λ from 0,
+/// approximately as `curvature` λ² at first; a `curvature` that is infinite or 0 is ignored.
 pub(super) fn largest_share(radius: f64, curvature: f64, mut distance: impl FnMut(f64) -> f64) -> Result<f64> {
     if distance(1.0) <= radius {
         return Ok(1.0);
@@ -16,7 +16,7 @@ pub(super) fn largest_share(radius: f64, curvature: f64, mut distance: impl FnMu
     if radius == 0.0 {
         return Ok(0.0);
     }
-    // The logarithm of the distance is close to a line of ln λ of slope 2 where λ is small.
+    // The logarithm of the distance is close to a line in ln λ of slope 2 if λ is small.
     let start = (radius / curvature).ln() / 2.0;
     let start = if start.is_finite() { start.clamp(-700.0, -1e-3) } else { -1.0 };
     let last = Cell::new(None::<(f64, f64)>);

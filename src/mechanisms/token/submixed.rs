@@ -19,11 +19,11 @@ use std::sync::Arc;
 /// ```text
 /// λ*/k Σᵢ (pᵢ + pᵢ')/2 + (1-λ*) p₀,
 /// ```
-/// and without owner i from the same of the others; from p₀ if nobody is left.
+/// and without owner i by the same formula for the others; from p₀ if nobody is left.
 ///
-/// # What it guarantees
-/// Nothing that holds for all data: two owners whose halves agree have shares of 1 each, whatever the other says, and
-/// D_α is infinite if one gives a token that the other never gives. The authors charge the exact divergences of the
+/// # Guarantee
+/// Nothing that holds for all data: two owners whose halves agree have shares of 1 each, whatever the other predicts,
+/// and D_α is infinite if one gives a token that the other never gives. The authors charge the exact divergences of the
 /// answers that were given, until a budget is spent; an audit computes them.
 ///
 /// ```
@@ -69,7 +69,7 @@ pub const SUBMIXED_TOKENS: &TokenMechanismKind = &TokenMechanismKind {
 const OPERATION: &str = "pairs of models mixed with a public model";
 
 impl SubmixedTokens {
-    /// Pairs whose mixtures are so far apart at an order, in nats.
+    /// Pairs whose mixtures are at most this far apart at an order, in nats.
     ///
     /// # Errors
     /// [`Error::Domain`] unless the discordance is ≥ 0.
@@ -98,7 +98,7 @@ impl SubmixedTokens {
             mix_into(second, q, public, share);
             renyi(first, second, self.order).max(renyi(second, first, self.order))
         };
-        // A token that one half alone gives, and the public model never does: no mixtures are near each other.
+        // A token that only one half gives, and the public model never does: no mixtures are close to each other.
         let alone = |((&p, &q), &public): ((&f64, &f64), &f64)| public == 0.0 && (p == 0.0) != (q == 0.0);
         if p.iter().zip(q).zip(public).any(alone) {
             return Ok(if self.discordance == f64::INFINITY { 1.0 } else { 0.0 });
@@ -128,7 +128,7 @@ impl TokenMechanism for SubmixedTokens {
             halves.extend(pair.map(|(p, q)| 0.5 * (p + q)));
         }
         let mut released = Released::means(owners, tokens, |owner| &halves[owner * tokens..][..tokens]);
-        // Of the others, added up: a share that is taken away from a sum would leave its rounding.
+        // The sum of the others: subtracting a share from a sum would leave its rounding error.
         let mean = |without: Option<usize>| {
             let others = shares.iter().enumerate().filter(|(owner, _)| Some(*owner) != without);
             let (count, sum) = others.fold((0u32, 0.0), |(count, sum), (_, share)| (count + 1, sum + share));

@@ -1,4 +1,4 @@
-//! Three witnesses: high precision, simulation, theorems.
+//! Three independent checks: high precision, simulation, theorems.
 
 use super::divergences::{of_released, renyi};
 use super::{
@@ -123,7 +123,7 @@ fn pairs_have_their_divergences() {
         [1.5, 1.0, 0.044_464_514_515_546_002_8, 0.039_052_283_418_413_970_8],
     ];
     assert_divergences(&mechanism, &position, &expected, 1e-11);
-    // Odd numbers of models are no pairs.
+    // An odd number of models does not form pairs.
     let error = mechanism.shares(&three_members()).unwrap_err().to_string();
     assert!(error.contains("3 models, which are no pairs"), "{error}");
 }
@@ -145,7 +145,7 @@ fn votes_have_their_divergences() {
     );
 }
 
-/// Every mechanism of the registry on 100,000 ensembles that look for trouble, against members that are removed and
+/// Every mechanism of the registry on 100,000 ensembles that provoke errors, against members that are removed and
 /// replaced: no exact value is above a theorem.
 #[test]
 fn theorems_hold_for_every_mechanism_of_the_registry() {
@@ -196,8 +196,8 @@ fn theorems_hold_for_every_mechanism_of_the_registry() {
     }
 }
 
-/// A pair that dominates every answer has the largest hockey-stick divergences, and of ε of many answers it says no
-/// less than one of them.
+/// A pair that dominates every answer has the largest hockey-stick divergences, and its ε of many answers is at least
+/// that of one answer.
 #[test]
 fn dominating_pairs_dominate() {
     let texts = ["clipped-logits:clip=2,batch=3", "interpolated-tokens:share=0.9", "voted-tokens:sigma=0.7"];
@@ -286,7 +286,7 @@ fn divergences_are_those_of_distributions() {
     }
 }
 
-/// The mechanism as it is described: members join, their mixtures are averaged, a token is drawn. A correct program
+/// The mechanism as described: members join, their mixtures are averaged, a token is drawn. A correct program
 /// fails with probability 1e-6.
 #[test]
 fn drawn_tokens_have_the_distribution() {
@@ -320,7 +320,7 @@ fn drawn_tokens_have_the_distribution() {
     assert!(p_value > 1e-6);
 }
 
-/// Ensembles that are drawn to be hard on a triangle inequality: tokens that one member knows and another denies.
+/// Ensembles that stress a triangle inequality: tokens that one member knows and another denies.
 fn hard(stream: &mut ChaCha8Rng) -> (NextTokens, f64) {
     let (members, tokens) = (stream.random_range(1..5usize), stream.random_range(2..6usize));
     let mut logits = Array2::<f64>::zeros((members + 1, tokens));
@@ -367,8 +367,8 @@ fn the_theorem_of_mixtures_holds_and_the_published_one_does_not() {
     assert!(closest > 0.5 && refuted > 50 && largest > 10.0);
 }
 
-/// At the family of the proof, D_a grows without bound as the public probability falls above the order α²/(2α-1), and
-/// stays below the theorem at it.
+/// For the family of the proof, D_a grows without bound as the public probability falls above the order α²/(2α-1), and
+/// stays below the theorem at that order.
 #[test]
 fn the_order_of_the_theorem_is_the_last_one() {
     let (alpha, radius) = (3.0f64, 0.04f64);
@@ -377,7 +377,7 @@ fn the_order_of_the_theorem_is_the_last_one() {
     let mut last = 0.0;
     for digits in [6, 9, 12] {
         let u = 10f64.powi(-digits);
-        // Half of the moment that the radius allows.
+        // Half of the moment allowed by the radius.
         let allowed = 0.5 * ((alpha - 1.0) * radius).exp_m1();
         let knows = (allowed * u.powf(alpha - 1.0)).powf(1.0 / alpha);
         let denies = (u.powf(alpha) / allowed).powf(1.0 / (alpha - 1.0));
@@ -443,7 +443,7 @@ fn extremes_and_errors() {
     let position = NextTokens::from_logits(members.view(), Some(aview1(&[0.0, 0.0, negative]))).unwrap();
     let shares = mixed(2.0, 0.1, 1.0).shares(&position).unwrap();
     assert!(shares[0] == 0.0 && shares[1] > 0.0 && shares[1] < 1.0, "{shares:?}");
-    // One member alone: without it the public model answers.
+    // A single member: without it, the public model answers.
     let one = NextTokens::from_logits(array![[0.0, 2.0]].view(), Some(aview1(&[0.0, 0.0]))).unwrap();
     let found = removed_members(&mixed(2.0, 0.1, 1.0), &one, &[order(2.0)]).unwrap();
     assert!(found.iter().any(|one| (one.value - 0.1).abs() < 1e-10), "{found:?}");

@@ -10,12 +10,12 @@ use crate::mechanism::{Parameter, Parameters};
 use crate::quantity::NoiseScale;
 use std::sync::Arc;
 
-/// The token of the most votes, each count with Gaussian noise.
+/// The token with the most votes, each count with Gaussian noise.
 ///
-/// Each member votes for its likeliest token, the first of equal ones. Noise of standard deviation σ is added to the
-/// count of every token of the vocabulary, and the answer is the token of the largest sum. A member that is removed
-/// takes away one vote, so that D_α is at most α/(2σ²); one that is replaced moves one, and D_α is at most α/σ². Positions at which a token has a probability below 1e-300 are
-/// rejected: counts some 52 standard deviations apart.
+/// Each member votes for its likeliest token, the first one in a tie. Noise of standard deviation σ is added to the
+/// count of every token of the vocabulary, and the answer is the token with the largest sum. A removed member takes
+/// away one vote, so D_α is at most α/(2σ²); a replaced member moves one, and D_α is at most α/σ². Positions at which a
+/// token has a probability below 1e-300 are rejected: counts about 52 standard deviations apart.
 ///
 /// # References
 /// Papernot et al. (2018), "Scalable private learning with PATE", for the vote; Mironov (2017), Proposition 7.
@@ -24,7 +24,7 @@ pub struct VotedTokens {
     sigma: NoiseScale,
 }
 
-/// The token of the most votes: the standard deviation of the noise on each count.
+/// The token with the most votes: the standard deviation of the noise on each count.
 pub const VOTED_TOKENS: &TokenMechanismKind = &TokenMechanismKind {
     name: "voted-tokens",
     example: "voted-tokens:sigma=4",
@@ -37,7 +37,7 @@ pub const VOTED_TOKENS: &TokenMechanismKind = &TokenMechanismKind {
     draw: |stream| Some(Arc::new(VotedTokens::new(scale(stream)?))),
 };
 
-/// Probabilities further down lose digits, and then themselves; at high orders they would still count.
+/// Smaller probabilities lose digits and then underflow; at high orders they would still matter.
 const SMALLEST: f64 = 1e-300;
 
 static GAUSSIAN: Statement = Statement::for_any_data(
@@ -86,7 +86,7 @@ impl TokenMechanism for VotedTokens {
         let whole = of(&counts)?;
         let mut without: Vec<f64> = Vec::with_capacity(whole.len() * votes.len());
         for (member, &token) in votes.iter().enumerate() {
-            // Members of one vote are removed alike.
+            // Members with the same vote are removed alike.
             if let Some(like) = votes[..member].iter().position(|&other| other == token) {
                 without.extend_from_within(like * whole.len()..(like + 1) * whole.len());
                 continue;
@@ -116,7 +116,7 @@ fn moved(neighbors: TokenNeighbors) -> f64 {
     }
 }
 
-/// The first token of the largest probability.
+/// The first token with the largest probability.
 fn likeliest(probabilities: &[f64]) -> usize {
     let mut best = 0;
     for (token, probability) in probabilities.iter().enumerate() {

@@ -9,7 +9,7 @@
 //! ```text
 //! E[Π u_i(N_i)] = Σ_R A_R [z^d](e^{kw} w^R) / P(Poi(k) = d).
 //! ```
-//! The t_r are orthogonal, E[t_r²] = μ^r/r!; where u_i has hardly any curvature over the spread √μ of the votes, A_R falls
+//! The t_r are orthogonal, E[t_r²] = μ^r/r!; if u_i has hardly any curvature over the spread √μ of the votes, A_R falls
 //! like a geometric sequence. All coefficients here are those of powers of v = w√k, which keeps them near 1.
 
 #![allow(clippy::needless_range_loop, reason = "the same lane of several arrays")]
@@ -18,13 +18,13 @@ use super::lanes::{LANES, Lane};
 use crate::special::log_poisson_pmf;
 use crate::vectorized::{Arch, in_vectors};
 
-/// Products that are summed side by side.
+/// Number of products that are summed side by side.
 const TERMS: usize = 4;
-/// The rows end where all entries are below this: the functions that rows are weighted with may differ by many powers of
-/// ten between the end and the mean of the votes.
+/// The rows end where all entries are below this. The functions that weight the rows may differ by many powers of ten
+/// between the end and the mean of the votes.
 const NEGLIGIBLE: f64 = 1e-30;
-/// The least mean of a class of which functions are shifted by their coefficients: of fewer votes these have errors that
-/// the division by the mean would make larger.
+/// The least mean of a class whose functions are shifted by their coefficients: with fewer votes, the coefficients have
+/// errors that the division by the mean would increase.
 const LEAST_MEAN: f64 = 4.0;
 
 /// A number of coefficients up to this degree that the loops are made for.
@@ -32,7 +32,7 @@ pub(super) const fn coefficients_up_to(degree: usize) -> usize {
     (degree + 1).next_multiple_of(TERMS)
 }
 
-/// P(N = n) t_r(n) k^(-r/2) of a class, for the n that matter.
+/// P(N = n) t_r(n) k^(-r/2) of a class, for the relevant n.
 #[derive(Debug)]
 pub(super) struct Weights {
     /// The smallest n.
@@ -47,12 +47,12 @@ pub(super) struct Weights {
 }
 
 impl Weights {
-    /// For votes of this mean among k, and so many coefficients.
+    /// For votes with this mean among k, and this many coefficients.
     pub(super) fn new(mean: f64, voters: f64, terms: usize) -> Self {
         in_vectors!(Arch::new(), Self::from_mode(mean, voters, terms))
     }
 
-    /// From the mode upward and downward, until nothing matters any more.
+    /// From the mode upward and downward, until nothing more matters.
     #[inline(always)]
     fn from_mode(mean: f64, voters: f64, terms: usize) -> Self {
         let mode = mean.floor();
@@ -60,7 +60,7 @@ impl Weights {
         let peak = libm::exp(log_poisson_pmf(mode as u64, mean));
         let mut values: Vec<f64> = Vec::new();
         let mut block = vec![[0.0; LANES]; terms];
-        // Backward first: the rows are turned around.
+        // Backward first: these rows are reversed.
         let (mut n, mut mass) = (mode, peak);
         let mut matters = true;
         while matters && n > 0.0 {
@@ -95,7 +95,7 @@ impl Weights {
         Self { first, terms, values, mean, slope: voters.sqrt() / mean }
     }
 
-    /// How many n there are.
+    /// Number of n.
     pub(super) fn rows(&self) -> usize {
         self.values.len() / self.terms
     }
@@ -117,7 +117,7 @@ impl Weights {
         }
     }
 
-    /// The coefficients of n -> u(n + 1) from those of u, but for the last of them: E[Δ^r u] is a_r r!/μ^r.
+    /// The coefficients of n -> u(n + 1) from those of u, except the last: E[Δ^r u] is a_r r!/μ^r.
     #[inline(always)]
     pub(super) fn shifted(&self, coefficients: &[Lane], shifted: &mut [Lane]) {
         for (r, (shifted, pair)) in shifted.iter_mut().zip(coefficients.windows(2)).enumerate() {
@@ -168,7 +168,7 @@ impl Polynomials {
     }
 }
 
-/// Appends the first so many columns of a block as rows.
+/// Appends the first columns of a block as rows, up to this number.
 #[inline(always)]
 fn append(values: &mut Vec<f64>, block: &[Lane], columns: usize) {
     for column in 0..columns {
@@ -176,16 +176,16 @@ fn append(values: &mut Vec<f64>, block: &[Lane], columns: usize) {
     }
 }
 
-/// How much larger the rounding errors of the last of so many moments, and of polynomials, are than those of the first.
+/// The growth of rounding errors from the first to the last of this many moments, and of polynomials.
 ///
-/// Beyond R = ek or so the moments are the smallest solution of their recurrence, and its errors are any solution.
+/// Beyond about R = ek, the moments are the smallest solution of their recurrence, and their errors are any solution.
 pub(super) fn growth(voters: f64, terms: usize) -> f64 {
     (1..=terms).map(|r| (r as f64 / voters).sqrt()).product()
 }
 
-/// [z^(k-`fewer`)](e^{kw} v^R) / P(Poi(k) = k) for R = 0, 1, ..., so many.
+/// [z^(k-`fewer`)](e^{kw} v^R) / P(Poi(k) = k) for R = 0, 1, ..., up to this number of terms.
 ///
-/// For k votes, κ_{R+1} = -R (κ_R/√k + κ_{R-1}); and one vote fewer is a factor z = 1 + v/√k.
+/// For k votes, κ_{R+1} = -R (κ_R/√k + κ_{R-1}); one vote fewer is a factor z = 1 + v/√k.
 pub(super) fn moments(voters: f64, fewer: usize, terms: usize) -> Vec<f64> {
     let inverse_root = 1.0 / voters.sqrt();
     let mut moments = vec![1.0, 0.0];

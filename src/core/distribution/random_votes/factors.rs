@@ -33,14 +33,14 @@ pub(super) struct Factor {
     pub(super) base: usize,
 }
 
-/// The factors of all groups; the winners' where they are wanted.
+/// The factors of all groups, including those of winners if requested.
 #[derive(Debug)]
 pub(super) struct Factors {
     pub(super) ln_tilt: f64,
     pub(super) ln_eta: f64,
     pub(super) losing: Vec<Factor>,
     pub(super) winning: Vec<Option<Factor>>,
-    /// Of all forms of all factors.
+    /// Coefficients of all forms of all factors.
     pub(super) coefficients: Vec<f64>,
 }
 
@@ -61,13 +61,13 @@ impl Winner {
     }
 }
 
-/// Where the largest coefficients were met last, how many coefficients there were, and the last tilt.
+/// Where the largest coefficients were last found, how many coefficients there were, and the last tilt.
 #[derive(Debug, Clone)]
 pub(super) struct Modes {
     losing: Vec<usize>,
     winning: Vec<usize>,
     coefficients: usize,
-    /// ρ^n for n = 0..=k, where the votes are few, and ln ρ.
+    /// ρ^n for n = 0..=k, if there are few votes, and ln ρ.
     powers: Vec<f64>,
     ln_tilt: f64,
 }
@@ -79,7 +79,7 @@ impl Modes {
         Self { losing: start.clone(), winning: start, coefficients: 0, powers, ln_tilt: 0.0 }
     }
 
-    /// Makes the powers those of another tilt.
+    /// Recomputes the powers for another tilt.
     #[inline(always)]
     fn tilt(&mut self, ln_tilt: f64, numbers: &[f64]) {
         if self.ln_tilt != ln_tilt {
@@ -149,7 +149,7 @@ impl Factor {
 }
 
 impl Factors {
-    /// The factors at a place under a tilt; those of the winners that are wanted.
+    /// The factors at one place under a tilt, including those of the requested winners.
     pub(super) fn new(
         votes: &Votes,
         place: Place<'_>,
@@ -162,7 +162,7 @@ impl Factors {
         in_vectors!(Arch::new(), building.run())
     }
 
-    /// Chooses η so that the mean power of ε is m, with a winner among the factors or with none.
+    /// Chooses η so that the mean power of ε is m, with a winner among the factors or without one.
     pub(super) fn weigh(&mut self, votes: &Votes, wins: Winner) -> Result<()> {
         let winner = wins.group();
         let target = votes.marks as f64;
@@ -195,7 +195,7 @@ impl Factors {
         Ok(())
     }
 
-    /// ln of all that the products below leave out, for the winner g of an output.
+    /// ln of the scale that the products below leave out, for the winner g of an output.
     pub(super) fn ln_scale(&self, votes: &Votes, output: &Output, winner: Option<usize>) -> f64 {
         let scale = |factor: &Factor| if output.marked { factor.ln_scale } else { factor.base_form().ln_mass };
         let mut sum = output.ln_factor - output.degree as f64 * self.ln_tilt;
@@ -208,14 +208,14 @@ impl Factors {
         winner.map_or(sum, |winner| self.with_winner(sum, output, winner))
     }
 
-    /// The same for a winner, from that without one.
+    /// The same for a winner, from the value without one.
     pub(super) fn with_winner(&self, ln_scale: f64, output: &Output, winner: usize) -> f64 {
         let scale = |factor: &Factor| if output.marked { factor.ln_scale } else { factor.base_form().ln_mass };
         let winning = self.winning[winner].as_ref();
         winning.map_or(ln_scale, |winning| ln_scale + (scale(winning) - scale(&self.losing[winner])))
     }
 
-    /// The mass of an output for each winner; None for groups that are not to win.
+    /// The mass of an output for each winner; `None` for groups that are not to win.
     pub(super) fn masses(&self, votes: &Votes, output: &Output) -> Vec<Option<Mass>> {
         let powers = if output.marked { votes.marks + 1 } else { 1 };
         let mut losing = vec![Moment::ZERO; self.losing.len() * powers];
@@ -248,7 +248,7 @@ impl Factors {
         masses
     }
 
-    /// The mass of an output with a winner of a group in it, or with none.
+    /// The mass of an output whose winner is in a group, or of one without a winner.
     pub(super) fn mass(&self, votes: &Votes, output: &Output, winner: Option<usize>) -> (Mass, f64) {
         let powers = if output.marked { votes.marks + 1 } else { 1 };
         let [mut whole, mut series, mut part] = [one(powers), one(powers), one(powers)];
@@ -265,7 +265,7 @@ impl Factors {
     }
 }
 
-/// What factors are built from.
+/// The inputs from which factors are built.
 struct Building<'a> {
     votes: &'a Votes,
     place: Place<'a>,

@@ -8,9 +8,9 @@ use std::ops::Range;
 /// Coefficients below e^-44 = 8e-20 of the largest are dropped at both ends.
 const DROP: f64 = 44.0;
 const DROPPED_SHARE: f64 = 7.8e-20;
-/// Factors from this value to its inverse multiply without underflow to numbers that are as large, or nearly so.
+/// Factors between this value and its inverse multiply without underflow to numbers of about this size or more.
 const SAFE: f64 = 1e-290;
-/// The least largest coefficient of which all that are kept have full precision.
+/// If the largest coefficient is at least this, all retained coefficients have full precision.
 const SAFE_TOP: f64 = 1e-260;
 
 /// A polynomial Σ_i exp(ln_scale) coefficients[i] z^(low + i) with non-negative coefficients of sum 1.
@@ -18,7 +18,7 @@ const SAFE_TOP: f64 = 1e-260;
 pub(super) struct Form {
     pub(super) power: usize,
     pub(super) low: usize,
-    /// Where the coefficients are among those of all factors.
+    /// The range of the coefficients among those of all factors.
     pub(super) coefficients: Range<usize>,
     /// ln of its value at z = 1.
     pub(super) ln_mass: f64,
@@ -26,7 +26,7 @@ pub(super) struct Form {
     pub(super) variance: f64,
 }
 
-/// ρ^n: the logarithm of ρ, and the powers where there are few votes.
+/// ρ^n: the logarithm of ρ, and the powers if there are few votes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tilt<'a> {
     /// 0, 1, 2, ...
@@ -35,7 +35,7 @@ pub(super) struct Tilt<'a> {
     pub(super) powers: &'a [f64],
 }
 
-/// What the coefficients of a form are products of, for n = 0, 1, ... votes.
+/// The factors of the coefficients of a form, for n = 0, 1, ... votes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Terms<'a> {
     pub(super) tilt: Tilt<'a>,
@@ -45,7 +45,7 @@ pub(super) struct Terms<'a> {
 }
 
 impl Form {
-    /// Coefficients P(Poi(kP_i) = n) ρ^n noise(n); `mode` is where to look for the largest, updated to where it is.
+    /// Coefficients P(Poi(kP_i) = n) ρ^n noise(n); the search for the largest starts at `mode`, which is updated.
     #[inline(always)]
     pub(super) fn new(terms: Terms<'_>, power: usize, mode: &mut usize, all: &mut Vec<f64>) -> Self {
         match Self::of_values(terms, power, mode, all) {
@@ -54,7 +54,7 @@ impl Form {
         }
     }
 
-    /// Products of the values; None where they are not tabulated or leave the range of doubles.
+    /// Products of the values; `None` if they are not tabulated or leave the range of doubles.
     #[inline(always)]
     fn of_values(terms: Terms<'_>, power: usize, mode: &mut usize, all: &mut Vec<f64>) -> Option<Self> {
         let poisson = terms.poisson.values;
@@ -64,7 +64,7 @@ impl Form {
         let value = |n: usize| poisson[n] * powers[n] * noise[n];
         let at = summit(*mode, degree, value);
         let keep = value(at) * DROPPED_SHARE;
-        // The values fall on both sides: long steps first.
+        // The values fall on both sides: take long steps first.
         let (mut low, mut high) = (at, at);
         while low >= LANES && value(low - LANES) > keep {
             low -= LANES;
@@ -78,8 +78,8 @@ impl Form {
         while high < degree && value(high + 1) > keep {
             high += 1;
         }
-        // Probabilities, powers and noise have their least values at the ends. Beyond, what is tabulated as larger than it
-        // is does no harm, but a power cut off at the largest double would hide that the values rise again.
+        // Probabilities, powers and noise have their smallest values at the ends. Beyond the ends, a tabulated value
+        // that is too large does no harm, but a power capped at the largest double would hide a new rise.
         let safe = |n: usize| poisson[n].min(noise[n]).min(powers[n]) >= SAFE;
         let known = |n: usize| powers[n] <= 1.0 / SAFE;
         let beyond = [low.saturating_sub(1), degree.min(high + 1)];
@@ -128,11 +128,11 @@ impl Form {
         Self::of_coefficients(all, begin, (low, at), power, top + terms.noise.ln_scale)
     }
 
-    /// Divides the coefficients from `begin` on, which are exp(-`ln_scale`) times what they are to be, by their sum.
+    /// Divides the coefficients from `begin` on, which lack the factor exp(`ln_scale`), by their sum.
     #[inline(always)]
     fn of_coefficients(all: &mut [f64], begin: usize, (low, at): (usize, usize), power: usize, ln_scale: f64) -> Self {
         let coefficients = &mut all[begin..];
-        // Sums in eight lanes, about the largest coefficient, so that the variance does not cancel.
+        // Sums in eight lanes, centered on the largest coefficient so that the variance does not cancel.
         let mut sums = [[0.0; LANES]; 3];
         let (blocks, rest) = coefficients.as_chunks::<LANES>();
         let mut from = -((at - low) as f64);
@@ -161,7 +161,7 @@ impl Form {
     }
 }
 
-/// Where a sequence that rises and then falls has its largest value, looked for from `start`.
+/// Where a sequence that rises and then falls has its largest value, searching from `start`.
 #[inline(always)]
 fn summit(start: usize, degree: usize, value: impl Fn(usize) -> f64) -> usize {
     let mut at = start.min(degree);
@@ -177,7 +177,7 @@ fn summit(start: usize, degree: usize, value: impl Fn(usize) -> f64) -> usize {
     at
 }
 
-/// Adds values, and their first and second moments where they stand at `from`, `from` + 1, ...
+/// Adds values and their first and second moments at the positions `from`, `from` + 1, ...
 #[inline(always)]
 fn add_moments(values: &[f64; LANES], from: f64, [mass, first, second]: &mut [[f64; LANES]; 3]) {
     for lane in 0..LANES {
@@ -195,7 +195,7 @@ mod tests {
     use super::*;
     use crate::special::log_poisson_pmf;
 
-    /// Values and logarithms make the same form, or the values decline.
+    /// Values and logarithms give the same form, or the attempt with values returns `None`.
     #[test]
     fn values_are_their_logarithms() {
         let mut made = [0, 0];
@@ -203,7 +203,7 @@ mod tests {
             compare((300, mean), sigma, tilt, (-200..400).step_by(50), &mut made);
         }
         assert!(made[0] > 0 && made[1] > 40, "{made:?}");
-        // Noise far below a vote takes tilts whose powers leave the doubles within a few votes.
+        // Noise far below one vote needs tilts whose powers leave the range of doubles within a few votes.
         for (mean, tilt) in [(8.2, 330.0), (0.8, 330.0), (8.2, -330.0), (8.2, 90.0), (4.0, 150.0)] {
             compare((9, mean), 0.11, tilt, -3..13, &mut made);
         }
@@ -229,7 +229,7 @@ mod tests {
             let near = |a: f64, b: f64| (a - b).abs() <= 1e-12 * (1.0 + b.abs());
             assert!(near(found.ln_mass, expected.ln_mass) && near(found.mean, expected.mean), "{found:?} {expected:?}");
             assert!((found.variance - expected.variance).abs() <= 1e-10 * (1.0 + expected.variance));
-            // A coefficient at the edge may be kept by one of both.
+            // A coefficient at the edge may be kept by only one of the two.
             let at = |form: &Form, all: &[f64], n: usize| n.checked_sub(form.low).and_then(|i| all.get(i).copied());
             for n in 0..=k {
                 let (a, b) = (at(&found, &fast, n).unwrap_or(0.0), at(&expected, &slow, n).unwrap_or(0.0));

@@ -1,4 +1,4 @@
-//! The integral over the winning noisy count, for all classes and distributions at once.
+//! The integral over the winning noisy count, for all classes and distributions together.
 
 use super::factors::{Factors, Modes, Place, Winner};
 use super::inversion::Circle;
@@ -14,29 +14,29 @@ use crate::special::log_sum_exp;
 
 /// Distance of two levels of the trapezoid rule from which the squared distance is below rounding.
 pub(super) const LEVEL_DISTANCE: f64 = 2e-8;
-/// Nodes that follow each other, each search starting where the last one ended.
+/// Number of consecutive nodes; each search starts where the last one ended.
 const CHUNK: usize = 16;
-/// The most nodes whose factors are kept between bounding and computing their densities.
+/// The largest number of nodes whose factors are kept between bounding and computing their densities.
 const MOST_KEPT: usize = 256;
-/// ln of the share of the peak below which a density that is only bounded does not matter.
+/// ln of the share of the peak below which a bounded density does not matter.
 const NEGLIGIBLE: f64 = -42.0;
-/// ln of the rounding error, relative to the peak, from which a density is computed again: 30 ε.
+/// ln of the rounding error, relative to the peak, from which a density is recomputed: 30 ε.
 const INEXACT: f64 = -32.6;
-/// -ln of the least share of its mass that a density usually is.
+/// -ln of the smallest share of its mass that a density usually has.
 const COMMON_SHARE: f64 = 5.0;
 
 /// ln of the density of a winner at one node.
 #[derive(Debug, Clone, Copy)]
 struct Density {
     ln_value: f64,
-    /// ln of its rounding error, or of an upper bound of the density where it is not known.
+    /// ln of its rounding error, or of an upper bound of the density if the density is not known.
     ln_error: f64,
     known: bool,
 }
 
 impl Density {
-    /// A density that is at most this; without a bound, or where that is below the range of doubles relative to the
-    /// other winners, it has to be computed with a tilt of its own.
+    /// A density that is at most this. Without a bound, or with one below the range of doubles relative to the other
+    /// winners, it must be computed with a separate tilt.
     fn bounded(ln_mass: Option<f64>) -> Self {
         let ln_error = ln_mass.filter(|&ln_mass| ln_mass > f64::NEG_INFINITY).unwrap_or(f64::INFINITY);
         Self { ln_value: f64::NEG_INFINITY, ln_error, known: false }
@@ -47,7 +47,7 @@ impl Density {
     }
 }
 
-/// The largest tilt where densities matter.
+/// The largest tilt among densities that matter.
 fn largest_tilt(ln_densities: &[f64], ln_tilts: &[f64]) -> f64 {
     let peak = ln_densities.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let matter = ln_densities.iter().zip(ln_tilts).filter(|(ln_density, _)| **ln_density > peak + NEGLIGIBLE);
@@ -56,11 +56,11 @@ fn largest_tilt(ln_densities: &[f64], ln_tilts: &[f64]) -> f64 {
 
 #[derive(Debug, Default)]
 struct Node {
-    /// Which node of its level it is.
+    /// The position of the node in its level.
     place: usize,
-    /// By output that has a tilt of its own.
+    /// The tilt of each output that has a separate one.
     ln_tilts: Vec<f64>,
-    /// Its factors, where there are few nodes: memory does not grow with k/σ.
+    /// Its factors, kept if there are few nodes so that memory does not grow with k/σ.
     kept: Vec<Factors>,
     /// By output, then group.
     densities: Vec<Vec<Density>>,
@@ -78,8 +78,8 @@ impl<'a> Integral<'a> {
     pub(super) fn new(votes: &'a Votes, sigma: f64) -> Self {
         let k = votes.k as f64;
         // The degree of a product under its tilt is ultra log-concave, so its tails are below those of a Poisson
-        // variable of the same mean: beyond t = E + √(E² + 2Ek) they have less than e^-E, for E = 40. Each mark shifts
-        // the mean by at most 1.
+        // variable with the same mean: beyond t = E + √(E² + 2Ek) they hold less than e^-E, for E = 40. Each mark
+        // shifts the mean by at most 1.
         let tail = 40.0 / 3.0 + (40.0f64 / 3.0).hypot((80.0 * k).sqrt());
         let slack = 2.0 * k.sqrt() + 1.0;
         Self { votes, sigma, circle: Circle::new(tail + slack + votes.marks as f64), slack }
@@ -136,14 +136,14 @@ impl<'a> Integral<'a> {
         sums.iter_mut()
     }
 
-    /// Truncation, and rounding of products of this many factors and of their tilt, which is taken out again.
+    /// Truncation, and rounding of products of this many factors and of their tilt, which is removed again.
     fn with_error(&self, ln_value: f64, distance: f64, ln_tilt: f64) -> LogIntegral {
         let taken_out = self.votes.k as f64 * ln_tilt;
         let rounding = f64::EPSILON * (8.0 + self.votes.groups.len() as f64 + 2.0 * ln_value.abs() + 4.0 * taken_out);
         LogIntegral { ln_value, error: distance * distance + rounding }
     }
 
-    /// The densities at the nodes of a level: bounds of them all, then those that may matter.
+    /// The densities at the nodes of a level: bounds on all of them, then values for those that may matter.
     fn densities(&self, level: &Level) -> Result<Vec<Node>> {
         let mut nodes: Vec<Node> = (0..level.len()).map(|place| Node { place, ..Node::default() }).collect();
         parallel::try_map(nodes.chunks_mut(CHUNK), |nodes| self.bound(nodes, level))?;
@@ -181,7 +181,7 @@ impl<'a> Integral<'a> {
         Ok(factors)
     }
 
-    /// The outputs that share a tilt: all where the marks move the mean by a fraction of its standard deviation.
+    /// The outputs that share a tilt: all of them if the marks move the mean by a fraction of its standard deviation.
     fn sharing(&self) -> impl Iterator<Item = &[Output]> {
         let outputs = &self.votes.outputs;
         outputs.chunks(if self.marks_are_few() { outputs.len() } else { 1 })
@@ -200,7 +200,7 @@ impl<'a> Integral<'a> {
             let place = level.place(node.place);
             for ((outputs, start), last) in self.sharing().zip(&mut start).zip(&mut last) {
                 let (ln_tilt, _) = self.tilted(place, &outputs[0], Winner::None, *start, &mut modes)?;
-                // The nodes are as far from each other: the next tilt lies ahead.
+                // The nodes are equally spaced, so the next tilt is extrapolated.
                 *start = 2.0 * ln_tilt - last.replace(ln_tilt).unwrap_or(ln_tilt);
                 node.ln_tilts.push(ln_tilt);
                 let marked = outputs.iter().any(|output| output.marked);
@@ -236,7 +236,7 @@ impl<'a> Integral<'a> {
         Ok(())
     }
 
-    /// The densities of the winners that the factors have.
+    /// The densities of the winners included in the factors.
     fn of_winners(&self, factors: &Factors, outputs: &[Output]) -> Vec<Vec<Density>> {
         let values = coefficients(&self.circle, self.votes, factors, outputs);
         let of_output = |(output, values): (&Output, Vec<super::spectrum::Coefficient>)| {
@@ -258,7 +258,7 @@ impl<'a> Integral<'a> {
         outputs.iter().zip(values).map(of_output).collect()
     }
 
-    /// The factors with the tilt that centers the degree of an output, with a winner or with none.
+    /// The factors with the tilt that centers the degree of an output, with a winner or without one.
     pub(super) fn tilted(
         &self,
         place: Place<'_>,
@@ -269,7 +269,7 @@ impl<'a> Integral<'a> {
     ) -> Result<(f64, Factors)> {
         let search = Search { start, first_reach: 3.0, narrowest: 1e-6, quantity: "tilt of the votes" };
         let mut steps = 0;
-        // A few marks move the mean by less than matters.
+        // A few marks move the mean by a negligible amount.
         let marked = output.marked && (winner != Winner::None || !self.marks_are_few());
         let output = &Output { marked, ..*output };
         let evaluate = |ln_tilt: f64| {
@@ -283,7 +283,7 @@ impl<'a> Integral<'a> {
             // Half a standard deviation off costs nothing.
             let close = 0.5 * variance.sqrt() + 0.25;
             steps += 1;
-            // The slope is a guess; where Newton's method goes to and fro with it, every other step halves the bracket.
+            // The slope is a guess; if Newton's method oscillates with it, every other step halves the bracket.
             let slope = if steps > 8 && steps % 2 == 0 { f64::MIN_POSITIVE } else { variance.max(1e-3) / close };
             (Ok(factors), (mass.mean - output.degree as f64) / close, slope)
         };
@@ -292,7 +292,7 @@ impl<'a> Integral<'a> {
         Ok((factors.ln_tilt, factors))
     }
 
-    /// Computes densities that are not exact enough with a tilt of their own, the largest first.
+    /// Recomputes densities that are not exact enough, each with its own tilt, the largest first.
     fn refine(&self, nodes: &mut [Node], level: &Level) -> Result<()> {
         let mut most = 4;
         loop {
@@ -330,7 +330,7 @@ impl<'a> Integral<'a> {
         let mut modes = Modes::new(self.votes);
         let (_, factors) = self.tilted(place, &output, Winner::Group(group), node.ln_tilts[0], &mut modes)?;
         let density = self.of_winners(&factors, &[output])[0][group];
-        // There is no better tilt.
+        // No better tilt exists.
         Ok(Density { ln_error: f64::NEG_INFINITY, ..density })
     }
 }

@@ -1,8 +1,8 @@
-//! Coefficients of products of polynomials by their values on the unit circle.
+//! Coefficients of products of polynomials from their values on the unit circle.
 //!
 //! For g(z) = Σ_n c_n z^n and θ_j = π(2j+1)/M, (2/M) Re Σ_{j<M/2} g(e^{iθ_j}) e^{-iθ_j d} = Σ_l (-1)^l c_{d+lM}: the
-//! coefficient of z^d where no other one M degrees away matters. With c_n ≥ 0 the rounding error is that of the sum of
-//! the absolute values, which is about c_d itself where the mass of g is centered on d.
+//! coefficient of z^d if no coefficient a multiple of M degrees away matters. With c_n ≥ 0 the rounding error is that
+//! of the sum of the absolute values, which is about c_d itself if the mass of g is centered on d.
 
 use super::lanes::{Complex, LANES};
 
@@ -63,7 +63,7 @@ impl Circle {
     pub(super) fn rotation(&self, first: usize, d: i64) -> Complex {
         let turns = self.roots.len();
         let d = d.rem_euclid(turns as i64) as usize;
-        // (2j + 1) d for one j after the other, without a division for each.
+        // (2j + 1) d for successive j, without a division for each.
         let (mut at, step) = ((2 * first + 1) * d % turns, 2 * d % turns);
         let mut powers = Complex::ZERO;
         for lane in 0..LANES {

@@ -1,5 +1,5 @@
-//! Arithmetic on eight lanes at once, written so that the compiler vectorizes it; the lanes never meet, so that the
-//! results are the same whatever the width of the registers is.
+//! Arithmetic on eight lanes in parallel, written so that the compiler vectorizes it; lanes never interact, so results
+//! do not depend on the width of the registers.
 
 #![allow(clippy::needless_range_loop, reason = "the same lane of several arrays")]
 

@@ -1,4 +1,4 @@
-//! The values of the winning noisy count at which the trapezoid rule looks.
+//! The values of the winning noisy count at which the trapezoid rule evaluates the integrand.
 
 use super::factors::Place;
 use super::noise_table::NoiseTable;
@@ -6,19 +6,19 @@ use super::votes::Votes;
 use crate::error::{Error, Result};
 use crate::parallel;
 
-/// The most nodes of a level with this step in units of σ, and the most values of ln Φ at them: some minutes of work.
+/// The largest number of nodes of a level with this step in units of σ, and of values of ln Φ at them: minutes of work.
 const NOMINAL_STEP: f64 = 0.4;
 const MAX_NODES: f64 = 5e4;
 const MAX_TABLE_VALUES: f64 = 1e10;
 /// Number of levels; each halves the step.
 pub(super) const LEVELS: u32 = 4;
 
-/// Step of the first level, in units of σ: one that half of it usually confirms, so that there are two levels. All
-/// levels together have the nodes of the last.
+/// Step of the first level, in units of σ: usually confirmed by half the step, so that two levels suffice. All levels
+/// together have the nodes of the last.
 ///
-/// The densities are as narrow as the largest of C noises varies, and the step has to shrink with them. The numbers are
-/// measured: for even, uneven and nearly sure votes of 2 to 100 classes the levels differ by 1e-10 to 1e-8, just below
-/// the distance that is near enough. Where they differ by more there is a third level.
+/// The densities are as narrow as the spread of the largest of C noises, so the step must shrink with it. The numbers
+/// are measured: for even, uneven and nearly certain votes of 2 to 100 classes, levels differ by 1e-10 to 1e-8, just
+/// below the required distance. If they differ by more, there is a third level.
 pub(super) fn first_step(classes: usize) -> f64 {
     (0.78 / libm::pow(libm::log(classes as f64), 0.74)).min(0.72)
 }
@@ -32,25 +32,25 @@ pub(super) struct Lattice {
     range: (f64, f64),
     marks: i64,
     voters: i64,
-    /// Whether the tables have more than logarithms.
+    /// Whether the tables hold values as well as logarithms.
     values: bool,
 }
 
 /// The first step.
 #[derive(Debug, Clone, Copy)]
 enum Step {
-    /// A whole number of votes divided by a small one, so that few tables have the distances of all nodes to all
+    /// A whole number of votes divided by a small one, so that a few tables cover the distances of all nodes from all
     /// numbers of votes.
     Rational { numerator: i64, denominator: i64 },
-    /// Any number of votes, and a table for every node: less where the noise is far wider than the votes.
+    /// Any number of votes, with one table per node: cheaper if the noise is far wider than the votes.
     Real(f64),
 }
 
-/// The nodes of a level that no level before has.
+/// The nodes of a level that no earlier level has.
 #[derive(Debug)]
 pub(super) struct Level {
     step: f64,
-    /// Whole votes, and which table has the rest.
+    /// Whole votes, and the table for the remainder.
     nodes: Vec<(i64, usize)>,
     tables: Vec<NoiseTable>,
 }
@@ -140,7 +140,7 @@ impl Step {
         if step < 1.0 {
             return Self::Rational { numerator: 1, denominator: (1.0 / step).ceil() as i64 };
         }
-        // With many votes to a step little is gained, and every table is work.
+        // With many votes per step little is gained, and every table costs time.
         let most = if step < 8.0 { 4 } else { 1 };
         let candidates = (1..=most).map(|denominator| ((step * denominator as f64).floor() as i64, denominator));
         let largest = candidates.fold((1, 1), |best: (i64, i64), (numerator, denominator)| {
@@ -155,7 +155,7 @@ mod tests {
     use crate::distribution::{Noise, multinomial_argmax_distribution};
     use crate::quantity::NoiseScale;
 
-    /// On both sides of the change of steps the distribution goes on smoothly: p - 1/2 falls like 1/σ.
+    /// The distribution is smooth across the change of steps: p - 1/2 falls like 1/σ.
     #[test]
     fn wide_noise_needs_no_wide_tables() {
         let distribution = |sigma: f64| {

@@ -1,4 +1,4 @@
-//! Noisy argmax of a random histogram: multinomial votes, and votes some of which are drawn from another distribution.
+//! Noisy argmax of a random histogram: multinomial votes, possibly with some votes from another distribution.
 //!
 //! With N_i independent Poisson variables of means ρkP_i, Mult(d, P) is their distribution given Σ N_i = d, for every
 //! tilt ρ > 0. So the density of the winning noisy count x with winner c is a coefficient of a product of polynomials,
@@ -7,15 +7,15 @@
 //! a_i(z) = Σ_n P(Poi(kP_i) = n) ρ^n F((x-n)/s) z^n,   φ_c the same with the density f((x-n)/s)/s.
 //! ```
 //! All coefficients are non-negative. ρ is chosen at every x so that the mean degree of the product is d: then the
-//! coefficient is of the order 1/√k of the sum of all, and Fourier inversion on the unit circle has it to a few units
-//! in the last place, relative to itself, however small p_c is. Without the tilt it would be accurate to 1e-16 of the
-//! largest class only, and order 64 of a Rényi divergence multiplies the noise of a rare class by its ratio to the
-//! power 64. The size of the terms of every sum is summed beside it; where it shows that digits were lost and the
-//! density matters, the density is computed again with the tilt of its own winner.
+//! coefficient is of the order 1/√k of the sum of all, and Fourier inversion on the unit circle gives it to a few units
+//! in the last place, however small p_c is. Without the tilt, the error would be 1e-16 relative to the largest class,
+//! and order 64 of a Rényi divergence multiplies the noise of a rare class by its ratio to the power 64. The absolute
+//! values of the terms are summed along with every sum; if they show that digits were lost and the density matters, the
+//! density is recomputed with the tilt of its own winner.
 //!
-//! *Wide noise*: where σ is larger than the votes vary and one vote is marked at most, the expectation over the votes is
-//! a short series instead (`wide_noise`), which measures its own accuracy and gives way to the product above where that
-//! is not enough.
+//! *Wide noise*: if σ is larger than the spread of the votes and at most one vote is marked, the expectation over the
+//! votes is a short series instead (`wide_noise`). It measures its own accuracy, and if that is not enough, the product
+//! above is used.
 //!
 //! *m votes from another distribution P'*: Mult(k-m, P) + Mult(m, P') has the factors Σ_b (εP'_i)^b/b! a_i^{(b)}, where
 //! a^{(b)} has n + b for n inside F, and m! times the coefficient of z^{k-m} ε^m. *B ~ Bin(m, ν) votes for y' that
@@ -47,8 +47,8 @@ use votes::{MAX_MARKS, Marks, Votes};
 
 /// The distribution of argmax(H + Z) for H ~ Mult(k, P) and Gaussian noise Z_c of standard deviation σ.
 ///
-/// `probabilities` is P, one entry per class, summing to 1 within 1e-9. Every probability has relative accuracy,
-/// however small it is.
+/// `probabilities` is P, one entry per class, summing to 1 within 1e-9. Every probability is accurate relative to its
+/// own size, however small.
 ///
 /// # Errors
 /// [`Error::Domain`] for k = 0 or above 10^6, [`Error::Length`] and [`Error::Domain`] for a P that is not a
@@ -64,7 +64,7 @@ use votes::{MAX_MARKS, Marks, Votes};
 /// ```
 ///
 /// # References
-/// Chadha et al. (2024), "Auditing Private Prediction", section 5.1 (the model); the evaluation is ours.
+/// Chadha et al. (2024), "Auditing Private Prediction", section 5.1 (the model); the evaluation is new here.
 pub fn multinomial_argmax_distribution(k: u64, probabilities: &[f64], noise: Noise) -> Result<OutcomeDistribution> {
     let p = normalized(probabilities, "vote probabilities")?;
     let [distribution] = distributions(k, &p, None, true, noise)?;
@@ -99,8 +99,8 @@ pub fn marked_argmax_distribution(
 /// The distributions of argmax(H + Z) for H ~ Mult(k, P) and of argmax(H' + Z) for H' ~ Mult(k-m, P) + Mult(m, P'): m
 /// voters of k were trained on changed points.
 ///
-/// Both from one pass: faster than [`multinomial_argmax_distribution`] and [`marked_argmax_distribution`], and equal to
-/// them for m = 1.
+/// Both are computed in one pass: faster than [`multinomial_argmax_distribution`] and [`marked_argmax_distribution`],
+/// and equal to them for m = 1.
 ///
 /// # Errors
 /// As [`multinomial_argmax_distribution`], also for P'; [`Error::Domain`] for an m outside [1, 64] or above k.
@@ -132,14 +132,14 @@ pub fn marked_argmax_distributions(
 /// The distributions of argmax(H + Z) for H ~ Mult(k, P) and of argmax(H' + Z) for H' ~ Mult(k, P) + B·1{y'} - Mult(B,
 /// P^k), B ~ Bin(m, ν): m points were added that may displace nearest neighbors.
 ///
-/// The displaced votes are drawn independently of H, so that a class may be left with fewer than no votes.
+/// The displaced votes are drawn independently of H, so a class may be left with a negative number of votes.
 ///
 /// # Errors
 /// As [`multinomial_argmax_distribution`], also for P^k; [`Error::Domain`] for an m outside [1, 64] or above k, a ν
-/// outside [0, 1] and a label that is no class.
+/// outside [0, 1] and an unknown label.
 ///
 /// # Example
-/// With one neighbor, who votes 0 for sure and is displaced for sure, the noise is around one vote for label 1.
+/// With one neighbor, who certainly votes 0 and is certainly displaced, the noise is around one vote for label 1.
 /// ```
 /// # use leakbound::distribution::{Displacement, displaced_argmax_distributions};
 /// let displacement = Displacement { distribution: &[1.0, 0.0], points: 1, inclusion: 1.0, label: 1 };
@@ -172,7 +172,7 @@ pub fn displaced_argmax_distributions(
     )
 }
 
-/// What P' is called in messages.
+/// The name of P' in messages.
 const CHANGED: &str = "vote probabilities of the changed voter";
 
 fn distributions<const N: usize>(
@@ -197,7 +197,7 @@ fn distributions<const N: usize>(
     })
 }
 
-/// σ, or that the noise is rejected.
+/// σ, or an error for noise that is not Gaussian.
 pub(super) fn gaussian_scale(noise: Noise) -> Result<f64> {
     let Noise::Gaussian(sigma) = noise else {
         let reason = format!("only Gaussian noise is supported, not {noise}");

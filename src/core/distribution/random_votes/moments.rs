@@ -1,13 +1,13 @@
 //! Masses of products with their mean degrees, in one pass.
 
-/// ln of the value at z = 1 of what an output is a coefficient of, and the mean degree there.
+/// ln of the value at z = 1 of the series that contains an output as a coefficient, and the mean degree there.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Mass {
     pub(super) ln_mass: f64,
     pub(super) mean: f64,
 }
 
-/// A mass and its first moment: numbers whose products have the products of the masses and the sums of the means.
+/// A mass and its first moment: in products, masses multiply and means add.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Moment {
     pub(super) mass: f64,
@@ -23,7 +23,7 @@ impl Moment {
     }
 }
 
-/// 1 as a series of so many powers.
+/// 1 as a series with this many powers.
 pub(super) fn one(powers: usize) -> Vec<Moment> {
     let mut series = vec![Moment::ZERO; powers];
     series[0] = Moment::ONE;

@@ -3,8 +3,8 @@
 use crate::special::{LN_SQRT_2PI, exp_in_loops, log_ndtr};
 use crate::vectorized::{Arch, in_vectors};
 
-/// Numbers for n = 0, 1, ... votes: their logarithms, and e^(-`ln_scale`) times the numbers themselves where there are
-/// few votes.
+/// Numbers for n = 0, 1, ... votes: their logarithms, and, if there are few votes, e^(-`ln_scale`) times the numbers
+/// themselves.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Values<'a> {
     pub(super) logarithms: &'a [f64],
@@ -12,7 +12,7 @@ pub(super) struct Values<'a> {
     pub(super) ln_scale: f64,
 }
 
-/// Logarithms of numbers, and the numbers where they are wanted.
+/// Logarithms of numbers, and the numbers themselves if requested.
 #[derive(Debug)]
 pub(super) struct Column {
     logarithms: Vec<f64>,
@@ -37,7 +37,7 @@ impl Column {
         Self { logarithms, values }
     }
 
-    /// From a place on; the values are e^(-`ln_scale`) times the numbers.
+    /// From one position on; the values are e^(-`ln_scale`) times the numbers.
     #[inline(always)]
     pub(super) fn from(&self, place: usize, ln_scale: f64) -> Values<'_> {
         Values { logarithms: &self.logarithms[place..], values: self.values.get(place..).unwrap_or_default(), ln_scale }
@@ -62,7 +62,7 @@ impl NoiseTable {
         self.cdf.from((shift - floor - self.first) as usize, 0.0)
     }
 
-    /// f at x - n - shift for n = 0, 1, ..., where x = floor + offset; its logarithms lack `ln_scale` too.
+    /// f at x - n - shift for n = 0, 1, ..., where x = floor + offset; its logarithms also lack `ln_scale`.
     #[inline(always)]
     pub(super) fn density(&self, floor: i64, shift: i64) -> Values<'_> {
         self.density.from((shift - floor - self.first) as usize, self.ln_peak)

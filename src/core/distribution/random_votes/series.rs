@@ -1,10 +1,10 @@
-//! Arithmetic of power series, eight side by side, as far as their longest one goes. All lengths are even.
+//! Arithmetic of power series, eight side by side, up to the length of the longest. All lengths are even.
 
 #![allow(clippy::needless_range_loop, reason = "the same lane of several arrays")]
 
 use super::lanes::{LANES, Lane};
 
-/// Sums of terms, the size of the terms, and that of the last two.
+/// Sums of terms, their absolute size, and the size of the last two.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sum {
     pub(super) value: Lane,
@@ -17,7 +17,7 @@ pub(super) fn root_factorial(n: usize) -> f64 {
     (2..=n).map(|i| i as f64).product::<f64>().sqrt()
 }
 
-/// The product of two polynomials, as far as the longer one goes, which is the right one.
+/// The product of two polynomials, up to the length of the longer one, which is the right one.
 #[inline(always)]
 pub(super) fn multiply(product: &mut [Lane], left: &[Lane], right: &[Lane]) {
     for (pair, product) in product.chunks_exact_mut(2).enumerate() {
@@ -43,14 +43,14 @@ fn add_products(sums: &mut [Lane], left: &Lane, right: &[Lane]) {
     }
 }
 
-/// target / divisor for power series, as far as target goes.
+/// target / divisor for power series, up to the length of target.
 #[inline(always)]
 pub(super) fn divide(target: &mut [Lane], divisor: &[Lane]) {
     let inverse = divisor[0].map(|value| 1.0 / value);
     for place in (0..target.len()).step_by(2) {
         let (known, rest) = target.split_at_mut(place);
         let mut sums = [rest[0], rest[1]];
-        // What a coefficient of the divisor makes of the quotient so many places before.
+        // The contribution of a coefficient of the divisor and the quotient this many positions earlier.
         for (divisor, known) in divisor.iter().skip(2).zip(known.windows(2).rev()) {
             add_products(&mut sums, &negative(divisor), known);
         }
@@ -87,7 +87,7 @@ pub(super) fn add_scaled(target: &mut [Lane], other: &[Lane], factor: f64) {
 /// Σ_R moments_R (left · right)_R, the size of its terms by power of left, and that of the last two.
 #[inline(always)]
 pub(super) fn functional(left: &[Lane], right: &[Lane], moments: &[f64], scratch: &mut [Lane]) -> Sum {
-    // Σ_s left_s Σ_p right_p moments_{s+p}: the inner sums first, which broadcast numbers.
+    // Σ_s left_s Σ_p right_p moments_{s+p}: the inner sums first, which use broadcast numbers.
     let scratch = &mut scratch[..left.len()];
     for (pair, scratch) in scratch.chunks_exact_mut(2).enumerate() {
         let place = 2 * pair;

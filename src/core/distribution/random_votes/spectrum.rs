@@ -1,4 +1,4 @@
-//! Coefficients of the products of all factors, one of them a winner's.
+//! Coefficients of the products of all factors, one of them the winner's.
 
 use super::factors::{Factor, Factors};
 use super::inversion::{Block, Circle};
@@ -6,10 +6,10 @@ use super::lanes::{Complex, LANES};
 use super::votes::{Output, Votes};
 use crate::vectorized::{Arch, in_vectors};
 
-/// Share of the size of all terms below which the next eight end the sum: 1/128 of rounding.
+/// The sum ends once the next eight terms are below this share of the size of all terms: 1/128 of rounding.
 const NEGLIGIBLE: f64 = f64::EPSILON / 128.0;
 
-/// A coefficient relative to the mass that it is part of, and the size of the terms that it is a sum of.
+/// A coefficient relative to the mass that contains it, and the absolute size of the terms in its sum.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Coefficient {
     pub(super) value: f64,
@@ -56,7 +56,7 @@ impl Kernel<'_> {
                     self.transform(block, factor, &mut spectra.winning[group * powers..]);
                 }
             }
-            // The outputs without marks come first: weighing overwrites the values of the components.
+            // The outputs without marks come first, because weighing overwrites the values of the components.
             for (output, sums) in self.outputs.iter().zip(&mut sums) {
                 let rotation = self.circle.rotation(block.first(), -(output.degree as i64));
                 if output.marked {
@@ -75,9 +75,9 @@ impl Kernel<'_> {
                     matters |= self.add(Some(powers), 1, rotation, &mut spectra, sums);
                 }
             }
-            // All factors have log-concave coefficients. Along the half circle the values of smooth ones fall like those
-            // of a Gaussian, and those of ones with an edge like the inverse of the angle; only gaps would make them rise
-            // again. That is an argument, not a bound of the rest: a test compares with the whole circle.
+            // All factors have log-concave coefficients. Along the half circle, the values of smooth factors fall like
+            // a Gaussian and those of factors with an edge like the inverse of the angle; only gaps would make them
+            // rise again. That is an argument, not a bound on the remainder: a test compares with the whole circle.
             if !matters {
                 break;
             }
@@ -101,8 +101,8 @@ impl Kernel<'_> {
         }
     }
 
-    /// Adds the values of an output; of the forms, which stand `stride` apart, only the base where that is given. False
-    /// where all are below rounding.
+    /// Adds the values of an output. The forms are `stride` apart; only the base is used where it is given. False if
+    /// all values are below rounding.
     #[inline(always)]
     fn add(
         &self,
@@ -203,7 +203,7 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
-    /// The sum that ends early is the one over the whole circle, for votes and noise of all widths.
+    /// The truncated sum equals the one over the whole circle, for votes and noise of all widths.
     #[test]
     fn the_rest_of_the_circle_is_below_rounding() {
         let mut generator = ChaCha8Rng::seed_from_u64(28);

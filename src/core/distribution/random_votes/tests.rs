@@ -124,7 +124,7 @@ fn displaced_labels_agree_with_enumeration() {
     }
 }
 
-/// Marks from P itself change nothing, however many; points that are never included neither.
+/// Marks from P itself change nothing, however many; neither do points that are never included.
 #[test]
 fn marks_that_change_nothing_leave_the_distribution() {
     let never = Displacement { distribution: &[0.2; 5], points: 3, inclusion: 0.0, label: 2 };
@@ -147,7 +147,7 @@ fn marks_that_change_nothing_leave_the_distribution() {
     }
 }
 
-/// A vote that is certain, with noise of thousandths of it: the tilt of the mark is where the tails of the noise are, at
+/// A certain vote, with noise of thousandths of a vote: the tilt of the mark is where the tails of the noise are, at
 /// hundreds of thousands.
 #[test]
 fn hardly_any_noise_leaves_a_certain_vote() {

@@ -1,4 +1,4 @@
-//! Random votes as products of factors, one per class: what is to be summed, before any noise is chosen.
+//! Random votes as products of factors, one per class: the sum to compute, before any noise is chosen.
 
 use super::noise_table::{Column, Values};
 use crate::error::{Error, Result};
@@ -6,11 +6,11 @@ use crate::order;
 use crate::special::{log_binomial_pmf, log_poisson_pmf};
 use std::sync::OnceLock;
 
-/// The most voters: beyond, the tables would not fit.
+/// The largest number of voters: beyond it, the tables would not fit.
 const MAX_VOTERS: u64 = 1_000_000;
-/// The most voters of which all powers of a tilt are tabulated: every tilt makes a table anew.
+/// The largest number of voters for which all powers of a tilt are tabulated: every tilt needs a new table.
 const FEW_VOTERS: u64 = 4_096;
-/// The most marks.
+/// The largest number of marks.
 pub(super) const MAX_MARKS: u64 = 64;
 
 /// The votes that depart from Mult(k, P).
@@ -42,7 +42,7 @@ pub struct Displacement<'a> {
     pub label: usize,
 }
 
-/// The classes, equal ones in one group, and the coefficients that are wanted.
+/// The classes, with equal ones in one group, and the requested coefficients.
 #[derive(Debug)]
 pub(super) struct Votes {
     pub(super) groups: Vec<Group>,
@@ -55,7 +55,7 @@ pub(super) struct Votes {
     pub(super) k: usize,
     /// 0, 1, ..., k.
     pub(super) numbers: Vec<f64>,
-    /// m: the power of ε that is wanted with marks.
+    /// m: the requested power of ε, with marks.
     pub(super) marks: usize,
     pub(super) outputs: Vec<Output>,
 }
@@ -68,11 +68,11 @@ pub(super) struct Votes {
 pub(super) struct Group {
     /// kP_i.
     pub(super) mean: f64,
-    /// P(Poi(kP_i) = n) for n = 0..=k, made when it is asked for; a single entry where P_i = 0.
+    /// P(Poi(kP_i) = n) for n = 0..=k, computed on demand; a single entry if P_i = 0.
     poisson: OnceLock<Column>,
     voters: u64,
     pub(super) components: Vec<Component>,
-    /// Which of the components is that of the class without marks.
+    /// The component of the class without marks.
     pub(super) base: usize,
     pub(super) multiplicity: usize,
 }
@@ -83,23 +83,23 @@ pub(super) struct Component {
     pub(super) power: usize,
     /// s_b.
     pub(super) shift: i64,
-    /// ln w_b; -inf for the component of a class without marks where that is not part of the sum.
+    /// ln w_b; -inf for the component of a class without marks if the sum does not include it.
     pub(super) ln_weight: f64,
 }
 
-/// A distribution that is wanted: a coefficient of the product of the factors.
+/// A requested distribution: a coefficient of the product of the factors.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Output {
     /// Power of z.
     pub(super) degree: usize,
-    /// Whether the power m of ε is wanted, or the factors without marks.
+    /// Whether the power m of ε is requested, or the factors without marks.
     pub(super) marked: bool,
-    /// ln of what the coefficient is multiplied by.
+    /// ln of the factor that multiplies the coefficient.
     pub(super) ln_factor: f64,
 }
 
 impl Votes {
-    /// k voters with the distribution P; `plain` asks for the distribution without the marks, beside the one with them.
+    /// k voters with the distribution P; `plain` also requests the distribution without the marks.
     pub(super) fn new(k: u64, p: &[f64], marks: Option<&Marks<'_>>, plain: bool) -> Result<Self> {
         Error::check_domain((1..=MAX_VOTERS).contains(&k), "number of voters", k as f64, "[1, 1e6]")?;
         let components = |class: usize| marks.map_or_else(|| vec![Component::BASE], |marks| marks.components(class));
@@ -158,7 +158,7 @@ impl Votes {
 }
 
 impl Votes {
-    /// Whether numbers themselves are tabulated, not only their logarithms.
+    /// Whether the numbers themselves are tabulated, not only their logarithms.
     pub(super) fn are_few(&self) -> bool {
         self.k as u64 <= FEW_VOTERS
     }

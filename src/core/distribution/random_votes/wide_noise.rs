@@ -1,13 +1,13 @@
-//! The integral where the noise is wider than the votes vary: an expansion that needs no tilt and no circle.
+//! The integral if the noise is wider than the spread of the votes: an expansion that needs no tilt and no circle.
 //!
 //! At every value x of the winning noisy count the density of winner c is an expectation over multinomial votes of f((x -
 //! n_c)/σ)/σ Π_{i≠c} F((x - n_i)/σ), a series in Charlier's polynomials ([`charlier`](super::charlier)). Class i varies
 //! by s_i = √(kP_i), and its coefficients fall like (P_i s_i²/(σ² + s_i²))^{r/2}, those of the product like
 //! (Σ_i P_i s_i²/(σ² + s_i²))^{R/2}: twenty of them for 250 votes with noise of 40.
 //!
-//! Nothing guarantees the relative accuracy of rare winners here, so it is measured: how large the terms are that were
-//! added, how large the last of them are, and whether the probabilities add up to 1. Where any of it is not good enough
-//! there is no result, and the integral with tilts is taken.
+//! Nothing guarantees the relative accuracy of rare winners here, so it is measured: how large the added terms are, how
+//! large the last of them are, and whether the probabilities add up to 1. If any of these is not good enough, there is
+//! no result, and the integral with tilts is used.
 
 #![allow(clippy::needless_range_loop, reason = "the same lane of several arrays")]
 
@@ -22,28 +22,28 @@ use crate::special::{LN_SQRT_2PI, exp_in_loops, log_poisson_pmf, ndtr};
 use crate::vectorized::{Arch, in_vectors};
 use rayon::prelude::*;
 
-/// The most coefficients of a product: beyond, the integral with tilts is as fast.
+/// The largest number of coefficients of a product: beyond it, the integral with tilts is just as fast.
 const MOST_COEFFICIENTS: usize = 48;
-/// The most values of the noise that are tabulated, if the votes are fewer.
+/// The largest number of tabulated noise values, if the votes are fewer.
 const MOST_VALUES: usize = 20_000;
-/// Share of the first coefficient at which those that follow do not matter.
+/// Later coefficients below this share of the first do not matter.
 const DROPPED: f64 = 1e-17;
 /// The largest share of a probability that the last terms may be, and the most by which terms may exceed it.
 const MOST_REST: f64 = 4e-15;
 const MOST_SIZE: f64 = 8.0;
-/// The most that rounding errors may grow along the coefficients: with fewer than ten voters there would not be many.
+/// The largest growth of rounding errors along the coefficients: below ten voters, few coefficients would be left.
 const MOST_GROWTH: f64 = 10.0;
-/// The most numbers of votes for which the noise is gathered.
+/// The largest range of numbers of votes for which the noise is collected.
 const MOST_ROWS: usize = 100_000;
-/// The least peak of a winner where everyone's votes are their means.
+/// The smallest peak of a winner when all votes equal their means.
 const LEAST_PEAK: f64 = 1e-280;
-/// Share of the integral at the ends of the range, and of 1 that the probabilities may lack.
+/// The largest share of the integral at the ends of the range, and the most that the probabilities may fall short of 1.
 const MOST_AT_ENDS: f64 = 1e-16;
 const MOST_LACKING: f64 = 1e-12;
 /// Nodes where the density would be below this share of its peak, if the votes were their means, are left out.
 const NEGLIGIBLE: f64 = 1e-24;
 
-/// ln of the integrals, by output, then group; None where the expansion is not accurate.
+/// ln of the integrals, by output, then group; `None` if the expansion is not accurate.
 pub(super) fn distributions(votes: &Votes, sigma: f64) -> Option<Vec<Vec<LogIntegral>>> {
     let expansion = Expansion::new(votes, sigma)?;
     let nodes = Nodes::new(&expansion)?;
@@ -54,7 +54,7 @@ pub(super) fn distributions(votes: &Votes, sigma: f64) -> Option<Vec<Vec<LogInte
     expansion.integrals(&nodes, &blocks)
 }
 
-/// What is to be summed, whatever x is.
+/// The parts of the sum that do not depend on x.
 struct Expansion<'a> {
     votes: &'a Votes,
     sigma: f64,
@@ -114,7 +114,7 @@ impl<'a> Expansion<'a> {
     }
 }
 
-/// The degree from which on powers of √`square` are negligible; None where they never are.
+/// The degree from which on powers of √`square` are negligible; `None` if they never are.
 fn degree(square: f64) -> Option<usize> {
     if square == 0.0 {
         return Some(0);
@@ -145,7 +145,7 @@ impl Nodes {
         let spread = (2.0 * libm::log(votes.positions.len() as f64)).sqrt();
         let to = most + (11.0 + spread) * sigma;
         let [from, to] = [from, to].map(|x| (x / step as f64).floor() as i64 * step);
-        // Seven more, so that the last block is whole.
+        // Seven more, so that the last block is complete.
         let first = from - expansion.first - expansion.rows as i64;
         let last = to + LANES as i64 * step - expansion.first;
         let length = (last - first + 1) as usize;
@@ -162,11 +162,11 @@ impl Nodes {
         Some(nodes)
     }
 
-    /// Starts at the first node that matters, and says which is the last.
+    /// Starts at the first node that matters, and returns the last one.
     fn confine(&mut self, expansion: &Expansion<'_>, to: i64) -> Option<i64> {
         let groups = &expansion.votes.groups;
         let count = ((to - self.start) / expansion.step + 1) as usize;
-        // The densities where everyone's votes are their means.
+        // The densities when all votes equal their means.
         let mut densities = vec![0.0; count * groups.len()];
         for (node, densities) in densities.chunks_exact_mut(groups.len()).enumerate() {
             let x = self.start + node as i64 * expansion.step;
@@ -201,7 +201,7 @@ struct Workspace {
     below: Vec<Lane>,
     density: Vec<Lane>,
     factors: Vec<Factor>,
-    /// The product of the first components of all classes, and the same without one class.
+    /// The product of the first components of all classes, and the product without one class.
     product: Vec<Lane>,
     others: Vec<Lane>,
     /// By group: its second component divided by the first.
@@ -226,7 +226,7 @@ impl Factor {
     fn fill(&mut self, group: &Group, weights: &Weights, [below, density]: [&[Lane]; 2], first: i64) {
         let terms = weights.terms;
         for (coefficients, values) in [(&mut self.losing, below), (&mut self.winning, density)] {
-            // The second component is often the first, or the first the second, with one vote more.
+            // The second component is often the first, or vice versa, with one more vote.
             let (head, tail) = coefficients.split_at_mut(terms);
             let from = |index: usize| &values[(weights.first + group.components[index].shift - first) as usize..];
             if tail.is_empty() {
@@ -246,7 +246,7 @@ impl Factor {
         let root_factorial = root_factorial(terms - 1);
         for series in self.losing.chunks_exact(terms).chain(self.winning.chunks_exact(terms)) {
             for lane in 0..LANES {
-                // Twice: a shifted series lacks the part of the next coefficient in its last. NaN stays.
+                // Twice: the last coefficient of a shifted series lacks the part of the next one. NaN is kept.
                 let last = 2.0 * root_factorial * (series[terms - 1][lane] / series[0][lane]).abs();
                 if !(last <= self.last[lane]) {
                     self.last[lane] = last;
@@ -360,7 +360,7 @@ impl Workspace {
             } else {
                 functional(winning, &self.others, moments, &mut self.own)
             };
-            // Of the terms of the product without a winner, and of its own.
+            // Terms of the product without a winner, and those of the winner.
             let mut winner = own;
             for lane in 0..LANES {
                 winner.value[lane] *= scale;
@@ -421,13 +421,13 @@ struct Part {
 }
 
 impl Part {
-    /// Where it is among the components of so many coefficients.
+    /// Its position among the components with this many coefficients.
     const fn place(self, terms: usize) -> std::ops::Range<usize> {
         self.index * terms..(self.index + 1) * terms
     }
 }
 
-/// The components of a class without a mark and with one, as an output has them; the weight is 0 where there is none.
+/// The components of a class without a mark and with one, as in an output; the weight is 0 if there is none.
 fn parts(group: &Group, output: &Output) -> [Part; 2] {
     if !output.marked {
         return [Part { index: group.base, weight: 1.0 }, Part { index: 0, weight: 0.0 }];
@@ -444,10 +444,10 @@ fn parts(group: &Group, output: &Output) -> [Part; 2] {
 /// Sums over the nodes.
 #[derive(Debug, Default)]
 struct Sums {
-    /// Of all nodes, and of those of the first level.
+    /// Over all nodes, and over those of the first level.
     fine: f64,
     coarse: f64,
-    /// Of what is below 0, which no density is.
+    /// Over negative values, which no density has.
     negative: f64,
     size: f64,
     rest: f64,
@@ -490,7 +490,7 @@ impl Expansion<'_> {
         sums
     }
 
-    /// The integral with its error; None where that is too large.
+    /// The integral with its error; `None` if the error is too large.
     fn integral(&self, output: &Output, sums: &Sums) -> Option<LogIntegral> {
         let (size, rest) = (sums.size / sums.fine, sums.rest / sums.fine);
         let accurate = size <= MOST_SIZE
@@ -502,7 +502,7 @@ impl Expansion<'_> {
             return None;
         }
         let voters = self.votes.k as u64;
-        // A step is so many votes, and the density per vote is 1/(σ√2π) times that of the tables.
+        // A step covers this many votes, and the density per vote is 1/(σ√2π) times that of the tables.
         let ln_step = libm::log(self.step as f64 / self.sigma) - LN_SQRT_2PI;
         let ln_value = libm::log(sums.fine) + ln_step + output.ln_factor + log_poisson_pmf(voters, voters as f64);
         let factors = self.votes.positions.len() as f64;
@@ -519,7 +519,7 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
-    /// The last numbers of long series are noise where there are few voters, and certain marks leave nothing to divide by.
+    /// With few voters, the last numbers of long series are noise, and certain marks leave nothing to divide by.
     #[test]
     fn what_the_expansion_cannot_do_it_declines() {
         let halves = [0.5, 0.5];
@@ -542,8 +542,8 @@ mod tests {
         assert!(larger(f64::NAN, 1.0).is_nan() && larger(1.0, f64::NAN).is_nan());
     }
 
-    /// Two cases of `random_votes_more.json` and `displaced_votes.json` in `validation/reference`, which have 40 digits of
-    /// both worlds: the expansion is held against them there, not the integral with tilts.
+    /// Two cases of `random_votes_more.json` and `displaced_votes.json` in `validation/reference`, which have 40 digits
+    /// of both worlds: the expansion is compared with them, not with the integral with tilts.
     #[test]
     fn cases_of_the_reference_tables_are_expanded() {
         let p = [0.1277, 0.3058, 0.0887, 0.035, 0.0613, 0.09, 0.1068, 0.0138, 0.0225, 0.1484];
@@ -555,7 +555,7 @@ mod tests {
         }
     }
 
-    /// Where the expansion has a result, it is that of the integral with tilts, for votes of all kinds.
+    /// If the expansion has a result, it equals the integral with tilts, for votes of all kinds.
     #[test]
     fn the_expansion_is_the_integral_with_tilts() {
         let mut generator = ChaCha8Rng::seed_from_u64(29);
@@ -596,7 +596,7 @@ mod tests {
                 worst = worst.max(difference / (expansion.error + exact.error));
                 largest = largest.max(expansion.error / (1.0 + exact.ln_value.abs()));
                 farthest = farthest.min(exact.ln_value);
-                // No number is known better than its terms are rounded.
+                // No number is more accurate than the rounding of its terms.
                 assert!(expansion.error > 8.0 * f64::EPSILON, "case {case}: {expansion:?}");
                 assert!(
                     difference <= expansion.error + exact.error,

@@ -4,15 +4,15 @@ use super::{Atom, EnclosedLoss, PrivacyLoss};
 use crate::order;
 use crate::quantity::Probability;
 
-/// What a logarithm, an exponential and a product may be off by, in units of the loss or of ln p.
+/// The largest error of a logarithm, an exponential and a product, in units of the loss or of ln p.
 const ROUNDING: f64 = 16.0 * f64::EPSILON;
 
 impl EnclosedLoss {
-    /// The loss of (1-γ) Q + γ P against Q, from that of P against Q: with the record in γ of all subsamples, against
-    /// none.
+    /// The loss of (1-γ) Q + γ P against Q, from that of P against Q: the record is in a fraction γ of all subsamples,
+    /// compared with never.
     ///
-    /// With x = 1 - γ + γ e^ε its profile at ln x is γ δ(ε), and 1 - x below 1 - γ: it rises with the profile of P
-    /// against Q, at every ε, so that both ends are enclosed by those of that.
+    /// With x = 1 - γ + γ e^ε, its profile at ln x is γ δ(ε), and 1 - x below 1 - γ. It increases with the profile of P
+    /// against Q at every ε, so both ends of an enclosure of one give those of the other.
     ///
     /// # References
     /// Zhu, Dong and Wang (2022), "Optimal accounting of differential privacy via characteristic function", Theorem 11.
@@ -34,12 +34,12 @@ impl EnclosedLoss {
 
 /// ln(1 - γ + γ e^l).
 fn ln_mean(rate: f64, l: f64) -> f64 {
-    // Beyond this γ e^l may be no double.
+    // Beyond this, γ e^l may overflow.
     if l > 600.0 { l + (rate + (1.0 - rate) * libm::exp(-l)).ln() } else { libm::log1p(rate * libm::expm1(l)) }
 }
 
 fn with_seldom(loss: &PrivacyLoss, rate: f64, nudge: f64) -> PrivacyLoss {
-    // However rare, it stays possible.
+    // However rare, it remains possible.
     let infinite = if rate > 0.0 && loss.infinite > 0.0 { (rate * loss.infinite).max(f64::MIN_POSITIVE) } else { 0.0 };
     let mut atoms: Vec<Atom> = Vec::with_capacity(loss.atoms.len() + 1);
     let mut total = infinite;
@@ -56,7 +56,7 @@ fn with_seldom(loss: &PrivacyLoss, rate: f64, nudge: f64) -> PrivacyLoss {
         atoms.push(Atom { l: libm::log1p(-rate), p: 1.0 - total });
     }
     atoms.retain(|atom| atom.p > 0.0 && atom.p.is_finite());
-    // Rounding may have moved two that are next to each other.
+    // Rounding may have reversed the order of two neighbors.
     order::sort(&mut atoms, |a, b| b.l.total_cmp(&a.l));
     PrivacyLoss { atoms, infinite }
 }
@@ -105,7 +105,7 @@ mod tests {
         assert!((total - 1.0).abs() < 1e-12, "{total}");
     }
 
-    /// Against mixtures written out, also where an outcome is impossible in one of the worlds.
+    /// Compared with mixtures written out, including if an outcome is impossible in one of the worlds.
     #[test]
     fn losses_of_mixtures_are_those_written_out() {
         let pairs = [
@@ -127,7 +127,7 @@ mod tests {
         }
     }
 
-    /// Losses of ±2000 stay what they are.
+    /// Losses of ±2000 stay unchanged.
     #[test]
     fn huge_losses_are_no_overflow() {
         let loss = PrivacyLoss {

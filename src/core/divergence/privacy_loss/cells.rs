@@ -1,28 +1,28 @@
-//! The privacy loss of real outputs, enclosed by what is known of it on cells.
+//! The privacy loss of real-valued outputs, enclosed by what is known about it on cells.
 
 use super::{Atom, PrivacyLoss};
 use crate::order;
 use crate::quadrature::LogIntegral;
 
-/// A set of outputs: its probabilities under P and Q, and between which two numbers ln p/q lies on it.
+/// A set of outputs: its probabilities under P and Q, and two numbers between which ln p/q lies on it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LossCell {
     /// ln P of the cell.
     pub p: LogIntegral,
     /// ln Q of the cell.
     pub q: LogIntegral,
-    /// At most and at least ln p/q, anywhere on the cell. Either end may be infinite.
+    /// A lower and an upper bound on ln p/q over the cell. Either may be infinite.
     pub losses: [f64; 2],
 }
 
 impl LossCell {
-    /// A cell of which P and Q are known but for a relative error.
+    /// A cell with P and Q known up to a relative error.
     #[must_use]
     pub fn of_probabilities(probabilities: [f64; 2], error: f64, losses: [f64; 2]) -> Self {
         Self::of_logarithms(probabilities.map(f64::ln), error, losses)
     }
 
-    /// A cell with known ln P and ln Q, each probability up to a relative error: also where the probabilities underflow.
+    /// A cell with known ln P and ln Q, each probability up to a relative error, even if they underflow.
     #[must_use]
     pub fn of_logarithms(logarithms: [f64; 2], error: f64, losses: [f64; 2]) -> Self {
         let [p, q] = logarithms.map(|ln_value| LogIntegral { ln_value, error });
@@ -36,36 +36,36 @@ impl LossCell {
     }
 }
 
-/// Two losses with the one in question between them: every privacy profile, also of compositions, lies between theirs.
+/// Two losses that enclose the true one: every privacy profile, including those of compositions, lies between theirs.
 ///
-/// Where outputs are real numbers, neither sums nor integrals give a profile of many of them exactly. On cells, though,
-/// both sides are at hand:
+/// If outputs are real numbers, neither sums nor integrals give the profile of many of them exactly. Cells, however,
+/// give both sides:
 ///
-/// *From below* stands the cell in place of the output, which is post-processing.
+/// *From below*, the cell replaces the output, which is post-processing.
 ///
-/// *From above* the cell becomes two outcomes whose losses are the ends f < g of those on the cell, with the same P and
-/// Q together. An output of loss l between f and g is what merging those two gives, if P splits as
+/// *From above*, the cell becomes two outcomes whose losses are the ends f < g of those on the cell, with the same
+/// total P and Q. An output of loss l between f and g is the result of merging the two, if P splits as
 /// ```text
 /// u = p (1 - e^{f-l})/(1 - e^{f-g}) at g, and p - u at f,
 /// ```
-/// so that the two dominate it; u is linear in p and q, so that the cell is split by its P and Q alone. Both sides are
-/// off by terms of second order in g - f.
+/// so the two dominate it; u is linear in p and q, so the cell is split by its P and Q alone. The errors of both sides
+/// are of second order in g - f.
 ///
-/// Errors of the probabilities, as they are estimated, are on the safe side: below, P is smaller and Q larger than
-/// computed, above it is the other way around.
+/// The estimated errors of the probabilities are put on the safe side: below, P is smaller and Q larger than computed;
+/// above, the reverse.
 ///
 /// # References
 /// Doroshenko et al. (2022), "Connect the dots: tighter discrete approximations of privacy loss distributions".
 #[derive(Debug, Clone, PartialEq)]
 pub struct EnclosedLoss {
-    /// Its profile is at most the one in question.
+    /// A loss whose profile is at most the true one.
     pub at_least: PrivacyLoss,
-    /// Its profile is at least the one in question.
+    /// A loss whose profile is at least the true one.
     pub at_most: PrivacyLoss,
 }
 
 impl EnclosedLoss {
-    /// A loss that is known.
+    /// From a loss that is known exactly.
     #[must_use]
     pub fn known(loss: PrivacyLoss) -> Self {
         Self { at_least: loss.clone(), at_most: loss }
@@ -81,14 +81,14 @@ impl EnclosedLoss {
             let slack = cell.p.error + cell.q.error;
             let loss = cell.p.ln_value - cell.q.ln_value;
             let p = libm::exp(cell.p.ln_value);
-            // So low that q = p e^-l is none too large either: mixtures of both are from below too.
+            // Low enough that q = p e^-l is not too large either: mixtures of both are lower bounds as well.
             let below = Atom { l: loss - slack, p: p * (1.0 - 2.0 * slack).max(0.0) };
             if below.l < f64::INFINITY {
                 at_least.push(below);
             } else {
                 least_infinite += below.p;
             }
-            // A probability below the doubles is still one: without it an unbounded loss would have a bound.
+            // A probability that underflows still exists: without it, an unbounded loss would get a bound.
             let least = if high > 0.0 { f64::MIN_POSITIVE } else { 0.0 };
             let p = (p * (1.0 + cell.p.error)).max(least);
             let above = (p * upper_share(low, high, (loss + slack).clamp(low, high))).max(least);
@@ -109,7 +109,7 @@ impl EnclosedLoss {
         Self { at_least: sorted(at_least, least_infinite), at_most: sorted(at_most, most_infinite.min(1.0)) }
     }
 
-    /// At least every one of these from above; from below the `chosen` one of them. None where there is none.
+    /// At least every one of these from above; from below, the `chosen` one. `None` if there are none.
     #[must_use]
     pub fn of_some(losses: &[Self], chosen: usize) -> Option<Self> {
         let mut different: Vec<PrivacyLoss> = Vec::new();
@@ -122,7 +122,7 @@ impl EnclosedLoss {
     }
 }
 
-/// The share of P that stands at `high`, of a cell with loss `l` as a whole.
+/// The share of P placed at `high`, for a cell with overall loss `l`.
 fn upper_share(low: f64, high: f64, l: f64) -> f64 {
     if low == high || low == f64::NEG_INFINITY {
         return 1.0;
@@ -156,7 +156,7 @@ mod tests {
         EnclosedLoss::of_cells(&cells)
     }
 
-    /// n of them are one with √n μ, whose ε has a closed form.
+    /// n of them equal one with √n μ, whose ε has a closed form.
     #[test]
     fn compositions_of_gaussians_are_enclosed() {
         for (mu, times, delta) in [(1.0, 1, 1e-5), (0.1, 100, 1e-5), (0.02, 10_000, 1e-10), (2.0, 7, 1e-3)] {
@@ -176,7 +176,7 @@ mod tests {
         }
     }
 
-    /// At every ε of one output the profiles stand around the closed form.
+    /// At every ε of one output, the profiles enclose the closed form.
     #[test]
     fn profiles_stand_around_the_closed_form() {
         let loss = gaussian(1.0, 0.1);
@@ -192,7 +192,7 @@ mod tests {
         }
     }
 
-    /// Cells of constant loss, without Q, without P, and of which nothing is known.
+    /// Cells of constant loss, without Q, without P, and with nothing known about them.
     #[test]
     fn extreme_cells() {
         let ln = |p: f64| LogIntegral { ln_value: p.ln(), error: 0.0 };
@@ -207,7 +207,7 @@ mod tests {
         ]);
         assert_eq!([loss.at_least.infinite(), loss.at_most.infinite()], [0.5, 0.5]);
         assert_eq!(loss.at_least, loss.at_most);
-        // All of it at the far end, where nothing is below.
+        // All of it at the far end, because there is no lower bound.
         let loss = EnclosedLoss::of_cells(&[cell(1.0, 1.0, [f64::NEG_INFINITY, 2.0])]);
         assert_eq!(loss.at_most.largest(), 2.0);
     }

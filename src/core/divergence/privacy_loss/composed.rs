@@ -10,15 +10,15 @@ use crate::parallel;
 use crate::quantity::{Delta, Epsilon};
 use leakbound_fft::Planner;
 
-/// Points of the finest lattice, for one query and for all together, but no fewer for one than the next.
+/// Points of the finest lattice, for one query and for all together, with at least the third number for one.
 const MOST_POINTS: usize = 1 << 18;
 const MOST_POINTS_OF_ALL: usize = 1 << 27;
 const POINTS_OF_ONE: usize = 1 << 15;
 /// Points of the coarsest.
 const FEWEST_POINTS: usize = 1 << 8;
-/// Refinements before the enclosure is left as wide as it is.
+/// Refinements before the enclosure is left at its width.
 const REFINEMENTS: usize = 6;
-/// Tilted distributions leave their window with probability e^-RARITY at most on either side.
+/// Tilted distributions leave their window with probability at most e^-RARITY on either side.
 const RARITY: f64 = 44.0;
 /// Relative error of a weight p e^{λl}, for each query and unit of 10 + λ|l|: ln p of a double is within 745.
 const ROUNDING: f64 = 2e-14;
@@ -26,65 +26,65 @@ const ROUNDING: f64 = 2e-14;
 const MISPLACED: f64 = 8.0 * f64::EPSILON;
 /// Share of δ that may be moved to an infinite loss, as a multiple of the tolerance.
 const MOVED_SHARE: f64 = 0.02;
-/// A tilt narrows the distribution of the sum to this share at most.
+/// A tilt narrows the distribution of the sum at most to this share.
 const NARROWEST: f64 = 0.3;
-/// Points that are summed for every tilt that is tried. Any tilt is valid, so that neighboring losses of many different
-/// queries may stand for each other there.
+/// Points that are summed for every tilt tried. Any tilt is valid, so neighboring losses of many different queries may
+/// replace each other there.
 const MOST_POINTS_OF_TILT: usize = 1 << 18;
 /// Rounding of a closed form.
 const SLIGHTLY: f64 = 1e-12;
-/// Thresholds below ε that are tried for the lower side.
+/// Number of thresholds below ε that are tried for the lower side.
 const THRESHOLDS: usize = 48;
-/// Thresholds whose weights follow from each other by products before an exponential renews them, and by how much the
-/// logarithm of a weight may fall until then: one that overflows would stay infinite, one that underflows 0.
+/// Number of thresholds whose weights are computed from each other by products before an exponential renews them, and
+/// how far the logarithm of a weight may fall in between: an overflow would stay infinite, an underflow 0.
 const RENEWED: usize = 256;
 const RENEWED_FALL: f64 = 300.0;
-/// The lower side is sought from this much above the upper one, so that a crossing of the two would be seen.
+/// The search for the lower side starts this much above the upper one, so that a crossing would be detected.
 const BEYOND: f64 = 1e-9;
-/// The smallest double: a probability that underflows is still one.
+/// The smallest double: a probability that underflows is not 0.
 const LEAST: f64 = f64::from_bits(1);
 
-/// A step of the lattice is at least this share of the one before. Of losses that are known themselves the lattice alone
-/// makes the enclosure wide; of enclosed ones the enclosures may as well, which a finer lattice does not narrow.
+/// A step of the lattice is at least this share of the one before. For exactly known losses, only the lattice makes the
+/// enclosure wide; for enclosed losses the enclosures may as well, and a finer lattice does not narrow those.
 const FINER_OF_KNOWN: f64 = 0.02;
 const FINER_OF_ENCLOSED: f64 = 0.25;
-/// What a finer lattice narrows by less than to this share, the lattice has not made wide.
+/// If a finer lattice does not narrow the enclosure to this share, the lattice is not what makes it wide.
 const HELPED: f64 = 0.8;
 
-/// A number between two ends, both inclusive; a theorem with verified rounding, no confidence level.
+/// A number between two inclusive ends: a theorem with verified rounding, not a confidence interval.
 ///
-/// Neither end is NaN. Ends that cross are not hidden: they are a fault of this library, which every study reports as
+/// Neither end is NaN. Ends that cross are not hidden: they are an error in this library, which every study reports as
 /// [`Error::Contradiction`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bracket {
-    /// At most the number.
+    /// A lower bound on the number.
     pub lower: f64,
-    /// At least the number.
+    /// An upper bound on the number.
     pub upper: f64,
 }
 
 /// The privacy profile of a sequence of independent outputs in one direction: δ(ε) and ε(δ), each enclosed.
 ///
-/// Of P against Q alone: the privacy parameter is the larger one of both directions, which
-/// [`compose_losses`](super::compose_losses) has.
+/// This is P against Q alone. The privacy parameter is the larger one of both directions, see
+/// [`compose_losses`](super::compose_losses).
 #[derive(Debug, Clone)]
 pub struct ComposedDirection {
     /// Probability of an infinite loss.
     infinite: Bracket,
-    /// With what was counted as infinite on the upper side.
+    /// The same plus the mass counted as infinite on the upper side.
     infinite_upper: f64,
-    /// The sum of the largest finite losses, rounded up and down: from there on δ is `infinite`.
+    /// The sum of the largest finite losses, rounded up and down: from there on, δ is `infinite`.
     largest: f64,
     largest_lower: f64,
-    /// The sum of the total variation distances, at least δ(0) and with it every δ(ε).
+    /// The sum of the total variation distances: an upper bound on δ(0) and thus on every δ(ε).
     total_variation: f64,
-    /// The probability that some output has one of its largest, rare losses, and the sum of the largest of the others.
+    /// The probability that some output has one of its largest, rare losses, and the sum of the largest other losses.
     rare: (f64, f64),
-    /// The probability, at least, that every output has its likeliest finite loss, and the sum of those, at most.
+    /// At least the probability that every output has its likeliest finite loss, and at most the sum of those losses.
     likeliest: (f64, f64),
-    /// None where losses have one value each, or are too small for a lattice.
+    /// `None` if each loss has a single value, or losses are too small for a lattice.
     lattice: Option<Profile>,
-    /// Of the weights of all queries together, as the logarithm of a factor.
+    /// Rounding of the weights of all queries together, as the logarithm of a factor.
     rounding: f64,
 }
 
@@ -101,26 +101,26 @@ struct Profile {
     tilt: f64,
     /// ln of the total tilted mass: of the upper side, and of P and Q of the lower one.
     logs: [f64; 3],
-    /// Of P and of Q, upper side; one more than there are points, the last of what is beyond them.
+    /// Of P and of Q, upper side; one entry more than points, the last for everything beyond them.
     upper_p: Vec<f64>,
     upper_q: Vec<f64>,
-    /// Of P, at least, and of Q, at most, of the set of points from here on.
+    /// Lower bound on P and upper bound on Q of the set of points from here on.
     lower_p: Vec<f64>,
     lower_q: Vec<f64>,
 }
 
-/// What stays the same from lattice to lattice.
+/// The parts that are the same for all lattices.
 struct Frame {
     /// Probability of the largest losses of one output that may count as infinite.
     spare: f64,
-    /// Points at most.
+    /// The largest number of points.
     most: usize,
     /// The tilt, and the standard deviation of the tilted sum.
     tilt: f64,
     scale: f64,
 }
 
-/// What is composed: each side has the losses that bound it.
+/// The losses to compose: each side has those that bound it.
 #[derive(Clone, Copy)]
 struct Parts<'a> {
     above: &'a [(&'a PrivacyLoss, u64)],
@@ -135,7 +135,7 @@ impl Parts<'_> {
         Error::check_length(!above.is_empty(), "composed losses", 0, "at least 1")?;
         Error::check_domain(relative > 0.0 && relative < 1.0, "relative width", relative, "(0, 1)")?;
         let queries: f64 = above.iter().map(|loss| loss.1 as f64).sum();
-        // What is kept of every loss when the largest are set aside.
+        // The retained part of every loss when the largest are set aside.
         let spare = MOVED_SHARE * relative * delta.get() / queries.max(1.0);
         let mut composed = self.without_lattice(spare);
         let Some((tilt, scale, center)) = tilt(above, spare, delta).or_else(|| tilt(below, spare, delta)) else {
@@ -164,7 +164,7 @@ impl Parts<'_> {
         Ok(best.map_or(composed, |best| best.1))
     }
 
-    /// What is known before any convolution.
+    /// The bounds known before any convolution.
     fn without_lattice(self, spare: f64) -> ComposedDirection {
         let Self { above, below, .. } = self;
         let infinite =
@@ -205,16 +205,16 @@ fn likeliest(losses: &[(&PrivacyLoss, u64)], rounding: f64) -> (f64, f64) {
     (libm::exp(ln_p * (1.0 + slack) - rounding), sum - slack * size)
 }
 
-/// The sum of the largest finite losses, and what it may lose in rounding.
+/// The sum of the largest finite losses, and its possible rounding error.
 fn largest(losses: &[(&PrivacyLoss, u64)]) -> [f64; 2] {
     let first = |loss: &PrivacyLoss| loss.atoms.first().map_or(f64::NEG_INFINITY, |atom| atom.l);
     let largest = losses.iter().map(|(loss, times)| times_or_zero(first(loss), *times)).sum::<f64>();
-    // What sums of both signs lose in rounding.
+    // Rounding error of sums of both signs.
     let size = losses.iter().map(|(loss, times)| times_or_zero(first(loss).abs(), *times)).sum::<f64>();
     [largest, if size.is_finite() { f64::EPSILON * (2.0 + losses.len() as f64) * size } else { 0.0 }]
 }
 
-/// By which factor e^±x the weights p e^{λl} of all queries, and Q = e^-l P of them, are off together.
+/// The factor e^±x by which the weights p e^{λl} of all queries, and Q = e^-l P of them, are off together.
 fn rounding(losses: &[(&PrivacyLoss, u64)], spare: f64, tilt: f64) -> f64 {
     let of_one = |(loss, times): &(&PrivacyLoss, u64)| {
         let far = kept_atoms(loss, spare).iter().fold(0.0, |far: f64, atom| far.max(atom.l.abs()));
@@ -223,7 +223,7 @@ fn rounding(losses: &[(&PrivacyLoss, u64)], spare: f64, tilt: f64) -> f64 {
     losses.iter().map(of_one).sum()
 }
 
-/// The atoms of which none is set aside.
+/// The atoms that are not set aside.
 fn kept_atoms(loss: &PrivacyLoss, spare: f64) -> &[Atom] {
     &loss.atoms[kept(loss, spare).0..]
 }
@@ -238,7 +238,7 @@ fn times_or_zero(value: f64, times: u64) -> f64 {
     if times == 0 { 0.0 } else { value * times as f64 }
 }
 
-/// Neighboring losses as one point at their mean, with the logarithm of their probability.
+/// Neighboring losses combined into one point at their mean, with the logarithm of their probability.
 fn gathered_point(atoms: &[Atom]) -> (f64, f64) {
     if let [atom] = atoms {
         return (atom.l, atom.p.ln());
@@ -247,12 +247,12 @@ fn gathered_point(atoms: &[Atom]) -> (f64, f64) {
     (atoms.iter().map(|atom| atom.p * atom.l).sum::<f64>() / p, p.ln())
 }
 
-/// The exponent λ under which the mean of the sum is about ε(δ), the standard deviation there and that mean, from
-/// Chernoff's bound ln δ ≈ Λ(λ) - λ Λ'(λ). None where no loss is positive to speak of.
+/// The exponent λ for which the mean of the sum is about ε(δ), the standard deviation there and that mean, from
+/// Chernoff's bound ln δ ≈ Λ(λ) - λ Λ'(λ). `None` if no loss is noticeably positive.
 fn tilt(losses: &[(&PrivacyLoss, u64)], spare: f64, delta: Delta) -> Option<(f64, f64, f64)> {
     let atoms: usize = losses.iter().map(|(loss, _)| loss.atoms.len()).sum();
     let together = atoms.div_ceil(MOST_POINTS_OF_TILT).max(1);
-    // Logarithms once for all exponents that are tried.
+    // Logarithms once for all exponents tried.
     let points = |(loss, _): &(&PrivacyLoss, u64)| -> Vec<(f64, f64)> {
         kept_atoms(loss, spare).chunks(together).map(gathered_point).collect()
     };
@@ -270,15 +270,15 @@ fn tilt(losses: &[(&PrivacyLoss, u64)], spare: f64, delta: Delta) -> Option<(f64
         total
     };
     let scale = sum(0.0)[2].sqrt();
-    // Those of a probability that stands for one below the doubles do not count.
+    // Atoms whose probability underflowed and was replaced do not count.
     let counting = losses.iter().flat_map(|loss| loss.0.atoms.iter()).filter(|atom| atom.p > f64::MIN_POSITIVE);
     let extreme = counting.fold(0.0, |far: f64, atom| far.max(atom.l.abs()));
     if !(scale > 1e-100 && scale.is_finite() && extreme.is_finite()) {
         return None;
     }
-    // A tail that is passed by a scale of small losses has a δ smaller than its probability by as much.
+    // A tail that exceeds ε only by the scale of small losses has a δ smaller than its probability by that factor.
     let target = delta.get().max(1e-300).ln() - scale.min(1.0).ln();
-    // Further than to the largest losses no tilt goes: it would only blow up rounding elsewhere.
+    // A tilt beyond the largest losses would only inflate rounding elsewhere.
     let short = |lambda: f64| {
         let [value, mean, variance] = sum(lambda);
         value - lambda * mean > target && variance.sqrt() > NARROWEST * scale
@@ -297,19 +297,21 @@ fn tilt(losses: &[(&PrivacyLoss, u64)], spare: f64, delta: Delta) -> Option<(f64
 }
 
 impl ComposedDirection {
-    /// Composes independent outputs: each loss with the number of times that its query was answered.
+    /// Composes independent outputs: each loss with the number of times its query was answered.
     ///
-    /// The enclosure is as narrow as `relative` in ε at `delta`, if 2^18 points of the lattice suffice (fewer for more than
-    /// 500 different queries); it is valid at every δ and ε, and narrow within some standard deviations of the loss. 1000
-    /// different queries of ten classes at 1e-3 take 0.7 s on one core, and time and space grow with n^1.5 for n of them.
+    /// The enclosure has relative width `relative` in ε at `delta` if 2^18 lattice points suffice (fewer for more than
+    /// 500 different queries). It is valid at every δ and ε, and narrow within some standard deviations of the loss.
+    /// 1000 different queries of ten classes at 1e-3 take 0.7 s on one core, and time and space grow with n^1.5 for n
+    /// of them.
     ///
-    /// *What holds.* The outputs must be independent under both datasets: fixed votes with fresh noise, or fresh
-    /// training for every answer. Losses on a lattice of step Δ dominate the given ones from above and are a statistic
-    /// of the outputs from below (`lattice`), both to second order in Δ. The convolution is a cyclic Fourier transform
-    /// under the exponential tilt that centers the sum on the ε in question, so that its rounding, absolute in the tilted
-    /// distribution, is relative there: δ = 1e-30 is as good as 1e-3. Added to δ on the upper side and taken from it on the
-    /// lower: the bound of all rounding errors, what wraps around (Chernoff), the largest losses of a tiny probability,
-    /// which count as infinite. The probabilities of the distributions themselves are taken as given.
+    /// *Validity.* The outputs must be independent under both datasets: fixed votes with fresh noise, or fresh training
+    /// for every answer. Losses on a lattice of step Δ dominate the given ones from above and are a statistic of the
+    /// outputs from below (`lattice`), both to second order in Δ. The convolution is a cyclic Fourier transform under
+    /// the exponential tilt that centers the sum on the ε in question, so its rounding, absolute in the tilted
+    /// distribution, is relative there: δ = 1e-30 is as accurate as 1e-3. Three terms are added to δ on the upper side
+    /// and subtracted on the lower: the bound on all rounding errors, the mass that wraps around (Chernoff), and the
+    /// largest losses with tiny probability, which count as infinite. The probabilities of the distributions themselves
+    /// are taken as given.
     ///
     /// # Errors
     /// [`Error::Length`] for no query, [`Error::Domain`] when `relative` is not in (0, 1).
@@ -342,8 +344,8 @@ impl ComposedDirection {
         Parts { above: &losses, below: &losses, finer: FINER_OF_KNOWN }.compose(delta, relative)
     }
 
-    /// Composes independent outputs with enclosed losses, each with the number of times that its query was answered:
-    /// from above the upper ends of the enclosures, from below their lower ends, as [`Self::of_known`] does each.
+    /// Composes independent outputs with enclosed losses, each with the number of times its query was answered: the
+    /// upper ends of the enclosures bound from above, their lower ends from below, as in [`Self::of_known`].
     ///
     /// # Errors
     /// As [`Self::of_known`].
@@ -357,8 +359,8 @@ impl ComposedDirection {
             .compose(delta, relative)
     }
 
-    /// The profile on a lattice of about this step, the number of its points and the step used; none if none is wide
-    /// enough.
+    /// The profile on a lattice of about this step, the number of its points and the step used; `None` if no lattice is
+    /// wide enough.
     fn on_lattice(
         &self,
         parts: Parts<'_>,
@@ -405,8 +407,8 @@ impl ComposedDirection {
         Bracket { lower: self.lower_delta(epsilon.get()), upper: self.upper_delta(epsilon.get()) }
     }
 
-    /// ε at δ: the smallest ε ≥ 0 with δ(ε) ≤ δ, infinite where losses are infinite more often than δ. At δ = 0 it is the
-    /// largest loss, however small its probability is.
+    /// ε at δ: the smallest ε ≥ 0 with δ(ε) ≤ δ, infinite if the probability of an infinite loss exceeds δ. At δ = 0 it
+    /// is the largest loss, however small its probability is.
     #[must_use]
     pub fn epsilon(&self, delta: Delta) -> Bracket {
         let target = delta.get();
@@ -429,7 +431,7 @@ impl ComposedDirection {
         Bracket { lower, upper }
     }
 
-    /// An ε with δ(ε) ≤ δ, where the largest loss is one.
+    /// An ε with δ(ε) ≤ δ; the largest loss is one.
     fn upper_epsilon(&self, target: f64) -> f64 {
         let (mut low, mut high) = (0.0, self.largest);
         for _ in 0..200 {
@@ -442,7 +444,7 @@ impl ComposedDirection {
         high
     }
 
-    /// An ε with δ(ε) > δ, as near to `upper` as the lower side has it, or 0. Far below the lower side knows little, so
+    /// An ε with δ(ε) > δ, as close to `upper` as the lower side allows, or 0. Far below, the lower side is weak, so
     /// the search steps down from above.
     fn lower_epsilon(&self, target: f64, upper: f64) -> f64 {
         let upper = (upper * (1.0 + BEYOND)).min(self.largest);
@@ -464,7 +466,7 @@ impl ComposedDirection {
         low
     }
 
-    /// At least δ at ε; never 0 where some loss is larger.
+    /// An upper bound on δ at ε; never 0 if some loss is larger.
     pub(in crate::divergence) fn upper_delta(&self, epsilon: f64) -> f64 {
         let infinite = self.infinite.upper * (1.0 + SLIGHTLY);
         if epsilon >= self.largest {
@@ -472,23 +474,23 @@ impl ComposedDirection {
         }
         // No loss is above the largest.
         let coarse = infinite + (1.0 - self.infinite.upper) * -libm::expm1(epsilon - self.largest) * (1.0 + SLIGHTLY);
-        // δ(ε) ≤ δ(0), the total variation distance, which is at most the sum over the outputs. And but for the rare
-        // losses no loss is above the sum of the largest others. Without these a consensus, whose rare losses are large
-        // and whose other losses are next to nothing, would look as expensive as its rare losses.
+        // δ(ε) ≤ δ(0), the total variation distance, which is at most the sum over the outputs. And except for the rare
+        // losses, no loss is above the sum of the largest others. Without these bounds a consensus, whose rare losses
+        // are large and whose other losses are next to nothing, would look as expensive as its rare losses.
         let (rare, others) = self.rare;
         let common = if epsilon < others { -libm::expm1(epsilon - others) } else { 0.0 };
         let coarse = coarse.min(self.total_variation.min(rare + (1.0 - rare) * common) * (1.0 + SLIGHTLY));
         let fine = self.lattice.as_ref().map_or(1.0, |lattice| self.fine_delta(lattice, epsilon));
-        // Overflow is 1, and a bound that is no number bounds nothing.
+        // Overflow becomes 1, and NaN is not a bound.
         let fine = if fine.is_nan() { 1.0 } else { fine };
         coarse.min(1.0).min(fine).max(LEAST)
     }
 
-    /// At least δ at ε by the lattice. Losses below its window are not on it, so that below it δ is bounded by what it is
-    /// at the first point: in e^ε it is convex, and 1 at 0.
+    /// An upper bound on δ at ε from the lattice. Losses below its window are not on it, so below the window δ is
+    /// bounded by a chord to the first point: in e^ε, δ is convex, and 1 at 0.
     fn fine_delta(&self, lattice: &Profile, epsilon: f64) -> f64 {
         let first = lattice.loss(0);
-        // A step further down there is no point of the lattice between.
+        // Less than a step below, there is no lattice point in between.
         if epsilon < first - lattice.step {
             let here = self.fine_delta(lattice, first).min(1.0);
             return 1.0 - (1.0 - here) * libm::exp(epsilon - first) * (1.0 - SLIGHTLY);
@@ -502,7 +504,7 @@ impl ComposedDirection {
         self.infinite_upper * (1.0 + SLIGHTLY) + weight * finite.max(0.0)
     }
 
-    /// At most δ at ε.
+    /// A lower bound on δ at ε.
     pub(in crate::divergence) fn lower_delta(&self, epsilon: f64) -> f64 {
         let infinite = self.infinite.lower * (1.0 - SLIGHTLY);
         // The set of the likeliest losses, whose Q is e^-sum P.
@@ -512,8 +514,8 @@ impl ComposedDirection {
         (infinite + likeliest.max(fine)).min(1.0)
     }
 
-    /// At most what finite losses add to δ at ε, by the lattice. Any threshold is valid; the best is near ε, where P/Q
-    /// crosses e^ε, or above where less is known below.
+    /// A lower bound on what finite losses add to δ at ε, from the lattice. Any threshold is valid; the best is near ε,
+    /// where P/Q crosses e^ε, or above it if less is known below.
     fn fine_lower_delta(&self, lattice: &Profile, epsilon: f64) -> f64 {
         let from = lattice.index_above(epsilon).saturating_sub(THRESHOLDS);
         let [less, more] = [libm::exp(-self.rounding), libm::exp(self.rounding)];
@@ -526,8 +528,8 @@ impl ComposedDirection {
             let mut weight_q = libm::exp(lattice.logs[2] - lattice.tilt * loss + (epsilon - loss)) * more;
             let end = lattice.lower_p.len().min(start + renewed);
             for (p, q) in lattice.lower_p[start..end].iter().zip(&lattice.lower_q[start..end]) {
-                // After an overflow the value is NaN or infinite, and the comparisons discard it. Each weight and product
-                // that underflows loses at most the smallest double.
+                // After an overflow, the value is NaN or infinite, and the comparisons discard it. Each weight or
+                // product that underflows loses at most the smallest double.
                 let value = weight_p * p - weight_q * q - 4.0 * LEAST;
                 if value > best && value < f64::INFINITY {
                     best = value;
@@ -535,7 +537,7 @@ impl ComposedDirection {
                 weight_p *= fall_p;
                 weight_q *= fall_q;
             }
-            // Sums of probabilities are at most 1, and fewer and fewer weights are left.
+            // Sums of probabilities are at most 1, and the remaining weights keep falling.
             if weight_p < best {
                 break;
             }
@@ -544,7 +546,7 @@ impl ComposedDirection {
     }
 }
 
-/// Masses times e^{λx}, to sum 1.
+/// Masses times e^{λx}, normalized to sum 1.
 fn tilted(masses: &Masses, step: f64, tilt: f64) -> Masses {
     let log = log_moment(&[(masses, 1)], step, tilt);
     masses
@@ -571,21 +573,21 @@ impl Profile {
         };
         let [fall_p, fall_q] = profile.falls();
         profile.upper_p = profile.suffix_sums(&upper, 1.0, fall_p, tail);
-        // Of the same masses as Σ P, so that every term of their difference is positive.
+        // From the same masses as Σ P, so that every term of their difference is positive.
         profile.upper_q = profile.suffix_sums(&upper, 1.0, fall_q, 0.0);
         profile.lower_p = profile.suffix_sums(&lower_p, -1.0, fall_p, 0.0);
-        // What wrapped around, from below or from above, is not there: at most twice the tail, tilted.
+        // Mass that wrapped around, from below or from above, is missing here: at most twice the tail, tilted.
         profile.lower_p.iter_mut().for_each(|sum| *sum -= 2.0 * tail);
         profile.lower_q = profile.suffix_sums(&lower_q, 1.0, fall_q, tail);
         profile
     }
 
-    /// By how much e^{-λx} P and Q = e^-x of it fall from point to point.
+    /// The factors by which e^{-λx} P and Q = e^-x of it fall from point to point.
     fn falls(&self) -> [f64; 2] {
         [libm::exp(-self.tilt * self.step), libm::exp(-(self.tilt + 1.0) * self.step)]
     }
 
-    /// Suffix sums of masses, with or less their error, each relative to its first point; `beyond` the last of them.
+    /// Suffix sums of masses, plus or minus their error, each relative to its first point; `beyond` is the last.
     fn suffix_sums(&self, distribution: &CyclicDistribution, error: f64, fall: f64, beyond: f64) -> Vec<f64> {
         let points = distribution.mass.len();
         let mut sums = vec![beyond; points + 1];
@@ -614,7 +616,7 @@ mod tests {
     use super::*;
     use crate::distribution::OutcomeDistribution;
 
-    /// Without a lattice: rare losses, and the others at most their sum.
+    /// Without a lattice: rare losses, and the others bounded by their sum.
     #[test]
     fn rare_losses_and_the_sum_of_the_others_bound_the_profile() {
         let composed = ComposedDirection {
@@ -633,7 +635,7 @@ mod tests {
         assert!((composed.upper_delta(2.0) - 0.5).abs() < 1e-9);
     }
 
-    /// A lattice that is much too fine is made coarser by as much as the points allow, and no further.
+    /// A lattice that is much too fine is coarsened to the allowed number of points, and no further.
     #[test]
     fn a_lattice_has_as_many_points_as_it_may() {
         let distribution = |p: [f64; 3]| OutcomeDistribution::from_probabilities(&p).unwrap();

@@ -1,4 +1,4 @@
-//! Composition in both directions, which is what differential privacy is about.
+//! Composition in both directions, as differential privacy requires.
 
 use super::{Bracket, ComposedDirection, EnclosedLoss};
 use crate::bound::Direction;
@@ -7,12 +7,12 @@ use crate::quantity::{Delta, Epsilon};
 
 /// The privacy profile of a sequence of independent outputs, in both directions: δ(ε) and ε(δ), each enclosed.
 ///
-/// A neighbor has a record more or a record less, so that the privacy parameter is the larger of the two directions.
+/// A neighbor has one record more or less, so the privacy parameter is the larger of the two directions.
 #[derive(Debug, Clone)]
 pub struct ComposedLoss([ComposedDirection; 2]);
 
-/// Composes independent outputs: the losses of each in both directions, forward and reverse, and how often its query was
-/// answered. [`ComposedDirection`] says how narrow the enclosure is and why it holds.
+/// Composes independent outputs: the losses of each in both directions, forward and reverse, and how often its query
+/// was answered. [`ComposedDirection`] describes the width of the enclosure and why it holds.
 ///
 /// # Errors
 /// As [`ComposedDirection::of_enclosed`].

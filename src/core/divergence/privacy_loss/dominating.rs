@@ -3,31 +3,31 @@
 use super::{Atom, PrivacyLoss};
 use crate::order;
 
-/// Points at which profiles are compared, at most; in between their largest is replaced by its chord.
+/// The largest number of points at which profiles are compared; between points, their maximum is replaced by its chord.
 const MOST_POINTS: usize = 400;
-/// Losses closer than this are one.
+/// Losses closer than this are treated as equal.
 const APART: f64 = 1e-12;
 /// Relative rounding of a profile, whose terms are all positive, and of sums of its chords.
 const ROUNDING: f64 = 2e-12;
 
 impl PrivacyLoss {
-    /// A loss whose privacy profile is at least that of every one of these, so that it dominates them under composition
-    /// too: the cost of an output whose pair of distributions is one of several and nobody says which. None for no
-    /// loss.
+    /// A loss whose privacy profile is at least that of every one of these, so it also dominates them under
+    /// composition: the cost of an output whose pair of distributions is an unknown one of several. `None` for an empty
+    /// list.
     ///
     /// In x = e^ε a profile δ(x) = Σ (p - x q)⁺ is convex, falls, and is linear between the ratios of its outcomes; so
-    /// is the largest of several profiles but for points where they cross. Through its values at the ratios of all of
-    /// them (at those 400 that keep it closest, if there are more) goes a piecewise linear function, a chord of a
-    /// convex one and hence nowhere below it. Every convex function from (0, 1) that falls no faster than 1 - x is the
+    /// is the largest of several profiles, except where they cross. The piecewise linear function through its values at
+    /// the ratios of all of them (at the 400 that keep it closest, if there are more) consists of chords of a convex
+    /// function and hence is nowhere below it. Every convex function from (0, 1) that falls no faster than 1 - x is the
     /// profile of the pair with Q(ratio = x) = the change of slope at x and P = x Q (Zhu, Dong and Wang 2022,
     /// Proposition 8).
     ///
-    /// Where one of the losses has the largest profile at every ε nothing is lost. Otherwise the pair is looser than
-    /// any one choice, and over many outputs more so than the sum of the largest Rényi divergences. Composing is then
-    /// not the tightest that can be proved: with V₀ the profile of nothing and V_j(ε) = max over the losses L of output
-    /// j of E[V_{j-1}(ε - L)], V bounds the profile of every choice, even one that depends on the outputs so far, and
-    /// is at most that of the dominating pairs, as the largest of mixtures is at most the mixture of the largest. Such
-    /// V are no convolutions: they cost outputs times lattice points times losses times outcomes, and are not offered.
+    /// If one of the losses has the largest profile at every ε, nothing is lost. Otherwise the pair is looser than any
+    /// one choice, and over many outputs looser than the sum of the largest Rényi divergences. Composition is then not
+    /// the tightest provable bound: with V₀ the profile of nothing and V_j(ε) = max over the losses L of output j of
+    /// E[V_{j-1}(ε - L)], V bounds the profile of every choice, even one that depends on the outputs so far, and is at
+    /// most that of the dominating pairs, as the largest of mixtures is at most the mixture of the largest. Such V are
+    /// not convolutions: they cost outputs times lattice points times losses times outcomes, and are not offered.
     ///
     /// ```
     /// # use leakbound::divergence::PrivacyLoss;
@@ -53,14 +53,15 @@ impl PrivacyLoss {
         let value =
             |l: f64| (largest(&|loss| loss.finite_profile(l) + loss.infinite) * (1.0 + ROUNDING)).clamp(infinite, 1.0);
         let knots = thinned_out(&knots(losses), value);
-        // What is left at the largest ratio is infinite loss, or as good as that.
+        // The remainder at the largest ratio is infinite loss, or practically so.
         let infinite = knots.first().map_or(infinite, |&largest| value(largest));
-        // From the largest ratio down: slopes of the chords, as what δ loses per unit of x, times the ratio where the
-        // chord ends, so that ratios of any size are in range. Where a slope gains on the steepest so far, P has the gain.
+        // From the largest ratio down: slopes of the chords, as the fall of δ per unit of x, times the ratio where the
+        // chord ends, so that ratios of any size are in range. Where a slope exceeds the steepest so far, P gets the
+        // gain.
         let mut atoms = Vec::with_capacity(knots.len());
         let (mut right, mut above, mut steepest) = (infinite, None::<f64>, 0.0f64);
         let mut push = |l: f64, slope: f64, steepest: &mut f64| {
-            // Rounding may leave a gain below 0: that is no gain.
+            // Rounding may leave a gain below 0, which is ignored.
             if slope > *steepest {
                 atoms.push(Atom { l, p: slope - *steepest });
                 *steepest = slope;
@@ -81,7 +82,7 @@ impl PrivacyLoss {
         Some(Self { atoms, infinite })
     }
 
-    /// Σ (p - e^l q)⁺ over finite losses: every term is positive, so that the sum has all digits.
+    /// Σ (p - e^l q)⁺ over finite losses: every term is positive, so the sum has all digits.
     fn finite_profile(&self, l: f64) -> f64 {
         self.atoms.iter().take_while(|atom| atom.l > l).map(|atom| atom.p * -libm::expm1(l - atom.l)).sum()
     }
@@ -112,8 +113,8 @@ impl Chord {
         let [right, left] = ends.map(|end| knots[end]);
         let share = libm::expm1(knots[middle] - right) / libm::expm1(left - right);
         let above = values[0] + share * (values[1] - values[0]) - here;
-        // Neither absolute, where the small delta of large losses would be lost, nor relative, where nothing else would
-        // count.
+        // Neither absolute, which would lose the small delta of large losses, nor relative, which would ignore
+        // everything else.
         let excess = if above > 0.0 { above / here.sqrt() } else { 0.0 };
         Self { ends, values, middle: (middle, here), excess }
     }
@@ -126,7 +127,7 @@ impl Chord {
     }
 }
 
-/// All knots where they are few. Of many the ends, and again and again the middle of the chord with the largest excess.
+/// All knots if they are few. Otherwise the ends, then repeatedly the middle of the chord with the largest excess.
 fn thinned_out(knots: &[f64], value: impl Fn(f64) -> f64) -> Vec<f64> {
     if knots.len() <= MOST_POINTS {
         return knots.to_vec();
@@ -161,7 +162,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(300))]
 
-        /// Above every profile at every ε, equal to the largest at the ratios themselves, of total probability 1.
+        /// At least every profile at every ε, equal to the largest at the ratios themselves, of total probability 1.
         #[test]
         fn no_profile_is_above_it(
             p in prop::collection::vec(0.01f64..1.0, 4),
@@ -191,7 +192,7 @@ mod tests {
         }
     }
 
-    /// Composition keeps it: above the composition of any choice.
+    /// Composition preserves it: above the composition of any choice.
     #[test]
     fn compositions_are_dominated_too() {
         let p = distribution(&[5.0, 3.0, 2.0]);
@@ -207,7 +208,7 @@ mod tests {
         }
     }
 
-    /// What one of them shows for certain, the dominating one shows as often.
+    /// If one of them gives an infinite loss, the dominating one does at least as often.
     #[test]
     fn an_outcome_that_one_neighbor_cannot_have_stays_infinite() {
         let (p, impossible, possible) =
@@ -224,7 +225,7 @@ mod tests {
         }
     }
 
-    /// Losses of ±10,000, whose powers are no doubles: nothing of the probability may get lost.
+    /// Losses of ±10,000, whose powers overflow: no probability may get lost.
     #[test]
     fn losses_beyond_the_doubles_are_dominated_too() {
         let rare = |lead: f64, p: f64| {
@@ -254,7 +255,7 @@ mod tests {
         assert_eq!(PrivacyLoss::dominating(&[]), None);
     }
 
-    /// The number of points is bounded whatever the losses; what the chords add is next to nothing.
+    /// The number of points is bounded for any losses; the chords add next to nothing.
     #[test]
     fn losses_are_thinned_out() {
         let classes = 2_000;
@@ -274,8 +275,8 @@ mod tests {
         }
     }
 
-    /// Losses of 30 that nearly never happen beside a thousand that nearly always do: evenly spread points would lie
-    /// where nothing is.
+    /// Losses of 30 that almost never occur next to a thousand that almost always do: evenly spaced points would miss
+    /// them.
     #[test]
     fn a_rare_large_loss_costs_the_others_nothing() {
         let classes = 1_000;

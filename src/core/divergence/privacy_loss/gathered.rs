@@ -1,14 +1,14 @@
 //! Sums of neighboring queries by direct convolution, before any transform.
 //!
-//! On a lattice for ten thousand queries one of them has some dozens of points, the sum of all some ten thousand. A
-//! transform of that length for each would be spent on zeros; a few dozen queries are added up point by point first.
+//! On a lattice for ten thousand queries, one of them has a few dozen points and the sum of all about ten thousand. A
+//! transform of that length for each would be spent on zeros, so a few dozen queries are first added up directly.
 
 use super::lattice::Masses;
 use crate::parallel;
 
-/// Points of a sum that is still worth adding to.
+/// The largest number of points of a sum that is still worth extending.
 const WIDEST: i64 = 1 << 10;
-/// Queries that are looked at in one piece of work; fixed, so that the result does not depend on threads.
+/// Number of queries processed in one piece of work; fixed, so results do not depend on threads.
 const CHUNK: usize = 64;
 /// Half a unit in the last place, with room to spare.
 const UNIT: f64 = 0.51 * f64::EPSILON;
@@ -18,13 +18,12 @@ const UNIT: f64 = 0.51 * f64::EPSILON;
 pub(super) struct Gathered {
     pub(super) masses: Masses,
     pub(super) times: u64,
-    /// At most the sum of the errors of the masses.
+    /// An upper bound on the sum of the errors of the masses.
     pub(super) error: f64,
 }
 
-/// The same sum of fewer variables: neighbors that are asked once each and have few points are added up. Masses are
-/// non-negative with sum 1, so a mass of the sum of two is off by a rounding for each term and each product, relative
-/// to itself.
+/// The same sum with fewer variables: neighbors that are asked once each and have few points are added up. Masses are
+/// non-negative with sum 1, so a mass of the sum of two has a relative error of one rounding per term and product.
 pub(super) fn gathered(queries: Vec<(Masses, u64)>) -> Vec<Gathered> {
     let sums = parallel::map(queries.chunks(CHUNK), |chunk| {
         let mut sums: Vec<Gathered> = Vec::new();
@@ -57,7 +56,7 @@ struct Sum {
 }
 
 impl Sum {
-    /// None of no points, and of points that are far apart.
+    /// `None` for no points, and for points that are far apart.
     fn of_one(masses: &Masses) -> Option<Self> {
         let first = masses.iter().map(|mass| mass.0).min()?;
         let last = masses.iter().map(|mass| mass.0).max()?;
@@ -94,7 +93,7 @@ mod tests {
     use super::*;
     use crate::special::log_binomial_pmf;
 
-    /// Forty coins are one binomial variable, whatever lies between them.
+    /// Forty coins are one binomial variable, whatever is between them.
     #[test]
     fn coins_add_up_to_a_binomial_variable() {
         let coin: Masses = vec![(3, 0.25), (2, 0.75)];

@@ -34,8 +34,8 @@ struct Atom {
 /// The privacy loss of P against Q: ln p_i/q_i with probability p_i, infinite where q_i = 0.
 ///
 /// It determines the privacy profile, δ(ε) = P(L = ∞) + E (1 - e^{ε-L})⁺ over finite L, and the losses of independent
-/// outputs add up, so that a sequence of outputs is composed by convolution: [`compose_losses`]. The two directions of
-/// a pair have different losses.
+/// outputs add up, so a sequence of outputs is composed by convolution: [`compose_losses`]. The two directions of a
+/// pair have different losses.
 ///
 /// ```
 /// # use leakbound::divergence::PrivacyLoss;
@@ -68,7 +68,7 @@ impl PrivacyLoss {
         if self.infinite > 0.0 { f64::INFINITY } else { finite }
     }
 
-    /// Of losses with their probabilities.
+    /// From losses with their probabilities.
     pub fn of_atoms(atoms: Vec<(f64, f64)>) -> Self {
         let mut atoms: Vec<Atom> = atoms.into_iter().filter(|(_, p)| *p > 0.0).map(|(l, p)| Atom { l, p }).collect();
         order::sort(&mut atoms, |a, b| b.l.total_cmp(&a.l));
@@ -86,14 +86,14 @@ impl PrivacyLoss {
         self.infinite + positive.map(|atom| atom.p * -libm::expm1(-atom.l)).sum::<f64>()
     }
 
-    /// The probability of an infinite loss, below which no δ is.
+    /// The probability of an infinite loss, a lower bound on every δ.
     #[must_use]
     pub const fn infinite(&self) -> f64 {
         self.infinite
     }
 }
 
-/// The loss of P against Q, which are on the same outcomes.
+/// The loss of P against Q, which are known to have the same outcomes.
 pub(super) fn of_same_outcomes(p: &OutcomeDistribution, q: &OutcomeDistribution) -> PrivacyLoss {
     let possible = |i: &usize| p.ln_p()[*i] > f64::NEG_INFINITY;
     let both = |i: &usize| q.ln_p()[*i] > f64::NEG_INFINITY;

@@ -1,4 +1,4 @@
-//! Quantiles of composed privacy losses, to draw from.
+//! Quantiles of composed privacy losses, for drawing samples.
 
 use super::PrivacyLoss;
 use super::lattice::{Above, Masses};
@@ -12,18 +12,18 @@ const MOST_POINTS: usize = 1 << 20;
 const FEWEST_POINTS: usize = 1 << 8;
 /// A step is at most this share of the standard deviation of the sum.
 const FINE: f64 = 0.02;
-/// Rounding to the lattice moves the mean of the sum by about this share of its standard deviation at most.
+/// Rounding to the lattice moves the mean of the sum by at most about this share of its standard deviation.
 const MOVED: f64 = 1e-3;
-/// A lattice is at most so many times coarser than that.
+/// A lattice is at most this many times coarser than that.
 const COARSER: f64 = 8.0;
-/// The sum leaves its window with probability e^-RARITY at most on either side.
+/// The sum leaves its window with probability at most e^-RARITY on either side.
 const RARITY: f64 = 44.0;
 
 /// The privacy loss ln P/Q of T independent outputs together, under P and under Q, by its quantiles.
 ///
-/// A uniform number becomes the loss of an output drawn under P, or under Q: the score of the best attacker, and what a
-/// forecast needs. Losses are rounded to a lattice whose step is at most a fiftieth of the standard deviation of the sum;
-/// nothing is guaranteed of it. [`compose_losses`](super::compose_losses) has the profile with guarantees.
+/// A uniform number is mapped to the loss of an output drawn under P, or under Q: the score of the best attacker, as
+/// needed by a forecast. Losses are rounded to a lattice whose step is at most a fiftieth of the standard deviation of
+/// the sum, without a guarantee. [`compose_losses`](super::compose_losses) gives the profile with guarantees.
 ///
 /// ```
 /// # use leakbound::distribution::OutcomeDistribution;
@@ -39,7 +39,7 @@ const RARITY: f64 = 44.0;
 /// ```
 #[derive(Debug, Clone)]
 pub struct LossQuantiles {
-    /// Of ln P/Q under P, and of ln Q/P under Q.
+    /// The quantiles of ln P/Q under P, and of ln Q/P under Q.
     sides: [Quantiles; 2],
 }
 
@@ -47,22 +47,22 @@ impl LossQuantiles {
     /// Composes the loss of P against Q and that of Q against P, in this order, `times` over.
     ///
     /// # Errors
-    /// [`Error::Domain`] for no output at all, [`Error::Rejected`] where a lattice that is fine enough has more than
-    /// 2^20 points: of some 10^9 outputs or more.
+    /// [`Error::Domain`] for no output, [`Error::Rejected`] if a fine enough lattice has more than 2^20 points: for
+    /// about 10^9 outputs or more.
     pub fn new(losses: [&PrivacyLoss; 2], times: u64) -> Result<Self> {
         Error::check_domain(times > 0, "composed outputs", 0.0, "[1, inf)")?;
         let [forward, reverse] = losses.map(|loss| Quantiles::new(loss, times));
         Ok(Self { sides: [forward?, reverse?] })
     }
 
-    /// ln P/Q of an output drawn under P, for a uniform number in [0, 1), rising in it; infinite where Q cannot have it.
+    /// ln P/Q of an output drawn under P, for a uniform number in [0, 1), increasing; infinite if impossible under Q.
     #[must_use]
     pub fn under_p(&self, uniform: f64) -> f64 {
         self.sides[0].at(uniform)
     }
 
-    /// ln P/Q of an output drawn under Q, for a uniform number in [0, 1), falling in it; negative infinity where P cannot
-    /// have it.
+    /// ln P/Q of an output drawn under Q, for a uniform number in [0, 1), decreasing; negative infinity if impossible
+    /// under P.
     #[must_use]
     pub fn under_q(&self, uniform: f64) -> f64 {
         -self.sides[1].at(uniform)
@@ -75,7 +75,7 @@ struct Quantiles {
     /// The first point.
     first: f64,
     step: f64,
-    /// Probabilities of points up to each, less the infinite.
+    /// Probabilities of points up to each, without infinite losses.
     sums: Vec<f64>,
 }
 
@@ -92,7 +92,7 @@ impl Quantiles {
             let first = if finite > 0.0 { count * mean } else { 0.0 };
             return Ok(Self { first, step: 0.0, sums: vec![all_finite] });
         }
-        // The mean of a loss moves by an eighth of the squared step at most.
+        // The mean of a loss moves by at most an eighth of the squared step.
         let finest = (FINE * scale).min((8.0 * MOVED * scale / count).sqrt());
         let mut step = finest;
         while step <= COARSER * finest {
@@ -115,7 +115,7 @@ impl Quantiles {
                     sum
                 })
                 .collect();
-            // Rounding errors of the transform are below 0 and above it.
+            // Rounding errors of the transform have either sign.
             let scaled = sums.iter().map(|value| value / sum * all_finite).collect();
             return Ok(Self { first: first as f64 * step, step, sums: scaled });
         }
@@ -142,7 +142,7 @@ mod tests {
         [PrivacyLoss::of_distributions(&p, &q).unwrap(), PrivacyLoss::of_distributions(&q, &p).unwrap()]
     }
 
-    /// The losses of a Gaussian pair of distance μ are normal with mean ±μ²/2 and standard deviation μ, and 16 of them
+    /// The losses of a Gaussian pair at distance μ are normal with mean ±μ²/2 and standard deviation μ, and 16 of them
     /// are those of distance 4μ.
     #[test]
     fn gaussian_losses_add_up() {

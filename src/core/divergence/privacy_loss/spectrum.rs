@@ -1,4 +1,4 @@
-//! Convolution of many lattice distributions by the discrete Fourier transform, with a bound of every rounding error.
+//! Convolution of many lattice distributions by the discrete Fourier transform, with a bound on every rounding error.
 
 use super::gathered::{Gathered, gathered};
 use super::lattice::Masses;
@@ -11,7 +11,7 @@ const UNIT: f64 = 0.5 * f64::EPSILON;
 const STAGE: f64 = 8.0 * UNIT;
 /// e^-x is 0 from here on.
 const UNDERFLOW: f64 = 746.0;
-/// Queries multiplied in one piece of work; fixed, so that the result does not depend on threads.
+/// Queries multiplied in one piece of work; fixed, so results do not depend on threads.
 const CHUNK: usize = 16;
 
 /// The distribution of a sum on N cyclic points.
@@ -42,20 +42,20 @@ impl Product {
     }
 }
 
-/// |z| where squares do not underflow, and at least that.
+/// |z| if squares do not underflow, and otherwise an upper bound.
 fn size(z: Complex<f64>) -> f64 {
     (z.norm_sqr() + f64::MIN_POSITIVE).sqrt()
 }
 
-/// The distribution of the sum of independent variables, the i-th of which is given by its masses, `times` over, modulo
-/// N.
+/// The distribution modulo N of the sum of independent variables, the i-th given by its masses and repeated `times`
+/// over.
 ///
-/// Masses must be non-negative and sum to 1, and N be even. An entry of a transform is a sum of inputs, each times a
-/// chain of at most log₂ N roots of unity, so its error is at most about log₂ N stages of rounding times Σ|x|, which is
-/// 2 for two queries in one transform, after what adding up neighbors directly left; products add up relative errors; and the inverse transform adds the mean of the
-/// errors of all frequencies.
+/// Masses must be non-negative and sum to 1, and N must be even. An entry of a transform is a sum of inputs, each times
+/// a chain of at most log₂ N roots of unity, so its error is at most about log₂ N stages of rounding times Σ|x|, which
+/// is 2 for two queries in one transform, on top of the error of adding up neighbors directly; products add up relative
+/// errors; and the inverse transform adds the mean of the errors of all frequencies.
 ///
-/// The planner keeps the roots of unity of the lengths that it has seen.
+/// The planner keeps the roots of unity of the lengths it has seen.
 pub(super) fn convolve(queries: Vec<(Masses, u64)>, points: usize, planner: &mut Planner) -> CyclicDistribution {
     let queries = gathered(queries);
     let (forward, inverse) = (planner.forward(points), planner.inverse(points));
@@ -116,10 +116,10 @@ fn piece(queries: &[Gathered], points: usize, forward: &Transform, error: f64) -
     product
 }
 
-/// x^k with |x̂^k - x^k| ≤ k e (|x̂| + e)^{k-1}, and 4k roundings of its own.
+/// x^k with |x̂^k - x^k| ≤ k e (|x̂| + e)^{k-1}, plus 4k roundings.
 fn power(value: Complex<f64>, times: u64, error: f64) -> (Complex<f64>, f64) {
     let (k, most) = (times as f64, size(value) + error);
-    // Most powers of many answers are below every double: (|x̂| + e)^k ≤ e^{k (|x̂| + e - 1)}.
+    // Most powers of many answers are below the range of doubles: (|x̂| + e)^k ≤ e^{k (|x̂| + e - 1)}.
     if k * (1.0 - most) > UNDERFLOW {
         return (Complex::new(0.0, 0.0), f64::MIN_POSITIVE);
     }
@@ -149,7 +149,7 @@ mod tests {
         // P(Bin(1000, 1/2) = 500).
         let expected = crate::special::log_binomial_pmf(500, 1_000, 0.5).exp();
         assert!((many.mass[500] - expected).abs() <= many.error, "{} {expected}", many.mass[500]);
-        // x^k is off by k e |x|^(k-1), of which some 2 sqrt(N^2 / k) frequencies are near 1 in size.
+        // x^k is off by k e |x|^(k-1), and about 2 sqrt(N^2 / k) frequencies have a size near 1.
         assert!(many.error > 10.0 * one.error, "{} {}", many.error, one.error);
         assert!(many.error < 1e-9, "{}", many.error);
     }
@@ -172,7 +172,7 @@ mod tests {
     fn errors_of_powers_grow_with_the_power() {
         let (value, error) = power(Complex::new(2.0, 0.0), 3, 0.1);
         assert_eq!(value, Complex::new(8.0, 0.0));
-        // Of 10^5 answers a frequency of 0.99 has nothing left, and one of 1 - 1e-9 nearly all.
+        // With 10^5 answers nothing is left of a frequency of 0.99, and nearly all of one of 1 - 1e-9.
         assert_eq!(power(Complex::new(0.99, 0.0), 100_000, 1e-15), (Complex::new(0.0, 0.0), f64::MIN_POSITIVE));
         let (kept, _) = power(Complex::new(1.0 - 1e-9, 0.0), 100_000, 1e-15);
         assert!((kept.re - libm::exp(-1e-4)).abs() < 1e-9, "{kept}");

@@ -3,7 +3,7 @@
 use super::lattice::Masses;
 use crate::parallel;
 
-/// Queries from which on they are worth other threads.
+/// The number of queries from which on other threads are worthwhile.
 pub(super) const MANY: usize = 64;
 
 /// ln Σ p e^{λx} and its first two derivatives in λ, for points (x, ln p) with p > 0.
@@ -35,15 +35,15 @@ pub(super) fn log_moment(queries: &[(&Masses, u64)], step: f64, lambda: f64) -> 
     if queries.len() < MANY {
         return queries.iter().map(of_one).sum();
     }
-    // Summed up in their order, whatever the threads.
+    // Summed in their order, for any number of threads.
     parallel::map(queries, of_one).into_iter().sum()
 }
 
-/// Ends that the sum of tilted lattice distributions leaves with probability e^-`rarity` at most on either side, by
+/// Ends that the sum of tilted lattice distributions leaves with probability at most e^-`rarity` on either side, by
 /// Chernoff.
 ///
-/// The distribution is tilted by `tilt`; `scale` is its standard deviation, roughly: P(S > x) ≤ exp(Λ(λ+μ) - Λ(λ) - μx)
-/// for every μ > 0, and the best of a few is taken.
+/// The distribution is tilted by `tilt`; `scale` is roughly its standard deviation. P(S > x) ≤ exp(Λ(λ+μ) - Λ(λ) - μx)
+/// for every μ > 0, and the best of a few μ is used.
 pub(super) fn window(queries: &[(&Masses, u64)], step: f64, tilt: f64, scale: f64, rarity: f64) -> (f64, f64) {
     let center = log_moment(queries, step, tilt);
     let best = |sign: f64| {

@@ -39,7 +39,7 @@ fn randomized_response_is_binomial() {
             let composed = ComposedDirection::of_known(&[(loss.clone(), n)], delta(target), 1e-3).unwrap();
             let bracket = composed.epsilon(delta(target));
             assert!(bracket.lower <= bracket.upper, "{n} {e0} {target}: {bracket:?}");
-            // The truth is between: δ at the ends.
+            // The truth is in between: δ at the ends.
             let (low, high) = (randomized_response(n, e0, bracket.lower), randomized_response(n, e0, bracket.upper));
             assert!(
                 low >= target * (1.0 - 1e-9) || bracket.lower == 0.0,
@@ -61,7 +61,7 @@ fn randomized_response_is_binomial() {
     }
 }
 
-/// Outcomes of four different distributions, all combinations.
+/// Outcomes of four different distributions, in all combinations.
 #[test]
 fn few_distributions_agree_with_enumeration() {
     let pairs = [
@@ -117,7 +117,7 @@ fn few_distributions_agree_with_enumeration() {
     }
 }
 
-/// Different queries of ten classes: narrow, below what RDP gives, near the Gaussian limit.
+/// Different queries with ten classes: narrow, below the RDP value, near the Gaussian limit.
 #[test]
 fn different_queries() {
     let noise: Noise = "gaussian:40".parse().unwrap();
@@ -225,7 +225,7 @@ fn a_consensus_costs_nothing() {
     }
 }
 
-/// At δ = 0 ε is the largest loss of all answers.
+/// At δ = 0, ε is the largest loss of all answers.
 #[test]
 fn nothing_may_fail_at_delta_0() {
     let loss = PrivacyLoss::of_distributions(&distribution(&[0.75, 0.25]), &distribution(&[0.25, 0.75])).unwrap();
@@ -235,7 +235,7 @@ fn nothing_may_fail_at_delta_0() {
     assert!(bracket.upper < expected * (1.0 + 1e-9), "{bracket:?}");
 }
 
-/// P is certain of what Q has with probability 1/2: after k answers δ(ε) is 1 - e^ε/2^k, and both ends have it.
+/// P is certain of an output that Q has with probability 1/2: after k answers δ(ε) is 1 - e^ε/2^k, as both ends show.
 #[test]
 fn a_loss_of_one_value_is_known_exactly() {
     let certain = PrivacyLoss::of_distributions(&distribution(&[1.0, 0.0]), &distribution(&[0.5, 0.5])).unwrap();
@@ -250,8 +250,8 @@ fn a_loss_of_one_value_is_known_exactly() {
     }
 }
 
-/// Sixty answers of randomized response as one output with many rare losses, four times: the losses that are counted as
-/// infinite take no more of the width than was requested.
+/// Sixty answers of randomized response as one output with many rare losses, four times: the losses counted as infinite
+/// take no more of the width than requested.
 #[test]
 fn many_rare_losses_leave_the_enclosure_as_narrow_as_asked() {
     let (n, e0) = (60, 0.1f64);

@@ -1,16 +1,16 @@
-//! Bounds of the local sensitivity on a grid, for costs whose increments do not increase all the way.
+//! Bounds on the local sensitivity on a grid, for costs whose increments do not increase throughout.
 
 use crate::error::{Error, Result};
 use crate::special::{log_ndtr, ndtri_exp};
 
 /// Cells for one vote.
 const PER_VOTE: f64 = 50.0;
-/// The fewest and the most cells.
+/// The smallest and the largest number of cells.
 const CELLS: std::ops::RangeInclusive<f64> = 1000.0..=400_000.0;
-/// Φ(-38) is about the smallest double; the first cell takes all that is below.
+/// Φ(-38) is about the smallest double; the first cell contains everything below.
 const LOWEST: f64 = -38.0;
 
-/// Upper bounds of L(q), by cells of z = Φ⁻¹(q/(C-1)), in which a vote is a step of at most √2/σ.
+/// Upper bounds of L(q), by cells of z = Φ⁻¹(q/(C-1)), in which one vote is a step of at most √2/σ.
 ///
 /// For z in [a, b] an increasing cost f has L ≤ max{f(b + c) - f(a), f(b) - f(a - c)}, c = √2/σ.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,21 +20,21 @@ pub(super) struct Cells {
     step: f64,
 }
 
-/// A cost of votes for so many classes, as a function of ln q.
+/// A cost of votes for this many classes, as a function of ln q.
 pub(super) struct Cost<'a> {
     pub(super) classes: usize,
-    /// c, what a vote moves z by at most.
+    /// c, the largest change of z by one vote.
     pub(super) step: f64,
     /// ln(C-1).
     pub(super) ln_others: f64,
     pub(super) at: &'a dyn Fn(f64) -> f64,
-    /// The error where it falls.
+    /// The error if the cost decreases at a point.
     pub(super) rejected: &'a dyn Fn(f64) -> Error,
 }
 
 impl Cells {
     /// # Errors
-    /// That of the cost where it does not increase with q.
+    /// That of the cost if it does not increase with q.
     pub(super) fn new(function: &Cost<'_>) -> Result<Self> {
         let &Cost { classes, step, ln_others, at, rejected } = function;
         let highest = ndtri_exp((libm::log1p(-1.0 / classes as f64) - ln_others).min(0.0)).max(LOWEST + 1.0);
@@ -59,7 +59,7 @@ impl Cells {
     pub(super) fn local(&self, z: f64, local: &mut [f64]) {
         let last = self.bounds.len() - 1;
         let cell = |z: f64| ((z - LOWEST) / self.width).clamp(0.0, last as f64) as usize;
-        // One cell more on either side for rounding errors.
+        // One more cell on either side for rounding errors.
         let (mut low, mut high) = (cell(z).saturating_sub(1), (cell(z) + 1).min(last));
         let mut most = self.bounds[low..=high].iter().copied().fold(0.0, f64::max);
         for (d, value) in local.iter_mut().enumerate() {
@@ -75,8 +75,8 @@ impl Cells {
             }
             *value = most;
         }
-        // All histograms are within the last distance of all others, so that its bound must be the same for all: with
-        // less, the maximum of e^{-βd} L_d would not be β-smooth where the votes are few.
+        // All histograms are within the last distance of all others, so its bound must be the same for all: with less,
+        // the maximum of e^{-βd} L_d would not be β-smooth if there are few votes.
         if let Some(last) = local.last_mut() {
             *last = self.bounds.iter().copied().fold(0.0, f64::max);
         }

@@ -1,5 +1,5 @@
 //! How much a data-dependent cost may change with the votes: its local sensitivities at a distance, and their smooth
-//! maximum, with which the cost can be released privately.
+//! maximum, which allows the cost to be released privately.
 
 mod cells;
 mod threshold;
@@ -15,11 +15,11 @@ use crate::quantity::{NoiseScale, Order};
 use crate::special::{log_ndtr, ndtri_exp};
 use std::f64::consts::SQRT_2;
 
-/// The most votes for which every distance is tried.
+/// The largest number of votes for which every distance is tried.
 const MAX_VOTES: u64 = 10_000_000;
 /// Points at which the two conditions are checked.
 const CHECKED: u32 = 1000;
-/// ln q to which the crossing of the two costs is searched.
+/// The smallest ln q in the search for the crossing of the two costs.
 const SMALLEST_LOG_Q: f64 = -1e12;
 
 /// The local sensitivities of the data-dependent cost of one GNMax query, as a function of the votes.
@@ -33,10 +33,10 @@ const SMALLEST_LOG_Q: f64 = -1e12;
 /// L(q) = max{β(S_{√2/σ}(q)) - β(q), β(q) - β(S_{-√2/σ}(q))},    L(q₁) for q₁ = S_{-√2/σ}(q₀) ≤ q ≤ q₀,
 /// ```
 /// provided that β increases up to q₀ and its increments β(S(q)) - β(q) increase up to q₁ (*the monotone case*), which
-/// is checked numerically when this is made. Within d moves the largest L is found by the moves that bring q toward
-/// [q₁, q₀] fastest: votes of the runner-up to the leader where q > q₀, of the leader to the runner-up where q < q₁.
+/// is checked numerically on construction. Within d moves, the largest L is found by the moves that bring q toward [q₁,
+/// q₀] fastest: votes of the runner-up to the leader if q > q₀, of the leader to the runner-up if q < q₁.
 ///
-/// Where only β increases, as at σ = 20 and order 20 for two classes, d moves take q no further than S_{±d√2/σ}(q), and
+/// If only β increases, as at σ = 20 and order 20 for two classes, d moves take q no further than S_{±d√2/σ}(q), and
 /// the largest L on the way is bounded on a fine grid of Φ⁻¹(q/(C-1)): a few percent above the largest L.
 ///
 /// ```
@@ -59,7 +59,7 @@ pub struct GnmaxSensitivity {
     classes: usize,
     log_q0: f64,
     log_q1: f64,
-    /// Where the increments do not increase.
+    /// Set if the increments do not increase.
     cells: Option<Cells>,
 }
 
@@ -67,7 +67,7 @@ impl GnmaxSensitivity {
     /// Finds q₀ and q₁ and checks the monotone case.
     ///
     /// # Errors
-    /// [`Error::Rejected`] when the cost does not increase with q at this order and noise, or never falls below α/σ².
+    /// [`Error::Rejected`] if the cost does not increase with q at this order and noise, or never falls below α/σ².
     pub fn new(order: Order, sigma: NoiseScale, classes: usize) -> Result<Self> {
         let log_q0 = log_q0(order, sigma)?;
         let mut sensitivity = Self { order, sigma, classes, log_q0, log_q1: log_q0, cells: None };
@@ -108,7 +108,8 @@ impl GnmaxSensitivity {
         }
     }
 
-    /// ln S(q): as far as q gets by one vote, up for a positive sign, and a rounding error further: the cost may jump.
+    /// ln S(q): as far as one vote moves q, upward for a positive sign, plus a rounding error, because the cost may
+    /// jump.
     fn moved(&self, log_q: f64, sign: f64) -> f64 {
         let ln_others = self.ln_others();
         let mean = (log_q - ln_others).min(0.0);
@@ -122,7 +123,7 @@ impl GnmaxSensitivity {
             return 0.0;
         }
         if log_q >= self.log_q1 && log_q <= self.log_q0 {
-            // S(q₁) is q₀ but for a rounding error, and the cost may jump there.
+            // S(q₁) is q₀ up to a rounding error, and the cost may jump there.
             return gnmax_data_independent(self.order, self.sigma) - self.cost_at(self.log_q1);
         }
         let here = self.cost_at(log_q);
@@ -151,7 +152,7 @@ impl GnmaxSensitivity {
     fn increments_increase(&self) -> Result<bool> {
         let ln_others = self.ln_others();
         let end = ndtri_exp((self.log_q0 - ln_others).min(0.0));
-        // Well below q₁, which little noise puts far below the smallest double; logarithms have it all the same.
+        // Well below q₁, which small noise puts far below the smallest double; logarithms still represent it.
         let crossing = ndtri_exp((self.log_q1 - ln_others).min(0.0));
         let start = (3.0 * end.min(0.0) - 10.0).min(crossing - self.step() - 10.0);
         let (mut cost, mut increment, mut increasing) = (0.0, 0.0, true);
@@ -169,11 +170,11 @@ impl GnmaxSensitivity {
         Ok(increasing)
     }
 
-    /// Upper bounds of the local sensitivity at distance d = 0, 1, ..., k: no histogram within d moved votes has a
+    /// Upper bounds on the local sensitivity at distance d = 0, 1, ..., k: no histogram within d moved votes has a
     /// neighbor whose cost differs by more than the largest of the first d + 1.
     ///
     /// # Errors
-    /// [`Error::Length`] for another number of classes; [`Error::Rejected`] for more than 10⁷ votes.
+    /// [`Error::Length`] for a different number of classes; [`Error::Rejected`] for more than 10⁷ votes.
     pub fn local(&self, histogram: &VoteHistogram) -> Result<Vec<f64>> {
         Error::check_size("vote histogram", histogram.classes(), self.classes, " classes")?;
         let total = histogram.counts().iter().fold(0u64, |sum, &count| sum.saturating_add(count));
@@ -204,7 +205,7 @@ impl GnmaxSensitivity {
             if toward_consensus {
                 votes[0] += 1;
                 votes[1] -= 1;
-                // The last of the classes that were equal to the runner-up gives the vote: the order stays.
+                // The last of the classes that tied with the runner-up gives the vote, so the order is preserved.
                 let last = votes.iter().rposition(|&count| count == votes[1] + 1).filter(|&last| last > 1);
                 if let Some(last) = last {
                     votes.swap(1, last);
@@ -245,12 +246,13 @@ pub fn smooth_sensitivity(local: &[f64], beta: f64) -> Result<f64> {
     Ok(local.iter().enumerate().map(|(d, value)| value * libm::exp(-beta * d as f64)).fold(0.0, f64::max))
 }
 
-/// ln q₀: the largest q, among those where the theorem holds, below which the data-dependent cost is the smaller one.
+/// ln q₀: the largest q, among those for which the theorem holds, below which the data-dependent cost is the smaller
+/// one.
 fn log_q0(order: Order, sigma: NoiseScale) -> Result<f64> {
     let (a, s) = (order.get(), sigma.get());
     let independent = gnmax_data_independent(order, sigma);
     let dependent_wins = |log_q: f64| gnmax_data_dependent(order, sigma, log_q) < independent;
-    // μ₂ > 1, μ₁ > α and q small enough all hold below this (with 0.99 for rounding).
+    // μ₂ > 1, μ₁ > α and small enough q all hold below this (with 0.99 for rounding).
     let high = -(1.0 + 1.0 / s).powi(2).max(((a - 0.99) / s).powi(2)).max(1.0 / s / s);
     if dependent_wins(high) {
         return Ok(high);
@@ -261,7 +263,7 @@ fn log_q0(order: Order, sigma: NoiseScale) -> Result<f64> {
         Error::check_possible(low > SMALLEST_LOG_Q, "local sensitivity of a GNMax cost", reason)?;
         low *= 1.5;
     }
-    // The costs cross between the two: halve until neighboring doubles are left.
+    // The costs cross between the two: halve until only neighboring doubles are left.
     Ok(halved(low, high, 200, dependent_wins).1)
 }
 

@@ -1,4 +1,4 @@
-//! Local sensitivities against brute force over all histograms.
+//! Local sensitivities compared with brute force over all histograms.
 
 use super::*;
 use crate::histogram::VoteChange;
@@ -18,13 +18,13 @@ fn histograms(votes: u64, classes: usize) -> Vec<Vec<u64>> {
         .collect()
 }
 
-/// Moves between two histograms of as many votes.
+/// Number of moves between two histograms with the same number of votes.
 fn distance(a: &[u64], b: &[u64]) -> usize {
     a.iter().zip(b).map(|(a, b)| a.saturating_sub(*b)).sum::<u64>() as usize
 }
 
-/// For every histogram of k ≤ 12 votes in C ≤ 4 classes and every distance the bound is above the truth, and the
-/// smooth sensitivity is too.
+/// For every histogram of k ≤ 12 votes in C ≤ 4 classes and every distance, the bound is above the truth, and so is the
+/// smooth sensitivity.
 #[test]
 fn bounds_hold_for_every_small_histogram() {
     let mut checked = 0;
@@ -73,7 +73,7 @@ fn bounds_hold_for_every_small_histogram() {
     assert!(checked > 6000 && closest.iter().all(|ratio| *ratio < 1.1), "{checked} {closest:?}");
 }
 
-/// At the parameters of the literature the cost increases with q; at some of them its increments do not.
+/// At the parameters of the literature, the cost increases with q; at some of them, its increments do not.
 #[test]
 fn usual_parameters_have_a_sensitivity() {
     for sigma in [20.0, 40.0, 100.0, 250.0] {
@@ -85,7 +85,7 @@ fn usual_parameters_have_a_sensitivity() {
                 let mut counts = vec![0; classes];
                 (counts[0], counts[1]) = (170, 80);
                 let votes = VoteHistogram::new(counts).unwrap();
-                // The greedy moves are a lower bound of what the grid finds, which is close to them.
+                // The greedy moves are a lower bound on the grid's value, which is close to them.
                 let [bound, greedy] = [&sensitivity, &monotone].map(|one| one.smooth(&votes, 0.02).unwrap());
                 assert!(bound >= greedy * (1.0 - 1e-9), "{sigma} {order} {classes}: {bound} {greedy}");
                 println!("{sigma} {order} {classes}: {:?} {}", sensitivity.cells.is_some(), bound / greedy);
@@ -113,8 +113,8 @@ fn no_input_panics() {
     assert!(sensitivity.smooth(&VoteHistogram::new(vec![9, 1]).unwrap(), f64::NAN).is_err());
 }
 
-/// Neighbors differ by no more than e^β in their smooth sensitivity, with and without the monotone condition: the
-/// noise of a release in proportion to it would otherwise tell them apart.
+/// Smooth sensitivities of neighbors differ by a factor of at most e^β, with and without the monotone condition:
+/// otherwise the noise of a release proportional to it would distinguish them.
 #[test]
 fn neighbors_differ_by_no_more_than_promised() {
     let mut worst: f64 = 0.0;
@@ -145,7 +145,7 @@ fn distant_sensitivities_are_discounted_by_their_distance() {
     assert_eq!(smooth_sensitivity(&[1.0, 1.0, 5.0], 0.5).unwrap(), 5.0 * libm::exp(-1.0));
 }
 
-/// Just below q₀ the data-dependent cost is the smaller one, and at most at q₀ it is.
+/// Just below q₀ the data-dependent cost is the smaller one, and it is at most equal at q₀.
 #[test]
 fn the_costs_cross_at_q0() {
     for (order, sigma) in [(2.0, 1.0), (2.0, 5.0), (8.0, 10.0), (1.5, 3.0), (30.0, 40.0)] {
@@ -156,7 +156,7 @@ fn the_costs_cross_at_q0() {
     }
 }
 
-/// Next to order 1 with little noise the cost of most votes is a constant, what an underflow may have lost of it.
+/// Close to order 1 with little noise, the cost of most votes is a constant: the possible loss to underflow.
 #[test]
 fn a_cost_that_underflows_is_not_taken_for_a_decrease() {
     for classes in [2, 5] {
@@ -166,7 +166,8 @@ fn a_cost_that_underflows_is_not_taken_for_a_decrease() {
     }
 }
 
-/// q₀ is where the conditions of the theorem hold, with little noise too: μ₂ > 1 and q small enough from (1 + 1/σ)² on.
+/// q₀ is where the conditions of the theorem hold, even with little noise: μ₂ > 1 and q small enough from (1 + 1/σ)²
+/// on.
 #[test]
 fn the_crossing_is_where_the_theorem_holds() {
     for (sigma, order) in [(0.3, 1.5), (0.5, 1.5), (0.7, 1.2), (2.0, 3.0)] {

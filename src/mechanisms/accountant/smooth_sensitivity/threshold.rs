@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::histogram::VoteHistogram;
 use crate::quantity::Order;
 
-/// Upper bounds of the local sensitivity at distance d = 0, 1, ..., k of the data-dependent cost of a threshold test
+/// Upper bounds on the local sensitivity at distance d = 0, 1, ..., k of the data-dependent cost of a threshold test
 /// with one noise on the maximum, by [`threshold_data_dependent`](crate::accountant::threshold_data_dependent).
 ///
 /// The cost f is a function of the largest count v, which a moved vote changes by at most 1: within d moves it lies in
@@ -51,7 +51,7 @@ pub fn threshold_local_sensitivities(
     let mut local = Vec::with_capacity(costs.len());
     let mut most: f64 = 0.0;
     for d in 0..costs.len() {
-        // One step further on either side than at the distance before.
+        // One step further on either side than at the previous distance.
         let down = largest.checked_sub(d + 1).and_then(|index| steps.get(index));
         let up = steps.get(largest + d);
         most = down.into_iter().chain(up).fold(most, |most, step| most.max(*step));
@@ -67,7 +67,7 @@ mod tests {
     use crate::quantity::NoiseScale;
     use std::collections::BTreeSet;
 
-    /// Against all histograms within d moves, found by breadth first.
+    /// Compared with all histograms within d moves, found by breadth-first search.
     #[test]
     fn bounds_hold_for_small_histograms() {
         let order = Order::new(3.0).unwrap();

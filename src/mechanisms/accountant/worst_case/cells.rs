@@ -6,9 +6,9 @@ use crate::special::log_ndtr;
 /// Neither, first, second.
 pub(super) struct Cells {
     pub(super) p: [f64; 3],
-    /// What rounding took from the one that is found from the others.
+    /// The rounding error of the cell computed from the others.
     pub(super) rest: [f64; 3],
-    /// That one.
+    /// The cell computed from the others.
     found: Option<usize>,
 }
 
@@ -41,8 +41,8 @@ impl Cells {
 
     /// All cells, from "neither" and the cone of a winner.
     ///
-    /// The leading cone is found from the others where these are less than `largest_rest` together, and any cell above
-    /// one half: they hold its digits.
+    /// The leading cone is computed from the others if these are less than `largest_rest` together, and so is any cell
+    /// above one half: the others have its digits.
     fn complete(first_leads: bool, neither: f64, mut cone: impl FnMut(usize) -> f64, largest_rest: f64) -> Self {
         let (ahead, behind) = if first_leads { (1, 2) } else { (2, 1) };
         let mut p = [neither, 0.0, 0.0];
@@ -69,7 +69,7 @@ mod tests {
 
     use crate::special::ndtr;
 
-    /// Both forms are of the same three cells, whichever leads.
+    /// Both forms give the same three cells, whichever leads.
     #[test]
     fn far_and_near_cells_are_the_same() {
         for (u, v) in [(0.7, -1.1), (-1.1, 0.7), (-2.0, -3.0), (1.5, 1.5), (3.0, 0.2), (-0.3, -6.0)] {

@@ -5,14 +5,14 @@ use crate::vectorized::{Arch, in_vectors};
 use std::f64::consts::{FRAC_PI_4, PI};
 use std::sync::LazyLock;
 
-/// How far the exponent may fall within the range of the angle, and how many nodes this takes, multiples of four:
+/// How far the exponent may fall within the range of the angle, and the number of nodes this takes, multiples of four:
 /// errors of 2e-14.
 const FEW: (f64, usize) = (2.0, 12);
 const SOME: (f64, usize) = (6.0, 16);
 const MANY: (f64, usize) = (16.0, 24);
-/// Beyond this fall below the peak an integrand is left out: 2e-15.
+/// Beyond this fall below the peak, an integrand is omitted: 2e-15.
 const DROP: f64 = 34.0;
-/// Up to this exponent no integrand of the whole range underflows, and a digit is left in it.
+/// Up to this exponent, no integrand of the whole range underflows, and a digit is left in it.
 const UNDERFLOW: f64 = 64.0;
 /// Panels of a window in which the exponent falls by `DROP`, and the nodes of each: errors of 2e-13.
 const PANELS: usize = 2;
@@ -25,7 +25,7 @@ const NODES: usize = 20;
 /// ```text
 /// P = Φ(u) Φ(s) + 1/(2π) ∫_0^{π/4} exp(-(u² - 2 u s sin θ + s²)/(2 cos² θ)) dθ,
 /// ```
-/// two positive terms: nothing cancels in the tails. The integral is taken by Gauss-Legendre panels on the window in
+/// two positive terms: nothing cancels in the tails. The integral is computed by Gauss-Legendre panels on the window in
 /// which the exponent is within 34 of its peak, to 2e-13 of its value.
 ///
 /// # References
@@ -38,7 +38,7 @@ pub(super) fn ln_first_wins(u: f64, s: f64) -> f64 {
     high + libm::log1p(libm::exp(low - high))
 }
 
-/// The second term of the same as a probability, without the product Φ(u) Φ(s), for |u|, |s| below 25 or so.
+/// The second term of the same as a probability, without the product Φ(u) Φ(s), for |u|, |s| below about 25.
 pub(super) fn corner(u: f64, s: f64) -> f64 {
     let (base, integral) = angle_integral(u, s);
     integral * if base == 0.0 { 1.0 } else { libm::exp(-base) } / (2.0 * PI)
@@ -50,7 +50,7 @@ fn angle_integral(u: f64, s: f64) -> (f64, f64) {
     in_vectors!(rule.arch, rule.angle_integral(u, s))
 }
 
-/// Σ terms · weights in four sums, which need not wait for each other.
+/// Σ terms · weights in four sums, which do not wait for each other.
 #[inline(always)]
 fn dot<const N: usize>(terms: &[f64; N], weights: &[f64; N]) -> f64 {
     let mut sums = [0.0; 4];
@@ -226,7 +226,7 @@ mod tests {
         let mut worst = 0.0f64;
         for i in (-40i32..=40).step_by(3) {
             for j in (-40i32..=40).step_by(5) {
-                // Dense near the origin, far out at the ends.
+                // Dense near the origin, sparse far out.
                 let place = |i: i32| f64::from(i) * 0.1 * (1.0 + (f64::from(i) / 16.0).powi(2));
                 let (u, s) = (place(i), place(j));
                 let error = (ln_first_wins(u, s) - by_density(u, s)).abs() / (1.0 + 0.01 * by_density(u, s).abs());

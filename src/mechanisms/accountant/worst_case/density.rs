@@ -1,4 +1,4 @@
-//! How large the normal density and its first two derivatives are over an interval.
+//! Bounds on the normal density and its first two derivatives over an interval.
 
 use crate::special::log_normal_density;
 

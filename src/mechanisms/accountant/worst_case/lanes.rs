@@ -1,9 +1,9 @@
-//! What a box needs of exponentials and logarithms, in loops that are compiled for the vectors of the machine.
+//! Exponentials and logarithms for a box, in loops compiled for the vector instructions of the machine.
 
 use crate::special::{LN_SQRT_2PI, NormalTails, exp_in_loops, exp_less_one_in_loops, ln_in_loops};
 use crate::vectorized::{Arch, in_vectors};
 
-/// Points whose normal distributions are computed side by side.
+/// Number of points whose normal distributions are computed side by side.
 pub(super) const LANES: usize = 16;
 
 /// φ at each point.
@@ -29,7 +29,7 @@ pub(super) fn smaller_tails(points: &[f64; LANES]) -> [f64; LANES] {
     })
 }
 
-/// ln(x + rest) of each, for rests that rounding took from x.
+/// ln(x + rest) of each, where rest is the rounding error of x.
 pub(super) fn logarithms(x: &[[f64; 3]; 2], rest: &[[f64; 3]; 2]) -> [[f64; 3]; 2] {
     in_vectors!(Arch::new(), {
         let mut logarithms = *x;

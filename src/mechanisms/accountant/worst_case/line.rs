@@ -1,14 +1,14 @@
-//! One noisy count before a threshold that it may pass: the half-line, and what outcomes far out can contribute.
+//! One noisy count before a threshold that it may pass: the half-line, and the contribution of outcomes far out.
 
 use super::density::DensityBounds;
 use super::objective::{Outcome, Reach, Slack, moment, power_excess};
 use crate::special::{log_ndtr, log_normal_density, ndtr};
 
-/// Below this shift a difference of Φ is an integral.
+/// Below this shift, a difference of Φ is computed as an integral.
 const SMALL_SHIFT: f64 = 1e-3;
 /// Relative width to which the supremum on the line is enclosed.
 const TOLERANCE: f64 = 2e-6;
-/// Boxes looked at before the enclosure is left as it is.
+/// Boxes examined before the enclosure is left at its width.
 const MAX_BOXES: usize = 20_000;
 
 /// Enclosure of sup_s ln F of Bern(Φ(s)) against Bern(Φ(s - shift)), and where the lower end is attained.
@@ -50,8 +50,9 @@ fn segment(s: f64, shift: f64) -> f64 {
 
 /// The supremum over all thresholds.
 ///
-/// It is attained, because F falls to 1 on both sides: beyond the ends of the search by [`log_excess_beyond`]. Boxes
-/// that may hold a critical point above the best value are halved until the enclosure is narrow.
+/// It is attained, because F falls to 1 on both sides; beyond the ends of the search it is bounded by
+/// [`log_excess_beyond`]. Boxes that may contain a critical point above the best value are halved until the enclosure
+/// is narrow.
 pub(super) fn line_supremum(a: f64, shift: f64) -> LineSupremum {
     let at = |s: f64| moment(&outcomes(s, shift, 0.0), a).ln;
     // The middle of N(s, 1) and its tilt by α is a good first guess.
@@ -97,7 +98,7 @@ pub(super) fn line_supremum(a: f64, shift: f64) -> LineSupremum {
     LineSupremum { lower, upper: upper.max(lower), s }
 }
 
-/// Whether the dataset has the vote (its distribution is further to the right) or its neighbor.
+/// Whether the dataset (whose distribution is then further to the right) or its neighbor has the vote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
     /// P = N(x, 1), Q = N(x - shift, 1).
@@ -106,12 +107,12 @@ pub(super) enum Side {
     Falling,
 }
 
-/// ln of an upper bound of F - 1 when x + Z is printed if it is positive, and nothing else is known: what a count that
-/// stays below the threshold by -x standard deviations or more can contribute, for x ≤ 0 (rising) or x ≤ -shift
-/// (falling). Increasing in x, by data processing.
+/// ln of an upper bound on F - 1 when x + Z is printed if it is positive, and nothing else is known: the largest
+/// contribution of a count that is below the threshold by at least -x standard deviations, for x ≤ 0 (rising) or x ≤
+/// -shift (falling). Increasing in x, by data processing.
 ///
-/// F - 1 is a sum of Q-means of ψ(l) = e^{αl} - 1 - α(e^l - 1) ≥ 0. "Not positive" has one ratio l. On y > 0 the mean
-/// of e^{αl} is e^{α(α-1) shift²/2} times the measure of a tilted distribution; and where that would cancel, ψ(l) ≤ ½
+/// F - 1 is a sum of Q-means of ψ(l) = e^{αl} - 1 - α(e^l - 1) ≥ 0. "Not positive" has a single ratio l. On y > 0 the
+/// mean of e^{αl} is e^{α(α-1) shift²/2} times the measure of a tilted distribution; if that would cancel, ψ(l) ≤ ½
 /// α(α-1) l² e^{α max(l, 0)} is integrated instead.
 pub(super) fn log_excess_beyond(a: f64, shift: f64, x: f64, side: Side) -> f64 {
     let neighbor = if side == Side::Rising { x - shift } else { x + shift };
@@ -153,8 +154,7 @@ pub(super) fn add_logs(a: f64, b: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// ∫ over what is printed and what is hidden, by the midpoint rule: never above the bound, and a third of it at
-    /// least.
+    /// ∫ over the printed and the hidden part, by the midpoint rule: never above the bound, and at least a third of it.
     #[test]
     fn what_is_beyond_is_bounded_closely() {
         for (a, shift, x) in [(2.0, 0.01, -1.0), (5.0, 0.005, -0.5), (2.0, 0.5, -2.0), (8.0, 0.3, -3.0)] {
@@ -174,7 +174,7 @@ mod tests {
         }
     }
 
-    /// A short shift by Mills' ratio in the middle, which leaves 1e-18 of it; a long one by its definition.
+    /// A short shift by Mills' ratio in the middle, which leaves an error of 1e-18; a long one by its definition.
     #[test]
     fn logarithmic_ratios_keep_their_digits_at_every_shift() {
         for s in [-3.0, -0.5, 0.0, 2.0] {

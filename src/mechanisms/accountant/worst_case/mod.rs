@@ -1,4 +1,4 @@
-//! The worst case of GNMax: the supremum over all votes of all numbers of classes, enclosed on both sides.
+//! The worst case of GNMax: the supremum over all votes and all numbers of classes, enclosed on both sides.
 
 mod cells;
 mod cone;
@@ -21,48 +21,48 @@ use crate::parallel;
 use crate::quantity::{NoiseScale, Order};
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 
-/// Relative error of a value by rounding and quadrature, generously; bounds are moved outwards by it.
+/// Relative error of a value by rounding and quadrature, with a margin; bounds are moved outwards by it.
 const ROUNDING: f64 = 1e-9;
-/// Logarithms of probabilities of exp(-(α h)²) are rounded to 1e-16 of themselves, which is so much of D for every unit
-/// of the order.
+/// Logarithms of probabilities of exp(-(α h)²) are rounded to 1e-16 of themselves, which amounts to this much of D per
+/// unit of the order.
 const ROUNDING_OF_ORDER: f64 = 1e-14;
-/// Shifts h = 1/σ for which the search is made: squares of the others leave the range of doubles.
+/// Shifts h = 1/σ for which the search is made: squares of others leave the range of doubles.
 const SHIFTS: std::ops::RangeInclusive<f64> = 1e-70..=1e70;
-/// The largest order for which it is made.
+/// The largest order for which the search is made.
 const LARGEST_ORDER: f64 = 1e12;
-/// Orders that share their boxes. A fixed number, so that the values do not depend on the number of threads.
+/// Number of orders that share their boxes: fixed, so values do not depend on the number of threads.
 const CHUNK: usize = 10;
-/// Standard deviations of the noise over which the search extends: from here on α/σ² is the supremum to 1e-6.
+/// Standard deviations of the noise over which the search extends: from here on, α/σ² is the supremum to 1e-6.
 const WIDEST: f64 = 1e4;
 
 /// Where the largest divergence is attained, in votes. These are points of the continuum, not histograms.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum WorstVotes {
-    /// Two classes: the first leads the second by so many votes before its voter moves to the second.
+    /// Two classes: the first leads the second by this many votes before its voter moves to the second.
     TwoClasses {
         /// n_first - n_second, often negative.
         margin: f64,
     },
-    /// Two classes before a threshold, the largest noisy count of all others: so many votes above it.
+    /// Two classes before a threshold, the largest noisy count of all others: this many votes above it.
     Threshold {
-        /// n_first less the threshold.
+        /// n_first minus the threshold.
         first: f64,
-        /// n_second less the threshold.
+        /// n_second minus the threshold.
         second: f64,
     },
     /// One class before the threshold, with the vote that is added or removed.
     OneClass {
-        /// The count with the vote less the threshold.
+        /// The count with the vote, minus the threshold.
         lead: f64,
     },
 }
 
-/// Enclosure of the worst case of one order.
+/// Enclosure of the worst case at one order.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WorstCase {
     /// α.
     pub order: Order,
-    /// At least the supremum of D_α over all histograms and all their neighbors.
+    /// An upper bound on the supremum of D_α over all histograms and all their neighbors.
     pub upper: f64,
     /// D_α at `votes`, rounded down.
     pub lower: f64,
@@ -78,14 +78,14 @@ impl WorstCase {
     }
 }
 
-/// The tight RDP of GNMax whatever the votes: an enclosure of
+/// The tight RDP of GNMax for any votes: an enclosure of
 /// ```text
 /// S₃(α, σ) = sup_{u,v} D_α(T(u, v) ‖ T(u - 1/σ, v + 1/σ)),
 /// T(u, v) = the distribution of (u + Z₁ and v + Z₂ both negative, the first larger, the second larger)
 /// ```
-/// for a moved vote, and of S₁ = sup_s D_α(Bern(Φ(s)) ‖ Bern(Φ(s - 1/σ))) for one added or removed. Both are above
-/// every histogram of every number of classes, and never above the Gaussian mechanism, α/σ² and α/(2σ²). For little
-/// noise they approach it; for α ≪ σ they are 0.640 α/σ² and 0.318 α/σ².
+/// for a moved vote, and of S₁ = sup_s D_α(Bern(Φ(s)) ‖ Bern(Φ(s - 1/σ))) for one added or removed. Both bound every
+/// histogram with any number of classes, and never exceed the Gaussian mechanism, α/σ² and α/(2σ²). For little noise
+/// they approach it; for α ≪ σ they are 0.640 α/σ² and 0.318 α/σ².
 ///
 /// *Theorem.* For every histogram n of any number of classes C and the move of a vote from a to b,
 /// D_α(argmax(n + σZ) ‖ argmax(n - e_a + e_b + σZ)) ≤ S₃.
@@ -96,14 +96,14 @@ impl WorstCase {
 /// T with u = (n_a - m)/σ, v = (n_b - m)/σ. With two classes M = -∞, the limit u, v → ∞ with u - v fixed. For an added
 /// vote only b changes, and W is whether it exceeds M. ∎
 ///
-/// *Certificate.* [`WorstCase::upper`] holds by branch and bound over the plane: on each box the value at its center
-/// and a proven bound of how much a critical point nearby may exceed it; outside of a triangle other inequalities hold.
-/// `upper/lower - 1` is at most 1e-4 for σ ≥ 1 and orders up to 8 σ, and 1e-3 beyond, where no composition is at its
-/// best; for less noise it is what `lower`, which is attained, says. Rounding and quadrature are below 1e-9, by which
-/// both ends are moved outwards. Beyond orders of 10^12 or σ of 10^±70, or for α > 10^4 σ, no search is made: `upper`
-/// is the Gaussian bound and `lower` is 0.
+/// *Certificate.* [`WorstCase::upper`] is certified by branch and bound over the plane: for each box, by the value at
+/// its center and a proven bound on how much a critical point nearby may exceed it; outside a triangle, other
+/// inequalities hold. `upper/lower - 1` is at most 1e-4 for σ ≥ 1 and orders up to 8 σ, and 1e-3 beyond, where no
+/// composition is optimal; for less noise it is given by `lower`, which is attained. Rounding and quadrature errors are
+/// below 1e-9, by which both ends are moved outwards. Beyond orders of 10^12 or σ of 10^±70, or for α > 10^4 σ, no
+/// search is made: `upper` is the Gaussian bound and `lower` is 0.
 ///
-/// Two classes alone reach 0.6366 α/σ², 0.53 % less, and S₃ itself is approached as C → ∞ only.
+/// Two classes alone reach 0.6366 α/σ², 0.53% less, and S₃ itself is approached only as C → ∞.
 ///
 /// ```
 /// # use leakbound::accountant::gnmax_worst_case;
@@ -123,8 +123,8 @@ pub fn gnmax_worst_case(order: Order, sigma: NoiseScale, kind: VoteChange) -> Wo
     enclose(order, sigma, kind, &mut Plane::new(1.0 / sigma.get()))
 }
 
-/// [`gnmax_worst_case`] at many orders of one noise, ten of which share their boxes, on all threads: some tens of
-/// milliseconds for 60 orders, most where the noise is of one to ten votes (bench `worst_case`).
+/// [`gnmax_worst_case`] at many orders for one noise scale, in groups of ten that share their boxes, on all threads:
+/// some tens of milliseconds for 60 orders, longest for noise of one to ten votes (bench `worst_case`).
 ///
 /// ```
 /// # use leakbound::accountant::gnmax_worst_case_curve;
@@ -172,7 +172,7 @@ fn enclose(order: Order, sigma: NoiseScale, kind: VoteChange, plane: &mut Plane)
     };
     let rounding = ROUNDING + ROUNDING_OF_ORDER * a;
     let upper = upper / (a - 1.0) * (1.0 + rounding);
-    // The Gaussian bound is a theorem too; it has no rounding error to speak of.
+    // The Gaussian bound is a theorem as well; its rounding error is negligible.
     let upper = if upper < gaussian { upper } else { gaussian };
     let lower = (lower / (a - 1.0) * (1.0 - rounding)).clamp(0.0, upper);
     WorstCase { order, upper, lower, votes }
@@ -195,7 +195,7 @@ mod tests {
         gnmax_worst_case(order(a), NoiseScale::new(sigma).unwrap(), VoteChange::Moved)
     }
 
-    /// The values of a numerical maximization by other means, in units of α/σ².
+    /// The values of a numerical maximization by other methods, in units of α/σ².
     #[test]
     fn known_values() {
         let known = [(10.0, 2.0, 0.6404), (10.0, 16.0, 0.7007), (10.0, 64.0, 0.9473), (40.0, 2.0, 0.6400)];
@@ -230,7 +230,7 @@ mod tests {
         }
     }
 
-    /// Every histogram of up to 5 classes and 9 votes, every move: below S₃; and two classes come close.
+    /// Every histogram of up to 5 classes and 9 votes, every move: below S₃; and two classes are close to it.
     #[test]
     fn all_small_histograms_are_below() {
         let mut closest = 0.0f64;
@@ -284,7 +284,7 @@ mod tests {
         }
     }
 
-    /// So little noise that a ratio of probabilities is beyond the largest number, at orders that see little of it.
+    /// So little noise that a ratio of probabilities overflows, at orders that hardly depend on it.
     #[test]
     fn ratios_that_overflow_are_counted() {
         for (sigma, a) in [(0.035, 1.001), (0.03, 1.001), (0.03, 1.0001), (0.02, 1.0001), (0.02, 1.01), (0.01, 1.000_1)]
@@ -319,7 +319,7 @@ mod tests {
         }
     }
 
-    /// Across four decades of orders and of noise the enclosure is as narrow as promised, and increases.
+    /// Across four decades of orders and of noise, the enclosure is as narrow as documented, and increases.
     #[test]
     fn enclosures_are_narrow() {
         let mut widest = 0.0f64;
@@ -342,7 +342,7 @@ mod tests {
         assert!(widest < 2e-3, "{widest}");
     }
 
-    /// The lower end is attained at the votes that are named.
+    /// The lower end is attained at the stated votes.
     #[test]
     fn the_named_votes_attain_the_lower_end() {
         for (a, scale) in [(2.0, 40.0), (8.0, 5.0), (3.0, 1.0), (1.5, 0.7)] {

@@ -1,5 +1,4 @@
-//! F = Σ p_i^α q_i^{1-α} of two distributions that are one family of distributions at two places, and how much it can
-//! rise nearby.
+//! F = Σ p_i^α q_i^{1-α} of two members of one family of distributions, at two places, and how much it can rise nearby.
 //!
 //! Let p_i(x) be the probability that x + Z falls into cell i of a partition of the plane (or line) into convex cells,
 //! Z standard normal, and q_i(x) = p_i(x - d). A supremum over x is certified by values on a grid and two facts:
@@ -21,20 +20,20 @@
 //! ```
 //! bounded through sup |∇²p_i| and sup |∂_d ∇²p_i| on the cell of the grid; |∇ ln(p_i/q_i)| ≤ |d| bounds r on it.
 //!
-//! Either way: if the supremum of F is attained in a box around c, it is at most F(c) plus a known slack that is
+//! In either case, if the supremum of F is attained in a box around c, it is at most F(c) plus a known slack that is
 //! quadratic in the size of the box.
 
 use crate::special::{exp_less_one_in_loops, ln_of_one_plus_in_loops};
 use crate::vectorized::{Arch, in_vectors};
 
-/// Boxes whose exponentials and logarithms are computed side by side.
+/// Number of boxes whose exponentials and logarithms are computed side by side.
 pub(super) const BLOCK: usize = 8;
-/// Exponents of which sums of exponentials neither overflow nor lose their smaller terms.
+/// Up to this exponent, sums of exponentials neither overflow nor lose their smaller terms.
 const LARGEST_EXPONENT: f64 = 600.0;
 /// √(8/π) = E|Z|³, rounded up.
 const THIRD_MOMENT: f64 = 1.595_769_121_605_731;
 
-/// One cell of the partition under both distributions, with bounds of derivatives of p_i around.
+/// One cell of the partition under both distributions, with bounds on derivatives of p_i nearby.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Outcome {
     pub(super) p: f64,
@@ -42,7 +41,7 @@ pub(super) struct Outcome {
     pub(super) ln_q: f64,
     /// ln p - ln q.
     pub(super) l: f64,
-    /// e^l - 1, or less where that overflows.
+    /// e^l - 1, or less if that overflows.
     pub(super) growth: f64,
     /// |∂²p| in the directions ss, st, tt, on the box.
     pub(super) second: [f64; 3],
@@ -59,14 +58,14 @@ pub(super) struct Reach {
     pub(super) t: f64,
 }
 
-/// F of one order, with the exponentials that bounds nearby need too.
+/// F at one order, with the exponentials that bounds nearby also need.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Moment<const N: usize> {
-    /// ln F, to the last digits however small it is.
+    /// ln F, to the last digits however small.
     pub(super) ln: f64,
-    /// F - 1, or NaN where only its logarithm was taken.
+    /// F - 1, or NaN if only its logarithm was computed.
     excess: f64,
-    /// e^{(α-1) l} - 1 of each cell, where F - 1 was taken.
+    /// e^{(α-1) l} - 1 of each cell, if F - 1 was computed.
     powers: [f64; N],
 }
 
@@ -96,7 +95,7 @@ pub(super) fn power_excess(p: f64, q: f64, l: f64, a: f64) -> f64 {
     excess(p, q, l, libm::expm1(l), libm::expm1((a - 1.0) * l), a)
 }
 
-/// The same with e^l - 1 and e^{(α-1)l} - 1 at hand.
+/// The same, given e^l - 1 and e^{(α-1)l} - 1.
 fn excess(p: f64, q: f64, l: f64, growth: f64, power: f64, a: f64) -> f64 {
     if a * l.abs() <= 1e-3 {
         // Σ_{k≥2} (α^k - α) l^k/k! to the sixth term, as (α-1) α l² times a series in l.
@@ -107,20 +106,20 @@ fn excess(p: f64, q: f64, l: f64, growth: f64, power: f64, a: f64) -> f64 {
         }
         return q * a * (a - 1.0) * l * l * sum;
     }
-    // Where p and q are far apart nothing cancels in p - q = q (e^l - 1), and e^l may overflow.
+    // If p and q are far apart, nothing cancels in p - q = q (e^l - 1), and e^l may overflow.
     let difference = if l > 1.0 { p - q } else { q * growth };
     (p * power - (a - 1.0) * difference).max(0.0)
 }
 
-/// How much higher than at its center ln F may be at a critical point in a box: what boxes of one size share.
+/// How much ln F at a critical point in a box may exceed its value at the center: the part shared by boxes of one size.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Slack {
     a: f64,
     shift: f64,
     box_: Reach,
-    /// By semiconvexity of ln F, wherever the box is.
+    /// By semiconvexity of ln F, for any position of the box.
     by_logarithm: f64,
-    /// How far ln(p/q) may be from that at the center, and e to it.
+    /// How far ln(p/q) may be from its value at the center, and e to that power.
     change: f64,
     ratio_up: f64,
     /// e^{±(α-1) change} - 1.
@@ -153,7 +152,7 @@ impl Slack {
             return by_logarithm;
         }
         let by_tangent = libm::log1p(moment.excess + 0.5 * self.form(outcomes, &moment.powers));
-        // An overflow leaves the first bound.
+        // After an overflow, the first bound is used.
         if by_tangent < by_logarithm { by_tangent } else { by_logarithm }
     }
 
@@ -199,8 +198,8 @@ impl Slack {
     /// sup |(c-x)' H (c-x)| over the box.
     fn form<const N: usize>(&self, outcomes: &[Outcome; N], powers: &[f64; N]) -> f64 {
         let Self { a, shift, box_, change, down, up, .. } = *self;
-        // e^{x+y} - 1 from e^x - 1 and e^y - 1, as exponentials are what all this costs. For |y| ≤ 8 digits of e^x that
-        // were lost beside 1 come back as 1e-11 at most, beside a slope of nearly α or, for x + y > 0, of e^x itself.
+        // e^{x+y} - 1 from e^x - 1 and e^y - 1, because exponentials dominate the cost. For |y| ≤ 8, digits of e^x lost
+        // next to 1 return as at most 1e-11, compared with a slope of nearly α or, for x + y > 0, of e^x itself.
         let short = (a - 1.0) * change <= 8.0;
         let moved = |l: f64, power: f64, by: f64| {
             if short { power + by + power * by } else { libm::expm1((a - 1.0) * l) }
@@ -221,7 +220,7 @@ impl Slack {
                 _ if high > 0.0 => (1.0 + power_high) * (1.0 + outcome.growth) * self.ratio_up,
                 _ => 1.0,
             };
-            // Where low is positive too, the bend there is the smaller.
+            // If low is also positive, the bend there is the smaller.
             let bend = bend(low).max(bend(high) * rise);
             let entry = |k: usize| {
                 let [second, moved] = [outcome.second[k], outcome.second_moved[k]];

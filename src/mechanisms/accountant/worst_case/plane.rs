@@ -7,7 +7,7 @@
 //! ∂_s p_first = R + R_u/√2,   ∂_s p_second = -R - R_v/√2,   ∂_s p_neither = (R_v - R_u)/√2,
 //! ∇²p_first = -s φ(s) Φ(t) ss' - u φ(u) Φ(-v) uu' + ½ φ(s) φ(t) (ss' + st' + ts' - tt'),
 //! ```
-//! with unit vectors, and alike for the others; every derivative is a polynomial times densities times Φ.
+//! with unit vectors, and likewise for the others; every derivative is a polynomial times densities times Φ.
 
 use super::cells::Cells;
 use super::cone::gauss_legendre;
@@ -18,16 +18,16 @@ use crate::special::{log_normal_density, ndtr};
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 use std::sync::LazyLock;
 
-/// Below this shift differences of probabilities are integrals of their derivative.
+/// Below this shift, differences of probabilities are computed as integrals of their derivative.
 const SMALL_SHIFT: f64 = 1e-3;
-/// From this shift on a ratio of probabilities may lose a digit: it is not close to one.
+/// From this shift on, a ratio of probabilities may lose a digit: it is not close to one.
 const NEAR: f64 = 0.05;
-/// From here on a box and its translate have bounds of their own.
+/// From here on, a box and its translate have separate bounds.
 const LONG_SHIFT: f64 = 0.5;
-/// Beyond so many standard deviations only logarithms of probabilities are kept.
+/// Beyond this many standard deviations, only logarithms of probabilities are kept.
 const FAR: f64 = 25.0;
 
-/// Probabilities at (s, t) and at (s - √2 h, t), with bounds of derivatives in a box around.
+/// Probabilities at (s, t) and at (s - √2 h, t), with bounds on derivatives in a box around.
 pub(super) fn outcomes(s: f64, t: f64, h: f64, reach: Reach) -> [Outcome; 3] {
     let shift = SQRT_2 * h;
     let coordinates = |s: f64| [s, (t + s) * FRAC_1_SQRT_2, (t - s) * FRAC_1_SQRT_2];
@@ -62,7 +62,7 @@ pub(super) fn outcomes(s: f64, t: f64, h: f64, reach: Reach) -> [Outcome; 3] {
         [ln_p[0] - ln_q[0], ln_p[1] - ln_q[1], ln_p[2] - ln_q[2]]
     };
     let growth = growths(l);
-    // On the box, its translate and all between; for long shifts the two by themselves.
+    // On the box, its translate and everything between; for long shifts, on the two separately.
     let end = |k: usize| End { x: ends[k], density: densities[k] };
     let place = |first: usize, below_u: f64, below_v: f64| {
         let side = |k: usize| [end(first + k), end(first + k + 1)];
@@ -115,14 +115,15 @@ fn differences(s: f64, t: f64, shift: f64) -> [f64; 3] {
     sum
 }
 
-/// What is bounded along t.
+/// The bounds along t.
 #[derive(Debug, Clone, Copy)]
 struct Across {
     density: f64,
     above: f64,
 }
 
-/// A box, by the ends of its projections to s and to the two counts, and how often these stay below the threshold.
+/// A box, given by the ends of its projections to s and to the two counts, and how often these stay below the
+/// threshold.
 #[derive(Debug, Clone, Copy)]
 struct Place {
     s: [End; 2],
@@ -133,7 +134,7 @@ struct Place {
 }
 
 impl Place {
-    /// From this box to another at larger s, and all between.
+    /// From this box to another at larger s, with everything between.
     fn joined(&self, other: &Self) -> Self {
         Self {
             s: [self.s[0], other.s[1]],

@@ -1,4 +1,4 @@
-//! Branch and bound over the plane: boxes in which a better critical point may lie are quartered.
+//! Branch and bound over the plane: boxes that may contain a better critical point are quartered.
 
 use super::line::{LineSupremum, Side, add_logs, line_supremum, log_excess_beyond};
 use super::objective::{BLOCK, Outcome, Reach, Slack, moment};
@@ -8,14 +8,14 @@ use rustc_hash::FxBuildHasher;
 use std::collections::HashMap;
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 
-/// Relative width of the enclosure that is aimed at, as long as the search extends over fewer than so many standard
-/// deviations; beyond, where α/σ² is close anyhow and no composition is at its best, it grows to a largest width.
+/// Target relative width of the enclosure, as long as the search extends over fewer standard deviations than this;
+/// beyond, where α/σ² is close anyway and no composition is optimal, it grows to a largest width.
 const TOLERANCE: f64 = 1e-4;
 const NARROW: f64 = 8.0;
 const WIDEST_TOLERANCE: f64 = 1e-3;
-/// Boxes looked at for one order before its enclosure is left as it is.
+/// Boxes examined for one order before its enclosure is left at its width.
 const MAX_BOXES: usize = 20_000;
-/// Boxes of the first subdivision, about.
+/// Approximate number of boxes in the first subdivision.
 const FIRST_BOXES: f64 = 200.0;
 /// F varies more slowly across, where only the share of "neither" changes.
 const ASPECT: f64 = 1.5;
@@ -37,13 +37,13 @@ pub(super) struct PlaneSupremum {
 #[derive(Debug)]
 pub(super) struct Plane {
     h: f64,
-    /// Where the outcomes of a box are found, by its level and place.
+    /// The index of the outcomes of a box, by its level and position.
     places: HashMap<(i32, i32, i32), usize, FxBuildHasher>,
     outcomes: Vec<[Outcome; 3]>,
     last: Option<(f64, f64)>,
 }
 
-/// What is left of the plane: t ≤ `t`, u ≥ `u`, v ≥ `v`.
+/// The remaining part of the plane: t ≤ `t`, u ≥ `u`, v ≥ `v`.
 #[derive(Debug, Clone, Copy)]
 struct Triangle {
     t: f64,
@@ -67,10 +67,10 @@ impl Plane {
 
     /// Encloses the supremum at one order.
     ///
-    /// Outside of a triangle other theorems hold. Revealing t whenever it is below -t₁, and with it s, is a finer
+    /// Outside a triangle, other theorems hold. Revealing t whenever it is below -t₁, and with it s, is a finer
     /// experiment than any with t ≥ t₁: there F - 1 ≤ Φ(t₁) (F₂ - 1) + Φ(-t₁) (e^{α(α-1)h²} - 1) with the supremum F₂
-    /// of the half-line. Where u ≤ u₁ the first count seldom matters: F ≤ e^{α(α-1)h²/2} (1 + excess) by revealing the
-    /// second count altogether; alike for v. Within the triangle a supremum is a critical point.
+    /// of the half-line. If u ≤ u₁, the first count seldom matters: F ≤ e^{α(α-1)h²/2} (1 + excess) by revealing the
+    /// second count altogether; likewise for v. Within the triangle, a supremum is a critical point.
     pub(super) fn supremum(&mut self, a: f64) -> PlaneSupremum {
         let h = self.h;
         let whole = a * (a - 1.0) * h * h;
@@ -197,7 +197,7 @@ fn first_boxes(triangle: Triangle, level: i32) -> Vec<(i32, i32)> {
 mod tests {
     use super::*;
 
-    /// A right triangle with the height t - (u + v)/√2: 50 to 200 boxes by area, and those that its border cuts.
+    /// A right triangle with height t - (u + v)/√2: 50 to 200 boxes by area, plus those cut by its border.
     #[test]
     fn the_first_subdivision_has_about_two_hundred_boxes() {
         for step in 0..40 {

@@ -8,12 +8,12 @@ use crate::histogram::{MAX_CLASSES, Neighbor, VoteChange, VoteHistogram};
 use crate::quantity::{NoiseScale, Order};
 use std::collections::HashMap;
 
-/// Steps of the search before it ends where it is.
+/// Number of steps after which the search ends.
 const MAX_STEPS: usize = 2_000;
-/// 2^53, as a histogram holds.
+/// 2^53, the largest count of a histogram.
 const MOST_VOTES: u64 = 1 << 53;
 
-/// Votes with a neighbor, and how far their distributions are apart.
+/// Votes with a neighbor, and the divergence of their distributions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorstHistogram {
     /// Votes of the dataset.
@@ -24,23 +24,23 @@ pub struct WorstHistogram {
     pub divergence: f64,
 }
 
-/// A histogram of `classes` classes and `votes` votes whose argmax with Gaussian noise is nearly as far from that of a
-/// neighbor by a moved vote as any: a witness for [`gnmax_worst_case`].
+/// A histogram of `classes` classes and `votes` votes that nearly maximizes the divergence of the argmax with Gaussian
+/// noise from that of a neighbor by a moved vote: a witness for [`gnmax_worst_case`].
 ///
-/// Class 0 gives a vote to class 1, and the others have equal counts, as nearly as may be. The two numbers that are
-/// left, n₀ and n₁ + n₀, are searched in steps that halve, from the margin of the worst case and from several shares of
-/// the others. What is found is attained; it is within 0.6 % of the supremum where whole votes can reach the margin: σ
-/// ≥ 5, votes beyond the margin, which is about -α, and two classes, or so many votes that the others can be left
-/// behind by several σ.
+/// Class 0 gives a vote to class 1, and the others have equal counts, as nearly as possible. The two remaining numbers,
+/// n₀ and n₁ + n₀, are searched in steps that halve, from the margin of the worst case and from several shares of the
+/// others. The result is attained; it is within 0.6% of the supremum if whole votes can reach the margin: σ ≥ 5, votes
+/// beyond the margin, which is about -α, and two classes, or enough votes that the others can be left behind by several
+/// σ.
 ///
-/// For less noise a vote is a large step, and no histogram of this kind comes so close. The best of all whole margins
+/// For less noise, a vote is a large step, and no histogram of this kind comes so close. The best of all whole margins
 /// and gaps to the others, by trying all with 2 to 10,000 classes, as a share of the supremum with 2 classes and with
 /// 10,000: at σ = 2 0.987 and 0.990 for order 1.001, 0.9934 and 0.9955 for 1.5, 0.9941 and 0.9958 for 2, 0.998 for 5;
 /// at σ = 1 0.966 and 0.969 for order 1.001, 0.987 for 1.5, 0.998 for 2; at σ = 0.5 0.904 and 0.910 for order 1.001.
-/// The supremum is over real margins there, and above what whole votes leak.
+/// There the supremum is over real margins, and exceeds the leakage of whole votes.
 ///
 /// # Errors
-/// [`Error::Length`] for fewer than 2 or more than 10,000 classes, [`Error::Domain`] for no vote or more than 2^53, as
+/// [`Error::Length`] for fewer than 2 or more than 10,000 classes, [`Error::Domain`] for no votes or more than 2^53, as
 /// [`noisy_argmax_distribution`] for very little noise.
 ///
 /// # Example
@@ -72,7 +72,7 @@ pub fn gnmax_worst_histogram(order: Order, sigma: NoiseScale, classes: usize, vo
         known.insert(place, value);
         Ok(value)
     };
-    // Both classes together: all votes, what the others leave when all are equal, and between.
+    // Both classes together: all votes, the remainder when all are equal, and values in between.
     let equal = (2 * (votes / classes as u64)).max(1);
     let mut best: Option<((u64, u64), f64)> = None;
     for both in [votes, votes - (votes - equal) / 4, votes - (votes - equal) / 2, equal] {
@@ -153,7 +153,7 @@ mod tests {
             println!("{a} {sigma} {classes} {votes}: {} {share}", witness.histogram);
             assert!(share > 0.994 && share < 1.0, "{a} {sigma} {classes} {votes}: {share} {}", witness.histogram);
         }
-        // Ten classes reach a little more than two.
+        // Ten classes reach slightly more than two.
         assert!(found(2.0, 40.0, 10, 2_000).0.divergence > found(2.0, 40.0, 2, 2_000).0.divergence);
     }
 
