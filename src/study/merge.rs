@@ -9,7 +9,7 @@ use crate::record::{SimulatedFile, merge_simulated};
 /// What do the parts of a simulation count together?
 #[derive(Debug, Clone)]
 pub struct MergeStudy {
-    /// At least one part, each with blocks of its own.
+    /// At least one part, each with its own blocks.
     pub parts: Vec<SimulatedFile>,
     /// Whether blocks may be missing.
     pub partial: bool,

@@ -63,7 +63,7 @@ pub struct BenchAnswer {
     pub machine: String,
     /// All measurements.
     pub rows: Vec<BenchRow>,
-    /// What a reader must know.
+    /// Warnings that a reader must know.
     #[serde(skip)]
     pub warnings: Vec<Warning>,
 }
@@ -132,7 +132,7 @@ impl BenchStudy {
 }
 
 impl Default for BenchStudy {
-    /// All works, on up to as many threads as there are cores, in 0.4 s each.
+    /// All works, on up to one thread per core, in 0.4 s each.
     fn default() -> Self {
         Self { works: BenchWork::ALL.to_vec(), threads: cores(), time: Duration::from_millis(400) }
     }

@@ -118,7 +118,7 @@ impl MechanismStudy<'_> {
         FailureNote { probability, per: FailurePer::Answer, queries, share: probability, joint_share, nominal: false }
     }
 
-    /// What is searched for: the claims, or ε at the given δ if there is none.
+    /// What is searched for: the claims, or ε at the given δ without claims.
     fn aims(&self) -> Vec<Aim> {
         let claims = &self.bounds.claims;
         let epsilon = claims.epsilon.map(|(epsilon, delta)| Aim::Epsilon(delta, epsilon.get()));
@@ -349,7 +349,7 @@ impl MechanismStudy<'_> {
         Search { goal, failure, total: self.runs, budget, looks, most, stop_early: self.stop_early, pilot }
     }
 
-    /// Whether it is to be found out which of several pairs refutes a claim.
+    /// Whether the audit must find out which of several pairs refutes a claim.
     fn has_to_name(&self) -> bool {
         self.pairs.len() > 1 && !self.bounds.claims.is_empty()
     }

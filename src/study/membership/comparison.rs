@@ -86,13 +86,13 @@ impl ComparisonStudy<'_> {
             return Err(Error::rejected("comparison of attacks", reason));
         }
         match &self.victims {
-            // Whether the others are enough is for each attack to say: a threshold needs none.
+            // Whether the other models are enough is for each attack to decide: a threshold needs none.
             Victims::LeaveOneOut => Ok((0..models).collect()),
             victims @ Victims::HeldOut(_) => victims.list(models),
         }
     }
 
-    /// Attacks that are left out in the end have their share of the failure probability too: what is shown does not
+    /// Attacks that are left out in the end also have their share of the failure probability, so the shares do not
     /// depend on the scores.
     fn measures(&self) -> Measures {
         let attacks = match self.failure_per {
