@@ -1,4 +1,4 @@
-//! Canaries with a wrong label, and what a model says about them.
+//! Canaries with a wrong label, and a model's answers about them.
 
 use crate::error::{Error, Result};
 use ndarray::{Array2, ArrayView1};
@@ -7,7 +7,7 @@ use ndarray::{Array2, ArrayView1};
 /// model's probabilities of all classes.
 ///
 /// Shapes: `probabilities` \[canary, class\], `labels_true` and `labels_trained` \[canary\]. y' must have been drawn
-/// uniformly among the C - 1 classes other than y, by a draw of its own for each canary, before training.
+/// uniformly among the C - 1 classes other than y, by a separate draw for each canary, before training.
 ///
 /// ```
 /// # use leakbound::label_dp::LabelCanaries;

@@ -40,7 +40,7 @@ pub fn alibi_labels(labels: &[usize], classes: usize, lambda: NoiseScale, seed: 
     })
 }
 
-/// AGIBI's labels: the same with Gaussian noise of standard deviation σ.
+/// AGIBI's labels: likewise, but with Gaussian noise of standard deviation σ.
 ///
 /// # Errors
 /// As [`alibi_labels`].

@@ -8,17 +8,17 @@ use std::ops::Range;
 ///
 /// A dense layer has one place; a convolution has the places of its kernel, row by row; a dense layer behind a
 /// convolution has the places of the image that it sees. Inputs and outputs are units or filters. The vectors are the
-/// bias, and scale and shift of a batch normalization, whatever the layer has of them. This is the order of
-/// `get_weights` of Keras, layer by layer, without the statistics of batch normalization.
+/// bias, and scale and shift of a batch normalization, as far as the layer has them. This is the order of `get_weights`
+/// of Keras, layer by layer, without the statistics of batch normalization.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LayerWeights {
-    /// Places that an output sees at once.
+    /// Places that an output sees together.
     pub places: usize,
     /// Units or filters below.
     pub inputs: usize,
     /// Units or filters.
     pub outputs: usize,
-    /// Numbers that each output has beside its kernel.
+    /// Numbers that each output has besides its kernel.
     pub vectors: usize,
 }
 

@@ -1,4 +1,4 @@
-//! What is known of one sequence of tokens.
+//! What is known about one sequence of tokens.
 
 use super::part::TextPart;
 use crate::error::{Error, Result};
@@ -18,7 +18,7 @@ pub struct TextSequence<'a> {
 }
 
 impl<'a> TextSequence<'a> {
-    /// A sequence of which the log-probability of each token is known.
+    /// A sequence with a known log-probability of each token.
     ///
     /// # Errors
     /// [`Error::Length`] without tokens, [`Error::Domain`] for a number that is no log-probability.
@@ -26,7 +26,7 @@ impl<'a> TextSequence<'a> {
         Self { parts: [None; TextPart::ALL.len()] }.with(TextPart::LogProbabilities, log_probabilities)
     }
 
-    /// The same with one more part.
+    /// Adds one more part.
     ///
     /// # Errors
     /// [`Error::Length`] for a part of tokens with more or fewer numbers than there are tokens, for more or fewer than
