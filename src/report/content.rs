@@ -16,7 +16,7 @@ pub struct Content {
     pub sections: Vec<Section>,
     /// What was claimed, and whether it is refuted.
     pub claims: Vec<Claim>,
-    /// By what a refuted claim is refuted, where its number does not say it.
+    /// What a refuted claim is refuted by, if its number does not show it.
     pub refuted_by: Option<&'static str>,
     /// The figures of a page.
     pub figures: Vec<Drawing>,

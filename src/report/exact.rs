@@ -32,7 +32,7 @@ fn change_text(change: Option<Neighbor>) -> String {
     }
 }
 
-/// A histogram of as many classes.
+/// The first classes of a histogram.
 fn first_classes(histogram: &str) -> String {
     match histogram.match_indices(',').nth(MOST_OUTCOMES - 1) {
         None => histogram.to_owned(),

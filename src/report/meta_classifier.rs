@@ -71,7 +71,7 @@ impl Render for MetaClassifierAnswer {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MetaClassifierDocument {
-    /// What every recipe says.
+    /// The fields that every recipe has.
     #[serde(flatten)]
     pub recording: RecordingDocument,
     /// What was inferred.

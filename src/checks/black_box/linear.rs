@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::feature::Feature;
 use super::output::Output;
 
-/// Steps of L-BFGS; a fit that has not converged by then is a worse witness and nothing else.
+/// Steps of L-BFGS; a fit that has not converged by then is merely a worse witness.
 const MOST_STEPS: u64 = 60;
 /// Remembered steps.
 const MEMORY: usize = 7;
@@ -70,7 +70,7 @@ impl LinearScore {
     fn row(&self, output: &Output) -> Vec<f64> {
         let standard = |(feature, center, scale, _): &(Feature, f64, f64, f64)| {
             let value = (feature.measure(output) - center) / scale;
-            // What is not there says nothing here; other witnesses look at it.
+            // Missing features carry no information here; other witnesses look at them.
             if value.is_nan() { 0.0 } else { value.clamp(-FARTHEST, FARTHEST) }
         };
         self.terms.iter().map(standard).chain([1.0]).collect()

@@ -34,7 +34,7 @@ impl Dataset {
         }
     }
 
-    /// Whether a relation says anything about it.
+    /// Whether a relation applies to the dataset.
     ///
     /// # Errors
     /// [`Error::Rejected`] for a dataset that is no vector under a norm, and for one without a record to replace.

@@ -1,4 +1,5 @@
-//! Cases that look for trouble: ties, consensus, one vote, two classes, tiny and huge noise, orders near 1 and 500.
+//! Cases that are likely to expose faults: ties, consensus, one vote, two classes, tiny and huge noise, orders near 1
+//! and 500.
 
 use super::check::Asks;
 use super::draws::order;

@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 pub enum Scale {
     /// Equal differences are equally far apart.
     Linear,
-    /// Equal ratios are equally far apart; zero has a rail of its own beyond the end.
+    /// Equal ratios are equally far apart; zero has a separate rail beyond the end.
     Log,
 }
 
@@ -63,7 +63,7 @@ pub(super) struct Ruler {
     pub infinity: Option<f64>,
 }
 
-/// Room of a rail: its label and half of the longest tick beside it.
+/// Room of a rail: its label and half of the longest tick next to it.
 const RAIL: f64 = 46.0;
 
 /// Labels of a scale at most.
@@ -122,7 +122,7 @@ impl Ruler {
     }
 
     fn labeled(&self, values: &[f64]) -> Vec<(f64, String)> {
-        // 1000 beside 10⁶ is 10³.
+        // 1000 next to 10⁶ is 10³.
         let plain = if values.iter().any(|value| !PLAIN.contains(&exponent(*value))) { -2..=2 } else { PLAIN };
         values.iter().map(|&value| (self.at(value), tick_label(value, plain.clone()))).collect()
     }

@@ -101,7 +101,7 @@ fn png(picture: ArrayView3<'_, u8>) -> Option<Vec<u8>> {
     let mut encoder = png::Encoder::new(&mut file, u32::try_from(columns).ok()?, u32::try_from(rows).ok()?);
     encoder.set_color(color);
     encoder.set_depth(png::BitDepth::Eight);
-    // Into memory, of as many pixels as were said: it fails only where there is none.
+    // Into memory, for the stated number of pixels: it fails only if there is no memory.
     encoder.write_header().ok()?.write_image_data(&pixels).ok()?;
     Some(file)
 }

@@ -23,9 +23,9 @@ pub struct RowSeries {
 pub struct Row {
     /// Its name.
     pub label: String,
-    /// A value for each series, where there is one.
+    /// A value for each series, if it has one.
     pub values: Vec<Option<f64>>,
-    /// Limits around the value of each series, lower and upper, where there are some: a line behind the mark.
+    /// Lower and upper limit around the value of each series, if it has any: a line behind the mark.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub bands: Vec<Option<[f64; 2]>>,
     /// Text at the end of the row.
@@ -34,8 +34,8 @@ pub struct Row {
 
 /// Rows over one axis.
 ///
-/// At most 40 rows are drawn: of more, those with the largest values, of the series that sorts them or else of any but
-/// those without a guarantee; and the figure says so.
+/// At most 40 rows are drawn. If there are more, the figure shows those with the largest values (of the series that
+/// sorts them, or else of any series with a guarantee) and states this.
 ///
 /// ```
 /// # use leakbound::report::{Axis, Row, RowSeries, Rows, SeriesKind};
