@@ -57,7 +57,7 @@ impl<'a> ArrayDirectory<'a> {
         fault(self.path, "whole file", format!("arrays {}", listed(&self.names)), expected)
     }
 
-    /// The trace of the file, once the arrays that were opened are held against their checksums.
+    /// The trace of the file, once the opened arrays are checked against their checksums.
     pub(super) fn checked(self) -> Result<Trace> {
         let trace = Trace::open(self.path, self.reader.again(), self.sums);
         trace.check_sums()?;

@@ -20,11 +20,11 @@ pub const SIMULATE_SCHEMA: &str = "leakbound.simulate/1";
 pub struct SimulatedFile {
     /// The file.
     pub input: InputFile,
-    /// What it holds.
+    /// The simulation in the file.
     pub simulation: PartialSimulation,
 }
 
-/// The outermost object; unknown members are let through, since documents carry a version, options, warnings.
+/// The outermost object; unknown members are ignored, since documents carry a version, options, warnings.
 #[derive(Deserialize)]
 #[serde(expecting = "a document of simulated outputs")]
 struct Document {
@@ -46,7 +46,7 @@ pub fn read_simulated(path: impl AsRef<Path>) -> Result<SimulatedFile> {
     read(path, open(path)?)
 }
 
-/// Reads what [`read_simulated`] reads from bytes in memory; `name` stands for the file in messages.
+/// Reads what [`read_simulated`] reads from bytes in memory; `name` is the file's name in messages.
 ///
 /// # Errors
 /// As [`read_simulated`].

@@ -240,7 +240,7 @@ fn around_disjoint(units: &Array2<f64>) -> [f64; 2] {
     let halves = |sign: f64| {
         let pairs = units.exact_chunks((2, units.ncols())).into_iter();
         let squares = pairs.map(|pair| pair.columns().into_iter().map(|x| (x[0] + sign * x[1]).powi(2)).sum::<f64>());
-        // |û ± ŵ|²/2, averaged over half as many pairs as there are views.
+        // |û ± ŵ|²/2, averaged over the pairs, half the number of views.
         squares.sum::<f64>() / units.nrows() as f64
     };
     [halves(1.0), halves(-1.0)]

@@ -84,7 +84,7 @@ const NAMES: f64 = 250.0;
 /// Room between the plot and the names next to it, with a sample of the line.
 const GAP: f64 = 26.0;
 const SAMPLE: f64 = 34.0;
-/// Pixels between the markers of a curve that has more points than markers.
+/// Pixels between the markers of a curve with more points than are always marked.
 const BETWEEN: f64 = 56.0;
 const ALL_MARKED: usize = 12;
 

@@ -240,8 +240,7 @@ impl Merged {
         let mut losses: Vec<Losses> = losses.into_iter().flatten().collect();
         losses.extend(gaussian.map(|distance| of_gaussians(distance, bins)).transpose()?);
         let mut composed = compose(&losses, meaning, deltas, delta)?;
-        // An enclosure is wide far from the δ that it is made for, so the figure has others and takes the best one at
-        // each δ.
+        // An enclosure is wide far from its own δ, so the figure has several and takes the best one at each δ.
         for &other in if self.different() > MOST_WITH_FIGURE { &[] } else { &OTHER_DELTAS[..] } {
             let wider = |at: &ComposedEpsilonAt| at.delta <= other && at.upper.0 > WIDE * at.lower.0;
             if composed.profile.iter().any(wider) {

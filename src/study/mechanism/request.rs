@@ -64,8 +64,7 @@ pub struct MechanismStudy<'a> {
     pub stop_early: bool,
     /// How a counterexample may be shrunk.
     pub shrink: Shrink,
-    /// Further runs of each world for shrinking, half of them for the test of the result; 0 leaves the counterexample
-    /// as found.
+    /// Further runs of each world for shrinking, half of which test the result; 0 leaves the counterexample as found.
     pub shrink_runs: u64,
     /// Runs of one request.
     pub batch: usize,

@@ -246,8 +246,7 @@ mod tests {
     const PRIVATE: usize = 12_000;
     const TEST: usize = 11_200;
 
-    /// Logits \[model, image, class\] of four classes: standard normal, plus at the label a margin that differs by
-    /// model.
+    /// Logits \[model, image, class\] of four classes: standard normal, plus, at the label, a margin by model.
     fn logits(margins: &[f64], images: usize, seed: u64) -> Array3<f32> {
         let mut stream = ChaCha8Rng::seed_from_u64(seed);
         Array3::from_shape_fn((margins.len(), images, 4), |(model, image, class)| {
