@@ -31,7 +31,7 @@ pub(super) struct AuditSplit {
 }
 
 impl AuditSplit {
-    /// So many of so many images, at random; `audit` + `fixed` may not exceed `images`.
+    /// Draws the given numbers of images at random; `audit` + `fixed` may not exceed `images`.
     pub fn draw(images: usize, audit: usize, fixed: usize, seed: u64) -> Self {
         let mut order = shuffled(images, Draw::Images.stream(seed));
         let mut fixed = order[audit..audit + fixed].to_vec();
@@ -164,7 +164,7 @@ impl MislabeledImages {
     }
 }
 
-/// A class other than each label, uniformly and by itself; there are at least two classes.
+/// A class other than each label, uniform and independent; there are at least two classes.
 pub(super) fn wrong_labels(labels: &[u8], classes: usize, stream: &mut impl Rng) -> Vec<u8> {
     let wrong = |&label: &u8| {
         let other = stream.random_range(1..classes);

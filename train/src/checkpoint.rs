@@ -142,8 +142,8 @@ impl TrainingCheckpoint {
         file.write_all(line.as_bytes()).and_then(|()| file.sync_data()).map_err(|source| unwritable(&self.path, source))
     }
 
-    /// Keeps the answers of a group and none that were kept before: of a training that is saved again and again, each
-    /// time in one step.
+    /// Keeps the answers of a group and none that were kept before: for a training that is saved repeatedly, each time
+    /// in one step.
     ///
     /// # Errors
     /// Those of [`keep`](Self::keep).

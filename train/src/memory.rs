@@ -10,7 +10,7 @@ const BYTES: u64 = 16;
 
 /// Parameters that fit into the memory of this machine.
 pub(super) struct Budget {
-    /// None where it is not known: on a GPU, where libtorch itself says that there is none left.
+    /// None if unknown: on a GPU, where libtorch itself reports a lack of memory.
     parameters: Option<u64>,
     spent: u64,
 }

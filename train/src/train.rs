@@ -26,7 +26,7 @@ pub struct TrainingPlan {
     pub early_stopping: Option<EarlyStopping>,
     /// How images are varied at every step; not at all if absent.
     pub augmentation: Option<Augmentation>,
-    /// Networks that are trained side by side; if absent, as many as are fastest: on a CPU few on each thread, on a GPU
+    /// Networks that are trained side by side; if absent, the fastest number: on a CPU a few on each thread, on a GPU
     /// all. Sums, and so the last digits, depend on it.
     pub side_by_side: Option<usize>,
 }
@@ -70,7 +70,7 @@ struct Passes {
 }
 
 impl Passes {
-    /// Adds the next `size` examples, of which there is at least one.
+    /// Adds the next `size` examples; there is at least one.
     fn extend(&mut self, batch: &mut Vec<Example>, size: usize) {
         for _ in 0..size {
             if self.at >= self.order.len() {

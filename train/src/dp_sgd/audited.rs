@@ -21,7 +21,7 @@ use tch::{Kind, Tensor};
 pub enum RunCanaries {
     /// Training images with a wrong label, uniformly drawn, scored by the loss of the network.
     Images,
-    /// Gradients along one parameter each, scored by what all noisy gradients say of them.
+    /// Gradients along one parameter each, scored by all noisy gradients.
     Dirac,
     /// Gradients along blocks of parameters with random signs, scored likewise.
     Signs,
@@ -38,15 +38,15 @@ pub struct AuditedModelPlan {
     pub canaries: RunCanaries,
     /// The training.
     pub training: DpSgdPlan,
-    /// Views of each image of which the gradients are averaged before they are clipped; none for the image itself.
+    /// Views of each image whose gradients are averaged before they are clipped; none for the image itself.
     pub views: Option<TrainingViews>,
     /// Seed of everything random but the coins.
     pub seed: u64,
 }
 
 impl AuditedModelPlan {
-    /// Sampling rate, steps, noise and ε for so many training images and canaries, half of which are expected to take
-    /// part where they are images.
+    /// Sampling rate, steps, noise and ε for this number of training images and canaries; if canaries are images, half
+    /// of them are expected to take part.
     ///
     /// # Errors
     /// [`Error::Rejected`](leakbound::Error::Rejected) if there are too few images, those of [`DpSgdPlan::budget`].
@@ -186,7 +186,7 @@ mod tests {
         }
     }
 
-    /// Images that a network without noise to speak of was trained on have smaller losses.
+    /// Images that a network was trained on with negligible noise have smaller losses.
     #[test]
     fn images_are_scored_by_their_loss() {
         let audit = audit(300);

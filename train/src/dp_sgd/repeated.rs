@@ -1,4 +1,4 @@
-//! Networks trained privately again and again, with and without one canary.
+//! Networks trained privately many times, with and without one canary.
 
 use super::plan::{DpSgdBudget, DpSgdPlan};
 use super::train::{PrivateLesson, TrainingStreams, train_privately};
@@ -30,7 +30,7 @@ const RATE: f64 = 1e-3;
 pub struct RepeatedRunsPlan {
     /// The network.
     pub network: NetworkPlan,
-    /// R: networks with the canary, and as many without it.
+    /// R: networks with the canary, and the same number without it.
     pub runs: usize,
     /// Images that all networks are trained on.
     pub images: usize,
@@ -60,15 +60,15 @@ pub enum RepeatedCanary {
 pub enum InitialWeights {
     /// Random ones, as trainings have them.
     Random,
-    /// Those of a network that has learned images of the same kind for so many epochs without noise, which the private
-    /// trainings do not have: their own images then have small gradients, and the canary stands out.
+    /// Those of a network that has learned images of the same kind for this many epochs without noise, which the
+    /// private trainings do not have: their own images then have small gradients, and the canary stands out.
     Learned {
         /// Passes over those images.
         epochs: usize,
     },
 }
 
-/// What networks say of the canary.
+/// What networks answer on the canary.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RepeatedRuns {
     /// \[world, run\]: ln of the probability of the canary's label under the last network; world 0 has the canary.
@@ -155,7 +155,7 @@ pub fn train_repeated_runs(context: &TrainingContext<'_>, plan: &RepeatedRunsPla
     let (scores, test_accuracy): (Vec<f64>, Vec<f32>) = answers.into_iter().unzip();
     let shape = (2, plan.runs);
     Ok(RepeatedRuns {
-        // As many as there are worlds and runs.
+        // One per world and run.
         scores: Array2::from_shape_vec(shape, scores).unwrap_or_default(),
         test_accuracy: Array2::from_shape_vec(shape, test_accuracy).unwrap_or_default(),
         label,

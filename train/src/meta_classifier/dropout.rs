@@ -10,7 +10,7 @@ use tch::Tensor;
 #[derive(Debug, Clone)]
 pub(super) struct Dropout {
     probability: f64,
-    /// Every pass draws anew.
+    /// Every pass draws again.
     stream: RefCell<ChaCha8Rng>,
 }
 

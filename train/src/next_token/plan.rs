@@ -1,4 +1,4 @@
-//! What language models over bytes are, what they are trained on, and what they are asked.
+//! Plans of language models over bytes: their shape, their training data, and their queries.
 
 use crate::checks::{check_counts, check_range, reject};
 use crate::optimizer::Schedule;
@@ -9,7 +9,7 @@ use serde::Serialize;
 use std::fmt;
 use std::sync::Arc;
 
-/// A transformer that says which byte comes next: each byte sees itself and those before it.
+/// A transformer that predicts the next byte: each byte sees itself and those before it.
 ///
 /// # References
 /// Radford et al. (2019), "Language models are unsupervised multitask learners" (the blocks); Al-Rfou et al. (2019),
@@ -20,7 +20,7 @@ pub struct ByteTransformerPlan {
     pub width: usize,
     /// Blocks of attention and a multilayer perceptron.
     pub depth: usize,
-    /// Heads of attention, of which the width is a multiple.
+    /// Heads of attention; the width is a multiple of them.
     pub heads: usize,
     /// Bytes that the model sees, at most.
     pub context: usize,
@@ -33,11 +33,11 @@ pub struct Planting {
     pub sequences: usize,
     /// Letters in each, at most half a context.
     pub length: usize,
-    /// How often each stands in the documents of its member.
+    /// How often each occurs in the documents of its member.
     pub repeats: usize,
 }
 
-/// A public model, and members that go on from it, each with documents of its own.
+/// A public model, and members trained further from it, each with its own documents.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NextTokenPlan {
     /// The model.
@@ -46,7 +46,7 @@ pub struct NextTokenPlan {
     pub steps: u64,
     /// The learning rate of Adam in it.
     pub schedule: Schedule,
-    /// Steps of each member's training, which goes on from the public model.
+    /// Steps of each member's training, which continues from the public model.
     pub member_steps: u64,
     /// The learning rate of Adam in it.
     pub member_schedule: Schedule,
@@ -90,7 +90,7 @@ impl TokenRecordingPlan {
     }
 }
 
-/// Tokens that an ensemble answers with, each of which enters the context of the next.
+/// Tokens that an ensemble answers with; each enters the context of the next.
 #[derive(Debug, Clone)]
 pub struct Answering {
     /// Draws each token.
@@ -102,7 +102,7 @@ pub struct Answering {
 /// Precision of recorded logits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogitPrecision {
-    /// 16 bits: 11 of them say how large the number is at its exponent.
+    /// 16 bits, with 11 bits of precision.
     Half,
     /// 32 bits.
     Single,

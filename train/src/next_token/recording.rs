@@ -35,7 +35,7 @@ pub struct NextTokens {
 }
 
 impl NextTokens {
-    /// Puts what the models said behind some contexts in so many rows.
+    /// Puts what the models predicted after some contexts into these rows.
     fn put(&mut self, rows: &[usize], said: &[Vec<f32>]) {
         for (place, &row) in rows.iter().enumerate() {
             let part = |logits: &[f32]| Array1::from(logits[place * TOKENS..(place + 1) * TOKENS].to_vec());
@@ -125,7 +125,7 @@ impl LanguageModels {
         Ok(rows)
     }
 
-    /// Asks all models at positions, of which the first has the row `first`.
+    /// Asks all models at positions; the first has the row `first`.
     fn ask(
         &self,
         positions: &[Position],
@@ -182,8 +182,8 @@ fn check_places(held_out: &[Document], context: usize, wanted: usize) -> Result<
     .into())
 }
 
-/// Answers behind each prompt; the tokens of a prompt have rows one after the other. Prompts are answered side by side,
-/// each with a stream of its own.
+/// Answers after each prompt; the tokens of a prompt have rows one after the other. Prompts are answered side by side,
+/// each with its own stream.
 fn generate(
     models: &LanguageModels,
     answering: &Answering,

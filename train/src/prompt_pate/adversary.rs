@@ -56,7 +56,7 @@ impl Scene<'_> {
         histogram(self.votes.row(query).iter().copied(), self.classes)
     }
 
-    /// The first teacher whose vote is right, or is wrong; the first of all where there is none.
+    /// The first teacher whose vote is right, or is wrong; the first of all if there is none.
     fn teacher(&self, query: usize, right: bool) -> usize {
         let label = self.labels[query];
         self.votes.row(query).iter().position(|&vote| (vote == label) == right).unwrap_or(0)

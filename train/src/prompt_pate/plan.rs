@@ -6,7 +6,7 @@ use leakbound::error::Result;
 use serde::Serialize;
 use std::fmt;
 
-/// Teachers of PromptPATE: prompts of one transformer, each with private examples of its own.
+/// Teachers of PromptPATE: prompts of one transformer, each with its own private examples.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PromptPatePlan {
     /// The transformer, and the seed of everything random.
@@ -23,8 +23,8 @@ pub struct PromptPatePlan {
 
 /// What is in a teacher's prompt under the neighbor of the dataset.
 ///
-/// The first two choose the query as well: each query is a case of its own, in which a teacher has met it and it is
-/// asked again and again. The others change one teacher for all queries.
+/// The first two also choose the query: each query is a separate case, in which a teacher has seen it and it is asked
+/// repeatedly. The others change one teacher for all queries.
 ///
 /// # References
 /// Chadha et al. (2024), "Auditing private prediction", appendix D.2.
@@ -50,7 +50,7 @@ pub enum PromptAdversary {
 }
 
 impl PromptAdversary {
-    /// Whether one query is asked again and again.
+    /// Whether one query is asked repeatedly.
     #[must_use]
     pub const fn chooses_the_query(self) -> bool {
         matches!(self, Self::NatAdvq | Self::PoisAdvq)

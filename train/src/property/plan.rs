@@ -44,7 +44,7 @@ pub struct PropertyPlan {
 pub enum EnsembleImages {
     /// A half of the images that no teacher has: an adversary who knows data like the private ones.
     Public,
-    /// The images of the teachers, partitioned anew: an adversary in theory.
+    /// The images of the teachers, partitioned again: an adversary in theory.
     Private,
 }
 

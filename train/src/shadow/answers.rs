@@ -4,9 +4,9 @@ use crate::answers::largest;
 use crate::defense::method::Shown;
 use ndarray::{Array1, Array2, Array4, Array5, ArrayD, Axis};
 
-/// Answers of shadow models, and what they were trained on.
+/// Answers of shadow models, and their training sets.
 ///
-/// S audited samples, of which A are attacked: all of them, or, if they are duplicated, the mislabeled half.
+/// S audited samples, A of which are attacked: all of them, or, if they are duplicated, the mislabeled half.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ShadowAnswers {
     /// \[model, attacked sample, view, class\].
@@ -31,7 +31,7 @@ pub struct ShadowAnswers {
     pub source_index: Option<Array1<i32>>,
     /// \[attacked sample, channel, row, column\]: pixels that were drawn.
     pub canary_pixels: Option<Array4<u8>>,
-    /// Answers of the models' defense beside the logits.
+    /// Answers of the models' defense besides the logits.
     pub further: Vec<FurtherAnswers>,
     /// Views of the first attacked samples that their defense asks about, \[sample, view, channel, row, column\] in
     /// [0, 1].
@@ -49,7 +49,7 @@ pub struct NeighborAnswers {
     pub logits: Array4<f32>,
 }
 
-/// What models answer beside their logits, by their defense.
+/// What models answer besides their logits, by their defense.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FurtherAnswers {
     /// Its name in the recording.

@@ -144,7 +144,7 @@ impl ShadowPlan {
         Ok(fixed)
     }
 
-    /// What the defense records beside the logits.
+    /// What the defense records besides the logits.
     fn check_further(&self, classes: usize, image: [usize; 3]) -> Result<()> {
         let (views, neighbors) = (self.views.moves().len(), if self.neighbors { self.audit } else { 0 });
         let queries = Queries { fixed: 0, attacked: self.audit, views, neighbors, image };

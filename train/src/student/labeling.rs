@@ -31,7 +31,7 @@ pub struct LabelingPlan {
     pub test: ThresholdTest,
     /// σ₂, noise of the argmax on every count.
     pub sigma: NoiseScale,
-    /// Budgets on the same orders, each with a student of its own.
+    /// Budgets on the same orders, each with its own student.
     pub budgets: Vec<PrivacyBudget>,
     /// What an answer is charged.
     pub costs: LabelCosts,

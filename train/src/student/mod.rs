@@ -28,8 +28,8 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 /// Trains teachers, lets them label public images until each budget is spent, and trains a student on the labels of
-/// each budget. Progress counts networks. The checkpoint keeps the votes of teachers, which other budgets and students
-/// have too, and the answers of students and baselines, which others of these do not find.
+/// each budget. Progress counts networks. The checkpoint keeps the votes of teachers, which runs with other budgets and
+/// students share, and the answers of students and baselines, which they do not share.
 ///
 /// The training images are private and belong to the teachers, none of them to two. The test images are split, class by
 /// class: a share is public, the others measure the accuracy of teachers and students. Public images are queried on in
@@ -226,7 +226,7 @@ fn accuracy(answers: impl Iterator<Item = u8>, labels: &Array1<u8>) -> f64 {
     answers.zip(labels).filter(|(answer, label)| answer == *label).count() as f64 / labels.len() as f64
 }
 
-/// Splits beside those of the teachers, which count from 0 and, one for each run, from 16.
+/// Splits in addition to those of the teachers, which count from 0 and, one for each run, from 16.
 #[derive(Debug, Clone, Copy)]
 enum StudentSplit {
     Public = 3,
@@ -278,7 +278,7 @@ pub struct StudentRun {
     pub teacher_accuracy: f64,
     /// What each budget bought.
     pub labelings: Vec<Labeling>,
-    /// Share of the images that measure of which each student predicts the class.
+    /// Share of the measuring images whose class each student predicts.
     pub student_accuracies: Vec<f64>,
 }
 
@@ -329,7 +329,7 @@ pub struct Baselines {
     pub private_logits: Array3<f32>,
     /// Logits on the test images that measure, \[network, image, class\].
     pub test_logits: Array3<f32>,
-    /// Share of the latter of which each network predicts the class.
+    /// Share of the latter whose class each network predicts.
     pub accuracies: Vec<f64>,
 }
 

@@ -25,7 +25,7 @@ pub struct TeacherVotes {
     pub pate_nat_advq: Array2<u8>,
     /// The same with the poisoned label.
     pub pate_pois_advq: Array2<u8>,
-    /// \[adversarial query, retraining\]: party 0, which met the query with its label beside its own images.
+    /// \[adversarial query, retraining\]: party 0, which saw the query with its label in addition to its own images.
     pub capc_nat_advq: Array2<u8>,
     /// The same with the poisoned label.
     pub capc_pois_advq: Array2<u8>,
@@ -79,7 +79,7 @@ fn histograms(votes: &Array3<u8>, classes: usize) -> Vec<Vec<u64>> {
     votes.axis_iter(Axis(1)).map(|votes| histogram(votes.iter().copied(), classes)).collect()
 }
 
-/// Classes of a histogram by their votes, the most first; of two with as many the smaller class.
+/// Classes of a histogram by their votes, the most first; among ties the smaller class.
 pub(crate) fn ranked(histogram: &[u64]) -> Vec<usize> {
     let mut classes: Vec<usize> = (0..histogram.len()).collect();
     classes.sort_by_key(|&class| std::cmp::Reverse(histogram[class]));

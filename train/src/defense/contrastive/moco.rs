@@ -128,7 +128,7 @@ impl KeyQueue {
         Self { keys: unit(&vectors), oldest: 0 }
     }
 
-    /// Puts keys [M, B, D], at most Q of a network, in the place of the oldest.
+    /// Replaces the oldest keys with keys [M, B, D], at most Q per network.
     pub fn push(&mut self, keys: &Tensor) {
         let (length, batch) = (self.keys.size()[1], keys.size()[1]);
         let places: Vec<i64> = (0..batch).map(|key| (self.oldest + key) % length).collect();
@@ -208,7 +208,7 @@ mod tests {
         assert!(f64::try_from((norms - 1.0).abs().max()).unwrap() < 1e-6);
     }
 
-    /// Batches of three into five places: the oldest leave first, over the end of the tensor too.
+    /// Batches of three into five places: the oldest leave first, also across the end of the tensor.
     #[test]
     fn the_first_key_in_is_the_first_out() {
         let mut queue = queue(2, 5);
@@ -230,7 +230,7 @@ mod tests {
                 assert_eq!(found, in_order);
             }
         }
-        // As many as there are places.
+        // One per place.
         queue.push(&(Tensor::ones([2, 5, 3], (Kind::Float, Device::Cpu)) * 0.5));
         assert_eq!(first_numbers(&queue, 1), [0.5; 5]);
     }

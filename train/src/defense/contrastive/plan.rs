@@ -22,13 +22,13 @@ pub struct EncoderPlan {
     pub temperature: f64,
     /// The linear classifier on the encoder.
     pub classifier: ClassifierPlan,
-    /// Recorded embeddings of each audited sample, of as many random views of it; at least 2.
+    /// Recorded embeddings of each audited sample, one per random view; at least 2.
     pub views: usize,
 }
 
 /// How a linear classifier learns the labels of the embeddings, by mean cross-entropy.
 ///
-/// Weight decay 5e-4, no momentum; the learning rate is a tenth, a hundredth and a thousandth after 30, 60 and 90 % of
+/// Weight decay 5e-4, no momentum; the learning rate is a tenth, a hundredth and a thousandth after 30, 60 and 90% of
 /// the steps.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct ClassifierPlan {

@@ -29,7 +29,7 @@ use tch::{Device, Tensor};
 /// # References
 /// Chen et al. (2020), "A simple framework for contrastive learning of visual representations"; Aerni, Zhang and Tramèr
 /// (2024), "Evaluations of machine learning privacy defenses are misleading", sections 4 and 5.3, appendix A.4. Their
-/// encoders are residual networks before the head, which their classifier and their attack see too; here the network's
+/// encoders are residual networks before the head, which their classifier and their attack also see; here the network's
 /// last layer belongs to the encoder, and hues are not changed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct SimClr {
