@@ -101,7 +101,7 @@ impl ArrayFile {
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) when the file cannot be read, [`Error::Input`](crate::Error::Input) when it is
-    /// no numpy archive, is empty or cut off.
+    /// not a numpy archive, is empty or cut off.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         Self::of_reader(path, open_file(path, "a numpy archive (.npz)")?)

@@ -8,8 +8,7 @@ use tempfile::NamedTempFile;
 
 /// A place for a result, reserved before long work and filled at its end.
 ///
-/// Until [`commit`](Self::commit), an existing file at the place keeps its content, and dropping the reservation leaves
-/// it unchanged.
+/// Until [`commit`](Self::commit) an existing file keeps its content, also if the reservation is dropped.
 ///
 /// ```
 /// # use leakbound::record::AtomicFile;
@@ -63,7 +62,7 @@ impl AtomicFile {
     /// Writes the content, waits until it is on the disk, and puts it in its place in one step.
     ///
     /// # Errors
-    /// [`Error::Io`] when the content cannot be written; the file beside is removed, and what stood in the place stays.
+    /// [`Error::Io`] when the content cannot be written; the temporary file is removed, and an existing file is kept.
     pub fn commit(self, bytes: &[u8]) -> Result<()> {
         self.commit_with(|file| file.write_all(bytes))
     }

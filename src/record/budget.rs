@@ -88,8 +88,7 @@ impl FromStr for MemoryBudget {
 pub fn free_memory() -> Option<u64> {
     let memory = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
     let system = System::new_with_specifics(memory).ok()?;
-    // For a container, its limit and not the rest of it: files that were read count as used memory, but are released on
-    // demand.
+    // For a container its limit, not the rest of it: files that were read count as used, but are released on demand.
     let limit = system.cgroup_limits().map_or(u64::MAX, |limits| limits.total_memory);
     Some(system.available_memory().min(limit)).filter(|&free| free > 0)
 }

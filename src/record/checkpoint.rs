@@ -96,7 +96,7 @@ impl Checkpoint {
     /// Writes the file next to its place and renames it.
     ///
     /// # Errors
-    /// [`Error::Io`](crate::Error::Io) when it cannot be written; what stood there stays.
+    /// [`Error::Io`](crate::Error::Io) when it cannot be written; an existing file is kept.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
         write_atomically(path, &self.to_bytes())
     }
@@ -105,8 +105,8 @@ impl Checkpoint {
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) when it cannot be read; otherwise [`Error::Input`](crate::Error::Input), one
-    /// line that says what is wrong: no checkpoint, changed or cut off since it was written, written by a program that
-    /// draws other numbers, or counts that do not belong to the blocks.
+    /// line that states what is wrong: not a checkpoint, changed or cut off since it was written, written by a program
+    /// that draws other numbers, or counts that do not belong to the blocks.
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         Self::from_bytes(path, &read_up_to(path, MAX_BYTES)?)

@@ -132,7 +132,7 @@ impl DefenseFile {
 ///
 /// # Errors
 /// [`Error::Io`] when the file cannot be read; otherwise [`Error::Input`], one line that names file, line, what was
-/// found and what was expected. Options of training are checked by who trains.
+/// found and what was expected. Options of training are checked by the training.
 pub fn read_defense_study(path: impl AsRef<Path>) -> Result<DefenseFile> {
     let (input, bytes) = study_bytes(path.as_ref())?;
     read(input, path.as_ref(), &bytes)

@@ -36,7 +36,7 @@ impl FileLock {
     /// Locks `path`, which need not exist; `what` names its content in messages.
     ///
     /// # Errors
-    /// [`Error::Input`] when another process holds it, [`Error::Io`] when no file can be made beside it.
+    /// [`Error::Input`] when another process holds it, [`Error::Io`] when no file can be created next to it.
     pub fn take(path: impl AsRef<Path>, what: &str) -> Result<Self> {
         let named = path.as_ref();
         let failed = |source: io::Error| Error::Io { path: named.into(), action: "write", source };

@@ -160,8 +160,8 @@ impl InputReader {
     /// The identity of an input that may have grown since it was opened, read through the same descriptor.
     ///
     /// # Errors
-    /// [`Error::Input`](crate::Error::Input) if its first `bytes` bytes, which were read before, no longer have this
-    /// SHA-256, and [`Error::Io`](crate::Error::Io) when it cannot be read.
+    /// [`Error::Input`](crate::Error::Input) if its first `bytes` bytes, which were read before, have another SHA-256,
+    /// and [`Error::Io`](crate::Error::Io) when it cannot be read.
     pub fn identity_with_start(&self, path: &Path, bytes: u64, sha256: &str) -> Result<InputFile> {
         let mut source = Digested::new(self.again());
         io::copy(&mut source.by_ref().take(bytes), &mut io::sink()).map_err(|source| unreadable(path, source))?;

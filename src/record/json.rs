@@ -90,8 +90,7 @@ scalar!(Name, deserialize_any, NAME_OR_NUMBER, |value| match value {
     other => Err(other),
 });
 
-/// An array whose number of entries is at most that of the outcomes of a file, so that a short text cannot fill the
-/// memory.
+/// An array limited to the number of outcomes of a file, so that a short text cannot fill the memory.
 #[derive(Debug)]
 pub(super) struct Bounded<T>(pub(super) Vec<T>);
 

@@ -55,9 +55,8 @@ impl Batch {
 /// A reader that compares what passes through it with batches that were counted before, and knows the identity of what
 /// came before a line.
 ///
-/// It looks at data before handing them out: for a batch of at most one piece, whether a row belongs to it is known
-/// before the row is read; for a longer batch it is known at the end of the batch, and
-/// [`is_undecided`](Self::is_undecided) until then.
+/// Data are looked at before they are passed on: a row is known to belong to a batch of at most one piece before it is
+/// read; for a longer batch this is known at its end, and [`is_undecided`](Self::is_undecided) until then.
 ///
 /// ```
 /// # use leakbound::record::{BatchReader, BatchStage};

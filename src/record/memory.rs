@@ -57,7 +57,7 @@ impl MemoryFile {
     /// The file (.npz) that `numpy.savez` writes of arrays: a copy of them.
     ///
     /// # Errors
-    /// [`Error::Io`] when the archive cannot be made: no memory, or two arrays of one name.
+    /// [`Error::Io`] when the archive cannot be made: too little memory, or two arrays with one name.
     pub fn of_arrays(arrays: Vec<(String, MemoryArray)>) -> Result<Self> {
         let archive = || -> zip::result::ZipResult<Vec<u8>> {
             let mut archive = ZipWriter::new(Cursor::new(Vec::new()));

@@ -27,7 +27,7 @@ pub struct ShadowExtras {
 /// other files. The arrays may take `memory` together.
 ///
 /// # Errors
-/// [`Error::Io`] when the file cannot be read, [`Error::Input`] for arrays that are no such arrays or do not fit the
+/// [`Error::Io`] when the file cannot be read, [`Error::Input`] for arrays of another form or that do not fit the
 /// answers.
 pub fn read_shadow_extras(
     path: impl AsRef<Path>,

@@ -88,8 +88,8 @@ fn read(file: &Path, reader: InputReader) -> Result<SimulatedFile> {
 /// Adds up documents of parts of one simulation.
 ///
 /// # Errors
-/// [`Error::Length`] for no document; [`Error::Input`], with the name of the file that does not fit, for another
-/// scenario, seed, number of samples or other queries, and for blocks that an earlier file holds too.
+/// [`Error::Length`] without documents; [`Error::Input`], with the name of the file that does not fit, for another
+/// scenario, seed, number of samples or other queries, and for blocks that an earlier file also has.
 pub fn merge_simulated(files: &[SimulatedFile]) -> Result<PartialSimulation> {
     let Some((first, rest)) = files.split_first() else {
         return Err(Error::length("list of simulations", 0, "at least 1"));

@@ -63,7 +63,7 @@ impl SavedStream {
     /// Writes the file next to its place and renames it.
     ///
     /// # Errors
-    /// [`Error::Io`](crate::Error::Io) when it cannot be written; what stood there stays.
+    /// [`Error::Io`](crate::Error::Io) when it cannot be written; an existing file is kept.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
         self.write_with(path, &self.names)
     }
@@ -85,7 +85,7 @@ impl SavedStream {
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) when it cannot be read; otherwise [`Error::Input`](crate::Error::Input), one
-    /// line that says what is wrong: no saved stream, or one that was changed or cut off since.
+    /// line that states what is wrong: not a saved stream, or one that was changed or cut off since.
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
         let file = path.as_ref();
         let bytes = read_up_to(file, MAX_BYTES)?;

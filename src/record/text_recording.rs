@@ -54,7 +54,8 @@ enum Source {
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io) when the file cannot be read, [`Error::Input`](crate::Error::Input) with array and
-/// index, line and key, or row and column, for anything but such sequences, members and non-members, of which no document has both.
+/// index, line and key, or row and column, for anything but such sequences of members and non-members, and for a
+/// document with both.
 pub fn read_text_sequences(path: impl AsRef<Path>, memory: MemoryBudget) -> Result<TextRecording> {
     let path = path.as_ref();
     let (mut reader, mut room) = (open(path)?, Room::new(memory));
@@ -100,8 +101,7 @@ impl TextRecording {
         }
     }
 
-    /// The names of arrays, columns or keys that are present but have no meaning here; for lines of JSON, those of the
-    /// first.
+    /// The names of arrays, columns or keys that are present but unused; for lines of JSON, those of the first.
     #[must_use]
     pub fn unused(&self) -> &[String] {
         match &self.0 {

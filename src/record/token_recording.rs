@@ -103,7 +103,7 @@ impl std::fmt::Debug for TokenRecording {
 }
 
 impl TokenRecording {
-    /// The names of arrays and columns that are present but have no meaning here.
+    /// The names of arrays and columns that are present but unused.
     #[must_use]
     pub fn unused(&self) -> &[String] {
         &self.unused
@@ -172,8 +172,9 @@ impl TokenRecording {
     /// Reads one position. Threads may read different ones concurrently.
     ///
     /// # Errors
-    /// [`Error::Io`] when the file cannot be read, [`Error::Input`] with array and index for a number that is no logit,
-    /// for a model that gives no token, for probabilities that do not sum to 1, and for a number that is no token.
+    /// [`Error::Io`] when the file cannot be read, [`Error::Input`] with array and index for a number that is not a
+    /// logit, for a model that gives no token, for probabilities that do not sum to 1, and for a number that is not a
+    /// token.
     ///
     /// # Panics
     /// If there is no such position.
@@ -222,9 +223,8 @@ impl TokenRecording {
         Ok(models)
     }
 
-    /// Hashes the files up to a position, for [`inputs`](Self::inputs). Done ahead of the work on positions and in
-    /// parallel with it, it costs less than afterwards: the system reads in order, and has the data cached when they
-    /// are requested.
+    /// Hashes the files up to a position, for [`inputs`](Self::inputs). It costs less ahead of the work on positions
+    /// than afterwards: the system reads in order, and then has the data cached.
     ///
     /// # Errors
     /// [`Error::Io`] when a file cannot be read.

@@ -108,7 +108,7 @@ pub(crate) const fn meaning(mode: Composition) -> Option<(Meaning, &'static str)
     }
 }
 
-/// The counts of one query, and what was known of it before.
+/// The counts of one query, and its prior guide.
 pub(crate) struct Observed<'a> {
     counts: &'a PairedCounts,
     guide: &'a Guide,
@@ -219,7 +219,7 @@ pub(crate) fn orders(requested: &[Order]) -> Vec<Order> {
 }
 
 /// A curve in the directions of the bounds, each with the ε at δ of both directions: differential privacy is about
-/// both, so the larger one is the ε of the sequence. `meaning` is that of the curve, then that of ε.
+/// both, so the larger one is the ε of the sequence. `meaning` has the meaning of the curve, then that of ε.
 pub(crate) fn curves(
     (name, kind): (&'static str, CurveKind),
     orders: &[Order],

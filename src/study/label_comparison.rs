@@ -17,7 +17,7 @@ const SAME_UTILITY: f64 = 0.02;
 /// By how much FixMatch should improve on its labels alone.
 const GAIN: f64 = 0.05;
 
-/// How accurate are models with private labels, what is claimed about them, and what do memorized labels show?
+/// How accurate are models with private labels, what is claimed, and what do memorized labels show?
 ///
 /// # References
 /// Malek Esmaeili et al. (2021), "Antipodes of label differential privacy: PATE and ALIBI", sections 6 and 7, tables 1 and

@@ -19,7 +19,7 @@ impl Study for MergeStudy {
     type Answer = SimulateAnswer;
 
     /// # Errors
-    /// [`Error::Length`] for no part; [`Error::Input`], with the name of the part, for parts that do not fit together
+    /// [`Error::Length`] without parts; [`Error::Input`], with the name of the part, for parts that do not fit together
     /// and for missing blocks.
     fn run(&self, _: &Progress<'_>) -> Result<SimulateAnswer> {
         let merged = merge_simulated(&self.parts)?;

@@ -143,8 +143,8 @@ impl Study for MetaClassifierStudy {
     type Answer = MetaClassifierAnswer;
 
     /// # Errors
-    /// [`Error::Length`] without attacks or for another number of inferred values than networks, [`Error::Domain`] for a
-    /// value that is none of the property's, and those of [`property_distance`].
+    /// [`Error::Length`] without attacks or for another number of inferred values than networks, [`Error::Domain`] for
+    /// a value that the property does not have, and those of [`property_distance`].
     fn run(&self, progress: &Progress<'_>) -> Result<MetaClassifierAnswer> {
         let mut inferred = self.inferred.clone();
         if let Some(answers) = &self.answers {

@@ -4,8 +4,8 @@
 //! carries its claims and warnings; composition, claims and checks that no two figures of an answer contradict each
 //! other belong to the study, so that the command, Python and Rust programs get the same numbers and the same caveats.
 
-/// Implements [`Answer`] for a type with fields `claims`, `warnings` or `seed`: takes the schema, and the fields that
-/// it has.
+/// Implements [`Answer`] for a type with its schema and those of the fields `claims`, `warnings` and `seed` that it
+/// has.
 macro_rules! answer {
     (@claims $self:ident $claims:expr) => {
         fn claims(&$self) -> &[$crate::study::Claim] {
@@ -174,7 +174,7 @@ pub trait Answer: Serialize {
     /// The name of its JSON schema, `leakbound.<study>/<version>`.
     const SCHEMA: &'static str;
 
-    /// The name of the JSON schema of this answer, where studies with different schemas share an answer type.
+    /// The name of the JSON schema of this answer, if studies with different schemas share an answer type.
     fn schema(&self) -> &'static str {
         Self::SCHEMA
     }

@@ -23,7 +23,7 @@ const METHODS: [Method; 2] = [Method::KCutRegion, Method::KCutVariational];
 /// from one tangent, with half of the failure probability each.
 ///
 /// # Errors
-/// [`Error::Rejected`] where a third leaves no score of a side.
+/// [`Error::Rejected`] if a third leaves no score on one side.
 pub(super) fn renyi_rows(
     scores: &CanaryScores,
     orders: &[Order],

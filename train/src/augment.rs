@@ -1,5 +1,4 @@
-//! Flips and shifts of images, drawn afresh for every step of a training or listed as the views that an attack asks
-//! for.
+//! Flips and shifts of images, drawn for every training step or listed as the views that an attack asks for.
 
 use crate::checks::reject;
 use leakbound::error::Result;

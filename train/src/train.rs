@@ -40,8 +40,8 @@ impl TrainingPlan {
 
     /// # Errors
     /// [`Error::Domain`](leakbound::Error::Domain) for a count of 0 or a share outside (0, 1),
-    /// [`Error::Rejected`](leakbound::Error::Rejected) if of the `images` of the network that has fewest none is left
-    /// to learn from.
+    /// [`Error::Rejected`](leakbound::Error::Rejected) if no image is left to learn from for the network that has the
+    /// fewest of the `images`.
     pub(super) fn check(&self, images: usize) -> Result<()> {
         let mut counts = vec![("images in a step", self.batch), ("epochs", self.epochs)];
         counts.extend(self.early_stopping.map(|stopping| ("patience", stopping.patience)));

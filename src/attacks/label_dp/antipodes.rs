@@ -55,8 +55,8 @@ impl AntipodesInterval {
 /// is the valid counterpart.
 ///
 /// # Errors
-/// [`Error::Length`] unless there are as many rows as canaries, at least 1, and at least 1 alternative;
-/// [`Error::Domain`] for a confidence that is NaN.
+/// [`Error::Length`] unless there is one row per canary, at least 1, and at least 1 alternative; [`Error::Domain`] for
+/// a confidence that is NaN.
 ///
 /// # Example
 /// ```

@@ -29,8 +29,8 @@ impl LabelCanaries {
     ///
     /// # Errors
     /// [`Error::Length`] without a canary, with fewer than 3 classes (no third label could be guessed) or labels that
-    /// do not fit; [`Error::Domain`] for a probability outside \[0, 1\], NaN included, and for a label that is no
-    /// class; [`Error::Rejected`] where a trained label is the true one.
+    /// do not fit; [`Error::Domain`] for a probability outside \[0, 1\], NaN included, and for a label that is not a
+    /// class; [`Error::Rejected`] if a trained label is the true one.
     pub fn new(probabilities: Array2<f64>, labels_true: Vec<usize>, labels_trained: Vec<usize>) -> Result<Self> {
         let (canaries, classes) = probabilities.dim();
         Error::check_length(canaries > 0, "canaries", 0, "at least 1")?;

@@ -85,7 +85,7 @@ impl PriorResponse {
     /// The probability of each class as the answer to a label.
     ///
     /// # Errors
-    /// [`Error::Domain`] for a label that is no class.
+    /// [`Error::Domain`] for a label that is not a class.
     pub fn distribution(&self, label: usize) -> Result<Vec<f64>> {
         self.check(label)?;
         let likely = self.answers.len();
@@ -106,7 +106,7 @@ impl PriorResponse {
     /// An answer to a label.
     ///
     /// # Errors
-    /// [`Error::Domain`] for a label that is no class.
+    /// [`Error::Domain`] for a label that is not a class.
     pub fn draw(&self, label: usize, stream: &mut impl Rng) -> Result<usize> {
         self.check(label)?;
         let likely = self.answers.len();

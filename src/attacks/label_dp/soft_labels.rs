@@ -15,7 +15,7 @@ use rand_distr::{Distribution, StandardNormal};
 /// not for releases that must withstand attacks on floating-point noise.
 ///
 /// # Errors
-/// [`Error::Domain`] for a label that is no class.
+/// [`Error::Domain`] for a label that is not a class.
 ///
 /// # Example
 /// ```

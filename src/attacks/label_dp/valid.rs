@@ -43,14 +43,14 @@ pub struct LabelAudit {
 /// one of one training run ([`one_run_epsilon`](crate::audit::one_run_epsilon)); for δ = 0 it is ln(c/(1-c)) with c the
 /// Clopper-Pearson lower limit of v out of r. *Finite-sample*.
 ///
-/// Why it holds: y'_i is uniform among the wrong labels and y''_i among the rest, so given the unordered pair
-/// {y'_i, y''_i} each of the two is the trained one with probability 1/2, independently for all canaries. The attack
-/// sees the pairs and the model. Given the pairs, the coins b_i (which of the pair was trained on) are fair, and a
-/// model trained with ε-label privacy changes its distribution by at most e^ε when one coin, that is one label,
-/// changes. So given the model and all other coins the odds of a coin are at most e^ε either way, and each guess is
-/// right with probability at most e^ε/(1 + e^ε), whatever was right before: the right guesses among r are dominated by
-/// a binomial variable. Guesses on one model need not be independent, which is where the published interval needs a
-/// heuristic. r depends on the model only, as the theorem asks.
+/// Why it holds: y'_i is uniform among the wrong labels and y''_i among the rest, so given the unordered pair {y'_i,
+/// y''_i} each of the two is the trained one with probability 1/2, independently for all canaries. The attack sees the
+/// pairs and the model. Given the pairs, the coins b_i (which of the pair was trained on) are fair, and a model trained
+/// with ε-label privacy changes its distribution by at most e^ε when one coin, that is one label, changes. So given the
+/// model and all other coins the odds of a coin are at most e^ε either way, and each guess is right with probability at
+/// most e^ε/(1 + e^ε), whatever was right before: the right guesses among r are dominated by a binomial variable.
+/// Guesses on one model need not be independent, whereas the published interval needs a heuristic for this. r depends
+/// on the model only, as the theorem asks.
 ///
 /// Canaries may be those of several models, if each model has its own draw of canaries and was trained separately: all
 /// models together are one mechanism, in which the coin of a canary reaches one model only. Changing it changes the

@@ -25,7 +25,7 @@ use std::ops::Range;
 /// ```
 ///
 /// # Errors
-/// What the source cannot read.
+/// Errors in reading the source.
 pub fn right_answers(logits: &impl ShadowLogits) -> Result<(usize, Array2<bool>)> {
     let source = ScoredLogits::new(logits, MembershipScore::Correct);
     let (members, views) = (source.members(), source.views());

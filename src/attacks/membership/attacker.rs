@@ -39,7 +39,7 @@ const MOMENTS: [f64; 2] = [0.9, 0.999];
 /// Shapes: logits \[model, sample, view, class\]; the result is \[model, sample\].
 ///
 /// # Errors
-/// [`Error::Rejected`] where a half has answers of one kind only; what the source cannot read.
+/// [`Error::Rejected`] if a half has answers of only one kind; errors in reading the source.
 ///
 /// # References
 /// Shokri, Stronati, Song and Shmatikov (2017); Salem et al. (2019), adversary 1 (sorted confidences); Ihrig (2021),

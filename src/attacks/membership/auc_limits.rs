@@ -46,9 +46,8 @@ pub fn auc_limits(roc: &Roc, failure: FailureProbability) -> Interval {
 /// ```text
 /// E exp(λ M̂) ≤ Π_i (1 - A_i + A_i exp(λ/(s q)))^q ≤ (1 - M + M exp(λ/(s q)))^{s q},
 /// ```
-/// and M̂ has the limits of one area with s q pairs. If areas are not independent, the means of the ends of intervals
-/// that hold simultaneously are limits of the mean area: [`auc_limits`] with the failure probability divided by their
-/// number.
+/// and M̂ has the limits of one area with s q pairs. Without independence, the means of the ends of simultaneous
+/// intervals are limits of the mean area: [`auc_limits`] with the failure probability divided by their number.
 ///
 /// # Errors
 /// [`Error::Length`] without areas.
@@ -98,7 +97,7 @@ fn limits(area: f64, pairs: f64, failure: FailureProbability) -> Interval {
     }
 }
 
-/// Halvings: an end below 2^-200 is published as what is left of it.
+/// Halvings: an end below 2^-200 is reported as what is left of it.
 const STEPS: usize = 200;
 
 /// A number just below the smallest a with q KL(Â ‖ a) ≤ `allowed`; 0 where Â is.

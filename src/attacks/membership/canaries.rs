@@ -12,7 +12,7 @@ impl AttackScores {
     /// most vulnerable of n found on the same scores is one of n.
     ///
     /// # Errors
-    /// [`Error::Domain`] for a sample that is not there, [`Error::Length`] where all victims are members or none is.
+    /// [`Error::Domain`] for a sample that does not exist, [`Error::Length`] if all victims are members or none are.
     ///
     /// # Example
     /// ```
@@ -33,7 +33,7 @@ impl AttackScores {
     /// does not.
     ///
     /// # Errors
-    /// [`Error::Domain`] for a victim that is not there, [`Error::Length`] where all samples are members or none is.
+    /// [`Error::Domain`] for a victim that does not exist, [`Error::Length`] if all samples are members or none are.
     ///
     /// # Example
     /// ```

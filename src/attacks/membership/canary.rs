@@ -110,9 +110,8 @@ const PERMUTATIONS: std::ops::RangeInclusive<usize> = 99..=100_000;
 /// truth without changing the joint distribution; so with B permutations (1 + #{statistic ≥ observed})/(1 + B) is a
 /// valid p-value for each, and twice the smaller one for both, exactly and for every number of victims.
 ///
-/// Guesses at the population level are counted as independent by Clopper-Pearson limits. A small p-value says that they
-/// are not; the band to read is then the bootstrap over victims. From more than 1,000 samples, 1,000 are taken, evenly
-/// spaced.
+/// Guesses at the population level are counted as independent by Clopper-Pearson limits. A small p-value shows that
+/// they are not; read the bootstrap over victims then. From more than 1,000 samples, 1,000 are taken evenly.
 ///
 /// # Errors
 /// [`Error::Length`] unless there are 99 to 100,000 permutations; [`Error::Rejected`] with fewer than two samples whose
@@ -203,7 +202,7 @@ fn residuals(guesses: &AttackScores) -> Vec<Column> {
 /// Fisher and Yates within each truth.
 fn shuffle(column: &Column, shuffled: &mut [f64], stream: &mut ChaCha8Rng) {
     for group in &column.groups {
-        // The numbers of a range of `usize`, in fewer instructions: more victims than a u32 can count do not fit in
+        // The numbers of a range of `usize`, in fewer instructions: more victims than a u32 counts do not fit in
         // memory.
         for last in (1..group.len() as u32).rev() {
             shuffled.swap(group[last as usize], group[stream.random_range(0..=last) as usize]);
@@ -247,9 +246,8 @@ pub struct Dilution {
     pub population_tpr_upper: f64,
 }
 
-/// The sample whose exposure the population hides most, if there is one with certainty up to the failure probability:
-/// its lower limit of TPR is above the upper limit of the population's ROC at the largest FPR that the sample's own
-/// threshold may have.
+/// The sample whose exposure the population hides most, if there is one beyond doubt: its lower limit of TPR is above
+/// the upper limit of the population's ROC at the largest FPR that the sample's own threshold may have.
 ///
 /// Half of the failure probability is spent on the samples (all of them simultaneously), half on the population. The
 /// population's limits count guesses as independent. A defense that names one member in its output ("name and shame")

@@ -89,8 +89,7 @@ fn without_direction([model, sample, view]: [usize; 3]) -> Error {
 /// Which views of a sample are compared with each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ViewPairs {
-    /// Every view with every other one: for identically distributed views, the mean of all pairs has the smallest
-    /// variance.
+    /// Every view with every other one: for views drawn alike, the mean of all pairs has the smallest variance.
     #[default]
     All,
     /// The first with the second, the third with the fourth, and so on: as published, with six pairs.

@@ -77,7 +77,7 @@ impl Default for LabelOnlyPlan {
 ///
 /// # Errors
 /// [`Error::Domain`] unless C is positive and finite; victims as for [`lira`](crate::membership::lira);
-/// [`Error::Rejected`] where no guess has evidence; [`Error::NoConvergence`]; what the source cannot read.
+/// [`Error::Rejected`] if no guess has evidence; [`Error::NoConvergence`]; errors in reading the source.
 ///
 /// # References
 /// Choquette-Choo, Tramèr, Carlini and Papernot (2021); Aerni, Zhang and Tramèr (2024), section 5.3 (C = 1).

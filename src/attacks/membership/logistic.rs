@@ -279,7 +279,7 @@ impl Triangle {
         }
     }
 
-    /// H⁻¹ x in place of x.
+    /// H⁻¹ x instead of x.
     #[inline(always)]
     fn solve(&self, x: &mut [f64]) {
         let row = |k: usize| &self.rows[k * self.size..][..self.size];

@@ -35,9 +35,9 @@ use ndarray::{Array2, Axis};
 /// ```
 ///
 /// # Errors
-/// [`Error::Domain`] unless there are 2 to 10,000 bins; [`Error::Length`] for another number of labels than samples;
-/// [`Error::Rejected`] where no other model gives answers of both kinds; victims as for
-/// [`lira`](crate::membership::lira); what the source cannot read.
+/// [`Error::Domain`] unless there are 2 to 10,000 bins; [`Error::Length`] if the numbers of labels and samples differ;
+/// [`Error::Rejected`] if no other model gives answers of both kinds; victims as for [`lira`](crate::membership::lira);
+/// errors in reading the source.
 ///
 /// # References
 /// Song and Mittal (2021), "Systematic evaluation of privacy risks of machine learning models", section 4.1.

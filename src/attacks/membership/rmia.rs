@@ -56,8 +56,7 @@ impl Default for RmiaPlan {
 ///
 /// # Errors
 /// [`Error::Domain`] for γ below 1, a outside of \[0, 1\] and a confidence outside of \[0, 1\]; [`Error::Rejected`] for
-/// a single sample, for another mode, and where no guess has evidence; victims as for
-/// [`lira`](crate::membership::lira).
+/// a single sample, for another mode, and if no guess has evidence; victims as for [`lira`](crate::membership::lira).
 ///
 /// # References
 /// Zarifzadeh, Liu and Shokri (2024), "Low-cost high-power membership inference attacks", equations 2, 4, 10.
@@ -137,8 +136,7 @@ impl Sides {
     }
 }
 
-/// Writes the share of the other samples z with γ r_z ≤ r_x for every x that has a ratio, and returns the number of
-/// such x.
+/// Writes the share of the other samples z with γ r_z ≤ r_x for every x with a ratio, and returns their number.
 fn shares(ratios: &[Option<f64>], gamma: f64, shares: &mut ArrayViewMut1<'_, f64>) -> usize {
     // Doubles that are at least 0 are ordered like their bits; adding 0 makes -0 equal to it.
     let keyed =

@@ -59,8 +59,8 @@ impl MembershipScore {
     /// The score of one answer.
     ///
     /// # Errors
-    /// [`Error::Length`] for fewer than two logits, [`Error::Domain`] for a label that is no class and for a logit that
-    /// is not finite.
+    /// [`Error::Length`] for fewer than two logits, [`Error::Domain`] for a label that is not a class and for a logit
+    /// that is not finite.
     pub fn of(self, logits: &[f64], label: usize) -> Result<f64> {
         Error::check_length(logits.len() >= 2, "logits of an answer", logits.len(), "at least 2 classes")?;
         Error::check_domain(label < logits.len(), "label of an answer", label as f64, "{0, ..., classes - 1}")?;

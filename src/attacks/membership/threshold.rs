@@ -26,7 +26,7 @@ use crate::error::Result;
 /// ```
 ///
 /// # Errors
-/// What the source cannot read.
+/// Errors in reading the source.
 ///
 /// # References
 /// Yeom, Giacomelli, Fredrikson and Jha (2018), adversary 1; Salem et al. (2019), adversary 3; Song and Mittal (2021),

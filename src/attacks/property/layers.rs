@@ -35,18 +35,17 @@ impl LayerWeights {
         self.kernel() + self.vectors * self.outputs
     }
 
-    /// Where kernel and vectors lie in the vector of a network in which the layer starts at `start`, in order.
+    /// The places of kernel and vectors, in order, in the vector of a network in which the layer starts at `start`.
     pub fn parts(self, start: usize) -> impl Iterator<Item = Range<usize>> {
         let behind = start + self.kernel();
         let vector = move |index: usize| behind + index * self.outputs..behind + (index + 1) * self.outputs;
         std::iter::once(start..behind).chain((0..self.vectors).map(vector))
     }
 
-    /// Rejects layers that do not lie one behind the other: each layer sees the outputs of the one before.
+    /// Rejects layers that do not follow one another: each layer sees the outputs of the one before.
     ///
     /// # Errors
-    /// [`Error::Length`] without layers and where inputs are not the outputs before, [`Error::Domain`] for a layer of
-    /// nothing.
+    /// [`Error::Length`] without layers and if inputs are not the outputs before, [`Error::Domain`] for an empty layer.
     ///
     /// # Example
     /// ```

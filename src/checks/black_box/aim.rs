@@ -24,7 +24,7 @@ const STEPS: u32 = 160;
 const MOST_RUNS: f64 = 1e12;
 const FORECAST: f64 = 0.01;
 
-/// A quantity and how much of it is claimed.
+/// A quantity and its claimed value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Aim {
     /// ε at δ.

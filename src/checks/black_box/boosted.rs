@@ -21,7 +21,7 @@ const FEWEST: usize = 100;
 const MISSING: f64 = -1e300;
 const LARGEST: f64 = 1e299;
 
-/// A sum of small decision trees: large where the output is likelier under the dataset than under its neighbor.
+/// A sum of small decision trees: large if the output is likelier under the dataset than under its neighbor.
 ///
 /// # References
 /// Chen and Guestrin (2016), "XGBoost: a scalable tree boosting system", as the crate smartcore builds it.

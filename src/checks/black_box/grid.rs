@@ -9,9 +9,8 @@ const MOST: f64 = 9_007_199_254_740_992.0;
 
 /// A grid to whose multiples all numbers of an output are rounded.
 ///
-/// Rounding is a function of the output alone: what is shown about rounded outputs holds for the outputs, and a claim
-/// that holds for the outputs holds for rounded ones (post-processing). The information in the last binary places of a
-/// double is lost.
+/// Rounding is a function of the output alone: what rounded outputs show holds for the outputs, and a claim that holds
+/// for the outputs holds for rounded ones (post-processing). The information in the last binary places is lost.
 ///
 /// ```
 /// # use leakbound::black_box::{Grid, Output};

@@ -24,8 +24,7 @@ const ROWS: usize = 1024;
 /// What argmin's traits return.
 type Outcome<T> = std::result::Result<T, argmin::core::Error>;
 
-/// A weighted sum of standardized features: large where the output is likelier under the dataset than under its
-/// neighbor.
+/// A weighted sum of standardized features: large if the output is likelier under the dataset than under its neighbor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct LinearScore {
     /// Feature, center, scale and weight.

@@ -85,7 +85,7 @@ impl<'a> Sampler<'a> {
     /// Hands outputs of a dataset on, batch by batch.
     ///
     /// # Errors
-    /// [`Error::Interrupted`] where it is time to stop before they are there.
+    /// [`Error::Interrupted`] if it is time to stop before they are complete.
     pub fn each_batch(
         &mut self,
         dataset: &Dataset,

@@ -74,8 +74,8 @@ impl<F: Fn(&Dataset, usize, u64) -> Ran + Sync> BlackBox for FunctionBlackBox<F>
     }
 }
 
-/// A program that is started once and speaks JSON lines: `{"id":7,"dataset":[...],"runs":1000,"seed":123}` is answered
-/// by `{"id":7,"outputs":[...]}` or by `{"id":7,"error":"..."}`.
+/// A program that is started once and exchanges JSON lines: `{"id":7,"dataset":[...],"runs":1000,"seed":123}` is
+/// answered by `{"id":7,"outputs":[...]}` or by `{"id":7,"error":"..."}`.
 #[derive(Debug)]
 pub struct LineBlackBox {
     program: LineProgram,

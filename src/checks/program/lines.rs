@@ -71,7 +71,7 @@ pub struct LineProgram {
 #[derive(Debug)]
 struct State {
     process: Option<Process>,
-    /// Starts without a first answer in time that are still allowed before the program is given up.
+    /// Starts that may still fail to give a first answer in time before the program is given up.
     starts: u32,
     /// Why no further start is made.
     given_up: Option<Fault>,

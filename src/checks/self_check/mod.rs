@@ -28,7 +28,7 @@ const ROUNDING: f64 = 1e-12;
 /// of threads. `done` is called after each audit; its error ends the work.
 ///
 /// # Errors
-/// [`Error::Domain`] for no audit or no output; whatever the audit returns.
+/// [`Error::Domain`] without audits or outputs; whatever the audit returns.
 ///
 /// # Example
 /// ```
@@ -228,7 +228,7 @@ mod tests {
         }
     }
 
-    /// An audit is wrong where any of its finite-sample bounds is, however many of them are.
+    /// An audit is wrong if any of its finite-sample bounds is, however many of them are.
     #[test]
     fn bounds_together_are_wrong_where_any_of_them_is() {
         let check = |validity, wrong_in: &[u64]| MethodCheck {

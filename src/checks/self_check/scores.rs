@@ -42,7 +42,7 @@ const GUESSES: [(&str, GuessSelection); 4] = [
 /// any number of threads. `done` is called after each audit; its error ends the work.
 ///
 /// # Errors
-/// [`Error::Domain`] for no audit; as [`audit_scores`] and [`audit_one_run`].
+/// [`Error::Domain`] without audits; as [`audit_scores`] and [`audit_one_run`].
 ///
 /// # Example
 /// ```

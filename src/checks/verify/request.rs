@@ -156,7 +156,7 @@ impl Case {
     /// Reads a case from its JSON form.
     ///
     /// # Errors
-    /// [`Error::Rejected`](crate::Error::Rejected) when the text is no case.
+    /// [`Error::Rejected`](crate::Error::Rejected) when the text is not a case.
     ///
     /// # Example
     /// ```

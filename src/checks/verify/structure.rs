@@ -8,8 +8,7 @@ use crate::histogram::VoteHistogram;
 use crate::mechanism::{DataKind, Role};
 use crate::quantity::Order;
 
-/// The allowed difference of two claims because they are computed in double precision, or with the precision that the
-/// accountant states.
+/// The allowed difference of two claims, for double precision or for the precision that the accountant states.
 fn rounding(accountant: &dyn Accountant, a: f64, b: f64) -> f64 {
     accountant.precision().max(1e-9) * a.abs().max(b.abs()).min(1e300) + 1e-14
 }

@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io) when a file cannot be read, [`Error::Input`](crate::Error::Input) with the place for
-/// a wrong magic number, sizes that disagree, files that are cut off or longer than they say, and folders that hold
+/// a wrong magic number, sizes that disagree, files that are cut off or longer than they declare, and folders that hold
 /// none of these.
 pub fn read_images(
     path: impl AsRef<Path>,

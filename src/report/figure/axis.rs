@@ -70,7 +70,7 @@ const RAIL: f64 = 46.0;
 const MOST_TICKS: f64 = 8.0;
 
 impl Ruler {
-    /// A scale for these values between two places; NaN is no value.
+    /// A scale for these values between two places; NaN is not a value.
     pub(super) fn new(scale: Scale, values: impl Iterator<Item = f64> + Clone, [mut start, mut end]: [f64; 2]) -> Self {
         let beyond = RAIL.copysign(end - start);
         let zero = (scale == Scale::Log && values.clone().any(|value| value <= 0.0)).then(|| {

@@ -10,7 +10,7 @@ use ndarray::{Array4, ArrayView3, Axis, Slice};
 /// Images with a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PictureRow {
-    /// What they are.
+    /// Their description.
     pub name: String,
     /// \[image, channel, row, column\], from 0 (black) to 255: gray with one channel, red, green and blue with three; of
     /// any other number the first is shown.

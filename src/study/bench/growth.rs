@@ -8,7 +8,7 @@ use super::works::BenchWork;
 pub(super) enum Term {
     /// What every sample takes.
     Sample,
-    /// Noise of each class and, where votes are random, a split.
+    /// Noise of each class and, if votes are random, a split.
     Class,
     /// The way to memory of what belongs to a class: with more classes, fewer samples are drawn side by side.
     Distant,
@@ -118,7 +118,7 @@ fn product(sizes: &[f64], costs: &[f64]) -> f64 {
     sizes.iter().zip(costs).map(|(size, cost)| size * cost).sum()
 }
 
-/// The normal equations of the chosen columns; none where they have no single solution.
+/// The normal equations of the chosen columns; none if they have no unique solution.
 fn solved(rows: &[(Vec<f64>, f64)], chosen: &[usize]) -> Option<Vec<f64>> {
     let count = chosen.len();
     let sum = |term: &dyn Fn(&[f64], f64) -> f64| rows.iter().map(|(row, value)| term(row, *value)).sum::<f64>();

@@ -74,8 +74,8 @@ impl Study for BenchStudy {
     type Answer = BenchAnswer;
 
     /// # Errors
-    /// [`Error::Unavailable`] where the system starts fewer threads: rates of fewer under the name of more would be
-    /// wrong.
+    /// [`Error::Unavailable`] if the system starts fewer threads, because rates would be attributed to the wrong
+    /// number.
     fn run(&self, progress: &Progress<'_>) -> Result<BenchAnswer> {
         let steps = steps(self.threads);
         let meter = Meter::new(progress, (steps.len() * self.works.len()) as u64, "rates");

@@ -137,8 +137,8 @@ answer!(SweepAnswer, "leakbound.bench-sweep/1", warnings);
 
 /// A measured cost above the model's by more than this factor is a warning.
 const TOLERATED: f64 = 2.0;
-/// Samples that are drawn between two looks at the clock, at least: twice the largest batch, because what the last batch
-/// has beyond a block is drawn all the same.
+/// Samples that are drawn between two looks at the clock, at least: twice the largest batch, because the last batch is
+/// drawn in full even beyond a block.
 const LEAST_SAMPLES: u64 = 16_384;
 
 /// What a point of the sweep took.
@@ -159,8 +159,7 @@ impl Study for SweepStudy {
     type Answer = SweepAnswer;
 
     /// # Errors
-    /// [`Error::Rejected`] for a work that draws no samples; [`Error::Unavailable`] where the system starts fewer
-    /// threads.
+    /// [`Error::Rejected`] for a work that draws no samples; [`Error::Unavailable`] if the system starts fewer threads.
     fn run(&self, progress: &Progress<'_>) -> Result<SweepAnswer> {
         if self.works.contains(&BenchWork::ExactDistributionPair) {
             return Err(no_samples());

@@ -108,7 +108,7 @@ impl Study for CalibrateStudy {
     type Answer = CalibrateAnswer;
 
     /// # Errors
-    /// [`Error::Rejected`] for a goal that promises nothing, that needs no noise or that no noise meets, those of
+    /// [`Error::Rejected`] for a goal that is trivial, that needs no noise or that no noise meets, those of
     /// [`NoiseFamily::at`], and those of the privacy losses.
     fn run(&self, progress: &Progress<'_>) -> Result<CalibrateAnswer> {
         self.goal.check()?;
@@ -198,7 +198,7 @@ impl CalibrateStudy {
         Error::rejected("calibrate", format_args!("{} {what}", self.goal))
     }
 
-    /// A scale at which the goal is missed for certain.
+    /// A scale at which the goal is certainly missed.
     fn too_little(&self, profiles: &Profiles, scale: f64, below: f64, meter: &Meter<'_>) -> Result<Option<f64>> {
         let deltas = self.goal.deltas();
         for scale in std::iter::once(below).chain(LESS.map(|share| share * scale)).map(rounded_down) {

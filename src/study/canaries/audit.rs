@@ -45,7 +45,7 @@ pub struct CanaryAttackRow {
     pub scores: String,
     /// The lower bound of ε at the plan's δ; the bounds of all sets hold simultaneously.
     pub epsilon: Number,
-    /// The lower bound of μ, where the plan has one.
+    /// The lower bound of μ, if the plan has one.
     pub mu: Option<Number>,
     /// Guesses that count.
     pub guesses: u64,
@@ -84,8 +84,8 @@ impl Study for CanaryAuditStudy {
     type Answer = CanaryAuditAnswer;
 
     /// # Errors
-    /// [`Error::Rejected`] for no set of scores and for more of them than were planned; [`Error::Length`] for another
-    /// number of scores than of canaries; those of [`ScoresStudy`].
+    /// [`Error::Rejected`] without scores and for more sets of scores than planned; [`Error::Length`] if the numbers of
+    /// scores and canaries differ; those of [`ScoresStudy`].
     fn run(&self, progress: &Progress<'_>) -> Result<CanaryAuditAnswer> {
         let plan = &self.plan.audit;
         let (found, planned) = (self.attacks.len(), plan.attacks());

@@ -46,7 +46,7 @@ pub struct TradeOffPoint {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TradeOffRow {
-    /// The query; empty where the file has no queries.
+    /// The query; empty if the file has no queries.
     pub query: String,
     /// `trade-off-band` for all thresholds of the guessed ratio, `clopper-pearson` for the output sets.
     pub method: &'static str,

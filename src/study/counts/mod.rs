@@ -56,7 +56,7 @@ impl Study for CountsStudy {
     type Answer = CountsAnswer;
 
     /// # Errors
-    /// [`Error::Rejected`](crate::Error::Rejected) for a method that lacks what it needs and for a composition of one
+    /// [`Error::Rejected`](crate::Error::Rejected) for a method without its required input and for a composition of one
     /// query, and those of the methods.
     fn run(&self, progress: &Progress<'_>) -> Result<CountsAnswer> {
         let queries = &self.queries;

@@ -6,7 +6,7 @@ use crate::model::Composition;
 use crate::quantity::Epsilon;
 use crate::study::bounds::Bounds;
 
-/// The counts of one query, and what was known of it before.
+/// The counts of one query, and its prior guide.
 #[derive(Debug, Clone)]
 pub struct CountedQuery {
     /// Its name; empty if there is only one query.

@@ -103,7 +103,7 @@ impl Study for ExactStudy {
 
     /// # Errors
     /// [`Error::Length`](crate::Error::Length) for histograms of different lengths, those of the mechanism, and
-    /// [`Error::Contradiction`](crate::Error::Contradiction) where an exact value is above a theorem.
+    /// [`Error::Contradiction`](crate::Error::Contradiction) if an exact value is above a theorem.
     fn run(&self, progress: &Progress<'_>) -> Result<ExactAnswer> {
         let rates = RATES.into_iter().map(Probability::new).collect::<Result<Vec<_>>>()?;
         let wanted: Vec<Wanted> = (self.orders.iter().copied().map(Wanted::Renyi))

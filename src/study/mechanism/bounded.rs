@@ -105,7 +105,7 @@ impl<'a> Outcomes<'a> {
 }
 
 impl MechanismStudy<'_> {
-    /// What the search itself has shown, where it may end early.
+    /// What the search itself has shown, if it may end early.
     pub(super) fn early(&self, best: &Candidate, chosen: &Chosen, refuted: &[usize]) -> Shown {
         let failure = self.bounds.failure_probability.get();
         let claim = |(index, (claim, _, claimed)): (usize, (String, _, Claimed))| {

@@ -6,8 +6,8 @@ use crate::study::Warning;
 use crate::study::number::{Number, significant};
 use serde::Serialize;
 
-/// Of the runs of each world: what the search may take before and after the second look at all pairs, and what that look
-/// may take, also where the search is the test.
+/// Of the runs of each world: the share of the search before and after the second look at all pairs, and the share of
+/// that look, even if the search is the test.
 pub(super) const SEARCH: f64 = 0.3;
 pub(super) const SEARCH_AND_LOOKS: f64 = 0.65;
 pub(super) const LOOKS: f64 = 0.25;

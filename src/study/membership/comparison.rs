@@ -36,8 +36,8 @@ impl Study for ComparisonStudy<'_> {
 
     /// # Errors
     /// [`Error::Length`] without attacks, [`Error::Rejected`] for an attack on other victims; the error of the first
-    /// attack where none can use the answers; those of [`membership_metrics`](crate::membership::membership_metrics),
-    /// and what the answers cannot read.
+    /// attack if none can use the answers; those of [`membership_metrics`](crate::membership::membership_metrics), and
+    /// errors in reading the answers.
     fn run(&self, progress: &Progress<'_>) -> Result<MembershipAnswer> {
         let answers = self.answers;
         let (models, samples) = answers.members().dim();

@@ -57,7 +57,7 @@ impl Decision {
         }
     }
 
-    /// The same where the mean accuracies \[of what leaks more, of what leaks less\] are known: a less accurate model
+    /// The same if the mean accuracies \[of what leaks more, of what leaks less\] are known: a less accurate model
     /// leaks less for that reason alone.
     fn at_utility(self, [larger, smaller]: [f64; 2]) -> Self {
         match self {
@@ -281,7 +281,7 @@ impl FindingRow {
         self.decision != Decision::of(self.larger.rate.band(), self.smaller.rate.band())
     }
 
-    /// Undecided where accuracies, if they are known, are too far apart.
+    /// Undecided if accuracies are known and too far apart.
     fn at_utility(self, accuracies: Option<[f64; 2]>) -> Self {
         let decision = accuracies.map_or(self.decision, |accuracies| self.decision.at_utility(accuracies));
         Self { accuracies, decision, ..self }

@@ -84,8 +84,7 @@ pub struct DefenseEvaluation {
 }
 
 impl DefenseEvaluation {
-    /// The evaluation of a defense on such canaries in such a role. If LiRA itself is the adapted attack, it has both
-    /// roles.
+    /// The evaluation of a defense on these canaries in this role. An adapted attack that is LiRA has both roles.
     pub(super) fn find<'a>(all: &'a [Self], defense: &str, canaries: CanaryKind, role: AttackRole) -> Option<&'a Self> {
         let of = |role: AttackRole| {
             all.iter().find(|row| row.defense == defense && row.canaries == canaries && row.role == role)

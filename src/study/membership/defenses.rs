@@ -20,13 +20,12 @@ use serde::Serialize;
 /// What do defenses leak on average, what do they leak about the most vulnerable samples to an attack adapted to them,
 /// and do the published findings hold?
 ///
-/// Defenses are usually published with an evaluation by LiRA on the original samples. The attack adapted to a defense,
-/// on canaries, shows what the most vulnerable samples are exposed to. Every model is a victim in turn, and the others
-/// are its shadow models. Bands are percentiles over resampled victims
-/// ([`victim_bootstrap`](crate::membership::victim_bootstrap)), widened to the Clopper-Pearson limits of the same rule:
-/// if no victim finds a member, all resamples agree on a TPR of 0, which is not evidence that it is 0. All attacks
-/// share the failure probability, so that the bands at one FPR are meant to hold simultaneously, also for whatever
-/// looks best.
+/// LiRA on the original samples is the usual evaluation in publications. The attack adapted to a defense, on canaries,
+/// shows the exposure of the most vulnerable samples. Every model is a victim in turn, and the others are its shadow
+/// models. Bands are percentiles over resampled victims ([`victim_bootstrap`](crate::membership::victim_bootstrap)),
+/// widened to the Clopper-Pearson limits of the same rule: if no victim finds a member, all resamples agree on a TPR of
+/// 0, which is not evidence that it is 0. All attacks share the failure probability, so that the bands at one FPR are
+/// meant to hold simultaneously, also for whatever looks best.
 ///
 /// # References
 /// Aerni, Zhang and Tramèr (2024), "Evaluations of machine learning privacy defenses are misleading", sections 4 and 5,
@@ -41,7 +40,7 @@ pub struct DefenseStudy<'a> {
     pub measures: Measures,
 }
 
-/// A defense and what was recorded of it.
+/// A defense and its recordings.
 #[derive(Clone)]
 pub struct StudiedDefense<'a> {
     /// Its name.
@@ -98,9 +97,9 @@ impl Study for DefenseStudy<'_> {
     type Answer = DefensesAnswer;
 
     /// # Errors
-    /// [`Error::Length`] without defenses, FPRs or resamples; [`Error::Rejected`] with the name of the defense where an
-    /// attack cannot use what was recorded; those of
-    /// [`membership_metrics`](crate::membership::membership_metrics), and what the answers cannot read.
+    /// [`Error::Length`] without defenses, FPRs or resamples; [`Error::Rejected`] with the name of the defense if an
+    /// attack cannot use its recording; those of [`membership_metrics`](crate::membership::membership_metrics), and
+    /// errors in reading the answers.
     fn run(&self, progress: &Progress<'_>) -> Result<DefensesAnswer> {
         self.check()?;
         let attacks = self.attacks();

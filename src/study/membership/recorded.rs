@@ -82,7 +82,7 @@ impl<'a> RecordedAnswers<'a> {
     /// Adds embeddings by the same models of the same samples.
     ///
     /// # Errors
-    /// [`Error::Rejected`] where the truth of the two differs.
+    /// [`Error::Rejected`] if the truth of the two differs.
     pub fn with_embeddings(self, embeddings: &'a dyn ShadowEmbeddings) -> Result<Self> {
         self.check_beside(embeddings.members(), "embeddings beside answers")?;
         Ok(Self { embeddings: Some(embeddings), ..self })
@@ -91,7 +91,7 @@ impl<'a> RecordedAnswers<'a> {
     /// Adds logits at the nearest neighbor of each sample, whose labels are those of the samples.
     ///
     /// # Errors
-    /// [`Error::Rejected`] where the truth of the two differs.
+    /// [`Error::Rejected`] if the truth of the two differs.
     pub fn with_neighbors(self, logits: &'a dyn ShadowLogits) -> Result<Self> {
         self.check_beside(logits.members(), "answers at neighbors beside answers")?;
         Ok(Self { neighbors: Some(logits), ..self })
@@ -188,8 +188,8 @@ impl<'a> WatchedAnswers<'a, '_> {
     /// with the usual one.
     ///
     /// # Errors
-    /// [`Error::Rejected`] where a score is wanted and scores are recorded, or neither these nor logits; those of the
-    /// attack.
+    /// [`Error::Rejected`] if a score is wanted and scores are recorded, or if neither scores nor logits are; those of
+    /// the attack.
     pub fn scored<T>(
         &self,
         wanted: Option<MembershipScore>,
@@ -213,7 +213,7 @@ impl<'a> WatchedAnswers<'a, '_> {
     /// The logits.
     ///
     /// # Errors
-    /// [`Error::Rejected`] in the name of an attack, with its reason, where scores are recorded, and where nothing is.
+    /// [`Error::Rejected`] in the name of an attack, with its reason, if scores are recorded, and if nothing is.
     pub fn logits(&self, attack: &'static str, reason: &str) -> Result<Watched<'_, dyn ShadowLogits + '_>> {
         match self.answers.answers()? {
             Answers::Logits(source) => Ok(Watched { source, watch: self.watch }),

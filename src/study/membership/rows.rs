@@ -7,18 +7,17 @@ use crate::roc::Roc;
 use crate::study::number::Number;
 use serde::Serialize;
 
-/// TPR at one target FPR, by the rule that guesses "member" where score > `above`.
+/// TPR at one target FPR, by the rule that guesses "member" if score > `above`.
 ///
-/// The rule is a function of the non-members alone, so the number of members above it is binomial, which is what the
-/// proof of the limits of TPR and FPR requires. A threshold at the lowest accused score would decide the recorded
-/// guesses in the same way, but others differently: that score may be a member's, and a rule that was chosen among
-/// members has no such limits.
+/// The rule is a function of the non-members alone, so the number of members above it is binomial, as the proof of the
+/// limits of TPR and FPR requires. The lowest accused score would decide the recorded guesses in the same way, but
+/// others differently: it may be a member's, and a rule chosen among members has no such limits.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TprRow {
     /// The FPR that the rule does not exceed on the recorded guesses.
     pub target_fpr: f64,
-    /// "Member" is guessed where score > above; absent: always. It is a score of a non-member.
+    /// "Member" is guessed if score > above; absent: always. It is a score of a non-member.
     pub above: Option<Number>,
     /// Share of the recorded non-members that this rule accuses.
     pub fpr: f64,
@@ -70,7 +69,7 @@ pub struct LevelRow {
     pub auc_bootstrap: Option<[f64; 2]>,
     /// Largest (TPR + TNR)/2; its threshold was chosen by these guesses.
     pub balanced_accuracy: f64,
-    /// Its threshold, "member" where score ≥ threshold; absent: never guessing "member" is best. It has no limits.
+    /// Its threshold, "member" if score ≥ threshold; absent: never guessing "member" is best. It has no limits.
     pub best_threshold: Option<Number>,
     /// Largest TPR - FPR.
     pub advantage: f64,
@@ -129,7 +128,7 @@ impl LevelRow {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RocSample {
-    /// "Member" is guessed where score ≥ threshold; absent: never.
+    /// "Member" is guessed if score ≥ threshold; absent: never.
     pub threshold: Option<Number>,
     /// False-positive rate.
     pub fpr: f64,

@@ -117,8 +117,8 @@ impl Study for SimulateStudy<'_> {
     type Answer = SimulateAnswer;
 
     /// # Errors
-    /// [`Error::Rejected`] for more shards than blocks, and for shards or checkpoints of counts that are drawn from
-    /// their distributions at once; [`Error::Interrupted`] after what is done was saved; those of the checkpoints.
+    /// [`Error::Rejected`] for more shards than blocks, and for shards or checkpoints of counts that are drawn directly
+    /// from their distributions; [`Error::Interrupted`] after the finished work was saved; those of the checkpoints.
     fn run(&self, progress: &Progress<'_>) -> Result<SimulateAnswer> {
         let blocks = self.shard.blocks(self.simulation)?;
         let plan = SimulationPlan::new(self.scenario.sha256(), self.simulation);

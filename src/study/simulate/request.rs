@@ -51,7 +51,7 @@ pub trait Checkpoints: Sync {
     /// Whether it is time to save; called after each block of samples, on any thread.
     fn is_due(&self) -> bool;
 
-    /// Saves what is done.
+    /// Saves the finished work.
     ///
     /// # Errors
     /// Those that end the simulation.

@@ -36,8 +36,8 @@ pub struct AttackedStudentRow {
     pub budget: Option<Number>,
     /// Threshold on the loss.
     pub threshold: AucRow,
-    /// "Member" is guessed where score > above; absent: always. It is the lowest score of a test image at which the
-    /// share of recorded test images accused is at most the false-positive rate.
+    /// "Member" is guessed if score > above; absent: always. It is the lowest score of a test image at which the share
+    /// of recorded test images accused is at most the false-positive rate.
     pub above: Option<Number>,
     /// Share of the recorded members that this rule finds.
     pub tpr: f64,
@@ -118,9 +118,8 @@ pub struct StudentMembershipAnswer {
     pub fpr: f64,
     /// Failure probability of all AUC limits together, and of all TPR limits together.
     pub failure_probability: Number,
-    /// What the limits guarantee for the recorded models: `finite-sample`, if, given a model, scores of private images
-    /// are independent draws from one distribution and those of test images from another. Students need not be
-    /// independent.
+    /// What the limits guarantee for the recorded models: `finite-sample` if, given a model, scores of private images
+    /// are independent draws from one distribution and scores of test images from another.
     pub validity: Validity,
     /// A row for each budget, rising; models without privacy last.
     pub budgets: Vec<BudgetMembershipRow>,

@@ -38,12 +38,12 @@ const QUANTILES: usize = 100;
 /// from the other three. Several runs show how much students differ from run to run.
 ///
 /// # What the limits guarantee
-/// The limits are about the areas of two distributions for the recorded students. They hold for every number of images
+/// The limits are about the areas of two distributions for the recorded students, and hold for every number of images
 /// if, given a student, the losses of private images are independent draws from one distribution and those of test
-/// images from another. This is an assumption, because private images are what its teachers have seen. With M models
-/// each area has the share f/(2M) of the failure probability, and all AUC limits hold simultaneously. Nothing is
-/// assumed about how students depend on each other: they share teachers and images, and a budget's limits are the means
-/// of those of its students.
+/// images from another. This is an assumption, because its teachers have seen the private images. With M models each
+/// area has the share f/(2M) of the failure probability, and all AUC limits hold simultaneously. Nothing is assumed
+/// about how students depend on each other: they share teachers and images, and a budget's limits are the means of
+/// those of its students.
 ///
 /// The threshold has [`auc_limits`]. The trained attacker is two networks, each measured on two quarters that it has not
 /// seen: given the network their areas are independent, and [`mean_auc_limits`] bounds their mean. The two networks depend

@@ -8,13 +8,13 @@ use crate::study::membership::RocCurve;
 use crate::study::number::Number;
 use serde::Serialize;
 
-/// TPR at one target FPR, of documents, by the rule that guesses "member" where score > `above`.
+/// TPR at one target FPR, of documents, by the rule that guesses "member" if score > `above`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TextRateRow {
     /// The FPR that the rule does not exceed on the recorded documents.
     pub target_fpr: f64,
-    /// "Member" is guessed where score > above; absent: always. It is a score of a non-member.
+    /// "Member" is guessed if score > above; absent: always. It is a score of a non-member.
     pub above: Option<Number>,
     /// Share of the recorded non-members that this rule accuses.
     pub fpr: f64,
@@ -69,7 +69,7 @@ pub struct TextAttackRow {
     pub auc_validity: Validity,
     /// Largest (TPR + TNR)/2; its threshold was chosen by these guesses.
     pub balanced_accuracy: f64,
-    /// Its threshold, "member" where score ≥ threshold; absent: never guessing "member" is best. It has no limits.
+    /// Its threshold, "member" if score ≥ threshold; absent: never guessing "member" is best. It has no limits.
     pub best_threshold: Option<Number>,
     /// Largest TPR - FPR.
     pub advantage: f64,

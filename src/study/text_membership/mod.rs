@@ -72,8 +72,8 @@ impl Study for TextMembershipStudy<'_> {
     type Answer = TextMembershipAnswer;
 
     /// # Errors
-    /// [`Error::Rejected`] for a named score that the recording cannot feed, [`Error::Length`] where there
-    /// are no documents of a kind; what the sequences cannot read; [`Error::Interrupted`].
+    /// [`Error::Rejected`] for a named score that the recording does not allow, [`Error::Length`] without documents of
+    /// a kind; errors in reading the sequences; [`Error::Interrupted`].
     fn run(&self, progress: &Progress<'_>) -> Result<TextMembershipAnswer> {
         let (scores, left_out) = self.chosen()?;
         let source = self.sequences;
@@ -240,7 +240,7 @@ mod tests {
         if named { text.in_documents(Documents::new(names).unwrap()).unwrap() } else { text }
     }
 
-    /// Whether any statement of an answer is wrong where scores are normal with this deviation.
+    /// Whether any statement of an answer is wrong if scores are normal with this deviation.
     fn wrong(answer: &TextMembershipAnswer, deviation: f64) -> bool {
         let (row, at) = (&answer.attacks[0], &answer.attacks[0].at[0]);
         let outside = |lower: f64, upper: f64, value: f64| value < lower - 1e-12 || value > upper + 1e-12;

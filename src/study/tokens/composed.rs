@@ -85,7 +85,7 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
-    /// Cells stand around the losses of all tokens, and closely.
+    /// Cells enclose the losses of all tokens closely.
     #[test]
     fn cells_enclose_all_tokens() {
         let mut stream = ChaCha8Rng::seed_from_u64(3);

@@ -26,7 +26,7 @@ pub(super) struct PositionLeakage {
     pub(super) position: usize,
     /// \[order\]\[neighbor\]: D_α of both directions.
     pub(super) divergences: Vec<Vec<[f64; 2]>>,
-    /// \[neighbor\], where they are wanted.
+    /// \[neighbor\], if they are wanted.
     pub(super) losses: Vec<BothLosses>,
     /// Of the answered token.
     pub(super) answered: Option<AnsweredToken>,

@@ -71,7 +71,7 @@ const MOST_LOSSES: u64 = 20_000_000;
 /// # References
 /// Those of the mechanism and of [`Rectangle::of_observed_loss`](crate::audit::Rectangle::of_observed_loss); Mironov (2017), Proposition 1, for the composition.
 pub struct TokensStudy {
-    /// What the ensemble said.
+    /// The answers of the ensemble.
     pub recording: TokenRecording,
     /// How logits are read.
     pub decoding: Decoding,

@@ -145,7 +145,7 @@ impl Sums {
         &self.neighbors
     }
 
-    /// \[neighbor\]\[position\]: losses of all answers, where they are composed.
+    /// \[neighbor\]\[position\]: losses of all answers, if they are composed.
     pub(super) fn composed(&self) -> &[Vec<BothLosses>] {
         &self.composed
     }

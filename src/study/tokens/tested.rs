@@ -22,7 +22,7 @@ pub(super) struct Known<'a> {
     pub(super) orders: &'a [Order],
     /// \[neighbor\]: by the tokens that were answered.
     pub(super) lower: Option<&'a [Rectangle]>,
-    /// \[neighbor\]: ε at δ, where it is enclosed.
+    /// \[neighbor\]: ε at δ, if it is enclosed.
     pub(super) epsilons: &'a [Bracket],
     pub(super) transcripts: Option<&'a TranscriptEvidence>,
 }

@@ -46,7 +46,7 @@ pub enum Sampling {
 pub struct ModeledQuery {
     /// Its position in the recording, which names it and its random stream.
     pub position: usize,
-    /// Its true class, where recorded.
+    /// Its true class, if recorded.
     pub label: Option<usize>,
     /// Which neighboring dataset its second world is: queries with the same number share one.
     pub neighbor: u64,
@@ -151,7 +151,7 @@ pub struct VotesAnswer {
 
 answer!(VotesAnswer, "leakbound.audit-votes/1", claims, warnings);
 
-/// One query with everything that is known of it.
+/// One query with everything that is known about it.
 pub(super) struct AuditedVotes {
     pub(super) name: String,
     label: Option<usize>,
@@ -183,9 +183,9 @@ impl Study for VotesStudy {
     type Answer = VotesAnswer;
 
     /// # Errors
-    /// [`Error::Length`] for no query, [`Error::Rejected`] for independent answers to several queries that do not [share a
-    /// neighbor](ModeledQuery::share_a_neighbor), those of the models and methods, and [`Error::Contradiction`] where
-    /// figures exclude each other.
+    /// [`Error::Length`] without queries, [`Error::Rejected`] for independent answers to several queries that do not
+    /// [share a neighbor](ModeledQuery::share_a_neighbor), those of the models and methods, and
+    /// [`Error::Contradiction`] if figures contradict each other.
     fn run(&self, progress: &Progress<'_>) -> Result<VotesAnswer> {
         Error::check_length(!self.queries.is_empty(), "queries", 0, "at least 1")?;
         let is_sum = self.composition.divergences_add() && self.repeated.is_none();

@@ -92,8 +92,7 @@ pub(crate) trait Method: Sync {
 
     /// # Errors
     /// [`Error::Domain`](leakbound::Error::Domain) for a parameter that is out of range,
-    /// [`Error::Rejected`](leakbound::Error::Rejected) for parameters that do not fit each other or the number of
-    /// classes.
+    /// [`Error::Rejected`](leakbound::Error::Rejected) for parameters that conflict or do not fit the classes.
     fn check(&self, _classes: usize) -> Result<()> {
         Ok(())
     }

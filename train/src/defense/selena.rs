@@ -15,8 +15,7 @@ use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 use tch::Tensor;
 
-/// The models of Split-AI of shadow model m train in the phase of this number plus m, separate from those of other
-/// recipes.
+/// The models of Split-AI of shadow model m train in the phase of this number plus m, apart from other recipes.
 const SPLIT: u64 = 1 << 33;
 /// So do the networks that are distilled from them.
 const DISTILLED: u64 = 1 << 34;

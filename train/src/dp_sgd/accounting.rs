@@ -75,7 +75,7 @@ impl DpSgdSteps {
     /// not enough.
     ///
     /// # Errors
-    /// [`Error::Rejected`] where no noise between 1e-6 and 1e9 is enough, or every one is.
+    /// [`Error::Rejected`] if no noise between 1e-6 and 1e9 is enough, or any noise is.
     pub fn noise_multiplier(self, target: Epsilon, delta: Delta) -> Result<NoiseScale> {
         let rejected = |found: &str| reject("noise multiplier", format!("{found} epsilon {target} at delta {delta}"));
         let enough = |noise: f64| Ok::<_, Error>(self.epsilon(NoiseScale::new(noise)?, delta)?.get() <= target.get());

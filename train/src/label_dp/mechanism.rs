@@ -47,7 +47,7 @@ impl LabelMechanism {
     /// [`gaussian_sigma`](leakbound::divergence::gaussian_sigma).
     ///
     /// # Errors
-    /// [`Error::Rejected`](leakbound::Error::Rejected) where no σ is needed or none is enough (δ = 0).
+    /// [`Error::Rejected`](leakbound::Error::Rejected) if no σ is needed or none is enough (δ = 0).
     pub fn agibi(epsilon: Epsilon, delta: Delta) -> Result<Self> {
         NoiseScale::new(SQRT_2 * gaussian_sigma(epsilon, delta)?.get()).map(Self::Agibi)
     }

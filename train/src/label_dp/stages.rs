@@ -19,10 +19,9 @@ struct Stages {
 
 /// Trains every model in stages (LP-MST).
 ///
-/// The images are dealt to the stages at random, in the numbers given by their shares. The labels of the first stage
-/// are randomized among all classes; those of stage t with the prior that the network of stage t - 1 gives their
-/// images. The network of a stage is trained from scratch on all labels that were given so far, and that of the last
-/// stage answers.
+/// The images are dealt to the stages at random, by their shares. The labels of the first stage are randomized among
+/// all classes; those of stage t with the prior that the network of stage t - 1 gives their images. The network of a
+/// stage is trained from scratch on all labels that were given so far, and that of the last stage answers.
 ///
 /// # Errors
 /// [`Error::Rejected`](leakbound::Error::Rejected) for a stage without images; those of training.

@@ -68,8 +68,7 @@ fn a_prior_keeps_more_labels() {
     }
 }
 
-/// A training that is interrupted after one network and resumed gives the same result as one without a stop, for each
-/// mechanism.
+/// For each mechanism, a training interrupted after one network and resumed gives the same result as without a stop.
 #[test]
 fn a_training_goes_on_where_it_was_stopped() {
     let folder = tempfile::tempdir().unwrap();

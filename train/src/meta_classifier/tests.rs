@@ -120,8 +120,7 @@ fn infer(networks: &TargetNetworks) -> Vec<WeightInference> {
     infer_by_weights(networks, networks.split.as_ref().unwrap(), &plan, device, &unwatched).unwrap()
 }
 
-/// 40 networks are attacked. A set that guessed would be right on 27 of them or more in 1.9% of seeds; this one is
-/// fixed.
+/// 40 networks are attacked. A guessing set would be right on 27 or more in 1.9% of seeds; this seed is fixed.
 #[test]
 fn a_property_is_inferred_from_weights() {
     let networks = train(&target_plan()).unwrap();

@@ -235,7 +235,7 @@ pub struct PateFmRun {
     pub votes: Array2<u8>,
     /// Training image behind each of them, in the order in which they are made.
     pub query_index: Array1<i32>,
-    /// The label that each was given: -1 without an answer or a query.
+    /// The label that each was given: -1 if there was no answer, or no further query.
     pub given_label: Array1<i32>,
     /// Whether the student was trained on it.
     pub used: Array1<bool>,

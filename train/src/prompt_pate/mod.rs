@@ -24,9 +24,8 @@ use tch::Tensor;
 /// other test images: under the dataset, and under the neighbor that the adversary makes. An answer is the most likely
 /// class. Progress counts steps of training.
 ///
-/// Both worlds have the same number of teachers, and one teacher has another prompt. The checkpoint keeps the
-/// transformer, which any number of teachers, queries and adversaries can reuse; answers take seconds and are always
-/// computed again.
+/// Both worlds have the same number of teachers; one has another prompt. The checkpoint keeps the transformer, which
+/// any number of teachers, queries and adversaries can reuse; answers take seconds and are never kept.
 ///
 /// # Errors
 /// [`Error::Domain`](leakbound::Error::Domain) for a count of 0 or a share out of range,

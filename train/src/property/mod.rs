@@ -154,7 +154,7 @@ fn accuracy_elsewhere(probabilities: &Array2<f32>, test: &ImageSet, places: &[us
 }
 
 /// # Errors
-/// [`Error::Rejected`](leakbound::Error::Rejected) for a class that there is not and for too few test images,
+/// [`Error::Rejected`](leakbound::Error::Rejected) for a class that does not exist and for too few test images,
 /// [`Error::Length`](leakbound::Error::Length) if training and test images differ in shape.
 pub(super) fn check_images(
     operation: &'static str,

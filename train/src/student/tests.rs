@@ -56,8 +56,7 @@ fn train_with(checkpoint: &TrainingCheckpoint, plan: &StudentPlan) -> Result<Stu
     on_sample(&unwatched, Some(checkpoint), |context| train_student(context, plan))
 }
 
-/// A resumed run trains nothing again and finds its earlier results; other students have the same teachers and learn
-/// from scratch.
+/// A resumed run trains nothing again and finds its results; other students have the same teachers and learn afresh.
 #[test]
 fn everything_is_resumed_and_other_students_are_not_mistaken_for_it() {
     let folder = tempfile::tempdir().unwrap();

@@ -46,9 +46,8 @@ use std::ops::Range;
 /// ```
 ///
 /// # Errors
-/// [`Error::Rejected`] for a plan that its variant does not have, and where no guess has evidence; [`Error::Length`]
-/// and [`Error::Domain`] for victims that do not exist or leave fewer than two shadow models; what the source cannot
-/// read.
+/// [`Error::Rejected`] for a plan that its variant does not have, and if no guess has evidence; [`Error::Length`] and
+/// [`Error::Domain`] for victims that do not exist or leave fewer than two shadow models; errors in reading the source.
 ///
 /// # References
 /// Carlini, Chien, Nasr, Song, Terzis and Tramèr (2022), "Membership inference attacks from first principles", sections

@@ -189,8 +189,8 @@ impl Victims {
     /// The models that are attacked, in order.
     ///
     /// # Errors
-    /// [`Error::Domain`] for a model that does not exist or comes twice, [`Error::Length`] where no two shadow models
-    /// are left.
+    /// [`Error::Domain`] for a model that does not exist or comes twice, [`Error::Length`] if no two shadow models are
+    /// left.
     pub fn list(&self, models: usize) -> Result<Vec<usize>> {
         let (victims, left) = match self {
             Self::LeaveOneOut => ((0..models).collect(), models.saturating_sub(1)),

@@ -22,7 +22,7 @@ impl Ragged {
     /// Rows that end at these places of the values.
     ///
     /// # Errors
-    /// [`Error::Length`] where the last row does not end with the values, [`Error::Rejected`] for ends that fall.
+    /// [`Error::Length`] if the last row does not end with the values, [`Error::Rejected`] for ends that fall.
     pub fn new(values: Vec<f64>, ends: Vec<usize>) -> Result<Self> {
         Error::check_possible(ends.is_sorted(), "rows of values", "a row ends before its start")?;
         let end = ends.last().copied().unwrap_or(0);

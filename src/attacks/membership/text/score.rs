@@ -25,8 +25,8 @@ use serde::Serialize;
 /// | `exposure` | log₂ c - log₂ (1 + number of the c candidates with a loss below ℓ), in bits | `candidate_losses` |
 ///
 /// `exposure` ranks by the mean loss of a token, which is the order of probabilities among texts with the same number
-/// of tokens: candidates must have the same number of tokens as the text. The text must not be among them, since it is
-/// counted anyway.
+/// of tokens: candidates must have as many tokens as the text. The text must not be among them, since it is counted
+/// anyway.
 ///
 /// k and h are those of [`TextRule`]. Since H_t = -μ_t, either of the two arrays is enough. If no token is surprising,
 /// `surprise` has no value.
@@ -135,7 +135,7 @@ impl TextScore {
     /// The score of one sequence; none if it has no value.
     ///
     /// # Errors
-    /// [`Error::Rejected`] where a part that it needs is not known.
+    /// [`Error::Rejected`] if a required part is not known.
     pub fn of(self, sequence: &TextSequence<'_>, rule: TextRule) -> Result<Option<f64>> {
         let part = |part: TextPart| {
             sequence.get(part).ok_or_else(|| {

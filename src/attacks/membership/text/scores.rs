@@ -26,8 +26,8 @@ const PIECE: usize = 1 << 17;
 /// ```
 ///
 /// # Errors
-/// [`Error::Rejected`](crate::Error::Rejected) for a score that needs more than is recorded; what the sequences cannot
-/// read; those of `watch`.
+/// [`Error::Rejected`](crate::Error::Rejected) for a score that needs more than is recorded; errors in reading the
+/// sequences; those of `watch`.
 pub fn text_scores(
     source: &dyn TextSequences,
     scores: &[TextScore],
@@ -47,8 +47,8 @@ pub fn text_scores(
     Ok((0..scores.len()).map(joined).collect())
 }
 
-/// Sequences in pieces: each has at least one, and as many as it takes until some part (tokens, or losses of neighbors
-/// or candidates) has about the numbers of a piece.
+/// Ranges of at least one sequence, each ending once a part (tokens, or losses of neighbors or candidates) reaches the
+/// size of a piece.
 fn pieces(source: &dyn TextSequences, parts: &[TextPart]) -> Vec<Range<usize>> {
     let others: Vec<TextPart> = parts.iter().copied().filter(|part| !part.is_of_tokens()).collect();
     let (mut pieces, mut start, mut numbers) = (Vec::new(), 0, vec![0; others.len()]);

@@ -56,7 +56,7 @@ impl MemoryText {
     ///
     /// # Errors
     /// [`Error::Length`] for a sequence without tokens and for lists of different lengths, [`Error::Domain`] for a
-    /// number that is no log-probability.
+    /// number that is not a log-probability.
     pub fn new(log_probabilities: Ragged, members: Vec<bool>) -> Result<Self> {
         let rows = log_probabilities.rows();
         Error::check_size("members", members.len(), rows, ", one for each sequence")?;
