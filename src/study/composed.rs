@@ -85,7 +85,7 @@ pub struct ComposedSection {
     pub queries: u64,
     /// What the sum of the lower bounds is.
     pub meaning: Meaning,
-    /// Why it is that.
+    /// The reason for this meaning.
     pub reason: &'static str,
     /// Orders of the curves.
     pub orders: Vec<f64>,

@@ -4,8 +4,7 @@
 //! carries its claims and warnings; composition, claims and checks that no two figures of an answer contradict each
 //! other belong to the study, so that the command, Python and Rust programs get the same numbers and the same caveats.
 
-/// Implements [`Answer`] for a type with its schema and those of the fields `claims`, `warnings` and `seed` that it
-/// has.
+/// Implements `Answer` for a type with its schema and those of the fields `claims`, `warnings` and `seed` that it has.
 macro_rules! answer {
     (@claims $self:ident $claims:expr) => {
         fn claims(&$self) -> &[$crate::study::Claim] {

@@ -134,7 +134,7 @@ pub fn exact_orders(
 }
 
 /// The exact cost of one answer per recorded query, conditional on the votes, and that of all answers when one teacher,
-/// or one party, changes any of its votes. The latter is left out if the recording has no votes by voter.
+/// or one party, changes any of its votes. The latter is left out if individual votes are not recorded.
 ///
 /// # Errors
 /// [`Error::Rejected`](crate::Error::Rejected) when a histogram has too many neighbors to be searched.

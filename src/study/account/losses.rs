@@ -85,8 +85,8 @@ fn of_votes(mechanism: NoisyArgmax, votes: &VoteHistogram, order: Order, times: 
 }
 
 /// The least ε of the answers together when one teacher or party changes any of its votes, at each δ: for one such pair
-/// of recordings in each direction, the one with the largest divergences of the given order. None if the recording has
-/// no votes by voter.
+/// of recordings in each direction, the one with the largest divergences of the given order. None if individual votes
+/// are not recorded.
 pub fn one_voter(
     mechanism: NoisyArgmax,
     queries: &[RecordedQuery],

@@ -149,7 +149,7 @@ pub struct LossComposition {
     pub epsilon: ComposedEpsilonAt,
     /// ε at other δ.
     pub profile: Vec<ComposedEpsilonAt>,
-    /// Lower bound of ε when one teacher or party changes any of its votes, if votes by voter are recorded; in
+    /// Lower bound of ε when one teacher or party changes any of its votes, if individual votes are recorded; in
     /// `epsilon` the voter may differ per answer.
     pub one_voter: Option<Vec<EpsilonAtDelta>>,
 }

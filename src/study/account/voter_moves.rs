@@ -1,4 +1,4 @@
-//! One teacher or party that changes its vote on every query: the neighbors of a recording with votes by voter.
+//! One teacher or party that changes its vote on every query: the neighbors of a recording with individual votes.
 
 use crate::bound::Direction;
 use crate::distribution::OutputPair;
@@ -47,7 +47,7 @@ impl Moves {
     }
 }
 
-/// Number of voters; none unless every query has votes by voter.
+/// Number of voters; none unless every query has individual votes.
 pub fn voters(queries: &[RecordedQuery]) -> usize {
     let voters = queries.first().map_or(0, |query| query.votes.len());
     if queries.iter().all(|query| query.votes.len() == voters) { voters } else { 0 }
