@@ -1,4 +1,4 @@
-//! Arrays of an archive that are read in pieces: those that are not compressed stay where they are.
+//! Arrays of an archive that are read in pieces: uncompressed arrays stay in the file.
 
 use super::archive::{Archive, directory, most_bytes};
 use super::budget::Room;
@@ -18,7 +18,7 @@ pub(super) struct ArrayDirectory<'a> {
     reader: &'a InputReader,
     archive: Archive,
     names: Vec<String>,
-    /// Of the arrays that stay where they are.
+    /// For the arrays that stay in the file.
     sums: Vec<StoredArray>,
 }
 

@@ -19,7 +19,7 @@ pub struct RecordedCounts {
     pub counts: PairedCounts,
 }
 
-/// A file of recorded counts: where they came from, and the counts of each query in the order of the file.
+/// A file of recorded counts: their source, and the counts of each query in the order of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CountsFile {
     /// The file.

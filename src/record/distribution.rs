@@ -34,7 +34,7 @@ pub struct RecordedDistribution {
     pub q: Vec<f64>,
 }
 
-/// A file of distributions: where they came from, and the distribution of each query in the order of the file.
+/// A file of distributions: their source, and the distribution of each query in the order of the file.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DistributionFile {
     /// The file.

@@ -70,7 +70,7 @@ pub struct LabelEntry {
 pub enum LabelSource {
     /// It is trained with these options, its own and the shared ones, if it is missing.
     Trained(Vec<StudyOption>),
-    /// It lies in this file.
+    /// It is in this file.
     Recorded(PathBuf),
 }
 

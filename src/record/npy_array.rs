@@ -1,4 +1,4 @@
-//! One numpy array that stays where it is, in a file or unpacked in memory, and is decoded piece by piece.
+//! One numpy array that stays in its file, or unpacked in memory, and is decoded piece by piece.
 
 use super::budget::{Room, reserve};
 use super::fault::{fault, hinted, quoted, shortened, unpackable, unreadable};

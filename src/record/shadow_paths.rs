@@ -257,7 +257,7 @@ fn labels(array: NpyArray, samples: usize, room: &mut Room) -> Result<(Vec<i128>
     Ok((labels, array))
 }
 
-/// An archive. Arrays that are not compressed stay where they are, and their checksums are taken along.
+/// An archive. Uncompressed arrays stay in the file, and their checksums are kept.
 pub(super) fn archive(path: &Path, reader: &InputReader, room: &mut Room) -> Result<Found> {
     let mut arrays = ArrayDirectory::open(path, reader)?;
     let mut parts = Vec::new();

@@ -84,7 +84,7 @@ mod tests {
     use super::super::text_lines::read_lines;
     use std::path::Path;
 
-    /// What serving APIs return, and what is to be done with it.
+    /// What serving APIs return, and how to handle it.
     #[test]
     fn numbers_of_serving_apis_are_explained() {
         let found = |keys: &str| {

@@ -11,7 +11,7 @@ use crate::error::Result;
 use std::io::Read;
 use std::path::Path;
 
-/// A file of real-valued outputs: where they came from, and those of each query in the order of the file.
+/// A file of real-valued outputs: their source, and those of each query in the order of the file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ValueFile {
     /// The file.

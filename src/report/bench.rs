@@ -1,4 +1,4 @@
-//! How the answer of `leakbound bench` reads.
+//! Presentation of the answer of `leakbound bench`.
 
 use super::document::Render;
 use super::records::{Records, fields};

@@ -1,11 +1,11 @@
-//! A result in parts that are ready to take a form.
+//! A result in parts, ready for presentation.
 
 use super::envelope::Envelope;
 use super::figure::Drawing;
 use super::section::Section;
 use crate::study::Claim;
 
-/// All that text and page are made from.
+/// Everything that text and page are made from.
 #[derive(Debug, Clone)]
 pub struct Content {
     /// The common part.

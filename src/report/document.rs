@@ -71,7 +71,7 @@ pub trait Document: Serialize {
     }
 }
 
-/// How an answer reads; with its envelope it is a [`Document`].
+/// Presentation of an answer; with its envelope it is a [`Document`].
 pub trait Render: Answer {
     /// Headline, and lines below it; `title` names what was studied.
     fn title(&self, title: &str) -> String {

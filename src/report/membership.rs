@@ -1,4 +1,4 @@
-//! How the answers of `leakbound membership` read.
+//! Presentation of the answers of `leakbound membership`.
 
 mod comparison;
 mod defenses;

@@ -1,4 +1,4 @@
-//! How the answer of `leakbound property meta-classifier` reads, and the document of the recipe that trains its networks.
+//! Presentation of the answer of `leakbound property meta-classifier`, and the document of its training recipe.
 
 use super::content::Content;
 use super::document::{Document, Render};

@@ -1,4 +1,4 @@
-//! How the answer of `leakbound audit scores` reads.
+//! Presentation of the answer of `leakbound audit scores`.
 
 use super::document::Render;
 use super::figure::{Axis, Curves, Drawing, Series, SeriesKind};

@@ -1,4 +1,4 @@
-//! The parts of a result, before they take a form: tables with a title and with what is said about them.
+//! The parts of a result, before presentation: tables with a title and notes.
 //!
 //! An answer defines its parts here; text and page are each written once, from these.
 
@@ -171,7 +171,7 @@ impl<R> Columns<R> {
         self.exact(name, |row| value(row).into().map_or_else(String::new, |bound| significant_above(bound, digits)))
     }
 
-    /// Numbers that a user gave, as short as they read back.
+    /// Numbers that a user gave, in the fewest digits that read back exactly.
     #[must_use]
     pub fn short(self, name: impl Into<String>, value: impl Fn(&R) -> f64) -> Self {
         self.column(name.into(), false, &|row| short(value(row)))

@@ -1,4 +1,4 @@
-//! How the answer of `leakbound self-check` reads.
+//! Presentation of the answer of `leakbound self-check`.
 
 use super::document::Render;
 use super::records::{Records, fields};

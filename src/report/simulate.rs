@@ -1,4 +1,4 @@
-//! How the answers of `leakbound simulate` and `leakbound merge` read.
+//! Presentation of the answers of `leakbound simulate` and `leakbound merge`.
 
 use super::document::Render;
 use super::records::Records;

@@ -1,4 +1,4 @@
-//! How an audit of tokens reads.
+//! Presentation of an audit of tokens.
 
 use super::document::Render;
 use super::figure::{Axis, Curves, Drawing, Row, RowSeries, Rows, Series, SeriesKind};

@@ -1,4 +1,4 @@
-//! How the answer of `leakbound verify` reads.
+//! Presentation of the answer of `leakbound verify`.
 
 use super::document::Render;
 use super::records::{Records, fields};

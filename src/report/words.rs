@@ -1,4 +1,4 @@
-//! Words of several answers, and lists: each value once, and cut where nobody would read on.
+//! Words of several answers, and lists: each value once, and cut to a readable length.
 
 use crate::study::{Decision, percent};
 use std::collections::HashSet;

@@ -31,7 +31,7 @@ enum Moments {
     /// On a processor. One pass over these numbers replaces seven operators of libtorch, each of which fetches what the
     /// one before had in the cache; including copies from and to tensors, it takes less than half the time.
     Numbers { mean: Vec<f32>, square: Vec<f32> },
-    /// On a GPU: the sum of squares s = v/(1 - β₂) in place of their mean v, and room for the divisor.
+    /// On a GPU: the sum of squares s = v/(1 - β₂) instead of their mean v, and room for the divisor.
     Tensors { mean: Tensor, sum: Tensor, divisor: Tensor },
 }
 

@@ -49,7 +49,7 @@ impl Stack {
         Self { parameters: self.parameters.iter().map(change).collect(), ..*self }
     }
 
-    /// So many tensors from the first on.
+    /// This many tensors from the first on.
     pub fn layers<const N: usize>(&self, first: usize) -> [&Tensor; N] {
         std::array::from_fn(|index| &self.parameters[first + index])
     }
@@ -60,7 +60,7 @@ impl Stack {
         self.layers(self.parameters.len() - behind)
     }
 
-    /// Tokens [B, T, W] behind all blocks.
+    /// Tokens [B, T, W] after all blocks.
     pub fn through(&self, tokens: Tensor, mask: &Tensor) -> Tensor {
         (0..self.depth).fold(tokens, |tokens, number| block(&tokens, self.block(number), self.heads, mask))
     }
@@ -136,8 +136,8 @@ pub(super) fn block(tokens: &Tensor, parameters: [&Tensor; OF_BLOCK], heads: i64
     tokens + linear(&hidden, w2, b2)
 }
 
-/// softmax(Q Kᵀ/√D + M) V for queries, keys and values [B, H, T, D] and a mask M [T, T], which is 0 where a token (row)
-/// sees another (column) and -∞ elsewhere.
+/// softmax(Q Kᵀ/√D + M) V for queries, keys and values [B, H, T, D] and a mask M [T, T], which is 0 if a token (row)
+/// sees another (column) and -∞ otherwise.
 ///
 /// # References
 /// Vaswani et al. (2017), "Attention is all you need", (1).

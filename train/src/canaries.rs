@@ -48,7 +48,7 @@ pub(super) struct Canaries {
     pub pixels: Array4<u8>,
     /// Labels that models are trained on.
     pub labels: Vec<u8>,
-    /// How many of the samples are attacked: all of them, or the first half where the others are their duplicates.
+    /// How many of the samples are attacked: all of them, or the first half if the others are their duplicates.
     pub attacked: usize,
     /// Labels of the copies that every model is trained on: of every sample in its order, or of none.
     pub copies: Vec<u8>,
@@ -57,7 +57,7 @@ pub(super) struct Canaries {
 }
 
 impl Canaries {
-    /// Canaries in place of the training images `audit`, for C classes; `others` is the other data set of
+    /// Canaries instead of the training images `audit`, for C classes; `others` is the other data set of
     /// [`CanaryKind::OutOfDistribution`].
     pub fn make(
         kind: CanaryKind,
@@ -144,7 +144,7 @@ pub(super) struct MislabeledImages {
 }
 
 impl MislabeledImages {
-    /// So many of the images with these labels, of C classes, drawn uniformly and by themselves.
+    /// Draws images with these labels, of C classes, uniformly and independently.
     pub fn draw(labels: &[u8], classes: usize, count: usize, (seed, model): (u64, u64)) -> Self {
         let mut draws = stream(seed, Purpose::Canaries, 0, model);
         let mut images = sampled(labels.len(), count, &mut draws);

@@ -1,4 +1,4 @@
-//! Networks that end where they no longer get better.
+//! Networks that end when they stop improving.
 
 use super::ensemble::Ensemble;
 use super::training_images::{Example, TrainingImages};

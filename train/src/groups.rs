@@ -41,7 +41,7 @@ pub(super) struct Trainer<'a> {
     pub shape: [usize; 3],
     /// C.
     pub classes: usize,
-    /// Seed of everything random.
+    /// The seed of all random numbers.
     pub seed: u64,
     /// Where.
     pub device: TrainingDevice,

@@ -14,7 +14,7 @@ use serde::Serialize;
 /// How long and by which rule.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TrainingPlan {
-    /// Passes over the images of the network that has most.
+    /// Passes over the images of the network that has the most.
     pub epochs: usize,
     /// Images in a step, for every network.
     pub batch: usize,
@@ -22,7 +22,7 @@ pub struct TrainingPlan {
     pub optimizer: Optimizer,
     /// The learning rate.
     pub schedule: Schedule,
-    /// Whether each network ends where it no longer gets better.
+    /// Whether each network ends when it stops improving.
     pub early_stopping: Option<EarlyStopping>,
     /// How images are varied at every step; not at all if absent.
     pub augmentation: Option<Augmentation>,
@@ -89,7 +89,7 @@ pub(super) struct Batches {
     networks: Vec<Passes>,
     /// Examples of a network in a batch.
     size: usize,
-    /// Whether what does not fill a batch is left out of a pass: no example is in a batch twice then.
+    /// Whether an incomplete batch is left out of a pass, so that no example is in a batch twice.
     pub whole: bool,
 }
 

@@ -5,7 +5,7 @@ use leakbound::error::Result;
 use leakbound::record::ImageSet;
 use tch::{Device, Kind, Tensor};
 
-/// An image, and what is to be learned about it: rows of [`TrainingImages::inputs`] and of [`TrainingImages::targets`].
+/// An image, and what to learn about it: rows of [`TrainingImages::inputs`] and of [`TrainingImages::targets`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Example {
     pub image: u32,

@@ -127,7 +127,7 @@ impl Ruler {
         values.iter().map(|&value| (self.at(value), tick_label(value, plain.clone()))).collect()
     }
 
-    /// Ticks at the values themselves, if they are few and stand far enough apart.
+    /// Ticks at the values themselves, if they are few and far enough apart.
     pub(super) fn ticks_at(&self, values: impl Iterator<Item = f64>) -> Vec<(f64, String)> {
         let mut values: Vec<f64> =
             values.filter(|value| matches!(self.place(*value), Some((_, Rail::Inside)))).collect();

@@ -14,7 +14,7 @@ use serde::Serialize;
 pub struct Series {
     /// Its name, which is shown next to the line.
     pub name: String,
-    /// What its values are.
+    /// The kind of its values.
     pub kind: SeriesKind,
     /// Its points (x, y); NaN is left out, infinity and the zeros of a logarithmic axis are marked at the edge.
     pub points: Vec<[f64; 2]>,
@@ -64,7 +64,7 @@ impl Series {
 pub struct Curves {
     /// Headline.
     pub title: String,
-    /// What is shown, for those who do not see it.
+    /// What is shown, for readers who do not see the figure.
     pub description: String,
     /// Horizontal axis.
     pub x: Axis,

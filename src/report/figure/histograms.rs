@@ -39,7 +39,7 @@ pub struct Column {
 pub struct Histograms {
     /// Headline.
     pub title: String,
-    /// What is shown, for those who do not see it.
+    /// What is shown, for readers who do not see the figure.
     pub description: String,
     /// What the columns are.
     pub x: String,

@@ -34,7 +34,7 @@ pub struct PictureRow {
 pub struct Pictures {
     /// Headline.
     pub title: String,
-    /// What is shown, for those who do not see it.
+    /// What is shown, for readers who do not see the figure.
     pub description: String,
     /// The rows, from top to bottom.
     pub rows: Vec<PictureRow>,

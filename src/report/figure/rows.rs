@@ -14,7 +14,7 @@ use serde::Serialize;
 pub struct RowSeries {
     /// Its name.
     pub name: String,
-    /// What its values are.
+    /// The kind of its values.
     pub kind: SeriesKind,
 }
 
@@ -58,7 +58,7 @@ pub struct Row {
 pub struct Rows {
     /// Headline.
     pub title: String,
-    /// What is shown, for those who do not see it.
+    /// What is shown, for readers who do not see the figure.
     pub description: String,
     /// The axis of the values.
     pub x: Axis,
@@ -68,7 +68,7 @@ pub struct Rows {
     pub bar: Option<usize>,
     /// The rows.
     pub rows: Vec<Row>,
-    /// The series whose values sort the rows, the largest first; without one they stay in their order.
+    /// The series whose values sort the rows, the largest first; without one they keep their order.
     pub sorted_by: Option<usize>,
 }
 
@@ -82,7 +82,7 @@ struct Frame {
 }
 
 impl Rows {
-    /// Rows that are drawn at most.
+    /// The most rows that are drawn.
     pub const MOST: usize = 40;
 
     /// Draws the figure.

@@ -1,4 +1,4 @@
-//! How the answer of `leakbound membership text` reads.
+//! Presentation of the answer of `leakbound membership text`.
 
 use super::figures::{chance, roc_series};
 use super::rule;

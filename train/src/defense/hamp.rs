@@ -1,4 +1,4 @@
-//! HAMP: networks that are less confident, and answers that keep their order only.
+//! HAMP: networks that are less confident, and answers that only keep their order.
 
 use super::method::{Answers, Further, Method, PHASE, Queries, Task};
 use crate::answers::{by_network, logits};
@@ -35,7 +35,7 @@ use tch::{Kind, TchError, Tensor};
 pub struct Hamp {
     /// γ in [0, 1): entropy of a soft label as a share of the largest, ln C.
     pub entropy_share: f64,
-    /// α, at least 0: what a nat of the answers' entropy is worth.
+    /// α, at least 0: the weight of a nat of the answers' entropy.
     pub entropy_weight: f64,
 }
 

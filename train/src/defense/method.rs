@@ -66,7 +66,7 @@ pub(crate) struct Further {
     pub mean: Option<&'static str>,
     /// Its shape, without the leading dimension that counts models.
     pub shape: Vec<usize>,
-    /// What there is to see in it.
+    /// What a figure of it shows.
     pub shown: Shown,
 }
 
@@ -125,7 +125,7 @@ pub(crate) trait Method: Sync {
     fn answers(&self, task: &Task<'_>) -> Result<Vec<Answers>>;
 }
 
-/// What there is to see in an array.
+/// What a figure of an array shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shown {
     /// Nothing.

@@ -15,7 +15,7 @@ use leakbound::error::Result;
 use serde::Serialize;
 use tch::{Kind, Tensor};
 
-/// What the canaries of a run are.
+/// The kind of the canaries of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RunCanaries {
@@ -32,15 +32,15 @@ pub enum RunCanaries {
 pub struct AuditedModelPlan {
     /// The network.
     pub network: NetworkPlan,
-    /// Images that it is trained on besides canaries; none for all that are none.
+    /// Images that it is trained on besides canaries; none for all others.
     pub images: Option<usize>,
-    /// What the canaries are.
+    /// The kind of the canaries.
     pub canaries: RunCanaries,
     /// The training.
     pub training: DpSgdPlan,
     /// Views of each image whose gradients are averaged before they are clipped; none for the image itself.
     pub views: Option<TrainingViews>,
-    /// Seed of everything random but the coins.
+    /// The seed of all random numbers except the coins.
     pub seed: u64,
 }
 
@@ -72,7 +72,7 @@ impl AuditedModelPlan {
 pub struct AuditedModel {
     /// \[canary\]: high scores mean members.
     pub scores: Vec<f64>,
-    /// Share of test images that the network classifies rightly.
+    /// Share of test images that the network classifies correctly.
     pub test_accuracy: f32,
     /// Sampling rate, steps, noise and ε.
     pub budget: DpSgdBudget,

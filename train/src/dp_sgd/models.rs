@@ -35,7 +35,7 @@ pub struct PrivateModelsPlan {
     pub training: DpSgdPlan,
     /// Views of each image whose gradients are averaged before they are clipped; none for the image itself.
     pub views: Option<TrainingViews>,
-    /// Seed of everything random.
+    /// The seed of all random numbers.
     pub seed: u64,
 }
 
@@ -64,7 +64,7 @@ pub struct PrivateModels {
     pub audit_index: Array1<i32>,
     /// The other training images of all models.
     pub train_index: Array1<i32>,
-    /// Share of test images that each model classifies rightly.
+    /// Share of test images that each model classifies correctly.
     pub test_accuracy: Array1<f32>,
 }
 

@@ -37,7 +37,7 @@ pub struct DpSgdPlan {
 pub enum GradientNoise {
     /// σ: its standard deviation in clipping norms.
     Multiplier(NoiseScale),
-    /// As little as gives this ε at δ.
+    /// The least noise that gives this ε at δ.
     Target(Epsilon),
 }
 
@@ -75,7 +75,7 @@ pub(super) fn fixed_images(images: Option<usize>, canaries: usize, available: us
     Ok(images)
 }
 
-/// What a plan comes to on a number of images.
+/// The consequences of a plan for a number of images.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct DpSgdBudget {
     /// Sampling rate and number of steps.

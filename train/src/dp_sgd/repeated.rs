@@ -36,11 +36,11 @@ pub struct RepeatedRunsPlan {
     pub images: usize,
     /// The image of the canary.
     pub canary: RepeatedCanary,
-    /// What every training begins with.
+    /// The initial weights of every training.
     pub initial: InitialWeights,
     /// The training of each.
     pub training: DpSgdPlan,
-    /// Seed of everything random.
+    /// The seed of all random numbers.
     pub seed: u64,
 }
 
@@ -48,7 +48,7 @@ pub struct RepeatedRunsPlan {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RepeatedCanary {
-    /// An image of zeros, which is like no other.
+    /// An image of zeros, unlike any other.
     Blank,
     /// A training image.
     Mislabeled,
@@ -58,7 +58,7 @@ pub enum RepeatedCanary {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum InitialWeights {
-    /// Random ones, as trainings have them.
+    /// Random weights, as usual in training.
     Random,
     /// Those of a network that has learned images of the same kind for this many epochs without noise, which the
     /// private trainings do not have: their own images then have small gradients, and the canary stands out.
@@ -73,7 +73,7 @@ pub enum InitialWeights {
 pub struct RepeatedRuns {
     /// \[world, run\]: ln of the probability of the canary's label under the last network; world 0 has the canary.
     pub scores: Array2<f64>,
-    /// \[world, run\]: share of test images that the network classifies rightly.
+    /// \[world, run\]: share of test images that the network classifies correctly.
     pub test_accuracy: Array2<f32>,
     /// The label of the canary.
     pub label: u8,
@@ -81,7 +81,7 @@ pub struct RepeatedRuns {
     pub canary_index: Option<u32>,
     /// The images of every network.
     pub train_index: Array1<i32>,
-    /// Share of test images that the initial weights classify rightly.
+    /// Share of test images that the initial weights classify correctly.
     pub initial_accuracy: f32,
     /// Sampling rate, steps, noise and ε of a network.
     pub budget: DpSgdBudget,

@@ -58,7 +58,7 @@ pub(crate) struct PrivateLesson<'a> {
     pub budget: &'a DpSgdBudget,
 }
 
-/// Trains an ensemble of one network, and returns it, or the moving average where the plan wants one.
+/// Trains an ensemble of one network, and returns it, or the moving average if the plan wants one.
 ///
 /// A step takes each example independently with probability q, adds up their gradients, each clipped to the norm R,
 /// adds normal noise of standard deviation σR to each coordinate and divides by the expected number of examples.

@@ -89,7 +89,7 @@ impl<'a> Learner<'a> {
         Ok(Self { plan, context, images, library, transformer, adam, step: 0 })
     }
 
-    /// Goes on where the last part was saved.
+    /// Resumes after the last part that was saved.
     fn resume(&mut self, checkpoint: &TrainingCheckpoint) -> Result<()> {
         let Some(saved) = checkpoint.answers::<Saved>(PHASE, &(0..1))?.and_then(|mut saved| saved.pop()) else {
             return Ok(());

@@ -50,7 +50,7 @@ impl Library {
         stream.random_range(0..self.labels.len() as u32)
     }
 
-    /// An image of a class, or any where it has none.
+    /// An image of a class, or any image if it has none.
     pub fn of_class(&self, class: u8, stream: &mut ChaCha8Rng) -> u32 {
         match self.by_class[usize::from(class)].choose(stream) {
             Some(&image) => image,

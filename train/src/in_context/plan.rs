@@ -19,7 +19,7 @@ pub struct InContextPlan {
     pub depth: usize,
     /// Heads of attention; the width is a multiple of them.
     pub heads: usize,
-    /// Labeled images in a prompt, at most.
+    /// The most labeled images in a prompt.
     pub context: usize,
     /// Steps of training.
     pub steps: u64,
@@ -27,9 +27,9 @@ pub struct InContextPlan {
     pub batch: usize,
     /// The learning rate of Adam.
     pub schedule: Schedule,
-    /// What the prompts of training are.
+    /// The kinds of prompts in training.
     pub lessons: LessonShares,
-    /// Seed of everything random.
+    /// The seed of all random numbers.
     pub seed: u64,
 }
 

@@ -18,7 +18,7 @@ use tch::{Kind, TchError, Tensor};
 pub(super) struct LastAnswers {
     /// Logits \[canary, class\], flat.
     pub canaries: Vec<f32>,
-    /// Share of test images that are classified rightly.
+    /// Share of test images that are classified correctly.
     pub test_accuracy: f64,
 }
 

@@ -11,7 +11,8 @@ use std::f64::consts::SQRT_2;
 /// How far the shares of the stages may be from summing to 1.
 const SUM_SLACK: f64 = 1e-9;
 
-/// How labels are made private. Each label is used once, so that its mechanism is all that a network knows of it.
+/// How labels are made private. Each label is used once, so the output of its mechanism is all that a network knows
+/// about it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LabelMechanism {

@@ -31,10 +31,10 @@ pub struct LabelDpModels {
     pub labels_trained: Array2<i64>,
     /// \[model, canary\]: training image behind each canary, rising.
     pub canary_index: Array2<i32>,
-    /// \[model\]: share of test images that are classified rightly.
+    /// \[model\]: share of test images that are classified correctly.
     pub test_accuracy: Array1<f64>,
-    /// \[model\]: share of training images whose private label is largest at the label: what guessing without images
-    /// attains.
+    /// \[model\]: share of training images whose private label is largest at the label: the accuracy of guessing
+    /// without images.
     pub private_label_accuracy: Array1<f64>,
 }
 

@@ -22,7 +22,7 @@ pub struct LabelDpPlan {
     pub canaries: usize,
     /// Training of each network.
     pub training: TrainingPlan,
-    /// Seed of everything random.
+    /// The seed of all random numbers.
     pub seed: u64,
 }
 

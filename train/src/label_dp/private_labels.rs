@@ -14,7 +14,7 @@ use tch::{Kind, Tensor};
 pub(super) struct PrivateLabels {
     /// \[image, class\], flat.
     pub targets: Vec<f32>,
-    /// What guessing without images attains.
+    /// The accuracy of guessing without images.
     pub accuracy: f64,
 }
 

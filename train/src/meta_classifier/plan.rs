@@ -8,13 +8,13 @@ use serde::Serialize;
 /// Meta-classifiers that learn from the same networks.
 ///
 /// The defaults of training are those of the thesis: Adam at 0.001, multiplied by 0.95 after every second epoch, for at
-/// most 100 epochs of batches of 24, ended when the accuracy on the networks for validation was not better for 30 epochs;
-/// the parameters of the best epoch stay.
+/// most 100 epochs of batches of 24, ended when the accuracy on the networks for validation was not better for 30
+/// epochs; the parameters of the best epoch are kept.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MetaClassifierPlan {
     /// The meta-classifiers.
     pub classifiers: Vec<MetaClassifier>,
-    /// Passes over the networks at most.
+    /// The most passes over the networks.
     pub epochs: usize,
     /// Networks in a step.
     pub batch: usize,
@@ -26,7 +26,7 @@ pub struct MetaClassifierPlan {
     pub patience: usize,
     /// Share of the units in front of the last layer that are dropped in each step, in [0, 1).
     pub dropout: f64,
-    /// Seed of everything random.
+    /// The seed of all random numbers.
     pub seed: u64,
 }
 

@@ -30,7 +30,7 @@ pub struct TargetNetworks {
     pub point_index: Array1<i32>,
     /// Its class.
     pub point_label: Array1<u8>,
-    /// Share of points that each network classifies rightly.
+    /// Share of points that each network classifies correctly.
     pub accuracy: Array1<f64>,
 }
 
@@ -143,7 +143,7 @@ fn assembled(
 
 /// Networks trained on images that have a property, equally many for each value that it may have.
 ///
-/// The property: of the images of one class, only a share is there.
+/// The property: only a share of the images of one class is present.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TargetPlan {
     /// The class.
@@ -160,7 +160,7 @@ pub struct TargetPlan {
     pub network: NetworkPlan,
     /// Training of each.
     pub training: TrainingPlan,
-    /// Seed of everything random.
+    /// The seed of all random numbers.
     pub seed: u64,
 }
 
@@ -201,7 +201,7 @@ pub(super) fn part(network: usize, networks: usize) -> NetworkSplit {
     }
 }
 
-/// Draws what recorded networks are for: of the networks of each value one tenth is attacked and one tenth is for
+/// Draws the purposes of recorded networks: of the networks of each value one tenth is attacked and one tenth is for
 /// validation, at least one each.
 ///
 /// `value` \[network\] counts from 0. The same seed gives the same parts.

@@ -22,13 +22,13 @@ const PARTS: usize = 2;
 pub struct NextTokenTraining<'a> {
     /// What the members learn.
     pub private: &'a Texts,
-    /// What the public model learns; none for a share of the private documents, which are private then no longer.
+    /// What the public model learns; none for a share of the private documents, which then become public.
     pub public: Option<&'a Texts>,
     /// Where.
     pub device: TrainingDevice,
     /// Progress callback, in steps.
     pub progress: &'a TrainingProgress<'a>,
-    /// Where models are kept that are done or were interrupted.
+    /// Where finished and interrupted models are kept.
     pub checkpoint: Option<&'a TrainingCheckpoint>,
 }
 

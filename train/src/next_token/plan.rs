@@ -22,7 +22,7 @@ pub struct ByteTransformerPlan {
     pub depth: usize,
     /// Heads of attention; the width is a multiple of them.
     pub heads: usize,
-    /// Bytes that the model sees, at most.
+    /// The most bytes that the model sees.
     pub context: usize,
 }
 
@@ -54,15 +54,15 @@ pub struct NextTokenPlan {
     pub batch: usize,
     /// Members of the ensemble.
     pub members: usize,
-    /// Bytes of a document, into which files are cut; none where each file is one document.
+    /// Bytes of a document, into which files are cut; none if each file is one document.
     pub document: Option<usize>,
-    /// Share of the documents that the public model is trained on where no public text is given, in (0, 1).
+    /// Share of the documents that the public model is trained on if no public text is given, in (0, 1).
     pub public_share: f64,
     /// Share of the private documents that no model is trained on, in (0, 1).
     pub held_out: f64,
     /// What is planted, if anything.
     pub planting: Option<Planting>,
-    /// Seed of everything random.
+    /// The seed of all random numbers.
     pub seed: u64,
 }
 
@@ -95,7 +95,7 @@ impl TokenRecordingPlan {
 pub struct Answering {
     /// Draws each token.
     pub mechanism: Arc<dyn TokenMechanism>,
-    /// Tokens behind each prompt, fixed beforehand; the last prompt may get fewer.
+    /// Tokens after each prompt, fixed beforehand; the last prompt may get fewer.
     pub length: usize,
 }
 

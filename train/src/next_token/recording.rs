@@ -28,7 +28,7 @@ pub struct NextTokens {
     pub logits: Array3<f32>,
     /// Logits \[position, byte\] of the public model.
     pub public_logits: Array2<f32>,
-    /// \[position\]: the byte that was answered, -1 where nothing was; at planted sequences their own byte.
+    /// \[position\]: the byte that was answered, -1 if none was; at planted sequences their own byte.
     pub tokens: Array1<i64>,
     /// Planted sequences, if there are any.
     pub planted: Option<PlantedTokens>,
@@ -85,8 +85,8 @@ pub fn check_next_tokens(
 }
 
 impl LanguageModels {
-    /// Asks all models what comes next. Where the ensemble answers, each prompt is half a context of held-out text, and
-    /// the answer is drawn from the distribution that the mechanism makes of the logits as they are recorded.
+    /// Asks all models for the next byte. If the ensemble answers, each prompt is half a context of held-out text, and
+    /// the answer is drawn from the distribution that the mechanism makes from the recorded logits.
     ///
     /// # Errors
     /// [`Error::Domain`](leakbound::Error::Domain) for a count of 0, [`Error::Input`](leakbound::Error::Input) for too
@@ -221,7 +221,7 @@ fn generate(
     Ok(())
 }
 
-/// What all models said behind one context.
+/// What all models predicted after one context.
 fn position(said: &[Vec<f32>], place: usize) -> Result<token::NextTokens> {
     let rows = said.iter().flat_map(|logits| &logits[place * TOKENS..(place + 1) * TOKENS]);
     let all: Vec<f64> = rows.map(|&logit| f64::from(logit)).collect();

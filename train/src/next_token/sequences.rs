@@ -10,12 +10,12 @@ use leakbound::error::Result;
 use ndarray::Array2;
 use rand::seq::index::sample;
 
-/// How much of documents is asked about.
+/// How much of the documents is queried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SequencePlan {
-    /// Documents of each member, and held out, at most.
+    /// The most documents of each member, and held out.
     pub documents: usize,
-    /// Sequences of a document, at most: windows of a context and a byte that do not overlap.
+    /// The most sequences of a document: windows of a context and a byte that do not overlap.
     pub sequences: usize,
 }
 

@@ -86,7 +86,7 @@ impl Texts {
         }
     }
 
-    /// Those that others do not have as well: what is public is not private.
+    /// The texts that others do not also have: public texts are not private.
     #[must_use]
     pub fn without(self, others: &Self) -> Self {
         let (mut texts, Self { bytes, files, .. }) = (Self::default(), self);

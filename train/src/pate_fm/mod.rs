@@ -246,11 +246,11 @@ pub struct PateFmRun {
     pub labeling: Labeling,
     /// Whether the student got all the labels that it wanted.
     pub complete: bool,
-    /// Share of test images that each teacher classifies rightly.
+    /// Share of test images that each teacher classifies correctly.
     pub teacher_accuracy: Array1<f64>,
     /// Share of test images whose class is the plurality of the teachers, without noise.
     pub ensemble_accuracy: f64,
-    /// Share of test images that the student classifies rightly.
+    /// Share of test images that the student classifies correctly.
     pub test_accuracy: f64,
     /// The same for a network trained on only the student's labels, for the same number of steps.
     pub supervised_accuracy: f64,

@@ -29,7 +29,7 @@ pub struct PateFmPlan {
     pub canaries: usize,
     /// Runs: other canaries, partitions, weights, queries and noise each time.
     pub runs: usize,
-    /// Seed of everything random.
+    /// The seed of all random numbers.
     pub seed: u64,
 }
 
@@ -145,9 +145,9 @@ impl PateFmPlan {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LabelGoal {
-    /// So many labels, of whichever classes: the loop of Malek Esmaeili et al. (2021), Algorithm 2.
+    /// This many labels, of whichever classes: the loop of Malek Esmaeili et al. (2021), Algorithm 2.
     Total(usize),
-    /// So many labels of each class. Labels beyond are paid for and not used.
+    /// This many labels of each class. Further labels are paid for and not used.
     PerClass {
         /// Labels of each class.
         labels: usize,
@@ -172,7 +172,7 @@ impl LabelGoal {
         }
     }
 
-    /// Answers at most, where they are bounded by more than the queries.
+    /// The most answers, if they are bounded by more than the queries.
     pub(super) fn answers(self) -> Option<usize> {
         match self {
             Self::Total(labels) => Some(labels),

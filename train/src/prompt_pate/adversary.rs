@@ -62,7 +62,7 @@ impl Scene<'_> {
         self.votes.row(query).iter().position(|&vote| (vote == label) == right).unwrap_or(0)
     }
 
-    /// A teacher's prompt with a query in place of its first example.
+    /// A teacher's prompt with a query instead of its first example.
     fn with(&self, teacher: usize, query: usize, label: u8) -> Change {
         let mut prompt = self.prompts[teacher].clone();
         if let Some(example) = prompt.examples.first_mut() {

@@ -154,7 +154,7 @@ pub struct ShownQueries {
 }
 
 impl PromptVotes {
-    /// Share of queries whose most voted class is the right one.
+    /// Share of queries whose most voted class is correct.
     #[must_use]
     pub fn ensemble_accuracy(&self) -> f64 {
         let classes = usize::from(self.votes.iter().chain(&self.query_label).copied().max().unwrap_or(0)) + 1;
@@ -173,7 +173,7 @@ impl PromptVotes {
         right as f64 / self.votes.len() as f64
     }
 
-    /// Share of queries on which the changed teacher votes otherwise.
+    /// Share of queries on which the changed teacher votes differently.
     #[must_use]
     pub fn changed(&self) -> f64 {
         let rows = self.votes.outer_iter().zip(self.votes_prime.outer_iter());

@@ -39,7 +39,7 @@ pub struct PropertyModels {
     pub student_label: Array1<u8>,
     /// Share of the test images outside of the points that the student classifies correctly; none if all are points.
     pub student_accuracy: Option<f64>,
-    /// Share of points that the members of each ensemble classify rightly.
+    /// Share of points that the members of each ensemble classify correctly.
     pub ensemble_accuracy: Array1<f64>,
 }
 

@@ -13,17 +13,17 @@ pub struct ShadowAnswers {
     pub logits: Array4<f32>,
     /// Answers at the nearest neighbors of the samples.
     pub neighbors: Option<NeighborAnswers>,
-    /// \[model, attacked sample\]: true where the model was trained on the sample.
+    /// \[model, attacked sample\]: true if the model was trained on the sample.
     pub keep: Array2<bool>,
     /// \[attacked sample\]: the label in training.
     pub labels: Array1<i64>,
-    /// \[attacked sample\]: the training image behind it, or whose place it took.
+    /// \[attacked sample\]: the training image behind it, or the one it replaced.
     pub audit_index: Array1<i32>,
     /// Training images of every model, sorted.
     pub fixed_index: Array1<i32>,
-    /// \[model\]: share of the test images that it classifies rightly.
+    /// \[model\]: share of the test images that it classifies correctly.
     pub test_accuracy: Array1<f32>,
-    /// \[model, attacked sample\]: true where the model was trained on the sample's rightly labeled duplicate.
+    /// \[model, attacked sample\]: true if the model was trained on the sample's correctly labeled duplicate.
     pub duplicate_keep: Option<Array2<bool>>,
     /// \[attacked sample\]: the label of the sample's copy, on which every model was trained.
     pub copy_labels: Option<Array1<i64>>,
@@ -54,11 +54,11 @@ pub struct NeighborAnswers {
 pub struct FurtherAnswers {
     /// Its name in the recording.
     pub name: &'static str,
-    /// What its mean over the models is called, if it has one number for each.
+    /// The name of its mean over the models, if it has one number for each.
     pub mean: Option<&'static str>,
     /// \[model, ...\]; see [`Defense`](crate::Defense) for the other dimensions.
     pub values: ArrayD<f32>,
-    /// What there is to see in it.
+    /// What a figure of it shows.
     pub shown: Shown,
 }
 

@@ -24,7 +24,7 @@ pub enum LabelCosts {
 
 /// Confident-GNMax and its budgets.
 ///
-/// Charged is what happened: the test always, GNMax where it answered.
+/// The charge is for what happened: always for the test, and for GNMax if it answered.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LabelingPlan {
     /// The test on the largest count: threshold T, noise σ₁.

@@ -36,7 +36,7 @@ pub struct StudentPlan {
     pub baselines: usize,
     /// Runs: other partitions, initial weights, orders of the queries and noise each time.
     pub runs: usize,
-    /// Seed of everything random.
+    /// The seed of all random numbers.
     pub seed: u64,
 }
 

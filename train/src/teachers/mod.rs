@@ -1,4 +1,4 @@
-//! Teachers that vote: PATE's random partitions, CaPC's fixed one, and teachers that met one more point.
+//! Teachers that vote: PATE's random partitions, CaPC's fixed one, and teachers that saw one more point.
 
 mod lab;
 mod plan;

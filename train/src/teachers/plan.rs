@@ -27,7 +27,7 @@ pub struct TeacherPlan {
     pub retrainings: usize,
     /// Training of each network.
     pub training: TrainingPlan,
-    /// Seed of everything random.
+    /// The seed of all random numbers.
     pub seed: u64,
 }
 

@@ -21,7 +21,7 @@ pub struct TeacherVotes {
     pub second_label: Array1<u8>,
     /// Queries that adversaries choose, as positions, sorted.
     pub adv_query: Array1<i32>,
-    /// \[adversarial query, retraining\]: a PATE teacher that met the query with its label in place of one image.
+    /// \[adversarial query, retraining\]: a PATE teacher that saw the query with its label instead of one image.
     pub pate_nat_advq: Array2<u8>,
     /// The same with the poisoned label.
     pub pate_pois_advq: Array2<u8>,
@@ -29,7 +29,7 @@ pub struct TeacherVotes {
     pub capc_nat_advq: Array2<u8>,
     /// The same with the poisoned label.
     pub capc_pois_advq: Array2<u8>,
-    /// \[query, teacher\]: PATE teachers that met the poisoned query `poison_query` in place of one image.
+    /// \[query, teacher\]: PATE teachers that saw the poisoned query `poison_query` instead of one image.
     pub pate_pois_natq: Array2<u8>,
     /// Position of that query.
     pub poison_query: i64,

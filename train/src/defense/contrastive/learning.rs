@@ -1,4 +1,4 @@
-//! Encoders that learn from pairs of views, and what is recorded of them.
+//! Encoders that learn from pairs of views, and what is recorded about them.
 
 use super::classifier::classifiers;
 use super::plan::{DIMENSION, EncoderPlan};

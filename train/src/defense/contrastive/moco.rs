@@ -16,20 +16,21 @@ use tch::{Device, Tensor};
 /// An encoder that learns without labels to tell the key of another view of an image from keys of other images, and a
 /// linear classifier on it.
 ///
-/// As [`SimClr`](crate::SimClr), with another loss and no head: the 128 outputs are what the loss sees. A second
-/// encoder, which starts as a copy of the first, makes keys: k = φ'(x') of a second view of each image, of norm 1. With
-/// the query q = φ(x) of the first view, of norm 1, a step of φ descends the mean over the batch of
-/// -ln(exp(q·k/τ)/(exp(q·k/τ) + Σ_i exp(q·n_i/τ))), with the last Q keys n_i of earlier batches, which are random
-/// directions at first. Then the parameters follow, θ' ← m θ' + (1 - m) θ, and the keys take the place of the oldest.
+/// As [`SimClr`](crate::SimClr), with another loss and no head: the loss sees the 128 outputs. A second encoder, which
+/// starts as a copy of the first, makes keys: k = φ'(x') of a second view of each image, of norm 1. With the query q =
+/// φ(x) of the first view, of norm 1, a step of φ descends the mean over the batch of -ln(exp(q·k/τ)/(exp(q·k/τ) + Σ_i
+/// exp(q·n_i/τ))), with the last Q keys n_i of earlier batches, which are random directions at first. Then the
+/// parameters follow, θ' ← m θ' + (1 - m) θ, and the keys replace the oldest.
 ///
 /// Networks with batch normalization normalize queries over the batch of queries and keys over that of keys; running
-/// statistics are each encoder's own. Shuffling keys among several GPUs, as the authors do, would change nothing where a
+/// statistics are each encoder's own. Shuffling keys among several GPUs, as the authors do, would change nothing if a
 /// batch is on one.
 ///
 /// # References
 /// He et al. (2020), "Momentum contrast for unsupervised visual representation learning"; Aerni, Zhang and Tramèr
 /// (2024), "Evaluations of machine learning privacy defenses are misleading", sections 4 and 5.3, appendix A.4. Their
-/// program takes m = 0.99, τ = 0.1 and each view as query and as key, and its classifier what is before the last layer.
+/// program takes m = 0.99, τ = 0.1 and each view as query and as key, and its classifier sees the input of the last
+/// layer.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct MoCo {
     /// How the encoder and the classifier learn.

@@ -7,12 +7,12 @@ use serde::Serialize;
 /// Numbers of an embedding.
 pub(super) const DIMENSION: usize = 128;
 
-/// How an encoder learns without labels, and what is recorded of it.
+/// How an encoder learns without labels, and what is recorded about it.
 ///
 /// Momentum 0.9 and weight decay 5e-4; the learning rate falls to 0 as (1 + cos(π t/T))/2 over the T steps.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct EncoderPlan {
-    /// Passes over the images of the network that has most; what does not fill a batch is left out of a pass.
+    /// Passes over the images of the network that has most; an incomplete batch is left out of a pass.
     pub epochs: usize,
     /// Images in a step, at least 2 and at most those of a network.
     pub batch: usize,
@@ -32,7 +32,7 @@ pub struct EncoderPlan {
 /// the steps.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct ClassifierPlan {
-    /// Passes over the images of the network that has most.
+    /// Passes over the images of the network that has the most.
     pub epochs: usize,
     /// Images in a step.
     pub batch: usize,
