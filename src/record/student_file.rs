@@ -7,7 +7,7 @@ use crate::error::Result;
 use ndarray::{Array1, Array3};
 use std::path::Path;
 
-/// Logits of models on private images, which their teachers were trained on, and on test images.
+/// Logits of models on private images, which their teachers were trained on, and on test images, which no model saw.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecordedStudents {
     /// \[student, image, class\].

@@ -223,8 +223,8 @@ impl TokenRecording {
         Ok(models)
     }
 
-    /// Hashes the files up to a position, for [`inputs`](Self::inputs). It costs less ahead of the work on positions
-    /// than afterwards: the system reads in order, and then has the data cached.
+    /// Hashes the files up to a position, for [`inputs`](Self::inputs). Ahead of the work on positions and in parallel
+    /// with it, this costs less than afterwards: the system reads in order, and then has the data cached.
     ///
     /// # Errors
     /// [`Error::Io`] when a file cannot be read.

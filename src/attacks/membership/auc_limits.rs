@@ -9,8 +9,8 @@ use crate::roc::Roc;
 /// scores.
 ///
 /// The area Â of the scores is the mean of h(x, y), 1 for x above y and ½ for equal ones, over all pairs. It is also
-/// the mean, over all orders of the scores, of the mean over q = min(m, n) disjoint pairs, and each such mean is one of
-/// q independent numbers in \[0, 1\] with mean A. The exponential is convex, so Chernoff's bound for such means also
+/// the mean, over all orders of the scores, of the mean over q = min(m, n) disjoint pairs, and each such mean is over q
+/// independent numbers in \[0, 1\] with mean A. The exponential is convex, so Chernoff's bound for such means also
 /// holds for Â: P(Â ≥ A + t) ≤ exp(-q KL(A + t ‖ A)), with KL(p ‖ a) = p ln(p/a) + (1 - p) ln((1 - p)/(1 - a)), and the
 /// same below. The limits are the smallest and the largest a with q KL(Â ‖ a) ≤ ln(2/f), rounded outward.
 ///

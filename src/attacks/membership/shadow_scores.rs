@@ -227,7 +227,7 @@ impl MemoryLogits {
     ///
     /// # Errors
     /// [`Error::Length`] for shapes that disagree, an axis of length 0 or fewer than two classes, [`Error::Domain`] for
-    /// a logit that is not finite and a label that is no class.
+    /// a logit that is not finite and a label that is not a class.
     pub fn new(logits: Array4<f64>, labels: Array1<usize>, members: Array2<bool>) -> Result<Self> {
         let shape = logits.shape().to_vec();
         check_shape(&shape[..3], &members)?;

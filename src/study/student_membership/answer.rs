@@ -119,7 +119,8 @@ pub struct StudentMembershipAnswer {
     /// Failure probability of all AUC limits together, and of all TPR limits together.
     pub failure_probability: Number,
     /// What the limits guarantee for the recorded models: `finite-sample` if, given a model, scores of private images
-    /// are independent draws from one distribution and scores of test images from another.
+    /// are independent draws from one distribution and scores of test images from another. Students may depend on each
+    /// other.
     pub validity: Validity,
     /// A row for each budget, rising; models without privacy last.
     pub budgets: Vec<BudgetMembershipRow>,
